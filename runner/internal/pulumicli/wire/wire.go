@@ -1,0 +1,39 @@
+// Package wire is the protocol between the runner and a mara-engine worker:
+// JSON values, one after the other, over two inherited pipes.
+//
+// The worker says Hello once. Then, again and again, the runner sends one
+// Request and the worker answers with any number of Replies that carry output
+// and a last one that carries the exit code. A worker does one request at a
+// time. When the request pipe closes, the worker cancels what it is doing the
+// graceful way and exits.
+package wire
+
+// Version is the protocol's version; a worker of another version is refused.
+const Version = 1
+
+// The file descriptors a worker finds its pipes at.
+const (
+	RequestFD = 3 // the worker reads requests here
+	ReplyFD   = 4 // the worker writes replies here
+)
+
+// Hello is the first value a worker writes.
+type Hello struct {
+	Protocol int    `json:"protocol"`
+	Pulumi   string `json:"pulumi"` // version of the Pulumi inside, such as "3.250.0"
+}
+
+// Request asks for one Pulumi command.
+type Request struct {
+	Dir   string   `json:"dir"`             // working folder
+	Env   []string `json:"env"`             // the whole environment, as KEY=VALUE
+	Args  []string `json:"args"`            // without the program's name
+	Stdin []byte   `json:"stdin,omitempty"` // the command's standard input
+}
+
+// Reply is a piece of output, or the end of the request.
+type Reply struct {
+	Stdout []byte `json:"stdout,omitempty"`
+	Stderr []byte `json:"stderr,omitempty"`
+	Exit   *int   `json:"exit,omitempty"` // set in the last reply only
+}

@@ -1,0 +1,171 @@
+package pulumicli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3"
+
+	"mara/runner/internal/pulumicli/wire"
+)
+
+// workerFlag makes mara-engine a worker.
+const workerFlag = "--mara-worker"
+
+// closeTime is what an idle worker gets to exit once its pipe is closed.
+const closeTime = 5 * time.Second
+
+// worker is one mara-engine process.
+type worker struct {
+	process  *exec.Cmd
+	requests *json.Encoder
+	pipe     io.Closer // the request pipe; closing it ends the worker
+	replies  *json.Decoder
+	output   io.Closer
+	crash    *tail
+	waited   func() error
+}
+
+// startWorker starts a worker in a process group of its own: the terminal's
+// signals reach it only through the runner. Its environment is the bare
+// minimum, since the real one, with its secrets, comes with each request.
+func startWorker(path string) (*worker, error) {
+	requestRead, requestWrite, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting the engine: %w", err)
+	}
+	replyRead, replyWrite, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the engine: %w", err), requestRead.Close(), requestWrite.Close())
+	}
+	w := &worker{
+		process:  exec.Command(path, workerFlag),
+		requests: json.NewEncoder(requestWrite),
+		pipe:     requestWrite,
+		replies:  json.NewDecoder(replyRead),
+		output:   replyRead,
+		crash:    &tail{limit: 16 * 1024},
+	}
+	w.process.ExtraFiles = []*os.File{requestRead, replyWrite}
+	w.process.Env = []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "TERM=dumb"}
+	w.process.Stderr = w.crash
+	w.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	err = w.process.Start()
+	requestRead.Close()
+	replyWrite.Close()
+	if err != nil {
+		requestWrite.Close()
+		replyRead.Close()
+		return nil, fmt.Errorf("starting the engine %s: %w", path, err)
+	}
+	w.waited = sync.OnceValue(w.process.Wait)
+	if err := w.greet(path); err != nil {
+		w.kill()
+		_ = w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *worker) greet(path string) error {
+	var hello wire.Hello
+	if err := w.replies.Decode(&hello); err != nil {
+		return fmt.Errorf("%s does not answer as an engine: %w%s", path, err, w.crash.note())
+	}
+	if hello.Protocol != wire.Version || hello.Pulumi != sdk.Version.String() {
+		return fmt.Errorf("%s is of another build (protocol %d, Pulumi %s; wanted %d, %s); install runner and mara-engine together",
+			path, hello.Protocol, hello.Pulumi, wire.Version, sdk.Version)
+	}
+	return nil
+}
+
+// do runs one request and returns the command's exit code. An error means the
+// worker itself failed, and cannot be used again.
+func (w *worker) do(ctx context.Context, request wire.Request, stdout, stderr io.Writer) (int, error) {
+	if err := w.requests.Encode(request); err != nil {
+		return 0, w.failure(err)
+	}
+	stop := context.AfterFunc(ctx, w.interrupt)
+	defer stop()
+	for {
+		var reply wire.Reply
+		if err := w.replies.Decode(&reply); err != nil {
+			return 0, w.failure(err)
+		}
+		if reply.Exit != nil {
+			return *reply.Exit, nil
+		}
+		if _, err := stdout.Write(reply.Stdout); err != nil {
+			return 0, err
+		}
+		if _, err := stderr.Write(reply.Stderr); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (w *worker) failure(err error) error {
+	w.kill()
+	ended := w.waited()
+	if ended == nil {
+		ended = err
+	}
+	return fmt.Errorf("the engine process ended in the middle of the operation: %w%s", ended, w.crash.note())
+}
+
+// interrupt cancels the running operation the way Ctrl-C does.
+func (w *worker) interrupt() {
+	_ = w.process.Process.Signal(syscall.SIGINT)
+}
+
+// kill ends the worker and the plugins it started.
+func (w *worker) kill() {
+	_ = syscall.Kill(-w.process.Process.Pid, syscall.SIGKILL)
+}
+
+// close asks the worker to end, and kills it if it does not.
+func (w *worker) close() error {
+	_ = w.pipe.Close()
+	timer := time.AfterFunc(closeTime, w.kill)
+	defer timer.Stop()
+	_ = w.waited() // how an idle process ends says nothing
+	return w.output.Close()
+}
+
+// tail keeps the last bytes a process wrote to its stderr outside a command,
+// which is where the Go runtime reports a crash.
+type tail struct {
+	mu    sync.Mutex // guards buf
+	buf   bytes.Buffer
+	limit int
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if room := t.limit - t.buf.Len(); room > 0 {
+		t.buf.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+// note is the first line of what was kept, for an error message.
+func (t *tail) note() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	line, _, _ := strings.Cut(strings.TrimSpace(t.buf.String()), "\n")
+	if line == "" {
+		return ""
+	}
+	return " (" + line + ")"
+}

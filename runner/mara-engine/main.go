@@ -1,0 +1,99 @@
+// Command mara-engine is Pulumi's own command line, embedded as a warm worker.
+//
+// The runner starts it with two pipes (see package wire) and has it run one
+// Pulumi command after the other in one process, so that Pulumi's start-up and
+// the derivation of the passphrase key are paid once per worker. Started by
+// hand, it behaves as `pulumi` with the commands that operate stacks.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/pulumi/pulumi/sdk/v3"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/version"
+
+	"mara/runner/internal/pulumicli/wire"
+)
+
+// workerFlag is how the runner asks for a worker; the pipes come with it.
+const workerFlag = "--mara-worker"
+
+func main() {
+	version.Version = sdk.Version.String()
+	if len(os.Args) == 2 && os.Args[1] == workerFlag {
+		if err := work(); err != nil {
+			fmt.Fprintf(os.Stderr, "mara-engine: %v\n", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(execute(os.Args[1:]))
+}
+
+// work serves requests until the runner closes the pipe.
+func work() error {
+	replies := os.NewFile(wire.ReplyFD, "replies")
+	requests := os.NewFile(wire.RequestFD, "requests")
+	if replies == nil || requests == nil {
+		return fmt.Errorf("%s is for the runner only", workerFlag)
+	}
+	for _, pipe := range []*os.File{requests, replies} {
+		// The engine starts plugins; they must not hold our pipes open.
+		syscall.CloseOnExec(int(pipe.Fd()))
+	}
+	keepCrashOutput()
+	holdInterrupts()
+
+	encoder := json.NewEncoder(replies)
+	if err := encoder.Encode(wire.Hello{Protocol: wire.Version, Pulumi: sdk.Version.String()}); err != nil {
+		return fmt.Errorf("greeting the runner: %w", err)
+	}
+	for request := range receive(requests) {
+		if err := serve(request, encoder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// receive decodes requests as they come. When the runner is gone in the middle
+// of an operation, the operation is cancelled as by one Ctrl-C, so that Pulumi
+// finishes its bookkeeping and leaves no lock behind.
+func receive(pipe *os.File) <-chan wire.Request {
+	requests := make(chan wire.Request)
+	go func() {
+		defer close(requests)
+		decoder := json.NewDecoder(pipe)
+		for {
+			var request wire.Request
+			if err := decoder.Decode(&request); err != nil {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+				return
+			}
+			requests <- request
+		}
+	}()
+	return requests
+}
+
+// holdInterrupts keeps an interrupt between two commands from killing the
+// worker: while an operation runs, Pulumi itself listens and cancels it.
+func holdInterrupts() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM)
+}
+
+// keepCrashOutput sends the trace of a crash to the stderr the worker was
+// started with, because file descriptor 2 belongs to the running command.
+func keepCrashOutput() {
+	fd, err := syscall.Dup(2)
+	if err != nil {
+		return
+	}
+	syscall.CloseOnExec(fd)
+	_ = debug.SetCrashOutput(os.NewFile(uintptr(fd), "crash"), debug.CrashOptions{})
+}

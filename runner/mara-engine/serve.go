@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mara/runner/internal/pulumicli/wire"
+)
+
+// drainTime bounds the wait for the last output of a command: a process that
+// the command left behind may hold the pipe open for ever.
+const drainTime = 2 * time.Second
+
+// serve runs one command and streams its output to the runner.
+func serve(request wire.Request, encoder *json.Encoder) error {
+	replies := &replyWriter{encoder: encoder}
+	output, err := capture(replies)
+	if err != nil {
+		return err
+	}
+	code := run(request)
+	output.release()
+	return replies.send(wire.Reply{Exit: &code})
+}
+
+// run puts the process into the state a fresh `pulumi` would find, then
+// executes the command. Pulumi's commands read these globals.
+func run(request wire.Request) int {
+	if err := os.Chdir(request.Dir); err != nil {
+		fmt.Fprintf(os.Stderr, "error: %v\n", err)
+		return 1
+	}
+	os.Clearenv()
+	for _, entry := range request.Env {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			_ = os.Setenv(name, value)
+		}
+	}
+	if err := provideStdin(request.Stdin); err != nil {
+		fmt.Fprintf(os.Stderr, "error: %v\n", err)
+		return 1
+	}
+	return execute(request.Args)
+}
+
+// provideStdin makes the request's input the process's standard input.
+func provideStdin(input []byte) error {
+	if len(input) == 0 {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			return err
+		}
+		defer null.Close()
+		return unix.Dup2(int(null.Fd()), 0)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer read.Close()
+	go func() {
+		defer write.Close()
+		_, _ = write.Write(input)
+	}()
+	return unix.Dup2(int(read.Fd()), 0)
+}
+
+// replyWriter serialises the replies of the two output streams.
+type replyWriter struct {
+	mu      sync.Mutex // guards encoder
+	encoder *json.Encoder
+}
+
+func (w *replyWriter) send(reply wire.Reply) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.encoder.Encode(reply)
+}
+
+// redirection is the time during which file descriptors 1 and 2 lead to the
+// runner. They are redirected below the level of os.Stdout, because Pulumi
+// keeps references to it.
+type redirection struct {
+	readers []*os.File
+	done    sync.WaitGroup
+}
+
+func capture(replies *replyWriter) (*redirection, error) {
+	r := &redirection{}
+	streams := map[int]func([]byte) wire.Reply{
+		1: func(b []byte) wire.Reply { return wire.Reply{Stdout: b} },
+		2: func(b []byte) wire.Reply { return wire.Reply{Stderr: b} },
+	}
+	for fd, wrap := range streams {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("capturing output: %w", err)
+		}
+		if err := unix.Dup2(int(write.Fd()), fd); err != nil {
+			return nil, fmt.Errorf("capturing output: %w", err)
+		}
+		write.Close()
+		r.readers = append(r.readers, read)
+		r.done.Go(func() { forward(read, replies, wrap) })
+	}
+	return r, nil
+}
+
+// release closes the write ends and waits for what is still in the pipes.
+func (r *redirection) release() {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err == nil {
+		_ = unix.Dup2(int(null.Fd()), 1)
+		_ = unix.Dup2(int(null.Fd()), 2)
+		null.Close()
+	}
+	for _, read := range r.readers {
+		_ = read.SetReadDeadline(time.Now().Add(drainTime))
+	}
+	r.done.Wait()
+}
+
+func forward(read *os.File, replies *replyWriter, wrap func([]byte) wire.Reply) {
+	defer read.Close()
+	buffer := make([]byte, 32*1024)
+	for {
+		n, err := read.Read(buffer)
+		if n > 0 {
+			// A runner that is gone reads no replies; the request pipe tells.
+			_ = replies.send(wrap(buffer[:n]))
+		}
+		if err != nil {
+			return
+		}
+	}
+}
