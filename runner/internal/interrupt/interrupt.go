@@ -1,0 +1,82 @@
+// Package interrupt turns the signals a user sends into three levels. The
+// first Ctrl-C stops gently: nothing new starts, what runs is finished. The
+// second cancels what runs the way Pulumi wants it. The third kills. SIGTERM
+// counts as the second. Where nothing runs that deserves gentleness, the first
+// Ctrl-C cancels.
+package interrupt
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// ErrInterrupted is the cause of a context that a signal has cancelled.
+var ErrInterrupted = errors.New("interrupted")
+
+// Levels receives signals and tells those who run how hard to stop.
+type Levels struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	killed chan struct{}
+
+	mu     sync.Mutex    // guards what follows
+	level  int           // 0 none, 1 stopping, 2 cancelled, 3 killed
+	gentle chan struct{} // not nil while something runs that can be stopped gently
+}
+
+// Watch reads signals until the channel closes.
+func Watch(ctx context.Context, signals <-chan os.Signal) *Levels {
+	l := &Levels{killed: make(chan struct{})}
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	go func() {
+		for signal := range signals {
+			l.receive(signal)
+		}
+	}()
+	return l
+}
+
+// Context is cancelled, with ErrInterrupted as its cause, at the second level.
+func (l *Levels) Context() context.Context { return l.ctx }
+
+// Killed is closed at the third level.
+func (l *Levels) Killed() <-chan struct{} { return l.killed }
+
+// Gentle announces work that can be stopped gently. The channel is closed at
+// the first level; release ends the work.
+func (l *Levels) Gentle() (stop <-chan struct{}, release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	gentle := make(chan struct{})
+	if l.level > 0 {
+		close(gentle)
+	}
+	l.gentle = gentle
+	return gentle, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.gentle = nil
+	}
+}
+
+func (l *Levels) receive(signal os.Signal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next := l.level + 1
+	if l.gentle == nil || signal == syscall.SIGTERM {
+		next = max(next, 2)
+	}
+	if next >= 1 && l.level < 1 && l.gentle != nil {
+		close(l.gentle)
+	}
+	if next >= 2 && l.level < 2 {
+		l.cancel(ErrInterrupted)
+	}
+	if next >= 3 && l.level < 3 {
+		close(l.killed)
+	}
+	l.level = next
+}

@@ -1,0 +1,221 @@
+// Package kubeconfig merges a cluster's entries into the user's kubeconfig and
+// removes them again, with client-go's clientcmd. One environment owns one
+// cluster, one user and one context, all of the same name; every other entry
+// stays as it is. Files are replaced atomically, readable by the user only, and
+// guarded by the same lock file that kubectl uses.
+package kubeconfig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// lockWait is how long a lock held by kubectl or another run is waited for.
+const lockWait = 10 * time.Second
+
+// Name is the name of an environment's entries.
+func Name(provider, stack string) string { return "mara-" + provider + "-" + stack }
+
+// Files lists the kubeconfig files in the order kubectl reads them: those of
+// the variable KUBECONFIG, or else the one in the home folder.
+func Files(kubeconfigVariable, home string) []string {
+	var files []string
+	for _, file := range filepath.SplitList(kubeconfigVariable) {
+		if file != "" {
+			files = append(files, file)
+		}
+	}
+	if len(files) == 0 {
+		files = []string{filepath.Join(home, ".kube", "config")}
+	}
+	return files
+}
+
+// Merge puts the current context of a cluster's kubeconfig into one of files
+// under name, makes it the current context, and returns the file it wrote: the
+// one that has the entry already, else the first that exists, else the last,
+// which is kubectl's own rule.
+func Merge(ctx context.Context, files []string, cluster []byte, name string) (string, error) {
+	entries, err := single(cluster, name)
+	if err != nil {
+		return "", fmt.Errorf("reading the cluster's kubeconfig: %w", err)
+	}
+	file, err := choose(files, name)
+	if err != nil {
+		return "", err
+	}
+	return file, edit(ctx, file, func(config *api.Config) bool {
+		config.Clusters[name] = entries.Clusters[name]
+		config.AuthInfos[name] = entries.AuthInfos[name]
+		config.Contexts[name] = entries.Contexts[name]
+		config.CurrentContext = name
+		return true
+	})
+}
+
+// Remove takes the entries called name out of every file that has them, and
+// returns those files. Removing what is not there is no error.
+func Remove(ctx context.Context, files []string, name string) ([]string, error) {
+	var changed []string
+	for _, file := range files {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var found bool
+		err := edit(ctx, file, func(config *api.Config) bool {
+			found = has(config, name) || config.CurrentContext == name
+			delete(config.Clusters, name)
+			delete(config.AuthInfos, name)
+			delete(config.Contexts, name)
+			if config.CurrentContext == name {
+				config.CurrentContext = ""
+			}
+			return found
+		})
+		if err != nil {
+			return changed, err
+		}
+		if found {
+			changed = append(changed, file)
+		}
+	}
+	return changed, nil
+}
+
+// single reduces a kubeconfig to its current context, renamed.
+func single(content []byte, name string) (*api.Config, error) {
+	config, err := clientcmd.Load(content)
+	if err != nil {
+		return nil, errors.New("it is not a kubeconfig") // the parser's error quotes the content
+	}
+	current, ok := config.Contexts[config.CurrentContext]
+	if !ok {
+		return nil, errors.New("it has no current context")
+	}
+	cluster, user := config.Clusters[current.Cluster], config.AuthInfos[current.AuthInfo]
+	if cluster == nil || user == nil {
+		return nil, errors.New("its current context names a cluster or user that is not in it")
+	}
+	renamed := api.NewContext()
+	renamed.Cluster, renamed.AuthInfo, renamed.Namespace = name, name, current.Namespace
+	result := api.NewConfig()
+	result.Clusters[name], result.AuthInfos[name], result.Contexts[name] = cluster, user, renamed
+	return result, nil
+}
+
+func choose(files []string, name string) (string, error) {
+	existing := ""
+	for _, file := range files {
+		config, err := load(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if has(config, name) {
+			return file, nil
+		}
+		if existing == "" {
+			existing = file
+		}
+	}
+	if existing != "" {
+		return existing, nil
+	}
+	return files[len(files)-1], nil
+}
+
+func has(config *api.Config, name string) bool {
+	return config.Clusters[name] != nil || config.AuthInfos[name] != nil || config.Contexts[name] != nil
+}
+
+func load(file string) (*api.Config, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	config, err := clientcmd.Load(content)
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig %s: it is not valid; mend or move it, then run again", file)
+	}
+	return config, nil
+}
+
+// edit changes one file under its lock; change reports whether to write.
+func edit(ctx context.Context, file string, change func(*api.Config) bool) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("writing the kubeconfig: %w", err)
+	}
+	unlock, err := lock(ctx, file+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	config, err := load(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		config, err = api.NewConfig(), nil
+	}
+	if err != nil {
+		return err
+	}
+	if !change(config) {
+		return nil
+	}
+	content, err := clientcmd.Write(*config)
+	if err != nil {
+		return fmt.Errorf("writing the kubeconfig %s: %w", file, err)
+	}
+	return replace(file, content)
+}
+
+// lock takes kubectl's lock file, waiting a while for its holder.
+func lock(ctx context.Context, path string) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	for {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			_ = file.Close()
+			return func() { _ = os.Remove(path) }, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("locking the kubeconfig: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("locking the kubeconfig: %s is held by another program; remove it if none is running", path)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// replace writes content beside file and renames it over, so that a reader
+// never sees half a file. A symbolic link stays a link.
+func replace(file string, content []byte) error {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(file), ".kubeconfig-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("writing the kubeconfig: %w", err)
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(content)
+	err = errors.Join(err, temporary.Sync(), temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the kubeconfig: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package kubeconfig
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+const cluster = `apiVersion: v1
+kind: Config
+current-context: kind-x
+clusters:
+- name: kind-x
+  cluster: {server: "https://127.0.0.1:6443", certificate-authority-data: Y2E=}
+users:
+- name: admin
+  user: {token: secret-token}
+contexts:
+- name: kind-x
+  context: {cluster: kind-x, user: admin, namespace: apps}
+`
+
+const others = `apiVersion: v1
+kind: Config
+current-context: work
+clusters:
+- name: work
+  cluster: {server: "https://work.example"}
+users:
+- name: work
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: login, interactiveMode: Never, args: [a, b]}}
+contexts:
+- name: work
+  context: {cluster: work, user: work}
+`
+
+const name = "mara-kind-dev"
+
+func write(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func read(t *testing.T, file string) *api.Config {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func mode(t *testing.T, file string) os.FileMode {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+func TestMergeCreatesTheFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "kube", "config")
+	written, err := Merge(t.Context(), []string{file}, []byte(cluster), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := read(t, file)
+	if written != file || config.CurrentContext != name || mode(t, file) != 0o600 {
+		t.Errorf("wrote %s (mode %v), current context %q", written, mode(t, file), config.CurrentContext)
+	}
+	context := config.Contexts[name]
+	if context == nil || context.Cluster != name || context.AuthInfo != name || context.Namespace != "apps" {
+		t.Errorf("context = %+v", context)
+	}
+	if config.AuthInfos[name].Token != "secret-token" || config.Clusters[name].Server != "https://127.0.0.1:6443" {
+		t.Errorf("entries are not the cluster's: %+v", config)
+	}
+}
+
+func TestMergeThenRemoveLeavesOthersAsTheyWere(t *testing.T) {
+	t.Parallel()
+	file := write(t, others)
+	before := read(t, file)
+	for range 2 { // merging twice is merging once
+		if _, err := Merge(t.Context(), []string{file}, []byte(cluster), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	merged := read(t, file)
+	if len(merged.Contexts) != 2 || len(merged.Clusters) != 2 || len(merged.AuthInfos) != 2 {
+		t.Errorf("after merging: %d contexts, %d clusters, %d users; want 2 each", len(merged.Contexts), len(merged.Clusters), len(merged.AuthInfos))
+	}
+	changed, err := Remove(t.Context(), []string{file}, name)
+	if err != nil || len(changed) != 1 {
+		t.Fatalf("Remove = %v, %v", changed, err)
+	}
+	before.CurrentContext = "" // it was ours, and nobody knows what it was before
+	if diff := cmp.Diff(before, read(t, file)); diff != "" {
+		t.Errorf("other entries changed:\n%s", diff)
+	}
+	if mode(t, file) != 0o600 {
+		t.Errorf("mode = %v, want 0600", mode(t, file))
+	}
+}
+
+func TestRemoveKeepsAnotherCurrentContext(t *testing.T) {
+	t.Parallel()
+	file := write(t, others)
+	changed, err := Remove(t.Context(), []string{file, filepath.Join(t.TempDir(), "none")}, name)
+	if err != nil || len(changed) != 0 {
+		t.Fatalf("Remove = %v, %v; want nothing changed", changed, err)
+	}
+	if current := read(t, file).CurrentContext; current != "work" {
+		t.Errorf("current context = %q, want work", current)
+	}
+}
+
+func TestMergeHonoursTheList(t *testing.T) {
+	t.Parallel()
+	missing, first := filepath.Join(t.TempDir(), "missing"), write(t, others)
+	owner := write(t, strings.ReplaceAll(cluster, "kind-x", name))
+	for _, test := range []struct {
+		name  string
+		files []string
+		want  string
+	}{
+		{"the file that has the entry", []string{missing, first, owner}, owner},
+		{"the first that exists", []string{missing, first}, first},
+		{"the last when none exists", []string{missing, missing + "2"}, missing + "2"},
+	} {
+		if got, err := Merge(t.Context(), test.files, []byte(cluster), name); err != nil || got != test.want {
+			t.Errorf("%s: wrote %s, %v; want %s", test.name, got, err, test.want)
+		}
+	}
+}
+
+func TestMergeFollowsALink(t *testing.T) {
+	t.Parallel()
+	target := write(t, others)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge(t.Context(), []string{link}, []byte(cluster), name); err != nil {
+		t.Fatal(err)
+	}
+	if info, _ := os.Lstat(link); info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced by a file")
+	}
+	if read(t, target).Contexts[name] == nil {
+		t.Error("the link's target was not written")
+	}
+}
+
+func TestBrokenFilesAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	file := write(t, "clusters: {token: very-secret")
+	_, err := Merge(t.Context(), []string{file}, []byte(cluster), name)
+	if err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "very-secret") {
+		t.Errorf("error = %v; want one that names the file and quotes nothing", err)
+	}
+	if content, _ := os.ReadFile(file); string(content) != "clusters: {token: very-secret" {
+		t.Errorf("the file was changed to %q", content)
+	}
+	for _, broken := range []string{"{", "apiVersion: v1\nkind: Config\n", strings.ReplaceAll(cluster, "cluster: kind-x,", "cluster: gone,")} {
+		if _, err := Merge(t.Context(), []string{filepath.Join(t.TempDir(), "new")}, []byte(broken), name); err == nil {
+			t.Errorf("merging %q succeeded", broken)
+		}
+	}
+}
+
+func TestLockIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	file := write(t, others)
+	if err := os.WriteFile(file+".lock", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { os.Remove(file + ".lock") })
+	if _, err := Merge(t.Context(), []string{file}, []byte(cluster), name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file + ".lock"); !os.IsNotExist(err) {
+		t.Errorf("the lock is left behind: %v", err)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	separator := string(os.PathListSeparator)
+	if diff := cmp.Diff([]string{"/a", "/b"}, Files("/a"+separator+separator+"/b", "/home/u")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"/home/u/.kube/config"}, Files("", "/home/u")); diff != "" {
+		t.Error(diff)
+	}
+}
