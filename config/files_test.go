@@ -1,0 +1,174 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+func TestFindRoot(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, nil)
+	deep := filepath.Join(root, "a", "b")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{root, deep, filepath.Join(root, Folder)} {
+		if got, err := FindRoot(dir, Value{}); err != nil || got != root {
+			t.Errorf("from %s: got %s, %v", dir, got, err)
+		}
+	}
+	for _, named := range []string{root, "..", "../a/.."} {
+		got, err := FindRoot(filepath.Join(root, "a"), flagValue("--root", named))
+		if err != nil || got != root {
+			t.Errorf("named %s: got %s, %v", named, got, err)
+		}
+	}
+}
+
+func TestFindRootRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := FindRoot(dir, Value{})
+	var noRoot *NoRootError
+	if !errors.As(err, &noRoot) || !strings.Contains(noRoot.NextStep(), "runner init") || !strings.Contains(err.Error(), dir) {
+		t.Errorf("got %v", err)
+	}
+	_, err = FindRoot(dir, flagValue("--root", "nowhere"))
+	checkError(t, err, true, "--root: the folder "+filepath.Join(dir, "nowhere")+" does not exist", "")
+	_, err = FindRoot(dir, flagValue("--root", dir))
+	checkError(t, err, true, "--root: "+dir+" has no folder config/pulumi", "runner init "+dir)
+	_, err = FindRoot(dir, flagValue("--root", "a\x00b"))
+	checkError(t, err, true, "--root: invalid argument", "")
+	_, err = FindRoot(dir, Value{Text: dir, Origin: Origin{Source: FromProcess, Name: "RUNNER_ROOT"}})
+	checkError(t, err, false, "RUNNER_ROOT in the process environment: ", "")
+}
+
+func TestWriteFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	steps := []struct {
+		content  string
+		mode     os.FileMode
+		wantMode os.FileMode
+	}{
+		{"one", 0o600, 0o600},
+		{"two", 0o644, 0o600}, // an existing file keeps its mode
+	}
+	for _, step := range steps {
+		if err := WriteFile(path, []byte(step.content), step.mode); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		info, statErr := os.Stat(path)
+		if err != nil || statErr != nil || string(got) != step.content || info.Mode().Perm() != step.wantMode {
+			t.Errorf("got %q, %v, %v, %v", got, info, err, statErr)
+		}
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("f", link); err != nil {
+		t.Skip(err)
+	}
+	if err := WriteFile(link, []byte("three"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if target, linkErr := os.Readlink(link); err != nil || string(got) != "three" || linkErr != nil || target != "f" {
+		t.Errorf("got %q, %v; link to %q, %v", got, err, target, linkErr)
+	}
+	checkNoLeftovers(t, dir, 2)
+}
+
+func TestWriteFileFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := WriteFile(filepath.Join(dir, "none", "f"), nil, 0o600); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("missing folder: %v", err)
+	}
+	folder := filepath.Join(dir, "folder")
+	if err := os.MkdirAll(filepath.Join(folder, "full"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(folder, nil, 0o600); err == nil {
+		t.Error("a folder was replaced")
+	}
+	checkNoLeftovers(t, dir, 1)
+}
+
+func checkNoLeftovers(t *testing.T, dir string, want int) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != want {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+func TestSecretIsNeverShown(t *testing.T) {
+	t.Parallel()
+	const text = "hunter2"
+	secret := NewSecret(text)
+	inside := struct {
+		Public Secret
+		hidden Secret
+	}{secret, secret}
+	asJSON, err := json.Marshal(inside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asYAML, err := yaml.Marshal(map[string]any{"s": secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", secret, "all", inside)
+	shown := []string{string(asJSON), string(asYAML), log.String(), secret.String()}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		shown = append(shown, fmt.Sprintf(verb, secret), fmt.Sprintf(verb, &secret), fmt.Sprintf(verb, inside), fmt.Sprintf(verb, []any{inside}))
+	}
+	for _, s := range shown {
+		if strings.Contains(s, text) || strings.Contains(s, fmt.Sprintf("%x", text)) {
+			t.Errorf("shown: %s", s)
+		}
+	}
+	if secret.Reveal() != text || !secret.Equal(NewSecret(text)) || secret.Equal(Secret{}) || (Secret{}).Reveal() != "" {
+		t.Error("the text is lost")
+	}
+	if !strings.Contains(string(asJSON), redacted) {
+		t.Errorf("got %s", asJSON)
+	}
+}
+
+// TestExamples holds the embedded files against their readers.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	files, err := Examples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := map[string][]byte{}
+	for _, file := range files {
+		contents[file.Path] = file.Data
+	}
+	environment, err := ParseEnvironment("example", contents["config/pulumi/environment.example"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stack, ok := environment.Lookup(StackVariable); !ok || CheckStackName(stack.Text) != nil {
+		t.Errorf("the example names no stack: %v", stack)
+	}
+	stack, err := ParseStack("example", contents["config/pulumi/Pulumi.stackname.yaml.example"])
+	if err != nil || !stack.Text(InfraType).IsSet() {
+		t.Errorf("got %v, %v", stack.Entries, err)
+	}
+	if ignored := string(contents["config/pulumi/.gitignore"]); !strings.Contains(ignored, "/environment\n") || strings.Contains(ignored, "\nsecrets") {
+		t.Errorf("got %s", ignored)
+	}
+}

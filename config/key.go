@@ -1,0 +1,140 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kind is the type of a configuration value.
+type Kind string
+
+// The kinds of configuration values.
+const (
+	String Kind = "string"
+	Int    Kind = "integer"
+	Bool   Kind = "boolean"
+	List   Kind = "list" // a list of strings
+	Map    Kind = "map"  // a free-form map, such as chart values
+)
+
+// Key declares one key of the stack configuration. It is the single source
+// for programs (typed reading), validation, documentation and questions.
+type Key struct {
+	Name      string   // "eks:k8s_version": namespace and name as in Pulumi.<stack>.yaml
+	Kind      Kind     // type of the value
+	Default   any      // nil means none; else string, int, bool, []string or map[string]any
+	Required  bool     // it has no default and the program cannot do without
+	Allowed   []string // closed set of values of a string; nil means free
+	Min, Max  *int     // bounds of an integer; nil means unbounded
+	Example   string   // shown in documentation and errors
+	Simulated any      // throw-away value a simulation uses when a required key is missing
+	Doc       string   // one line: meaning and unit
+}
+
+// Namespace is the part of the name before the colon: "eks" of "eks:k8s_version".
+func (k Key) Namespace() string {
+	namespace, _, _ := strings.Cut(k.Name, ":")
+	return namespace
+}
+
+// Validate checks the type and range of a decoded value. The error says what
+// is allowed, and leaves naming the key and the file to the caller.
+func (k Key) Validate(value any) error {
+	switch k.Kind {
+	case String:
+		return k.validateString(value)
+	case Int:
+		return k.validateInt(value)
+	case Bool:
+		return validateBool(value)
+	case List:
+		return validateList(value)
+	case Map:
+		if _, ok := value.(map[string]any); !ok {
+			return fmt.Errorf("must be a map, not %s", describe(value))
+		}
+		return nil
+	}
+	return fmt.Errorf("has the undeclared kind %q", k.Kind)
+}
+
+func (k Key) validateString(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		return fmt.Errorf("must be a string in quotes, not %s", describe(value))
+	}
+	if len(k.Allowed) > 0 && !slices.Contains(k.Allowed, text) {
+		return fmt.Errorf("is %q; allowed: %s", text, strings.Join(k.Allowed, ", "))
+	}
+	return nil
+}
+
+func (k Key) validateInt(value any) error {
+	number, err := toInt(value)
+	if err != nil {
+		return err
+	}
+	if k.Min != nil && number < *k.Min {
+		return fmt.Errorf("is %d; the smallest allowed value is %d", number, *k.Min)
+	}
+	if k.Max != nil && number > *k.Max {
+		return fmt.Errorf("is %d; the largest allowed value is %d", number, *k.Max)
+	}
+	return nil
+}
+
+// toInt accepts integers and their decimal text: Pulumi itself writes
+// `pulumi config set n 3` as the string "3".
+func toInt(value any) (int, error) {
+	switch typed := value.(type) {
+	case int:
+		return typed, nil
+	case string:
+		if number, err := strconv.Atoi(typed); err == nil {
+			return number, nil
+		}
+	}
+	return 0, fmt.Errorf("must be a whole number, not %s", describe(value))
+}
+
+func validateBool(value any) error {
+	switch value {
+	case true, false, "true", "false":
+		return nil
+	}
+	return fmt.Errorf("must be true or false, not %s", describe(value))
+}
+
+func validateList(value any) error {
+	items, ok := value.([]any)
+	if !ok {
+		return fmt.Errorf("must be a list, not %s", describe(value))
+	}
+	for i, item := range items {
+		if _, ok := item.(string); !ok {
+			return fmt.Errorf("has %s as item %d; items must be strings", describe(item), i+1)
+		}
+	}
+	return nil
+}
+
+// describe names a value's type the way someone who writes YAML thinks of it.
+func describe(value any) string {
+	switch typed := value.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		return fmt.Sprintf("the string %q", typed)
+	case int, float64:
+		return fmt.Sprintf("the number %v", typed)
+	case bool:
+		return fmt.Sprintf("the boolean %v", typed)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a map"
+	}
+	return fmt.Sprintf("%T", value)
+}

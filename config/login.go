@@ -1,0 +1,60 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// pulumiCloud is where an access token alone logs in to.
+const pulumiCloud = "https://api.pulumi.com"
+
+// currentLogin is the backend that the user has chosen with `pulumi login`;
+// not set when there is none. environ is the merged environment.
+func currentLogin(environ map[string]string) (Value, error) {
+	path := credentialsPath(environ)
+	if path == "" {
+		return Value{}, nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return tokenLogin(environ), nil
+	}
+	if err != nil {
+		return Value{}, &Error{Problems: []Problem{{File: path, Text: reason(err)}}}
+	}
+	var credentials struct {
+		Current string `json:"current"`
+	}
+	if err := json.Unmarshal(data, &credentials); err != nil && len(data) > 0 {
+		return Value{}, &Error{Problems: []Problem{{File: path, Text: "is not valid JSON"}},
+			Next: "log in again with `pulumi login`, or name the backend with " + BackendVariable}
+	}
+	if credentials.Current == "" {
+		return tokenLogin(environ), nil
+	}
+	return Value{Text: credentials.Current, Origin: Origin{Source: FromLogin, File: path}}, nil
+}
+
+// tokenLogin is Pulumi Cloud for those who have a token and nothing else, as
+// pipelines do.
+func tokenLogin(environ map[string]string) Value {
+	if environ["PULUMI_ACCESS_TOKEN"] == "" {
+		return Value{}
+	}
+	return Value{Text: pulumiCloud, Origin: Origin{Source: FromLogin, Name: "PULUMI_ACCESS_TOKEN"}}
+}
+
+// credentialsPath is Pulumi's credentials file.
+func credentialsPath(environ map[string]string) string {
+	switch {
+	case environ["PULUMI_CREDENTIALS_PATH"] != "":
+		return filepath.Join(environ["PULUMI_CREDENTIALS_PATH"], "credentials.json")
+	case environ["PULUMI_HOME"] != "":
+		return filepath.Join(environ["PULUMI_HOME"], "credentials.json")
+	case environ["HOME"] != "":
+		return filepath.Join(environ["HOME"], ".pulumi", "credentials.json")
+	}
+	return ""
+}

@@ -1,0 +1,72 @@
+package config
+
+import "fmt"
+
+// Source is the kind of place that a value comes from.
+type Source string
+
+// The sources in order of precedence.
+const (
+	FromFlag        Source = "flag"
+	FromFile        Source = "environment file"
+	FromProcess     Source = "process environment"
+	FromStackConfig Source = "stack configuration"
+	FromLogin       Source = "pulumi login"
+	FromDefault     Source = "default"
+	FromSimulation  Source = "simulation" // overrides all others
+)
+
+// Origin says where a value comes from, exactly enough to change it there.
+type Origin struct {
+	Source Source
+	Name   string // "--stack", "PULUMI_STACK", "kubernetes:infra_type"
+	File   string // of a file: as shown
+	Line   int
+}
+
+// String describes the place in a sentence: "PULUMI_STACK in config/pulumi/environment:3".
+func (o Origin) String() string {
+	switch o.Source {
+	case FromFlag:
+		return o.Name
+	case FromFile, FromStackConfig:
+		return fmt.Sprintf("%s in %s:%d", o.Name, o.File, o.Line)
+	case FromProcess:
+		return o.Name + " in the process environment"
+	}
+	return string(o.Source)
+}
+
+// Value is a setting together with where it comes from. The zero Value is not set.
+type Value struct {
+	Text   string
+	Origin Origin
+}
+
+// IsSet says whether the value was given anywhere.
+func (v Value) IsSet() bool { return v.Origin != Origin{} }
+
+// Wrong is the error for a value that cannot be used: wrong usage when it was
+// given by a flag, else a problem of the file or the environment it came from.
+func (v Value) Wrong(text, next string) error {
+	origin := v.Origin
+	if origin.Source == FromFlag {
+		return &FlagError{Flag: origin.Name, Text: text, Next: next}
+	}
+	subject := origin.Name
+	if origin.Source == FromProcess {
+		subject = origin.String()
+	}
+	problem := Problem{File: origin.File, Line: origin.Line, Text: subject + ": " + text}
+	return &Error{Problems: []Problem{problem}, Next: next}
+}
+
+// first is the first value that is set: precedence is the order of the arguments.
+func first(values ...Value) Value {
+	for _, value := range values {
+		if value.IsSet() {
+			return value
+		}
+	}
+	return Value{}
+}

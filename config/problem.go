@@ -1,0 +1,73 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing that is wrong in a configuration file.
+type Problem struct {
+	File string // as shown: "config/pulumi/environment"
+	Line int    // 0 when the problem has no line
+	Key  string // the configuration key or variable, if it is about one
+	Text string // what is wrong and what is allowed
+}
+
+// String is the problem on one line, with its place first.
+func (p Problem) String() string {
+	text := p.Text
+	if p.Key != "" {
+		text = p.Key + " " + text
+	}
+	if p.File == "" {
+		return text
+	}
+	if p.Line == 0 {
+		return p.File + ": " + text
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, text)
+}
+
+// Error is a configuration or environment that is not valid. It holds all
+// problems at once, so that nobody has to mend them one run at a time.
+type Error struct {
+	Problems []Problem
+	Next     string // what to do about it; empty when the problems say so
+}
+
+// Error lists the problems, one on a line.
+func (e *Error) Error() string {
+	if len(e.Problems) == 1 {
+		return e.Problems[0].String()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d problems in the configuration:", len(e.Problems))
+	for _, problem := range e.Problems {
+		b.WriteString("\n  " + problem.String())
+	}
+	return b.String()
+}
+
+// NextStep is what to do about the error.
+func (e *Error) NextStep() string { return e.Next }
+
+// problemsError is nil when there are no problems.
+func problemsError(problems []Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return &Error{Problems: problems}
+}
+
+// FlagError is a wrong or missing value of a command-line flag.
+type FlagError struct {
+	Flag string // "--stack"
+	Text string // what is wrong
+	Next string // what to do about it
+}
+
+// Error names the flag and what is wrong with its value.
+func (e *FlagError) Error() string { return e.Flag + ": " + e.Text }
+
+// NextStep is what to do about the error.
+func (e *FlagError) NextStep() string { return e.Next }

@@ -1,0 +1,74 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Folder is where the configuration lives, below the root.
+const Folder = "config/pulumi"
+
+// NoRootError says that there is no folder with a configuration.
+type NoRootError struct{ Start string }
+
+// Error says where was searched.
+func (e *NoRootError) Error() string {
+	return fmt.Sprintf("no folder with %s here (%s) or above", Folder, e.Start)
+}
+
+// NextStep names the command that makes one.
+func (e *NoRootError) NextStep() string {
+	return "make one with `runner init`, or name it with --root or RUNNER_ROOT"
+}
+
+// FindRoot finds the root: the folder that was named, or else the nearest one
+// upward from dir that holds config/pulumi. A NoRootError means that there is
+// none.
+func FindRoot(dir string, named Value) (string, error) {
+	if named.IsSet() {
+		return namedRoot(dir, named)
+	}
+	for folder := filepath.Clean(dir); ; folder = filepath.Dir(folder) {
+		if isFolder(filepath.Join(folder, Folder)) {
+			return folder, nil
+		}
+		if folder == filepath.Dir(folder) {
+			return "", &NoRootError{Start: dir}
+		}
+	}
+}
+
+func namedRoot(dir string, named Value) (string, error) {
+	root := named.Text
+	if !filepath.IsAbs(root) {
+		root = filepath.Join(dir, root)
+	}
+	_, err := os.Stat(root)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", named.Wrong(fmt.Sprintf("the folder %s does not exist", root), "")
+	case err != nil:
+		return "", named.Wrong(reason(err), "")
+	case !isFolder(filepath.Join(root, Folder)):
+		return "", named.Wrong(fmt.Sprintf("%s has no folder %s", root, Folder),
+			fmt.Sprintf("make one with `runner init %s`", named.Text))
+	}
+	return filepath.Clean(root), nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// reason is the cause of a file error without the call and the path, which
+// the caller shows in its own way.
+func reason(err error) string {
+	var pathErr *os.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,157 @@
+// Package config reads and validates what an environment is configured with:
+// the environment file, the stack file that all projects share, and the
+// settings that follow from them, from flags and from the environment of the
+// process. Every value knows where it comes from, and every problem is
+// reported with its file and line, all at once.
+//
+// Precedence, highest first: flag, environment file, process environment, stack
+// configuration, default. Nothing here changes the environment of the process.
+package config
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+)
+
+// The names that settings have in the environment and in the stack file.
+const (
+	StackVariable       = "PULUMI_STACK"
+	RunnerStackVariable = "RUNNER_STACK"
+	ProviderVariable    = "RUNNER_PROVIDER"
+	BackendVariable     = "PULUMI_BACKEND_URL"
+	InfraType           = "kubernetes:infra_type"
+)
+
+// Where state is kept below the root.
+const (
+	stateFolder          = ".runner/state"
+	simulatedStateFolder = ".runner/simulated/state"
+)
+
+// Request is what settings are made from.
+type Request struct {
+	Root     string
+	Stack    Value // of the flag; not set when it was not given
+	Provider Value // of the flag
+	Sources  Sources
+	Simulate bool // keep state under .runner/simulated, whatever is configured
+}
+
+// Settings is everything an operation needs to know about its environment. It
+// is a plain value that nothing changes once it is made.
+type Settings struct {
+	Root     string
+	Stack    Value
+	Provider Value     // not set when it is neither given nor configured
+	Backend  Value     // URL of the place for state
+	Config   StackFile // what all projects but secrets share
+	Secrets  StackFile // of the secrets project: ciphertext
+	environ  map[string]string
+}
+
+// Resolve makes the settings. The provider's name is not checked here: which
+// ones exist is not a matter of configuration.
+func Resolve(r Request) (Settings, error) {
+	stack, err := ResolveStack(r.Stack, r.Sources)
+	if err != nil {
+		return Settings{}, err
+	}
+	file, err := ReadStack(r.Root, stack.Text)
+	if err != nil {
+		return Settings{}, err
+	}
+	secrets, err := ReadSecrets(r.Root, stack.Text)
+	if err != nil {
+		return Settings{}, err
+	}
+	provider, err := ResolveProvider(r.Provider, r.Sources, file)
+	if err != nil {
+		return Settings{}, err
+	}
+	environ := r.Sources.File.Merge(r.Sources.Process)
+	backend, err := resolveBackend(r, environ)
+	if err != nil {
+		return Settings{}, err
+	}
+	environ[StackVariable] = stack.Text
+	environ[BackendVariable] = backend.Text
+	return Settings{
+		Root: r.Root, Stack: stack, Provider: provider, Backend: backend,
+		Config: file, Secrets: secrets, environ: environ,
+	}, nil
+}
+
+// Environ is the environment for Pulumi: the process environment overridden by
+// the environment file, with the stack and the backend. The map is a copy.
+func (s Settings) Environ() map[string]string { return maps.Clone(s.environ) }
+
+// ResolveStack is the name of the stack. A name that was asked for (by flag or
+// RUNNER_STACK) and a different PULUMI_STACK in the environment file are an
+// error: one of the two is a mistake, and the wrong environment would change.
+func ResolveStack(flag Value, sources Sources) (Value, error) {
+	asked := first(flag, sources.Lookup(RunnerStackVariable))
+	configured := sources.Lookup(StackVariable)
+	stack := first(asked, configured)
+	if !stack.IsSet() {
+		return Value{}, &FlagError{Flag: "--stack", Text: "no stack is named",
+			Next: fmt.Sprintf("name it with -s NAME, or with %s=NAME in %s", StackVariable, EnvironmentFile)}
+	}
+	if err := CheckStackName(stack.Text); err != nil {
+		return Value{}, stack.Wrong(err.Error(), "")
+	}
+	if asked.IsSet() && configured.Origin.Source == FromFile && configured.Text != asked.Text {
+		text := fmt.Sprintf("asks for the stack %q, but %s says %q", asked.Text, configured.Origin, configured.Text)
+		return Value{}, asked.Wrong(text, fmt.Sprintf("leave out %s, or change line %d of %s to %s=%s",
+			asked.Origin.Name, configured.Origin.Line, EnvironmentFile, StackVariable, asked.Text))
+	}
+	return stack, nil
+}
+
+// ResolveProvider is the provider: asked for by flag or RUNNER_PROVIDER, else
+// the one in the stack file. It is not set when nobody has named one yet. A
+// stack never changes its provider.
+func ResolveProvider(flag Value, sources Sources, file StackFile) (Value, error) {
+	if entry, ok := file.Lookup(InfraType); ok && entry.Value != nil {
+		if _, text := entry.Value.(string); !text {
+			return Value{}, &Error{Problems: []Problem{{File: file.File, Line: entry.Line, Key: InfraType,
+				Text: "must be the name of a provider in plain text"}}}
+		}
+	}
+	asked := first(flag, sources.Lookup(ProviderVariable))
+	configured := file.Text(InfraType)
+	if asked.IsSet() && configured.IsSet() && asked.Text != configured.Text {
+		return Value{}, providerMismatch(asked, configured)
+	}
+	return first(asked, configured), nil
+}
+
+func providerMismatch(asked, configured Value) error {
+	origin := configured.Origin
+	text := fmt.Sprintf("is %q, but %s asks for %q; a stack never changes its provider",
+		configured.Text, asked.Origin, asked.Text)
+	next := fmt.Sprintf("leave out %s to go on with %s, or name another stack for %s with -s NAME",
+		asked.Origin.Name, configured.Text, asked.Text)
+	return &Error{Problems: []Problem{{File: origin.File, Line: origin.Line, Key: origin.Name, Text: text}}, Next: next}
+}
+
+// resolveBackend is where state is kept: where PULUMI_BACKEND_URL says, else
+// where the user is logged in, else below the root.
+func resolveBackend(r Request, environ map[string]string) (Value, error) {
+	if r.Simulate {
+		return fileBackend(r.Root, simulatedStateFolder, FromSimulation), nil
+	}
+	if backend := r.Sources.Lookup(BackendVariable); backend.IsSet() {
+		return backend, nil
+	}
+	login, err := currentLogin(environ)
+	if err != nil {
+		return Value{}, err
+	}
+	return first(login, fileBackend(r.Root, stateFolder, FromDefault)), nil
+}
+
+func fileBackend(root, folder string, source Source) Value {
+	url := "file://" + filepath.ToSlash(filepath.Join(root, folder))
+	return Value{Text: url, Origin: Origin{Source: source}}
+}

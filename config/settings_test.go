@@ -1,0 +1,234 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func flagValue(name, text string) Value {
+	if text == "" {
+		return Value{}
+	}
+	return Value{Text: text, Origin: Origin{Source: FromFlag, Name: name}}
+}
+
+func TestResolveStack(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, flag, file, process string
+		want, origin              string
+	}{
+		{"flag", "dev", "", "", "dev", "--stack"},
+		{"flag over process", "dev", "", "PULUMI_STACK=other", "dev", "--stack"},
+		{"flag agrees with the file", "dev", "PULUMI_STACK=dev", "", "dev", "--stack"},
+		{"file", "", "PULUMI_STACK=dev", "", "dev", "PULUMI_STACK in config/pulumi/environment:1"},
+		{"file over process", "", "# x\nPULUMI_STACK=dev", "PULUMI_STACK=other", "dev", "PULUMI_STACK in config/pulumi/environment:2"},
+		{"process", "", "", "PULUMI_STACK=Dev", "Dev", "PULUMI_STACK in the process environment"},
+		{"runner's own variable", "", "", "RUNNER_STACK=dev PULUMI_STACK=other", "dev", "RUNNER_STACK in the process environment"},
+		{"runner's own variable in the file", "", "RUNNER_STACK=dev", "PULUMI_STACK=other", "dev", "RUNNER_STACK in config/pulumi/environment:1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := ResolveStack(flagValue("--stack", tt.flag), sources(t, tt.file, tt.process))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Text != tt.want || got.Origin.String() != tt.origin {
+				t.Errorf("got %q from %s", got.Text, got.Origin)
+			}
+		})
+	}
+}
+
+func TestResolveStackRefuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, flag, file, process string
+		usage                     bool
+		want, next                string
+	}{
+		{"nowhere", "", "", "", true, "--stack: no stack is named", "PULUMI_STACK=NAME in config/pulumi/environment"},
+		{"slash", "a/b", "", "", true, `--stack: the stack name "a/b" contains '/'`, ""},
+		{"too long", strings.Repeat("x", 200), "", "", true, "--stack: the stack name has 200 characters", ""},
+		{"bad in the file", "", "PULUMI_STACK='a b'", "", false, `config/pulumi/environment:1: PULUMI_STACK: the stack name "a b" contains ' '`, ""},
+		{"bad in the process", "", "", "PULUMI_STACK=a/b", false, `PULUMI_STACK in the process environment: the stack name "a/b"`, ""},
+		{"flag against file", "prod", "PULUMI_STACK=dev", "", true,
+			`--stack: asks for the stack "prod", but PULUMI_STACK in config/pulumi/environment:1 says "dev"`,
+			"leave out --stack, or change line 1 of config/pulumi/environment to PULUMI_STACK=prod"},
+		{"flag against file in capitals", "Dev", "PULUMI_STACK=dev", "", true, `--stack: asks for the stack "Dev"`, ""},
+		{"runner's variable against file", "", "PULUMI_STACK=dev", "RUNNER_STACK=prod", false,
+			`RUNNER_STACK in the process environment: asks for the stack "prod"`, "leave out RUNNER_STACK"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := ResolveStack(flagValue("--stack", tt.flag), sources(t, tt.file, tt.process))
+			checkError(t, err, tt.usage, tt.want, tt.next)
+		})
+	}
+}
+
+func TestResolveProvider(t *testing.T) {
+	t.Parallel()
+	const configured = "config:\n  kubernetes:infra_type: kind\n"
+	tests := []struct{ name, flag, file, process, stack, want, origin string }{
+		{"flag", "aws", "", "", "", "aws", "--provider"},
+		{"flag agrees", "kind", "", "", configured, "kind", "--provider"},
+		{"flag over variable", "aws", "RUNNER_PROVIDER=kind", "", "", "aws", "--provider"},
+		{"file over process", "", "RUNNER_PROVIDER=aws", "RUNNER_PROVIDER=kind", "", "aws", "RUNNER_PROVIDER in config/pulumi/environment:1"},
+		{"stack file", "", "", "", configured, "kind", "kubernetes:infra_type in f:2"},
+		{"nowhere", "", "", "", "", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			stack, err := ParseStack("f", []byte(tt.stack))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ResolveProvider(flagValue("--provider", tt.flag), sources(t, tt.file, tt.process), stack)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Text != tt.want || got.Origin.String() != tt.origin {
+				t.Errorf("got %q from %s", got.Text, got.Origin)
+			}
+		})
+	}
+}
+
+func TestResolveProviderRefuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, stack, want, next string }{
+		{"another provider", "config:\n  kubernetes:infra_type: kind\n",
+			`f:2: kubernetes:infra_type is "kind", but --provider asks for "aws"; a stack never changes its provider`,
+			"leave out --provider to go on with kind, or name another stack for aws with -s NAME"},
+		{"encrypted", "config:\n  kubernetes:infra_type: {secure: x}\n", "f:2: kubernetes:infra_type must be the name of a provider", ""},
+		{"a list", "config:\n  kubernetes:infra_type: [aws]\n", "f:2: kubernetes:infra_type must be the name of a provider", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			stack, err := ParseStack("f", []byte(tt.stack))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = ResolveProvider(flagValue("--provider", "aws"), Sources{}, stack)
+			checkError(t, err, false, tt.want, tt.next)
+		})
+	}
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, map[string]string{
+		EnvironmentFile:  "PULUMI_STACK=dev\nA=file\n",
+		StackPath("dev"): "config:\n  kubernetes:infra_type: kind\n",
+	})
+	file, err := ReadEnvironment(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := Resolve(Request{Root: root, Sources: Sources{File: file, Process: []string{"A=process", "B=1"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := "file://" + root + "/.runner/state"
+	if settings.Provider.Text != "kind" || settings.Backend.Text != state || !settings.Config.Exists || settings.Secrets.Exists {
+		t.Errorf("got %+v", settings)
+	}
+	want := map[string]string{"A": "file", "B": "1", "PULUMI_STACK": "dev", "PULUMI_BACKEND_URL": state}
+	if diff := cmp.Diff(want, settings.Environ()); diff != "" {
+		t.Error(diff)
+	}
+	settings.Environ()["A"] = "changed"
+	if settings.Environ()["A"] != "file" {
+		t.Error("the settings can be changed")
+	}
+}
+
+func TestResolvePassesErrorsOn(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, file, content, want string }{
+		{"stack file", StackPath("dev"), "x", "config/pulumi/Pulumi.dev.yaml:1: "},
+		{"secrets file", SecretsPath("dev"), "x", "config/pulumi/secrets/Pulumi.dev.yaml:1: "},
+		{"login", "credentials.json", "x", "is not valid JSON"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			root := newRoot(t, map[string]string{tt.file: tt.content})
+			_, err := Resolve(Request{Root: root, Stack: flagValue("--stack", "dev"), Sources: Sources{Process: []string{"PULUMI_HOME=" + root}}})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestBackend(t *testing.T) {
+	t.Parallel()
+	home := newRoot(t, map[string]string{"credentials.json": `{"current": "s3://login"}`})
+	empty := newRoot(t, map[string]string{"credentials.json": `{}`})
+	tests := []struct {
+		name, file, process string
+		simulate            bool
+		want                string
+		source              Source
+	}{
+		{"default", "", "HOME=" + empty, false, "file:///root/.runner/state", FromDefault},
+		{"no home", "", "", false, "file:///root/.runner/state", FromDefault},
+		{"login", "", "PULUMI_HOME=" + home, false, "s3://login", FromLogin},
+		{"login elsewhere", "", "PULUMI_HOME=" + empty + " PULUMI_CREDENTIALS_PATH=" + home, false, "s3://login", FromLogin},
+		{"token only", "", "PULUMI_ACCESS_TOKEN=x HOME=" + empty, false, pulumiCloud, FromLogin},
+		{"token, never logged in", "", "PULUMI_ACCESS_TOKEN=x PULUMI_HOME=" + empty, false, pulumiCloud, FromLogin},
+		{"process", "", "PULUMI_BACKEND_URL=s3://p PULUMI_HOME=" + home, false, "s3://p", FromProcess},
+		{"file", "PULUMI_BACKEND_URL=s3://f", "PULUMI_BACKEND_URL=s3://p", false, "s3://f", FromFile},
+		{"simulation", "PULUMI_BACKEND_URL=s3://f", "PULUMI_HOME=" + home, true, "file:///root/.runner/simulated/state", FromSimulation},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := Request{Root: filepath.FromSlash("/root"), Sources: sources(t, tt.file, tt.process), Simulate: tt.simulate}
+			got, err := resolveBackend(r, r.Sources.File.Merge(r.Sources.Process))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Text != tt.want || got.Origin.Source != tt.source {
+				t.Errorf("got %q from %v", got.Text, got.Origin)
+			}
+		})
+	}
+}
+
+// sources makes an environment file and a process environment (separated by spaces).
+func sources(t *testing.T, file, process string) Sources {
+	t.Helper()
+	environment, err := ParseEnvironment(EnvironmentFile, []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Sources{File: environment, Process: strings.Fields(process)}
+}
+
+// checkError holds an error against its kind, the start of its text and its next step.
+func checkError(t *testing.T, err error, usage bool, want, next string) {
+	t.Helper()
+	var flagErr *FlagError
+	var configErr *Error
+	if errors.As(err, &flagErr) != usage || errors.As(err, &configErr) == usage {
+		t.Fatalf("wrong kind of error: %T %v", err, err)
+	}
+	if !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %q, want %q", err, want)
+	}
+	step := err.(interface{ NextStep() string }).NextStep()
+	if !strings.Contains(step, next) {
+		t.Errorf("next step %q, want %q", step, next)
+	}
+}

@@ -1,0 +1,157 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// StackPath is the stack file of a stack below the root.
+func StackPath(stack string) string { return Folder + "/Pulumi." + stack + ".yaml" }
+
+// StackFile is a stack's configuration: Pulumi's own file, which all projects
+// but secrets share. The zero StackFile has no configuration.
+type StackFile struct {
+	File    string // as shown: "config/pulumi/Pulumi.dev.yaml"
+	Exists  bool
+	Content []byte // as read
+	Entries []Entry
+}
+
+// Entry is one configuration value.
+type Entry struct {
+	Key   string // "eks:min_size"
+	Value any    // string, int, bool, []any, map[string]any or Ciphertext
+	Line  int
+}
+
+// Ciphertext is an encrypted value, as Pulumi wrote it below "secure".
+type Ciphertext string
+
+// SecretsPath is the stack file of the secrets project below the root.
+func SecretsPath(stack string) string { return Folder + "/secrets/Pulumi." + stack + ".yaml" }
+
+// ReadStack reads the stack file below root. A missing file is an empty one.
+func ReadStack(root, stack string) (StackFile, error) { return readStackFile(root, StackPath(stack)) }
+
+// ReadSecrets reads the stack file of the secrets project below root.
+func ReadSecrets(root, stack string) (StackFile, error) {
+	return readStackFile(root, SecretsPath(stack))
+}
+
+func readStackFile(root, name string) (StackFile, error) {
+	data, err := os.ReadFile(filepath.Join(root, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return StackFile{File: name}, nil
+	}
+	if err != nil {
+		return StackFile{}, &Error{Problems: []Problem{{File: name, Text: reason(err)}}}
+	}
+	file, err := ParseStack(name, data)
+	file.Exists = true
+	return file, err
+}
+
+// ParseStack reads the content of a stack file strictly; file is its name in
+// messages. All problems are reported at once.
+func ParseStack(file string, data []byte) (StackFile, error) {
+	stack := StackFile{File: file, Content: data}
+	root, err := decodeDocument(file, data)
+	if err != nil || root == nil {
+		return stack, err
+	}
+	d := &stackDecoder{file: file}
+	stack.Entries = d.document(root)
+	if len(d.problems) > 0 {
+		return StackFile{File: file}, problemsError(d.problems)
+	}
+	return stack, nil
+}
+
+// Lookup finds a configuration value.
+func (f StackFile) Lookup(key string) (Entry, bool) {
+	for _, entry := range f.Entries {
+		if entry.Key == key {
+			return entry, true
+		}
+	}
+	return Entry{}, false
+}
+
+// Text is a plain text value with its origin; not set when there is none.
+func (f StackFile) Text(key string) Value {
+	entry, ok := f.Lookup(key)
+	text, isText := entry.Value.(string)
+	if !ok || !isText || text == "" {
+		return Value{}
+	}
+	return Value{Text: text, Origin: Origin{Source: FromStackConfig, Name: key, File: f.File, Line: entry.Line}}
+}
+
+// Values are all values by key; encrypted ones are Ciphertext.
+func (f StackFile) Values() map[string]any {
+	values := make(map[string]any, len(f.Entries))
+	for _, entry := range f.Entries {
+		values[entry.Key] = entry.Value
+	}
+	return values
+}
+
+// decodeDocument is the root of the one YAML document in data; nil when there
+// is nothing but comments.
+func decodeDocument(file string, data []byte) (*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var document, second yaml.Node
+	err := decoder.Decode(&document)
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, syntaxError(file, data, err)
+	}
+	if err := decoder.Decode(&second); err == nil {
+		return nil, &Error{Problems: []Problem{{File: file, Line: second.Line, Text: "a second YAML document begins here; a stack file is one document"}}}
+	} else if !errors.Is(err, io.EOF) {
+		return nil, syntaxError(file, data, err)
+	}
+	root := document.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		return nil, nil
+	}
+	return root, nil
+}
+
+// syntaxError turns the parser's "yaml: line 3: ..." into a problem. Its texts
+// about the first line have no line.
+func syntaxError(file string, data []byte, err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 0
+	if match := regexp.MustCompile(`^line (\d+): `).FindStringSubmatch(text); match != nil {
+		line, _ = strconv.Atoi(match[1])
+		text = strings.TrimPrefix(text, match[0])
+	}
+	if lines := strings.Split(string(data), "\n"); line > 0 && line <= len(lines) && isTabIndented(lines[line-1]) {
+		text = "the line is indented with a tab; use spaces"
+	}
+	return &Error{Problems: []Problem{{File: file, Line: line, Text: "is not valid YAML: " + text}}}
+}
+
+func isTabIndented(line string) bool {
+	return strings.HasPrefix(strings.TrimLeft(line, " "), "\t")
+}
+
+// topLevelKeys are the keys that Pulumi has for a stack file.
+func topLevelKeys() []string {
+	return []string{"config", "encryptionsalt", "secretsprovider", "encryptedkey", "environment"}
+}
+
+// isTopLevelKey says whether Pulumi knows the key.
+func isTopLevelKey(key string) bool { return slices.Contains(topLevelKeys(), key) }

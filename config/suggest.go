@@ -1,0 +1,64 @@
+package config
+
+import "strings"
+
+// Suggest finds the known word that someone who typed word most likely meant,
+// or "" when none is near. Among equally near ones the first wins.
+func Suggest(word string, known []string) string {
+	best, bestDistance := "", tolerance(word)+1
+	for _, candidate := range known {
+		distance := editDistance(strings.ToLower(word), strings.ToLower(candidate))
+		if distance < bestDistance {
+			best, bestDistance = candidate, distance
+		}
+	}
+	return best
+}
+
+// DidYouMean is Suggest as the end of an error message: `; did you mean "x"?` or "".
+func DidYouMean(word string, known []string) string {
+	if suggestion := Suggest(word, known); suggestion != "" {
+		return `; did you mean "` + suggestion + `"?`
+	}
+	return ""
+}
+
+// tolerance is how many typing errors are likely in a word of this length.
+func tolerance(word string) int {
+	switch n := len(word); {
+	case n <= 2:
+		return 0
+	case n <= 4:
+		return 1
+	case n <= 12:
+		return 2
+	}
+	return 3
+}
+
+// editDistance counts the insertions, deletions, replacements and swaps of
+// neighbours between two words (optimal string alignment).
+func editDistance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	rows := make([][]int, len(s)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(t)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(s); i++ {
+		for j := 1; j <= len(t); j++ {
+			cost := 1
+			if s[i-1] == t[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(s)][len(t)]
+}

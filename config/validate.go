@@ -1,0 +1,168 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Check holds the values of a stack file against the declared keys of all
+// known projects and reports every problem: a wrong type or range, and keys
+// that nobody reads.
+//
+// A key that is not declared is a problem where a project declares others in
+// the same namespace. The namespaces of Pulumi's providers (aws, kubernetes,
+// ...) are shared with their own settings, and namespaces that no project has
+// may belong to plain Pulumi programs of the user: there only a likely typing
+// error is a problem.
+func (f StackFile) Check(declared []Key) []Problem {
+	keys := newKeySet(declared)
+	var problems []Problem
+	for _, entry := range f.Entries {
+		if text := keys.check(entry); text != "" {
+			problems = append(problems, Problem{File: f.File, Line: entry.Line, Key: entry.Key, Text: text})
+		}
+	}
+	return problems
+}
+
+// Missing lists the required keys that the file has no value for.
+func (f StackFile) Missing(keys []Key) []Key {
+	var missing []Key
+	for _, key := range keys {
+		entry, ok := f.Lookup(key.Name)
+		present := ok && entry.Value != nil && entry.Value != ""
+		listed := slices.ContainsFunc(missing, func(k Key) bool { return k.Name == key.Name })
+		if key.Required && !present && !listed {
+			missing = append(missing, key)
+		}
+	}
+	return missing
+}
+
+// Validate is Check and Missing as one error: declared are the keys of all
+// known projects, needed those of the projects that will run.
+func (f StackFile) Validate(declared, needed []Key) error {
+	problems := f.Check(declared)
+	for _, key := range f.Missing(needed) {
+		problems = append(problems, f.missing(key))
+	}
+	return problemsError(problems)
+}
+
+func (f StackFile) missing(key Key) Problem {
+	text := "is missing: " + key.Doc
+	if len(key.Allowed) > 0 {
+		text += "; allowed: " + strings.Join(key.Allowed, ", ")
+	}
+	if key.Example != "" {
+		text += fmt.Sprintf("; add it below config, such as `%s: %s`", key.Name, quoteYAML(key.Example))
+	}
+	return Problem{File: f.File, Key: key.Name, Text: text}
+}
+
+// quoteYAML quotes a text that YAML would read as something else.
+func quoteYAML(text string) string {
+	if number, err := strconv.Atoi(text); err == nil && strconv.Itoa(number) == text {
+		return text
+	}
+	quoted, err := yaml.Marshal(text)
+	if err != nil {
+		return strconv.Quote(text)
+	}
+	return strings.TrimSuffix(string(quoted), "\n")
+}
+
+// keySet is the declared keys, ready to be searched.
+type keySet struct {
+	byName     map[string]Key
+	names      []string
+	namespaces []string
+}
+
+func newKeySet(keys []Key) keySet {
+	set := keySet{byName: map[string]Key{}}
+	for _, key := range keys {
+		if _, ok := set.byName[key.Name]; ok {
+			continue
+		}
+		set.byName[key.Name] = key
+		set.names = append(set.names, key.Name)
+		if !slices.Contains(set.namespaces, key.Namespace()) {
+			set.namespaces = append(set.namespaces, key.Namespace())
+		}
+	}
+	return set
+}
+
+// check is what is wrong with an entry, or "".
+func (s keySet) check(entry Entry) string {
+	key, ok := s.byName[entry.Key]
+	if !ok {
+		return s.unknown(entry.Key)
+	}
+	if _, encrypted := entry.Value.(Ciphertext); encrypted {
+		return ""
+	}
+	if entry.Value == nil && !key.Required {
+		return ""
+	}
+	if err := key.Validate(entry.Value); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// unknown is what is wrong with a key that is not declared, or "" when it may
+// belong to somebody else.
+func (s keySet) unknown(name string) string {
+	namespace, rest, _ := strings.Cut(name, ":")
+	if !slices.Contains(s.namespaces, namespace) {
+		return s.unknownNamespace(namespace, name)
+	}
+	siblings := s.inNamespace(namespace)
+	if near := Suggest(rest, siblings); near != "" {
+		return fmt.Sprintf("is read by no project; did you mean %q?", namespace+":"+near)
+	}
+	if slices.Contains(providerNamespaces(), namespace) {
+		return ""
+	}
+	return fmt.Sprintf("is read by no project; in %s there are: %s", namespace, strings.Join(siblings, ", "))
+}
+
+// unknownNamespace suspects a typing error only where the rest of the key is
+// one that the near namespace has: "esk:min_size", but not "ecs:cluster".
+func (s keySet) unknownNamespace(namespace, name string) string {
+	if slices.Contains(providerNamespaces(), namespace) {
+		return ""
+	}
+	near := Suggest(namespace, s.namespaces)
+	if near == "" {
+		return ""
+	}
+	meant := near + strings.TrimPrefix(name, namespace)
+	if _, ok := s.byName[meant]; !ok {
+		return ""
+	}
+	return fmt.Sprintf("is read by no project; did you mean %q?", meant)
+}
+
+// inNamespace lists the names of a namespace's keys, without the namespace.
+func (s keySet) inNamespace(namespace string) []string {
+	var names []string
+	for _, name := range s.names {
+		if rest, ok := strings.CutPrefix(name, namespace+":"); ok {
+			names = append(names, rest)
+		}
+	}
+	return names
+}
+
+// providerNamespaces are the namespaces of the Pulumi providers that the
+// projects use; the providers read settings of their own there.
+func providerNamespaces() []string {
+	return []string{"aws", "command", "docker", "kubernetes", "linode", "pulumi", "random", "tls"}
+}
