@@ -1,0 +1,207 @@
+package projects
+
+import "mara/config"
+
+// awsProjects lists what only an environment on AWS has.
+//
+// Their keys are in the namespaces vpc, eks and ecr: Pulumi hands the AWS
+// provider every key of the namespace "aws" as the provider's own
+// configuration, and it refuses those that it does not know. aws:region and
+// aws:profile are the provider's.
+func awsProjects() []Project {
+	return []Project{AWSVPC(), AWSEKS(), AWSECR()}
+}
+
+// AWSVPC is the network.
+func AWSVPC() Project {
+	return Project{
+		Name:    "aws-vpc",
+		Path:    "infrastructure/aws/vpc",
+		Title:   "VPC",
+		Summary: "a network with a public and a private subnet in each availability zone",
+		Keys: append(awsProviderKeys(),
+			config.Key{
+				Name: "vpc:cidr", Kind: config.String, Default: "10.0.0.0/16", Example: "10.64.0.0/18",
+				Doc: "IPv4 range of the network, /16 to /22; must not overlap eks:service_cidr",
+			},
+			config.Key{
+				Name: "vpc:azs", Kind: config.List, Example: `["us-east-1a", "us-east-1b", "us-east-1c"]`,
+				Doc: "availability zones, 1 to 6, of which EKS needs 2; the region's first three when not set; " +
+					"add new ones at the end, for a subnet's range follows from its zone's place",
+			},
+			config.Key{
+				Name: "vpc:nat", Kind: config.String, Default: "single", Allowed: []string{"single", "per-az", "none"},
+				Example: "per-az",
+				Doc: "NAT gateways that private subnets reach the internet through: one, one in each zone, " +
+					"or none, which needs VPC endpoints and a mirror of all images",
+			},
+			eksServiceKey(),
+		),
+		Outputs: []Output{
+			{Name: "vpc_id", Doc: "id of the network"},
+			{Name: "vpc_cidr", Doc: "IPv4 range of the network"},
+			{Name: "azs", Doc: "availability zones in use"},
+			{Name: "public_subnet_ids", Doc: "ids of the public subnets, in the order of the zones"},
+			{Name: "private_subnet_ids", Doc: "ids of the private subnets, in the order of the zones"},
+			{Name: "nat_public_ips", Doc: "addresses that the private subnets' traffic comes from"},
+		},
+	}
+}
+
+// AWSEKS is the cluster.
+func AWSEKS() Project {
+	return Project{
+		Name:    "aws-eks",
+		Path:    "infrastructure/aws/eks",
+		Title:   "EKS",
+		Summary: "a managed Kubernetes cluster with its nodes, add-ons, roles and access",
+		Keys:    append(awsProviderKeys(), eksKeys()...),
+		Outputs: []Output{
+			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster; it calls `aws eks get-token`"},
+			{Name: "cluster_name", Doc: "name of the cluster"},
+			{Name: "cluster_endpoint", Doc: "URL of the API server"},
+			{Name: "cluster_version", Doc: "Kubernetes version of the cluster"},
+			{Name: "region", Doc: "region of the cluster"},
+		},
+		Hooks: []Hook{HookKubeconfig},
+	}
+}
+
+// eksKeys declares what the cluster and its nodes are like.
+func eksKeys() []config.Key {
+	return []config.Key{
+		{
+			Name: "eks:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
+			Doc: "Kubernetes version, major.minor in quotes",
+		},
+		{
+			Name: "eks:support_type", Kind: config.String, Default: "STANDARD", Allowed: []string{"STANDARD", "EXTENDED"},
+			Example: "EXTENDED",
+			Doc:     "what happens when the version's standard support ends: an upgrade, or extended support for a fee",
+		},
+		{
+			Name: "eks:instance_type", Kind: config.String, Default: "t3.large", Example: "m6i.large",
+			Doc: "type of the nodes",
+		},
+		{
+			Name: "eks:ami_type", Kind: config.String, Default: "AL2023_x86_64_STANDARD",
+			Allowed: []string{"AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD"}, Example: "AL2023_ARM_64_STANDARD",
+			Doc: "image of the nodes; has to fit the processor of eks:instance_type, and kic:platform",
+		},
+		{
+			Name: "eks:capacity_type", Kind: config.String, Default: "ON_DEMAND", Allowed: []string{"ON_DEMAND", "SPOT"},
+			Example: "SPOT",
+			Doc:     "how the nodes are bought",
+		},
+		{
+			Name: "eks:disk_size", Kind: config.Int, Default: 50, Min: bound(20), Max: bound(16384), Example: "100",
+			Doc: "disk of each node, GiB",
+		},
+		{
+			Name: "eks:min_size", Kind: config.Int, Default: 3, Min: bound(1), Max: bound(450), Example: "2",
+			Doc: "smallest number of nodes",
+		},
+		{
+			Name: "eks:max_size", Kind: config.Int, Default: 6, Min: bound(1), Max: bound(450), Example: "12",
+			Doc: "largest number of nodes",
+		},
+		{
+			Name: "eks:desired_capacity", Kind: config.Int, Default: 3, Min: bound(1), Max: bound(450), Example: "3",
+			Doc: "number of nodes, from eks:min_size to eks:max_size",
+		},
+		eksServiceKey(),
+		{
+			Name: "eks:endpoint_public_access", Kind: config.Bool, Default: true, Example: "false",
+			Doc: "the API server can be reached from outside the network",
+		},
+		{
+			Name: "eks:endpoint_private_access", Kind: config.Bool, Default: true, Example: "false",
+			Doc: "nodes reach the API server without leaving the network",
+		},
+		{
+			Name: "eks:public_access_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
+			Doc: "address ranges that may reach the API server from outside; everywhere when not set",
+		},
+		{
+			Name: "eks:log_types", Kind: config.List, Default: []string{"api", "audit", "authenticator"}, Example: `["audit"]`,
+			Doc: "control-plane logs to keep: api, audit, authenticator, controllerManager, scheduler; [] for none",
+		},
+		{
+			Name: "eks:log_retention_days", Kind: config.Int, Default: 30, Min: bound(0), Max: bound(3653), Example: "90",
+			Doc: "days to keep the control-plane logs, one of the numbers that CloudWatch takes; 0 keeps them for ever",
+		},
+		{
+			Name: "eks:encrypt_secrets", Kind: config.Bool, Default: false, Example: "true",
+			Doc: "encrypt Kubernetes Secrets with a KMS key made for the cluster; cannot be turned off again",
+		},
+		{
+			Name: "eks:kms_key_arn", Kind: config.String, Example: "arn:aws:kms:us-east-1:123456789012:key/...",
+			Doc: "encrypt Kubernetes Secrets with this KMS key instead of one made for the cluster",
+		},
+		{
+			Name: "eks:admin_principals", Kind: config.List, Example: `["arn:aws:iam::123456789012:role/platform"]`,
+			Doc: "IAM users and roles that administer the cluster, beside the one that creates it",
+		},
+		{
+			Name: "eks:addon_versions", Kind: config.Map, Example: `{vpc-cni: "v1.20.4-eksbuild.2"}`,
+			Doc: "add-on to its version; what AWS has as default for the Kubernetes version when not set",
+		},
+	}
+}
+
+// AWSECR is the container registry.
+func AWSECR() Project {
+	return Project{
+		Name:    "aws-ecr",
+		Path:    "infrastructure/aws/ecr",
+		Title:   "ECR",
+		Summary: "a private repository for the ingress controller's image",
+		Keys: append(awsProviderKeys(),
+			config.Key{
+				Name: "ecr:scan_on_push", Kind: config.Bool, Default: true, Example: "false",
+				Doc: "look for known vulnerabilities in every pushed image",
+			},
+			config.Key{
+				Name: "ecr:keep_images", Kind: config.Int, Default: 10, Min: bound(1), Max: bound(1000), Example: "30",
+				Doc: "number of images to keep; older ones are removed",
+			},
+			config.Key{
+				Name: "ecr:untagged_days", Kind: config.Int, Default: 14, Min: bound(1), Max: bound(365), Example: "1",
+				Doc: "days to keep an image that has lost its tag",
+			},
+			config.Key{
+				Name: "ecr:kms_key_arn", Kind: config.String, Example: "arn:aws:kms:us-east-1:123456789012:key/...",
+				Doc: "encrypt images with this KMS key; with a key of Amazon's (AES256) when not set; changing it replaces the repository",
+			},
+		),
+		Outputs: []Output{
+			{Name: "repository_url", Doc: "repository as images are named: host and path, without tag"},
+			{Name: "repository_name", Doc: "name of the repository"},
+			{Name: "registry_id", Doc: "id of the account's registry"},
+		},
+	}
+}
+
+// awsProviderKeys declares the settings of Pulumi's AWS provider that an
+// environment needs. Both may come from the process environment instead, and
+// credentials from wherever AWS's own tools find them.
+func awsProviderKeys() []config.Key {
+	return []config.Key{
+		{
+			Name: "aws:region", Kind: config.String, Example: "us-east-1", Simulated: "us-east-1",
+			Doc: "region; AWS_REGION when not set",
+		},
+		{
+			Name: "aws:profile", Kind: config.String, Example: "platform",
+			Doc: "named profile of the AWS configuration; when not set, AWS_PROFILE or the credentials in the environment",
+		},
+	}
+}
+
+// eksServiceKey declares the range of the cluster's service addresses.
+func eksServiceKey() config.Key {
+	return config.Key{
+		Name: "eks:service_cidr", Kind: config.String, Default: "172.20.0.0/16", Example: "10.100.0.0/16",
+		Doc: "IPv4 range of service addresses; must not overlap vpc:cidr",
+	}
+}

@@ -1,0 +1,233 @@
+package projects
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+)
+
+func TestNamesAndPathsAreUnique(t *testing.T) {
+	t.Parallel()
+	all := All()
+	if len(all) != 21 {
+		t.Errorf("%d projects, want 21", len(all))
+	}
+	names, paths := map[string]bool{}, map[string]bool{}
+	for _, project := range all {
+		if names[project.Name] {
+			t.Errorf("name %q is used twice", project.Name)
+		}
+		if paths[project.Path] {
+			t.Errorf("path %q is used twice", project.Path)
+		}
+		names[project.Name], paths[project.Path] = true, true
+	}
+}
+
+func TestProjectsAreDescribed(t *testing.T) {
+	t.Parallel()
+	for _, project := range All() {
+		if project.Title == "" || project.Summary == "" {
+			t.Errorf("project %q has no title or no summary", project.Name)
+		}
+		if len(project.Outputs) == 0 {
+			t.Errorf("project %q exports nothing", project.Name)
+		}
+		for _, output := range project.Outputs {
+			if output.Doc == "" {
+				t.Errorf("output %q of project %q has no documentation", output.Name, project.Name)
+			}
+		}
+	}
+}
+
+// manifest is what the tests read of a Pulumi.yaml.
+type manifest struct {
+	Name           string `yaml:"name"`
+	Description    string `yaml:"description"`
+	Runtime        any    `yaml:"runtime"`
+	Main           string `yaml:"main"`
+	StackConfigDir string `yaml:"stackConfigDir"`
+}
+
+func TestManifests(t *testing.T) {
+	t.Parallel()
+	for _, project := range All() {
+		content, err := Manifest(project)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var m manifest
+		if err := yaml.Unmarshal(content, &m); err != nil {
+			t.Errorf("project %q: %v", project.Name, err)
+			continue
+		}
+		folder := path.Join("projects", project.Path)
+		configFolder := "config/pulumi"
+		if project.Name == "secrets" {
+			configFolder = "config/pulumi/secrets"
+		}
+		got := manifest{
+			Name: m.Name, Runtime: m.Runtime,
+			Main: path.Join(folder, m.Main), StackConfigDir: path.Join(folder, m.StackConfigDir),
+		}
+		want := manifest{Name: project.Name, Runtime: "go", Main: "projects/standalone", StackConfigDir: configFolder}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("Pulumi.yaml of %q differs (-want +got):\n%s", project.Name, diff)
+		}
+		if m.Description == "" {
+			t.Errorf("Pulumi.yaml of %q has no description", project.Name)
+		}
+	}
+}
+
+func TestManifestOfUnknownProject(t *testing.T) {
+	t.Parallel()
+	if _, err := Manifest(Project{Name: "x", Path: "nowhere"}); err == nil || !strings.Contains(err.Error(), `project "x"`) {
+		t.Errorf("error %v, want one that names the project", err)
+	}
+}
+
+func TestByName(t *testing.T) {
+	t.Parallel()
+	for _, want := range All() {
+		got, ok := ByName(want.Name)
+		if !ok || got.Path != want.Path {
+			t.Errorf("ByName(%q) = %q, %v", want.Name, got.Path, ok)
+		}
+	}
+	if _, ok := ByName("nothing"); ok {
+		t.Error("an unknown name was found")
+	}
+}
+
+func TestServes(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		project  Project
+		provider string
+		want     bool
+	}{
+		{AWSEKS(), "aws", true},
+		{AWSEKS(), "kind", false},
+		{LinodeHarbor(), "linode", true},
+		{LinodeHarbor(), "aws", false},
+		{Kubeconfig(), "kind", true},
+		{BankOfAnthos(), "linode", true},
+	}
+	for _, tt := range tests {
+		if got := tt.project.Serves(tt.provider); got != tt.want {
+			t.Errorf("%s serves %s: %v, want %v", tt.project.Name, tt.provider, got, tt.want)
+		}
+	}
+}
+
+func TestKeysMeanTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	seen := map[string]config.Key{}
+	for _, project := range All() {
+		here := map[string]bool{}
+		for _, key := range project.Keys {
+			if here[key.Name] {
+				t.Errorf("project %q declares %q twice", project.Name, key.Name)
+			}
+			here[key.Name] = true
+			if other, ok := seen[key.Name]; ok {
+				if diff := cmp.Diff(other, key); diff != "" {
+					t.Errorf("project %q gives %q another meaning:\n%s", project.Name, key.Name, diff)
+				}
+			}
+			seen[key.Name] = key
+		}
+	}
+}
+
+func TestKeysAreWellFormed(t *testing.T) {
+	t.Parallel()
+	name := regexp.MustCompile(`^[a-z][a-z0-9-]*:[a-z][a-z0-9_]*$`)
+	for _, project := range All() {
+		for _, key := range project.Keys {
+			if !name.MatchString(key.Name) {
+				t.Errorf("key %q is not namespace:name", key.Name)
+			}
+			if key.Doc == "" || strings.Contains(key.Doc, "\n") {
+				t.Errorf("key %q needs one line of documentation", key.Name)
+			}
+			if key.Example == "" {
+				t.Errorf("key %q has no example", key.Name)
+			}
+			if key.Required && key.Default != nil {
+				t.Errorf("key %q is required and has a default", key.Name)
+			}
+			if key.Default != nil {
+				checkDefault(t, key)
+			}
+		}
+	}
+}
+
+// checkDefault holds that a default is of the key's kind and allowed.
+func checkDefault(t *testing.T, key config.Key) {
+	t.Helper()
+	value := key.Default
+	if items, ok := value.([]string); ok {
+		list := make([]any, len(items))
+		for i, item := range items {
+			list[i] = item
+		}
+		value = list
+	}
+	if err := key.Validate(value); err != nil {
+		t.Errorf("default of %q: %v", key.Name, err)
+	}
+}
+
+func TestSecretsAreWellFormed(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, project := range All() {
+		if len(project.Secrets) > 0 && project.Namespace == "" {
+			t.Errorf("project %q needs secrets but names no namespace to put them in", project.Name)
+		}
+		for _, secret := range project.Secrets {
+			if seen[secret.Key] {
+				t.Errorf("secret %q is declared twice", secret.Key)
+			}
+			seen[secret.Key] = true
+			if secret.Prompt == "" || secret.Doc == "" || secret.DataKey == "" {
+				t.Errorf("secret %q has no prompt, documentation or data key", secret.Key)
+			}
+			if !slices.Contains([]Generator{None, Password, AlphanumericPassword, RSAKey}, secret.Generate) {
+				t.Errorf("secret %q has the unknown generator %q", secret.Key, secret.Generate)
+			}
+		}
+	}
+}
+
+func TestClusterProjectsShareOneContract(t *testing.T) {
+	t.Parallel()
+	for _, project := range []Project{AWSEKS(), LinodeLKE(), KindCluster()} {
+		if !slices.Contains(project.Hooks, HookKubeconfig) {
+			t.Errorf("%s has no kubeconfig hook", project.Name)
+		}
+		if output, ok := project.Output("kubeconfig"); !ok || !output.Secret {
+			t.Errorf("%s must export kubeconfig as a secret", project.Name)
+		}
+		if _, ok := project.Output("cluster_name"); !ok {
+			t.Errorf("%s must export cluster_name", project.Name)
+		}
+	}
+	for _, project := range All() {
+		if len(project.Hooks) > 0 && !slices.Contains([]string{"aws-eks", "linode-lke", "kind-cluster"}, project.Name) {
+			t.Errorf("%s must have no hook", project.Name)
+		}
+	}
+}

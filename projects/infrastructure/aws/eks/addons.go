@@ -1,0 +1,82 @@
+package eks
+
+import (
+	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/eks"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects/infrastructure/aws/internal/environment"
+)
+
+// storagePolicy lets the EBS driver manage volumes.
+const storagePolicy = "AmazonEBSCSIDriverPolicy"
+
+// storageClass makes the EBS driver's add-on declare a default StorageClass,
+// which is gp3. Since Kubernetes 1.30, EKS has no default of its own, and
+// claims that name no class stay pending.
+const storageClass = `{"defaultStorageClass":{"enabled":true}}`
+
+// addon is a piece of software that EKS installs and updates in the cluster.
+type addon struct {
+	name           string
+	configuration  string // JSON; "" for the defaults
+	serviceAccount string // with role: the account that works under it
+	role           role
+}
+
+// basicAddons are the ones that nodes need in order to be ready, and the agent
+// that later add-ons get their permissions from.
+func basicAddons() []addon {
+	return []addon{{name: "vpc-cni"}, {name: "kube-proxy"}, {name: "eks-pod-identity-agent"}}
+}
+
+// addonNames are all add-ons, in their order.
+func addonNames() []string {
+	return []string{"vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns", "aws-ebs-csi-driver"}
+}
+
+// storageAddon is the EBS driver with its role.
+func (b *builder) storageAddon() (addon, error) {
+	granted, err := b.makeRole("eks-storage", trust{service: "pods.eks.amazonaws.com", tagSessions: true}, storagePolicy)
+	return addon{
+		name: "aws-ebs-csi-driver", configuration: storageClass,
+		serviceAccount: "ebs-csi-controller-sa", role: granted,
+	}, err
+}
+
+// makeAddons declares add-ons, each after its role's permissions and the other
+// things that it needs.
+func (b *builder) makeAddons(cluster *eks.Cluster, addons []addon, needs ...pulumi.Resource) ([]pulumi.Resource, error) {
+	var made []pulumi.Resource
+	for _, wanted := range addons {
+		needs := append(append([]pulumi.Resource{}, needs...), wanted.role.permissions...)
+		resource, err := eks.NewAddon(b.Context, wanted.name, b.addonArgs(cluster, wanted), pulumi.DependsOn(needs))
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, resource)
+	}
+	return made, nil
+}
+
+func (b *builder) addonArgs(cluster *eks.Cluster, wanted addon) *eks.AddonArgs {
+	args := &eks.AddonArgs{
+		ClusterName:              cluster.Name,
+		AddonName:                pulumi.String(wanted.name),
+		ResolveConflictsOnCreate: pulumi.String("OVERWRITE"),
+		ResolveConflictsOnUpdate: pulumi.String("PRESERVE"),
+		Tags:                     environment.Tags(b.Context, wanted.name),
+	}
+	if version := b.addons[wanted.name]; version != "" {
+		args.AddonVersion = pulumi.String(version)
+	}
+	if wanted.configuration != "" {
+		args.ConfigurationValues = pulumi.String(wanted.configuration)
+	}
+	if wanted.serviceAccount != "" {
+		args.PodIdentityAssociations = eks.AddonPodIdentityAssociationArray{eks.AddonPodIdentityAssociationArgs{
+			RoleArn:        wanted.role.arn,
+			ServiceAccount: pulumi.String(wanted.serviceAccount),
+		}}
+	}
+	return args
+}

@@ -1,0 +1,39 @@
+// Package environment names and tags what an environment owns at AWS.
+package environment
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects/infrastructure/internal/naming"
+)
+
+// The longest names that AWS takes.
+const (
+	clusterLimit = 100
+	roleLimit    = 64
+)
+
+// ClusterName is the name of the cluster. The network needs it as well, for
+// the tags by which load balancers find their subnets.
+func ClusterName(stack string) string {
+	return naming.Environment(stack, "", clusterLimit)
+}
+
+// RoleName is the name of one of the environment's IAM roles.
+func RoleName(stack, role string) string {
+	return naming.Environment(stack, role, roleLimit)
+}
+
+// Tags are the tags of a resource: its name as the console shows it, the
+// project and stack that own it, and others given as key, value.
+func Tags(ctx *pulumi.Context, name string, others ...string) pulumi.StringMap {
+	tags := pulumi.StringMap{
+		"Name":             pulumi.String(name),
+		"mara.dev/project": pulumi.String(ctx.Project()),
+		"mara.dev/stack":   pulumi.String(ctx.Stack()),
+	}
+	for i := 0; i+1 < len(others); i += 2 {
+		tags[others[i]] = pulumi.String(others[i+1])
+	}
+	return tags
+}

@@ -1,0 +1,96 @@
+// Package cluster is the project "kind-cluster": a Kubernetes cluster whose
+// nodes are containers on this machine. Its names follow from the stack, so
+// that several environments live side by side; their ports have to differ and
+// are configuration.
+package cluster
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/infrastructure/internal/naming"
+	"mara/projects/infrastructure/kind/kindsdk"
+	"mara/projects/internal/settings"
+)
+
+// nameLimit leaves room for kind's suffixes in a container's host name, such
+// as "-external-load-balancer".
+const nameLimit = 40
+
+// Program declares the cluster.
+func Program(ctx *pulumi.Context) error {
+	cfg := settings.New(ctx, projects.KindCluster())
+	args := clusterArgs(ctx, cfg)
+	if err := cfg.Err(); err != nil {
+		return err
+	}
+	provider, err := kindsdk.NewProvider(ctx, "kind", &kindsdk.ProviderArgs{
+		Runtime: optional(cfg.String("kind:runtime")),
+	})
+	if err != nil {
+		return err
+	}
+	cluster, err := kindsdk.NewCluster(ctx, "cluster", args, pulumi.Provider(provider))
+	if err != nil {
+		return err
+	}
+	ctx.Export("kubeconfig", pulumi.ToSecret(cluster.Kubeconfig))
+	ctx.Export("cluster_name", cluster.Name)
+	ctx.Export("cluster_uid", cluster.UID)
+	ctx.Export("endpoint", cluster.Endpoint)
+	ctx.Export("node_names", cluster.NodeNames)
+	ctx.Export("network", cluster.Network)
+	return nil
+}
+
+// clusterArgs turns the configuration into the cluster's inputs; what does not
+// fit is recorded in the settings.
+func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.ClusterArgs {
+	checkNodes(cfg)
+	checkPorts(cfg)
+	return &kindsdk.ClusterArgs{
+		Name:             pulumi.String(naming.Environment(ctx.Stack(), "", nameLimit)),
+		NodeImage:        pulumi.String(cfg.String("kind:node_image")),
+		ControlPlanes:    pulumi.Int(cfg.Int("kind:control_planes")),
+		Workers:          pulumi.Int(cfg.Int("kind:workers")),
+		ListenAddress:    pulumi.String(address(cfg, "kind:listen_address")),
+		HTTPPort:         pulumi.Int(cfg.Int("kind:http_port")),
+		HTTPSPort:        pulumi.Int(cfg.Int("kind:https_port")),
+		APIServerAddress: pulumi.String(address(cfg, "kind:api_server_address")),
+		APIServerPort:    optionalPort(cfg.Int("kind:api_server_port")),
+		PodSubnet:        optional(subnet(cfg, "kind:pod_subnet")),
+		ServiceSubnet:    optional(subnet(cfg, "kind:service_subnet")),
+		Mounts:           mounts(cfg),
+		RegistryMirrors:  mirrors(cfg),
+		Preload:          images(cfg.List("kind:preload")),
+		Labels: pulumi.StringMap{
+			"mara.dev/project": pulumi.String(ctx.Project()),
+			"mara.dev/stack":   pulumi.String(naming.Label(ctx.Stack())),
+		},
+		WaitSeconds: pulumi.Int(cfg.Int("kind:wait_seconds")),
+	}
+}
+
+// optional is the input of a text that need not be given.
+func optional(text string) pulumi.StringPtrInput {
+	if text == "" {
+		return nil
+	}
+	return pulumi.String(text)
+}
+
+// optionalPort is the input of a port that may be left to chance.
+func optionalPort(port int) pulumi.IntPtrInput {
+	if port == 0 {
+		return nil
+	}
+	return pulumi.Int(port)
+}
+
+// images is the input of a list that may be empty.
+func images(names []string) pulumi.StringArrayInput {
+	if len(names) == 0 {
+		return nil
+	}
+	return pulumi.ToStringArray(names)
+}

@@ -1,0 +1,95 @@
+// Package kubeconfig is the Pulumi program that hands the cluster's kubeconfig
+// on: it reads the provider's cluster project and exports one form for all.
+// Everything that deploys to the cluster gets its provider from here.
+package kubeconfig
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gopkg.in/yaml.v3"
+
+	"mara/projects"
+	"mara/projects/internal/settings"
+	"mara/projects/internal/stackref"
+)
+
+// source says where a provider's kubeconfig comes from.
+type source struct {
+	project projects.Project
+	base64  bool // Linode's API hands it out encoded
+}
+
+func sources() map[string]source {
+	return map[string]source{
+		"aws":    {project: projects.AWSEKS()},
+		"linode": {project: projects.LinodeLKE(), base64: true},
+		"kind":   {project: projects.KindCluster()},
+	}
+}
+
+// Program exports the kubeconfig, the cluster's name and the context's name.
+func Program(ctx *pulumi.Context) error {
+	s := settings.New(ctx, projects.Kubeconfig())
+	if err := s.Err(); err != nil {
+		return err
+	}
+	from := sources()[s.String(projects.InfraType)]
+	ref, err := stackref.New(ctx, from.project.Name)
+	if err != nil {
+		return err
+	}
+	text := ref.String("kubeconfig").ApplyT(func(raw string) (string, error) {
+		return normalise(raw, from)
+	}).(pulumi.StringOutput)
+
+	ctx.Export("kubeconfig", pulumi.ToSecret(text))
+	ctx.Export("cluster_name", ref.String("cluster_name"))
+	// Only the name of the context leaves the secret.
+	ctx.Export("context", pulumi.Unsecret(text.ApplyT(currentContext).(pulumi.StringOutput)))
+	return nil
+}
+
+// normalise decodes what is encoded and checks that the result can be used.
+// Errors never quote the text: it holds credentials.
+func normalise(raw string, from source) (string, error) {
+	text := raw
+	if from.base64 {
+		decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(raw))
+		if err != nil {
+			return "", fmt.Errorf("the kubeconfig of project %q is not valid base64", from.project.Name)
+		}
+		text = string(decoded)
+	}
+	if _, err := currentContext(text); err != nil {
+		return "", fmt.Errorf("the kubeconfig of project %q: %w", from.project.Name, err)
+	}
+	return text, nil
+}
+
+// currentContext is the name of the context that the kubeconfig uses.
+func currentContext(text string) (string, error) {
+	var file struct {
+		CurrentContext string `yaml:"current-context"`
+		Clusters       []any  `yaml:"clusters"`
+		Users          []any  `yaml:"users"`
+		Contexts       []struct {
+			Name string `yaml:"name"`
+		} `yaml:"contexts"`
+	}
+	if err := yaml.Unmarshal([]byte(text), &file); err != nil {
+		return "", errors.New("is not valid YAML")
+	}
+	if len(file.Clusters) == 0 || len(file.Users) == 0 {
+		return "", errors.New("has no cluster or no user")
+	}
+	for _, context := range file.Contexts {
+		if context.Name != "" && context.Name == file.CurrentContext {
+			return context.Name, nil
+		}
+	}
+	return "", fmt.Errorf("has no context for its current-context %q", file.CurrentContext)
+}

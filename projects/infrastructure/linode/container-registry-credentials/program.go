@@ -1,0 +1,61 @@
+// Package registrycredentials is the project "linode-registry-credentials": the
+// Secret with which the ingress controller's namespace pulls its image from the
+// environment's Harbor.
+package registrycredentials
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/internal/cluster"
+	"mara/projects/internal/settings"
+	"mara/projects/internal/stackref"
+)
+
+// Program declares the Secret.
+func Program(ctx *pulumi.Context) error {
+	kubernetes, err := cluster.Connect(ctx, settings.New(ctx, projects.LinodeRegistryCredentials()))
+	if err != nil {
+		return err
+	}
+	harbor, err := stackref.New(ctx, projects.LinodeHarbor().Name)
+	if err != nil {
+		return err
+	}
+	ingress, err := stackref.New(ctx, projects.IngressControllerNamespace().Name)
+	if err != nil {
+		return err
+	}
+	namespace := ingress.String("namespace")
+	login := pulumi.All(harbor.String("harbor_hostname"), harbor.String("harbor_user"), harbor.String("harbor_password")).
+		ApplyT(func(parts []any) (string, error) {
+			return dockerConfig(parts[0].(string), parts[1].(string), parts[2].(string))
+		}).(pulumi.StringOutput)
+	_, err = corev1.NewSecret(ctx, projects.RegistrySecret, &corev1.SecretArgs{
+		Metadata:   kubernetes.Meta(projects.RegistrySecret, namespace),
+		Type:       pulumi.String("kubernetes.io/dockerconfigjson"),
+		StringData: pulumi.StringMap{".dockerconfigjson": login},
+	}, kubernetes.Provider())
+	if err != nil {
+		return err
+	}
+	ctx.Export("secret_name", pulumi.String(projects.RegistrySecret))
+	ctx.Export("secret_namespace", namespace)
+	return nil
+}
+
+// dockerConfig is a login for a registry as Docker, and with it Kubernetes,
+// keeps it: kubernetes.io/docs/tasks/configure-pod-container/pull-image-private-registry.
+func dockerConfig(host, user, password string) (string, error) {
+	login := map[string]string{
+		"username": user,
+		"password": password,
+		"auth":     base64.StdEncoding.EncodeToString([]byte(user + ":" + password)),
+	}
+	text, err := json.Marshal(map[string]any{"auths": map[string]any{host: login}})
+	return string(text), err
+}

@@ -1,0 +1,91 @@
+package harbor
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/pulumi/pulumi-linode/sdk/v4/go/linode"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects/infrastructure/linode/internal/environment"
+)
+
+// installer is the StackScript that turns a bare machine into a Harbor.
+//
+//go:embed install.sh
+var installer string
+
+// makeMachine declares the machine, the script that sets it up when it first
+// starts, and the firewall that it is behind from then on.
+func makeMachine(ctx *pulumi.Context, wanted configuration, password pulumi.StringOutput) (*linode.Instance, error) {
+	script, err := linode.NewStackScript(ctx, "installer", &linode.StackScriptArgs{
+		Label:       environment.Label(ctx.Stack(), "harbor"),
+		Description: pulumi.String("Installs Harbor with a certificate of Let's Encrypt"),
+		Images:      pulumi.StringArray{pulumi.String(wanted.image)},
+		Script:      pulumi.String(installer),
+	})
+	if err != nil {
+		return nil, err
+	}
+	firewall, err := makeFirewall(ctx, len(wanted.keys) > 0)
+	if err != nil {
+		return nil, err
+	}
+	// The label is fixed, so a machine that replaces another has to wait for it to go.
+	return linode.NewInstance(ctx, "harbor", &linode.InstanceArgs{
+		Label:          environment.Label(ctx.Stack(), "harbor"),
+		Region:         pulumi.String(wanted.region),
+		Type:           pulumi.String(wanted.instanceType),
+		Image:          pulumi.String(wanted.image),
+		AuthorizedKeys: authorizedKeys(wanted.keys),
+		FirewallId:     environment.Number(firewall.ID()),
+		StackscriptId:  environment.Number(script.ID()),
+		StackscriptData: pulumi.StringMap{
+			"harbor_admin_password": password,
+			"harbor_version":        pulumi.String(wanted.version),
+			"harbor_email":          pulumi.String(wanted.email),
+		},
+		Tags: environment.Tags(ctx),
+	}, pulumi.DeleteBeforeReplace(true))
+}
+
+// makeFirewall lets in what the registry needs: HTTPS, and HTTP, over which
+// the certificate authority asks whose host it is.
+func makeFirewall(ctx *pulumi.Context, ssh bool) (*linode.Firewall, error) {
+	inbound := linode.FirewallInboundArray{allow("web", "80, 443")}
+	if ssh {
+		inbound = append(inbound, allow("ssh", "22"))
+	}
+	return linode.NewFirewall(ctx, "firewall", &linode.FirewallArgs{
+		Label:          environment.Label(ctx.Stack(), "harbor"),
+		InboundPolicy:  pulumi.String("DROP"),
+		OutboundPolicy: pulumi.String("ACCEPT"),
+		Inbounds:       inbound,
+		Tags:           environment.Tags(ctx),
+	})
+}
+
+// allow is a rule that lets everyone reach some TCP ports.
+func allow(label, ports string) linode.FirewallInboundArgs {
+	return linode.FirewallInboundArgs{
+		Label:    pulumi.String(label),
+		Action:   pulumi.String("ACCEPT"),
+		Protocol: pulumi.String("TCP"),
+		Ports:    pulumi.String(ports),
+		Ipv4s:    pulumi.ToStringArray([]string{"0.0.0.0/0"}),
+		Ipv6s:    pulumi.ToStringArray([]string{"::/0"}),
+	}
+}
+
+// authorizedKeys is the input of a list that may be empty.
+func authorizedKeys(keys []string) pulumi.StringArrayInput {
+	if len(keys) == 0 {
+		return nil
+	}
+	return pulumi.ToStringArray(keys)
+}
+
+// hostname is the name that Linode's DNS has for every IPv4 address.
+func hostname(address string) string {
+	return strings.ReplaceAll(address, ".", "-") + ".ip.linodeusercontent.com"
+}

@@ -1,0 +1,35 @@
+// Package environment names and tags what an environment owns at Linode.
+package environment
+
+import (
+	"strconv"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects/infrastructure/internal/naming"
+)
+
+// The longest names that Linode takes: for a firewall, which is the strictest,
+// and for a tag.
+const (
+	labelLimit = 32
+	tagLimit   = 50
+)
+
+// Label names a part of the environment, or with part "" the environment itself.
+func Label(stack, part string) pulumi.String {
+	return pulumi.String(naming.Environment(stack, part, labelLimit))
+}
+
+// Tags are the tags of a resource: the project that owns it and the environment.
+func Tags(ctx *pulumi.Context) pulumi.StringArray {
+	return pulumi.StringArray{
+		pulumi.String(ctx.Project()),
+		pulumi.String(naming.Environment(ctx.Stack(), "", tagLimit)),
+	}
+}
+
+// Number is a resource's id as other resources refer to it.
+func Number(id pulumi.IDOutput) pulumi.IntOutput {
+	return id.ApplyT(func(id pulumi.ID) (int, error) { return strconv.Atoi(string(id)) }).(pulumi.IntOutput)
+}

@@ -1,0 +1,111 @@
+// Package lke is the project "linode-lke": a managed Kubernetes cluster with
+// one pool of nodes.
+package lke
+
+import (
+	"net/netip"
+	"regexp"
+
+	"github.com/pulumi/pulumi-linode/sdk/v4/go/linode"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/infrastructure/linode/internal/environment"
+	"mara/projects/internal/settings"
+)
+
+// version is a Kubernetes version as LKE takes it. It also catches the "1.3"
+// that is left of 1.30 written without quotes.
+var version = regexp.MustCompile(`^1\.\d{2}$`)
+
+// Program declares the cluster.
+func Program(ctx *pulumi.Context) error {
+	cfg := settings.New(ctx, projects.LinodeLKE())
+	args := clusterArgs(ctx, cfg)
+	if err := cfg.Err(); err != nil {
+		return err
+	}
+	// The label is fixed, so a cluster that replaces another has to wait for it to go.
+	cluster, err := linode.NewLkeCluster(ctx, "cluster", args, pulumi.DeleteBeforeReplace(true))
+	if err != nil {
+		return err
+	}
+	ctx.Export("kubeconfig", pulumi.ToSecret(cluster.Kubeconfig))
+	ctx.Export("cluster_name", cluster.Label)
+	ctx.Export("cluster_id", cluster.ID())
+	ctx.Export("api_endpoint", cluster.ApiEndpoints.Index(pulumi.Int(0)))
+	return nil
+}
+
+// clusterArgs turns the configuration into the cluster's inputs; what does not
+// fit is recorded in the settings.
+func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *linode.LkeClusterArgs {
+	kubernetes := cfg.String("lke:k8s_version")
+	if !version.MatchString(kubernetes) {
+		cfg.Reject("lke:k8s_version", "is %q, which is not major.minor", kubernetes)
+	}
+	return &linode.LkeClusterArgs{
+		Label:      environment.Label(ctx.Stack(), ""),
+		K8sVersion: pulumi.String(kubernetes),
+		Region:     pulumi.String(cfg.String("lke:region")),
+		Pools:      linode.LkeClusterPoolArray{pool(cfg)},
+		ControlPlane: linode.LkeClusterControlPlaneArgs{
+			HighAvailability: pulumi.Bool(cfg.Bool("lke:high_availability")),
+			Acl:              accessList(cfg),
+		},
+		Tags: environment.Tags(ctx),
+	}
+}
+
+// pool is the nodes. Under autoscaling their number is Linode's affair: one
+// given here would undo its work with every `up`.
+func pool(cfg *settings.Settings) linode.LkeClusterPoolArgs {
+	nodes := linode.LkeClusterPoolArgs{Type: pulumi.String(cfg.String("lke:node_type"))}
+	smallest, largest := cfg.Int("lke:min_nodes"), cfg.Int("lke:max_nodes")
+	switch {
+	case smallest == 0 && largest == 0:
+		nodes.Count = pulumi.Int(cfg.Int("lke:node_count"))
+		return nodes
+	case smallest == 0:
+		cfg.Reject("lke:min_nodes", "must be at least 1 when lke:max_nodes is set")
+	case smallest > largest:
+		cfg.Reject("lke:max_nodes", "is %d, less than lke:min_nodes, which is %d", largest, smallest)
+	}
+	nodes.Autoscaler = linode.LkeClusterPoolAutoscalerArgs{Min: pulumi.Int(smallest), Max: pulumi.Int(largest)}
+	return nodes
+}
+
+// accessList is who may reach the API server; nil lets everyone.
+func accessList(cfg *settings.Settings) linode.LkeClusterControlPlaneAclPtrInput {
+	var ipv4, ipv6 pulumi.StringArray
+	for _, text := range cfg.List("lke:api_allowed_cidrs") {
+		prefix, err := netip.ParsePrefix(text)
+		switch {
+		case err != nil:
+			cfg.Reject("lke:api_allowed_cidrs", "has %q, which is not an address range", text)
+		case prefix.Addr().Is4():
+			ipv4 = append(ipv4, pulumi.String(text))
+		default:
+			ipv6 = append(ipv6, pulumi.String(text))
+		}
+	}
+	if ipv4 == nil && ipv6 == nil {
+		return nil
+	}
+	return linode.LkeClusterControlPlaneAclArgs{
+		Enabled:   pulumi.Bool(true),
+		Addresses: linode.LkeClusterControlPlaneAclAddressArray{aclAddresses(ipv4, ipv6)},
+	}
+}
+
+// aclAddresses leaves out the kind of address that is not used.
+func aclAddresses(ipv4, ipv6 pulumi.StringArray) linode.LkeClusterControlPlaneAclAddressArgs {
+	var addresses linode.LkeClusterControlPlaneAclAddressArgs
+	if ipv4 != nil {
+		addresses.Ipv4s = ipv4
+	}
+	if ipv6 != nil {
+		addresses.Ipv6s = ipv6
+	}
+	return addresses
+}

@@ -1,0 +1,173 @@
+// Package cluster connects a program to the environment's Kubernetes cluster:
+// one explicit provider made from the kubeconfig project's output, the labels
+// that every object carries, and Helm releases configured the same way
+// everywhere. Nothing here ever looks at the user's own kubectl context.
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/internal/settings"
+	"mara/projects/internal/stackref"
+)
+
+// The providers, as kubernetes:infra_type names them.
+const (
+	AWS    = "aws"
+	Linode = "linode"
+	Kind   = "kind"
+)
+
+// Cluster is the environment's cluster as one program deploys to it.
+type Cluster struct {
+	InfraType string // aws, linode or kind: what hosts the cluster
+
+	settings *settings.Settings
+	mirror   string
+	provider *kubernetes.Provider
+	labels   map[string]string
+}
+
+// Connect makes the provider for the cluster. The project has to declare
+// kubernetes:infra_type; it declares kubernetes:mirror when it deploys images
+// or charts. Problems in the settings are returned here, all at once.
+func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
+	infraType := s.String(projects.InfraType)
+	mirror := ""
+	if s.Declares(projects.Mirror) {
+		mirror = strings.Trim(s.String(projects.Mirror), "/")
+	}
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	ref, err := stackref.New(ctx, projects.Kubeconfig().Name)
+	if err != nil {
+		return nil, err
+	}
+	provider, err := kubernetes.NewProvider(ctx, "cluster", &kubernetes.ProviderArgs{
+		Kubeconfig:            ref.String("kubeconfig"), // a secret output
+		EnableServerSideApply: pulumi.Bool(true),
+		// Names are explicit, so a changed ConfigMap or Secret has to be updated
+		// in place: a replacement would take it away from running pods.
+		EnableConfigMapMutable: pulumi.Bool(true),
+		EnableSecretMutable:    pulumi.Bool(true),
+		// Most charts have hooks; Pulumi's warning about them says nothing the user can act on.
+		SuppressHelmHookWarnings: pulumi.Bool(true),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return &Cluster{
+		InfraType: infraType,
+		settings:  s,
+		mirror:    mirror,
+		provider:  provider,
+		labels: map[string]string{
+			"app.kubernetes.io/managed-by": "mara",
+			"mara.dev/project":             labelValue(ctx.Project()),
+			"mara.dev/stack":               labelValue(ctx.Stack()),
+		},
+	}, nil
+}
+
+// Local reports whether the cluster runs on the user's own machine, where
+// there is one of everything and little memory.
+func (c *Cluster) Local() bool { return c.InfraType == Kind }
+
+// StorageClass is the class that volumes ask for; "" means the cluster's
+// default. LKE has two classes, and which is the default is not documented, so
+// the one that deletes its volumes is named.
+func (c *Cluster) StorageClass() string {
+	if class := c.settings.String(projects.StorageClass); class != "" {
+		return class
+	}
+	if c.InfraType == Linode {
+		return "linode-block-storage"
+	}
+	return ""
+}
+
+// Replicas is the value of a key for a number of pods or, when it is not set,
+// the number for the user's own machine or for a cloud.
+func (c *Cluster) Replicas(key string, local, cloud int) int {
+	switch {
+	case c.settings.IsSet(key):
+		return c.settings.Int(key)
+	case c.Local():
+		return local
+	}
+	return cloud
+}
+
+// Provider is the option that every Kubernetes resource needs.
+func (c *Cluster) Provider() pulumi.ResourceOption { return pulumi.Provider(c.provider) }
+
+// Meta is the metadata of an object: its explicit name, its namespace ("" when
+// the kind has none), the common labels and any others, given as key, value.
+func (c *Cluster) Meta(name string, namespace pulumi.StringInput, labels ...string) *metav1.ObjectMetaArgs {
+	meta := &metav1.ObjectMetaArgs{Name: pulumi.String(name), Labels: c.Labels(labels...)}
+	if namespace != nil {
+		meta.Namespace = namespace.ToStringOutput().ToStringPtrOutput()
+	}
+	return meta
+}
+
+// Labels is the common labels and any others, given as key, value.
+func (c *Cluster) Labels(extra ...string) pulumi.StringMap {
+	labels := maps.Clone(c.labels)
+	for i := 0; i+1 < len(extra); i += 2 {
+		labels[extra[i]] = extra[i+1]
+	}
+	return pulumi.ToStringMap(labels)
+}
+
+// Namespace makes a namespace. Destroying it takes everything inside along,
+// such as the volume claims that charts leave behind.
+func (c *Cluster) Namespace(ctx *pulumi.Context, name string, labels ...string) (*corev1.Namespace, error) {
+	return corev1.NewNamespace(ctx, name, &corev1.NamespaceArgs{Metadata: c.Meta(name, nil, labels...)}, c.Provider())
+}
+
+// Image is the name to pull an image by: as given, or from the mirror in place
+// of its own registry.
+func (c *Cluster) Image(name string) string {
+	if c.mirror == "" {
+		return name
+	}
+	return c.mirror + "/" + withoutRegistry(name)
+}
+
+// Registry is the registry host to pull images from, for charts that take host
+// and repository apart: as given, or the mirror.
+func (c *Cluster) Registry(host string) string {
+	if c.mirror == "" {
+		return host
+	}
+	return c.mirror
+}
+
+// withoutRegistry strips the registry host of an image name, as Docker tells
+// it apart: by a dot, a port, or "localhost".
+func withoutRegistry(name string) string {
+	host, rest, found := strings.Cut(name, "/")
+	if found && (strings.ContainsAny(host, ".:") || host == "localhost") {
+		return rest
+	}
+	return name
+}
+
+// labelValue makes a text fit for the value of a label: at most 63 characters,
+// letters and digits at both ends.
+func labelValue(text string) string {
+	if len(text) > 63 {
+		text = text[:63]
+	}
+	return strings.Trim(text, "-_.")
+}

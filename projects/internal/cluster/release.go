@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	helmv3 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/helm/v3"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+)
+
+// Chart says what to release. Version, repository, timeout and further values
+// come from the configuration keys of its group (projects.ChartKey).
+type Chart struct {
+	Release   string             // name of the release, fixed because Services are named after it
+	Chart     string             // name of the chart in its repository
+	Group     string             // group of its configuration keys: "certmgr"
+	Namespace pulumi.StringInput // where it goes
+	Values    Values             // the program's own values
+	SkipCRDs  bool               // leave out the chart's crds/ folder
+}
+
+// Release deploys a chart and waits until all of it is ready.
+func (c *Cluster) Release(ctx *pulumi.Context, chart Chart, opts ...pulumi.ResourceOption) (*helmv3.Release, error) {
+	values, err := c.values(ctx, chart)
+	if err != nil {
+		return nil, err
+	}
+	location, repository := c.locate(chart)
+	args := &helmv3.ReleaseArgs{
+		Name:      pulumi.String(chart.Release),
+		Namespace: chart.Namespace.ToStringOutput().ToStringPtrOutput(),
+		Chart:     pulumi.String(location),
+		Version:   pulumi.String(c.settings.String(projects.ChartKey(chart.Group, projects.ChartVersion))),
+		Timeout:   pulumi.Int(c.settings.Int(projects.ChartKey(chart.Group, projects.HelmTimeout))),
+		Values:    values,
+		// Jobs that the release consists of count as part of it being ready.
+		WaitForJobs: pulumi.Bool(true),
+		// An upgrade that fails takes what it had newly made away again.
+		CleanupOnFail: pulumi.Bool(true),
+		// History beyond this only fills the cluster with Secrets.
+		MaxHistory: pulumi.Int(5),
+	}
+	if chart.SkipCRDs {
+		args.SkipCrds = pulumi.Bool(true)
+	}
+	if repository != "" {
+		args.RepositoryOpts = &helmv3.RepositoryOptsArgs{Repo: pulumi.String(repository)}
+	}
+	return helmv3.NewRelease(ctx, chart.Release, args, append(opts, c.Provider())...)
+}
+
+// NameOf is the name of a namespace made here, as an input for what goes into it.
+func NameOf(namespace *corev1.Namespace) pulumi.StringOutput {
+	return namespace.Metadata.Name().Elem()
+}
+
+// locate finds the chart: a reference and, for a classic repository, its
+// address. An OCI chart is its whole address. The mirror holds every chart as
+// OCI below charts/; a repository set in the configuration wins over it.
+func (c *Cluster) locate(chart Chart) (location, repository string) {
+	key := projects.ChartKey(chart.Group, projects.ChartRepository)
+	repository = strings.TrimRight(c.settings.String(key), "/")
+	if c.mirror != "" && !c.settings.IsSet(key) {
+		repository = "oci://" + c.mirror + "/charts"
+	}
+	if strings.HasPrefix(repository, "oci://") {
+		return repository + "/" + chart.Chart, ""
+	}
+	return chart.Chart, repository
+}
+
+// values merges the program's own values, the user's file and the user's map,
+// the later over the earlier.
+func (c *Cluster) values(ctx *pulumi.Context, chart Chart) (pulumi.Map, error) {
+	merged := chart.Values
+	if file := c.settings.String(projects.ChartKey(chart.Group, projects.ValuesFile)); file != "" {
+		loaded, err := readValues(ctx.RootDirectory(), file)
+		if err != nil {
+			return nil, fmt.Errorf("configuration key %q: %w", projects.ChartKey(chart.Group, projects.ValuesFile), err)
+		}
+		merged = merge(merged, loaded)
+	}
+	merged = merge(merged, c.settings.Map(projects.ChartKey(chart.Group, projects.Values)))
+	inputs, err := inputsOf(merged)
+	if err != nil {
+		return nil, fmt.Errorf("values of chart %s: %w", chart.Chart, err)
+	}
+	return inputs, nil
+}

@@ -1,0 +1,79 @@
+// Package credential makes random values that a program keeps: generated when
+// they are first needed, held as a secret in the state of the stack, and never
+// changed by a later run.
+package credential
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+const (
+	lower   = "abcdefghijkmnopqrstuvwxyz" // without l: hard to tell from 1 and I
+	upper   = "ABCDEFGHJKLMNPQRSTUVWXYZ"  // without I and O
+	digits  = "23456789"                  // without 0 and 1
+	special = "-_."                       // safe in URLs, shells and configuration files
+)
+
+// Password keeps a random password of the given length with lower case, upper
+// case, a digit and a special character. Destroying the stack forgets it.
+func Password(ctx *pulumi.Context, name string, length int) (pulumi.StringOutput, error) {
+	fresh, err := generate(length)
+	if err != nil {
+		return pulumi.StringOutput{}, fmt.Errorf("making the password %s: %w", name, err)
+	}
+	// The value is fresh in every run; a stash keeps the first one as its
+	// output, and ignoring changes of the input keeps a run that changes
+	// nothing free of changes.
+	stash, err := pulumi.NewStash(ctx, name, &pulumi.StashArgs{Input: pulumi.ToSecret(pulumi.String(fresh))},
+		pulumi.IgnoreChanges([]string{"input"}),
+		pulumi.AdditionalSecretOutputs([]string{"input", "output"}))
+	if err != nil {
+		return pulumi.StringOutput{}, err
+	}
+	kept := stash.Output.ApplyT(func(value any) (string, error) {
+		text, ok := value.(string)
+		if !ok {
+			return "", fmt.Errorf("the stash %s holds a %T, not text", name, value)
+		}
+		return text, nil
+	}).(pulumi.StringOutput)
+	return pulumi.ToSecret(kept).(pulumi.StringOutput), nil
+}
+
+// generate makes a password that has each kind of character.
+func generate(length int) (string, error) {
+	if length < 8 {
+		return "", errors.New("a password has at least 8 characters")
+	}
+	alphabet := lower + upper + digits + special
+	for {
+		var text strings.Builder
+		for range length {
+			index, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
+			if err != nil {
+				return "", err
+			}
+			text.WriteByte(alphabet[index.Int64()])
+		}
+		if strong(text.String()) {
+			return text.String(), nil
+		}
+	}
+}
+
+// strong reports whether each kind of character is there, and none of the
+// special ones where a tool could take it for an option or a file name.
+func strong(text string) bool {
+	for _, kind := range []string{lower, upper, digits, special} {
+		if !strings.ContainsAny(text, kind) {
+			return false
+		}
+	}
+	return !strings.ContainsAny(text[:1], special) && !strings.ContainsAny(text[len(text)-1:], special)
+}

@@ -1,0 +1,211 @@
+// Package settings reads the configuration of a program: typed, with the
+// defaults and limits that the project declares in the catalogue. It collects
+// every problem, so that one run tells the user all there is to correct.
+package settings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/config"
+	"mara/projects"
+)
+
+// Settings reads the keys that one project declares.
+type Settings struct {
+	project  projects.Project
+	stack    string
+	lookup   func(key string) (string, bool)
+	problems []error
+}
+
+// New makes the settings of a project from the configuration of its stack, and
+// checks every key that the project declares.
+func New(ctx *pulumi.Context, project projects.Project) *Settings {
+	return load(project, ctx.Stack(), ctx.GetConfig)
+}
+
+func load(project projects.Project, stack string, lookup func(string) (string, bool)) *Settings {
+	s := &Settings{project: project, stack: stack, lookup: lookup}
+	for _, key := range project.Keys {
+		s.read(key.Name, key.Kind)
+	}
+	return s
+}
+
+// String reads a string. Without a value and a default it is "".
+func (s *Settings) String(name string) string {
+	text, _ := s.read(name, config.String).(string)
+	return text
+}
+
+// Int reads a whole number.
+func (s *Settings) Int(name string) int {
+	switch value := s.read(name, config.Int).(type) {
+	case int:
+		return value
+	case string:
+		number, _ := strconv.Atoi(value) // Validate has seen it
+		return number
+	}
+	return 0
+}
+
+// Bool reads true or false.
+func (s *Settings) Bool(name string) bool {
+	switch value := s.read(name, config.Bool).(type) {
+	case bool:
+		return value
+	case string:
+		return value == "true"
+	}
+	return false
+}
+
+// List reads a list of strings; nil when there is none.
+func (s *Settings) List(name string) []string {
+	switch value := s.read(name, config.List).(type) {
+	case []string:
+		return slices.Clone(value)
+	case []any:
+		items := make([]string, len(value))
+		for i, item := range value {
+			items[i], _ = item.(string) // Validate has seen it
+		}
+		return items
+	}
+	return nil
+}
+
+// Map reads a free-form map; nil when there is none.
+func (s *Settings) Map(name string) map[string]any {
+	value, _ := s.read(name, config.Map).(map[string]any)
+	return maps.Clone(value)
+}
+
+// IsSet reports whether the configuration itself has a value for the key; its
+// default does not count.
+func (s *Settings) IsSet(name string) bool {
+	s.declared(name)
+	text, ok := s.lookup(name)
+	return ok && text != ""
+}
+
+// Declares reports whether the project declares the key.
+func (s *Settings) Declares(name string) bool {
+	_, ok := s.project.Key(name)
+	return ok
+}
+
+// Secret reads one of the secret values that some project declares. The value
+// is plain here: wrap it with pulumi.ToSecret before it goes anywhere.
+func (s *Settings) Secret(secret projects.Secret) string {
+	text, ok := s.lookup(secret.Key)
+	switch {
+	case ok && len(text) < secret.MinLength:
+		s.problems = append(s.problems, fmt.Errorf(
+			"secret %q is shorter than %d characters: give it a longer value with `runner secrets set %s -s %s`",
+			secret.Key, secret.MinLength, secret.Key, s.stack))
+	case ok && text != "":
+		return text
+	case secret.Default != "":
+		return secret.Default
+	default:
+		s.problems = append(s.problems, fmt.Errorf(
+			"secret %q (%s) has no value in config/pulumi/secrets/Pulumi.%s.yaml: set it with `runner secrets set %s -s %s`",
+			secret.Key, secret.Doc, s.stack, secret.Key, s.stack))
+	}
+	return ""
+}
+
+// Reject records that a key's value cannot be used, for rules that one key's
+// declaration cannot express, such as "not larger than another key".
+func (s *Settings) Reject(name, format string, args ...any) {
+	s.reject(s.declared(name), fmt.Errorf(format, args...))
+}
+
+// Err is every problem found so far, or nil.
+func (s *Settings) Err() error {
+	return errors.Join(s.problems...)
+}
+
+// read gives a key's value: decoded and valid, or its default, or nil.
+func (s *Settings) read(name string, kind config.Kind) any {
+	key := s.declared(name)
+	if key.Kind != kind {
+		panic(fmt.Sprintf("project %s declares %q as a %s, but its program reads a %s", s.project.Name, name, key.Kind, kind))
+	}
+	text, ok := s.lookup(name)
+	if !ok || text == "" {
+		if key.Required && key.Default == nil {
+			s.reject(key, errors.New("is not set"))
+		}
+		return key.Default
+	}
+	value := decode(kind, text)
+	if err := key.Validate(value); err != nil {
+		s.reject(key, err)
+		return key.Default
+	}
+	return value
+}
+
+// declared finds the declaration of a key. A program that reads what its
+// project does not declare would escape validation and documentation.
+func (s *Settings) declared(name string) config.Key {
+	key, ok := s.project.Key(name)
+	if !ok {
+		panic(fmt.Sprintf("project %s reads the configuration key %q, but does not declare it in the catalogue",
+			s.project.Name, name))
+	}
+	return key
+}
+
+func (s *Settings) reject(key config.Key, cause error) {
+	problem := fmt.Errorf("configuration key %q in %s %w%s", key.Name, s.file(), cause, hint(key))
+	if !slices.ContainsFunc(s.problems, func(seen error) bool { return seen.Error() == problem.Error() }) {
+		s.problems = append(s.problems, problem)
+	}
+}
+
+// file is the stack configuration that holds the project's keys.
+func (s *Settings) file() string {
+	folder := "config/pulumi/"
+	if s.project.Name == projects.Secrets().Name {
+		folder += "secrets/"
+	}
+	return folder + "Pulumi." + s.stack + ".yaml"
+}
+
+// hint says what the key takes: what it means, what is allowed, an example.
+func hint(key config.Key) string {
+	parts := []string{key.Doc}
+	if len(key.Allowed) > 0 {
+		parts = append(parts, "allowed: "+strings.Join(key.Allowed, ", "))
+	}
+	if key.Example != "" {
+		parts = append(parts, "example: "+key.Example)
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
+}
+
+// decode turns the text of a Pulumi configuration value into what
+// config.Key.Validate checks. Lists and maps travel as JSON; text that is not
+// JSON stays text, and Validate then says what was expected.
+func decode(kind config.Kind, text string) any {
+	if kind != config.List && kind != config.Map {
+		return text
+	}
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		return text
+	}
+	return value
+}

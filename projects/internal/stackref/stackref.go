@@ -1,0 +1,120 @@
+// Package stackref reads the outputs of another project's stack in the same
+// environment. It is the only way a program learns about another one.
+package stackref
+
+import (
+	"fmt"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+)
+
+// Reference gives typed access to the outputs of one stack.
+type Reference struct {
+	project projects.Project
+	stack   string
+	source  *pulumi.StackReference
+}
+
+// New refers to the stack of another project that has the same name as the
+// stack being deployed. The project must be in the catalogue.
+func New(ctx *pulumi.Context, project string) (*Reference, error) {
+	target, ok := projects.ByName(project)
+	if !ok {
+		return nil, fmt.Errorf("stack reference to %q: there is no such project in the catalogue", project)
+	}
+	name := fmt.Sprintf("%s/%s/%s", ctx.Organization(), project, ctx.Stack())
+	source, err := pulumi.NewStackReference(ctx, name, nil)
+	if err != nil {
+		return nil, fmt.Errorf("stack reference to %q: %w", name, err)
+	}
+	return &Reference{project: target, stack: ctx.Stack(), source: source}, nil
+}
+
+// String is an output that is a text.
+func (r *Reference) String(name string) pulumi.StringOutput {
+	return r.Output(name).ApplyT(func(value any) (string, error) {
+		text, ok := value.(string)
+		if !ok {
+			return "", r.mistyped(name, "text", value)
+		}
+		return text, nil
+	}).(pulumi.StringOutput)
+}
+
+// StringMap is an output that maps names to texts.
+func (r *Reference) StringMap(name string) pulumi.StringMapOutput {
+	return r.Output(name).ApplyT(func(value any) (map[string]string, error) {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return nil, r.mistyped(name, "a map", value)
+		}
+		texts := make(map[string]string, len(object))
+		for key, item := range object {
+			text, ok := item.(string)
+			if !ok {
+				return nil, r.mistyped(name+"."+key, "text", item)
+			}
+			texts[key] = text
+		}
+		return texts, nil
+	}).(pulumi.StringMapOutput)
+}
+
+// Entry is one entry of an output that maps names to texts. An entry that is
+// missing is an error like a missing output.
+func (r *Reference) Entry(name, key string) pulumi.StringOutput {
+	return r.StringMap(name).ApplyT(func(entries map[string]string) (string, error) {
+		entry, ok := entries[key]
+		if !ok {
+			return "", r.missing(name + "." + key)
+		}
+		return entry, nil
+	}).(pulumi.StringOutput)
+}
+
+// StringList is an output that is a list of texts.
+func (r *Reference) StringList(name string) pulumi.StringArrayOutput {
+	return r.Output(name).ApplyT(func(value any) ([]string, error) {
+		items, ok := value.([]any)
+		if !ok {
+			return nil, r.mistyped(name, "a list", value)
+		}
+		texts := make([]string, len(items))
+		for i, item := range items {
+			text, ok := item.(string)
+			if !ok {
+				return nil, r.mistyped(fmt.Sprintf("%s[%d]", name, i), "text", item)
+			}
+			texts[i] = text
+		}
+		return texts, nil
+	}).(pulumi.StringArrayOutput)
+}
+
+// Output is an output of any type. A secret stays secret. During a preview an
+// output that does not exist yet is unknown; otherwise it is an error.
+func (r *Reference) Output(name string) pulumi.AnyOutput {
+	if _, ok := r.project.Output(name); !ok {
+		panic(fmt.Sprintf("project %s declares no output %q in the catalogue", r.project.Name, name))
+	}
+	// GetOutput already makes a missing output unknown during a preview, so
+	// the function below does not run then; and it keeps secrets secret.
+	return r.source.GetOutput(pulumi.String(name)).ApplyT(func(value any) (any, error) {
+		if value == nil {
+			return nil, r.missing(name)
+		}
+		return value, nil
+	}).(pulumi.AnyOutput)
+}
+
+func (r *Reference) missing(name string) error {
+	return fmt.Errorf("stack %q of project %q has no output %q: deploy that project first, with `runner up -s %s`",
+		r.stack, r.project.Name, name, r.stack)
+}
+
+func (r *Reference) mistyped(name, want string, got any) error {
+	return fmt.Errorf("output %q of project %q, stack %q, is a %T, not %s: deploy that project again with this version",
+		name, r.project.Name, r.stack, got, want)
+}

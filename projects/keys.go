@@ -1,0 +1,191 @@
+package projects
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"mara/config"
+)
+
+// RegistrySecret is the name of the Secret in the ingress controller's
+// namespace that lets the cluster pull from a private registry (linode).
+const RegistrySecret = "ingress-controller-registry"
+
+// ClusterIssuer is the name of the cert-manager issuer that the certmgr project
+// makes and that every Ingress with TLS asks for its certificate.
+const ClusterIssuer = "mara"
+
+// The names of the configuration keys that every chart shares, below the
+// namespace of the program: certmgr:chart_version.
+const (
+	ChartVersion    = "chart_version"
+	ChartRepository = "chart_repository"
+	HelmTimeout     = "helm_timeout"
+	Values          = "values"
+	ValuesFile      = "values_file"
+)
+
+// The keys that many programs read.
+const (
+	InfraType    = "kubernetes:infra_type"
+	Mirror       = "kubernetes:mirror"
+	StorageClass = "kubernetes:storage_class"
+)
+
+// CredentialsName is the name of the Secret that the secrets project makes in a
+// consumer's namespace.
+func CredentialsName(namespace string) string { return namespace + "-credentials" }
+
+// infraTypes lists the providers of clusters.
+func infraTypes() []string { return []string{"aws", "linode", "kind"} }
+
+// infraTypeKey declares the provider of the stack.
+func infraTypeKey() config.Key {
+	return config.Key{
+		Name:     InfraType,
+		Kind:     config.String,
+		Required: true,
+		Allowed:  infraTypes(),
+		Example:  "kind",
+		Doc:      "provider that hosts the cluster; set once, a stack never changes provider",
+	}
+}
+
+// mirrorKey declares the mirror for networks without internet.
+func mirrorKey() config.Key {
+	return config.Key{
+		Name:    Mirror,
+		Kind:    config.String,
+		Example: "registry.example.com/mirror",
+		Doc: "registry host and optional path that mirrors every chart (as OCI, below charts/) " +
+			"and every image (its own registry host replaced)",
+	}
+}
+
+// kubernetesKeys declares what every program that deploys to the cluster reads.
+func kubernetesKeys() []config.Key {
+	return []config.Key{infraTypeKey(), mirrorKey()}
+}
+
+// storageClassKey declares the StorageClass of every volume.
+func storageClassKey() config.Key {
+	return config.Key{
+		Name: StorageClass, Kind: config.String, Example: "gp3",
+		Doc: "StorageClass of volumes; linode-block-storage on linode and the cluster's default elsewhere when not set",
+	}
+}
+
+// storageSizeKey declares the size of a program's volumes.
+func storageSizeKey(name, what string) config.Key {
+	return config.Key{
+		Name: name, Kind: config.String, Default: "10Gi", Example: "20Gi",
+		Doc: what + ", fixed at the first deployment; Linode's smallest is 10Gi",
+	}
+}
+
+// replicasKey declares a number of replicas that depends on the provider.
+func replicasKey(name, what string, local, cloud int) config.Key {
+	return config.Key{
+		Name: name, Kind: config.Int, Min: bound(1), Example: strconv.Itoa(cloud),
+		Doc: fmt.Sprintf("%s; %d on kind and %d elsewhere when not set", what, local, cloud),
+	}
+}
+
+// keyOf is a key that another project declares, for one that reads it too.
+func keyOf(project Project, name string) config.Key {
+	key, ok := project.Key(name)
+	if !ok {
+		panic(fmt.Sprintf("project %s declares no key %q", project.Name, name))
+	}
+	return key
+}
+
+// chart holds the defaults of one Helm chart.
+type chart struct {
+	version    string
+	repository string // https://... or oci://...
+	timeout    int    // seconds
+}
+
+// ChartKey is the full name of one of the keys above for a chart: the group is
+// the program's namespace ("certmgr" gives certmgr:chart_version) or, for a
+// further chart of the same program, namespace and name ("logstore:dashboards"
+// gives logstore:dashboards_chart_version).
+func ChartKey(group, name string) string {
+	if strings.Contains(group, ":") {
+		return group + "_" + name
+	}
+	return group + ":" + name
+}
+
+// chartKeys declares the five keys that each Helm release reads. The program
+// reads them through cluster.Release.
+func chartKeys(group string, defaults chart) []config.Key {
+	return []config.Key{
+		{
+			Name:    ChartKey(group, ChartVersion),
+			Kind:    config.String,
+			Default: defaults.version,
+			Example: defaults.version,
+			Doc:     "version of the chart",
+		},
+		{
+			Name:    ChartKey(group, ChartRepository),
+			Kind:    config.String,
+			Default: defaults.repository,
+			Example: "https://charts.example.com",
+			Doc:     "repository of the chart, https:// or oci://; wins over kubernetes:mirror when set",
+		},
+		{
+			Name:    ChartKey(group, HelmTimeout),
+			Kind:    config.Int,
+			Default: defaults.timeout,
+			Min:     bound(1),
+			Example: "900",
+			Doc:     "seconds to wait until everything in the release is ready",
+		},
+		{
+			Name:    ChartKey(group, Values),
+			Kind:    config.Map,
+			Example: "{replicaCount: 2}",
+			Doc:     "chart values, merged over the program's own and those of values_file; null takes one of the program's away",
+		},
+		{
+			Name:    ChartKey(group, ValuesFile),
+			Kind:    config.String,
+			Example: "values/" + strings.ReplaceAll(group, ":", "-") + ".yaml",
+			Doc:     "YAML file with chart values, merged over the program's own; relative to config/pulumi",
+		},
+	}
+}
+
+// plusKey declares whether the ingress controller is the commercial edition.
+func plusKey() config.Key {
+	return config.Key{
+		Name:    "kic:nginx_plus",
+		Kind:    config.Bool,
+		Default: false,
+		Example: "true",
+		Doc:     "deploy NGINX Plus instead of the open source edition; needs a licence",
+	}
+}
+
+// httpPortKey declares the host port of kind's HTTP entry point.
+func httpPortKey() config.Key {
+	return config.Key{
+		Name: "kind:http_port", Kind: config.Int, Default: 80, Min: bound(1), Max: bound(65535), Example: "8080",
+		Doc: "port of this machine that reaches the ingress controller's HTTP port",
+	}
+}
+
+// httpsPortKey declares the host port of kind's HTTPS entry point.
+func httpsPortKey() config.Key {
+	return config.Key{
+		Name: "kind:https_port", Kind: config.Int, Default: 443, Min: bound(1), Max: bound(65535), Example: "8443",
+		Doc: "port of this machine that reaches the ingress controller's HTTPS port",
+	}
+}
+
+// bound makes the pointer that config.Key wants for a limit.
+func bound(n int) *int { return &n }

@@ -1,0 +1,340 @@
+package projects
+
+import (
+	"slices"
+
+	"mara/config"
+)
+
+// kubernetesProjects lists what every environment runs in its cluster, and the
+// project that makes the cluster reachable.
+func kubernetesProjects() []Project {
+	return []Project{
+		Kubeconfig(), Secrets(), IngressControllerNamespace(), IngressController(), Logstore(), LogAgent(),
+		CertManager(), Prometheus(), Observability(), BankOfAnthos(),
+	}
+}
+
+// Kubeconfig hands the cluster's kubeconfig to everything that deploys to it.
+func Kubeconfig() Project {
+	return Project{
+		Name:    "kubeconfig",
+		Path:    "infrastructure/kubeconfig",
+		Title:   "Kubeconfig",
+		Summary: "the kubeconfig of the provider's cluster, in one form for all providers",
+		Keys:    []config.Key{infraTypeKey()},
+		Outputs: []Output{
+			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, as YAML text"},
+			{Name: "cluster_name", Doc: "name of the cluster"},
+			{Name: "context", Doc: "name of the kubeconfig's current context"},
+		},
+	}
+}
+
+// Secrets turns the encrypted values of its own stack file into one Kubernetes
+// Secret for each namespace that needs one. Which values those are is declared
+// by the consumers, in Project.Secrets.
+func Secrets() Project {
+	return Project{
+		Name:    "secrets",
+		Path:    "kubernetes/secrets",
+		Title:   "Secrets",
+		Summary: "namespaces and Kubernetes Secrets with the passwords and keys that other projects need",
+		Keys:    []config.Key{infraTypeKey()},
+		Outputs: []Output{
+			{Name: "secrets", Doc: "namespace to the name of its Secret"},
+		},
+	}
+}
+
+// IngressControllerNamespace is apart from the controller because the registry
+// credentials have to be in it first.
+func IngressControllerNamespace() Project {
+	return Project{
+		Name:      "ingress-controller-namespace",
+		Path:      "kubernetes/nginx/ingress-controller-namespace",
+		Title:     "K8S Ingress NS",
+		Summary:   "the namespace of the ingress controller",
+		Namespace: "nginx-ingress",
+		Keys:      []config.Key{infraTypeKey()},
+		Outputs: []Output{
+			{Name: "namespace", Doc: "name of the namespace"},
+		},
+	}
+}
+
+// IngressController is the entry point of the cluster.
+func IngressController() Project {
+	return Project{
+		Name:      "ingress-controller",
+		Path:      "kubernetes/nginx/ingress-controller",
+		Title:     "Ingress Controller",
+		Summary:   "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
+		Namespace: "nginx-ingress",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			chartKeys("nginx", chart{version: "2.6.4", repository: "oci://ghcr.io/nginx/charts", timeout: 600}),
+			[]config.Key{
+				plusKey(),
+				keyOf(KICImageBuild(), "kic:jwt_path"),
+				replicasKey("nginx:replicas", "number of controller pods; on kind there is one on each node", 1, 2),
+				{
+					Name: "nginx:custom_resources", Kind: config.Bool, Default: false, Example: "true",
+					Doc: "serve VirtualServer, Policy and the other kinds of nginx.org; their definitions stay after a destroy",
+				},
+				{
+					Name: "nginx:tracing", Kind: config.Bool, Default: false, Example: "true",
+					Doc: "send a trace of every request to the OpenTelemetry Collector of the observability project",
+				},
+				{
+					Name: "nginx:source_ranges", Kind: config.List, Example: `["203.0.113.0/24"]`,
+					Doc: "address ranges that may reach the load balancer; all when not set",
+				},
+			},
+		),
+		Outputs: []Output{
+			{Name: "address", Doc: "host name or IP address that reaches the controller; empty while there is none yet"},
+			{Name: "hostname", Doc: "host name of the load balancer; empty when it has none"},
+			{Name: "ip", Doc: "IP address of the load balancer; empty when it has none"},
+			{Name: "ingress_class", Doc: "IngressClass to name in an Ingress"},
+		},
+	}
+}
+
+// Logstore keeps the logs of everything in the cluster.
+func Logstore() Project {
+	return Project{
+		Name:      "logstore",
+		Path:      "kubernetes/logstore",
+		Title:     "Logstore",
+		Summary:   "OpenSearch and OpenSearch Dashboards, reachable from inside the cluster only",
+		Namespace: "logstore",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			chartKeys("logstore", chart{version: "3.6.0", repository: openSearchCharts, timeout: 900}),
+			chartKeys("logstore:dashboards", chart{version: "3.6.0", repository: openSearchCharts, timeout: 600}),
+			[]config.Key{
+				storageClassKey(),
+				storageSizeKey("logstore:storage_size", "size of each node's volume"),
+				replicasKey("logstore:replicas", "number of OpenSearch nodes", 1, 3),
+				{
+					Name: "logstore:heap", Kind: config.String, Example: "2g",
+					Doc: "Java heap of each node; 512m on kind and 1g elsewhere when not set",
+				},
+			},
+		),
+		Outputs: []Output{
+			{Name: "host", Doc: "host name of OpenSearch inside the cluster"},
+			{Name: "port", Doc: "port of OpenSearch (HTTPS)"},
+			{Name: "username", Doc: "user name of the administrator"},
+			{Name: "password", Secret: true, Doc: "password of the administrator"},
+			{Name: "dashboards", Doc: "command that makes OpenSearch Dashboards reachable from this machine"},
+		},
+	}
+}
+
+const openSearchCharts = "https://opensearch-project.github.io/helm-charts"
+
+// LogAgent ships logs to the logstore.
+func LogAgent() Project {
+	return Project{
+		Name:      "logagent",
+		Path:      "kubernetes/logagent",
+		Title:     "Log Agent",
+		Summary:   "Fluent Bit on every node, shipping the logs of all containers and of the kubelet to the logstore",
+		Namespace: "logagent",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			chartKeys("logagent", chart{version: "0.58.1", repository: "oci://ghcr.io/fluent/helm-charts", timeout: 600}),
+		),
+		Outputs: []Output{
+			{Name: "destination", Doc: "where the logs go"},
+			{Name: "index_prefix", Doc: "prefix of the daily indices of container logs"},
+		},
+	}
+}
+
+// CertManager issues certificates.
+func CertManager() Project {
+	return Project{
+		Name:      "certmgr",
+		Path:      "kubernetes/certmgr",
+		Title:     "Cert Manager",
+		Summary:   "cert-manager, and the ClusterIssuer that ingresses get their certificates from",
+		Namespace: "cert-manager",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			chartKeys("certmgr", chart{version: "v1.21.1", repository: "oci://quay.io/jetstack/charts", timeout: 600}),
+			[]config.Key{
+				{
+					Name: "certmgr:keep_crds", Kind: config.Bool, Default: false, Example: "true",
+					Doc: "leave the custom resource definitions, and so every Certificate, in the cluster after a destroy",
+				},
+				issuerKey(),
+				{
+					Name: "certmgr:acme_email", Kind: config.String, Example: "ops@example.com",
+					Doc: "address that the certificate authority writes to; needed when certmgr:issuer is acme",
+				},
+				{
+					Name: "certmgr:acme_server", Kind: config.String,
+					Default: "https://acme-v02.api.letsencrypt.org/directory",
+					Example: "https://acme-staging-v02.api.letsencrypt.org/directory",
+					Doc:     "directory of the certificate authority when certmgr:issuer is acme",
+				},
+				replicasKey("certmgr:replicas", "number of pods of each component", 1, 2),
+			},
+		),
+		Outputs: []Output{
+			{Name: "cluster_issuer", Doc: "name of the ClusterIssuer"},
+			{Name: "issuer_kind", Doc: "self-signed or acme"},
+		},
+	}
+}
+
+// issuerKey declares where certificates come from.
+func issuerKey() config.Key {
+	return config.Key{
+		Name: "certmgr:issuer", Kind: config.String, Default: "self-signed", Allowed: []string{"self-signed", "acme"},
+		Example: "acme",
+		Doc:     "where certificates come from: the cluster itself, or an ACME authority that has to reach it from the internet",
+	}
+}
+
+// Prometheus watches the cluster.
+func Prometheus() Project {
+	return Project{
+		Name:      "prometheus",
+		Path:      "kubernetes/prometheus",
+		Title:     "Prometheus",
+		Summary:   "Prometheus, Alertmanager and Grafana with dashboards, reachable from inside the cluster only",
+		Namespace: "prometheus",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			chartKeys("prometheus", chart{version: "88.5.3", repository: prometheusCharts, timeout: 900}),
+			chartKeys("prometheus:crds", chart{version: "31.0.1", repository: prometheusCharts, timeout: 300}),
+			[]config.Key{
+				{
+					Name: "prometheus:keep_crds", Kind: config.Bool, Default: false, Example: "true",
+					Doc: "leave the custom resource definitions, and so every ServiceMonitor, in the cluster after a destroy",
+				},
+				storageClassKey(),
+				storageSizeKey("prometheus:storage_size", "size of the volume of each, Prometheus, Alertmanager and Grafana"),
+				{
+					Name: "prometheus:retention", Kind: config.String, Default: "10d", Example: "30d",
+					Doc: "how long Prometheus keeps metrics",
+				},
+				{
+					Name: "prometheus:retention_size", Kind: config.String, Default: "8GB", Example: "16GB",
+					Doc: "how much Prometheus keeps at most; below prometheus:storage_size",
+				},
+				replicasKey("prometheus:alertmanager_replicas", "number of Alertmanager pods", 1, 2),
+			},
+		),
+		Secrets: []Secret{
+			{
+				Key: "prometheus:admin_password", DataKey: "admin-password", Prompt: "Grafana administrator password",
+				Generate: Password, MinLength: 8, Doc: "password of Grafana's user admin",
+			},
+		},
+		Outputs: []Output{
+			{Name: "prometheus_url", Doc: "Prometheus inside the cluster"},
+			{Name: "grafana_user", Doc: "user name for Grafana; its password is in the secrets project"},
+			{Name: "grafana", Doc: "command that makes Grafana reachable from this machine"},
+			{Name: "prometheus", Doc: "command that makes Prometheus reachable from this machine"},
+			{Name: "alertmanager", Doc: "command that makes Alertmanager reachable from this machine"},
+		},
+	}
+}
+
+const prometheusCharts = "oci://ghcr.io/prometheus-community/charts"
+
+// Observability collects what applications report themselves.
+func Observability() Project {
+	return Project{
+		Name:      "observability",
+		Path:      "kubernetes/observability",
+		Title:     "Observability",
+		Summary:   "an OpenTelemetry Collector for traces, metrics and logs in OTLP",
+		Namespace: "observability",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			chartKeys("observability", chart{
+				version: "0.170.0", repository: "https://open-telemetry.github.io/opentelemetry-helm-charts", timeout: 600,
+			}),
+			[]config.Key{
+				{
+					Name: "observability:otlp_endpoint", Kind: config.String, Example: "https://otlp.example.com:4318",
+					Doc: "OTLP/HTTP address that traces and logs are sent on to; they are only summarised in the collector's log when not set",
+				},
+				replicasKey("observability:replicas", "number of collector pods", 1, 2),
+			},
+		),
+		Outputs: []Output{
+			{Name: "otlp_grpc_endpoint", Doc: "address for OTLP over gRPC inside the cluster"},
+			{Name: "otlp_http_endpoint", Doc: "address for OTLP over HTTP inside the cluster"},
+		},
+	}
+}
+
+// BankOfAnthos is the demo application.
+func BankOfAnthos() Project {
+	return Project{
+		Name:      "bank-of-anthos",
+		Path:      "kubernetes/applications/bank-of-anthos",
+		Title:     "Bank of Anthos",
+		Summary:   "a bank made of nine services and two databases, behind an Ingress with TLS",
+		Namespace: "bank-of-anthos",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			[]config.Key{
+				issuerKey(),
+				httpsPortKey(),
+				storageClassKey(),
+				storageSizeKey("bank-of-anthos:storage_size", "size of each database's volume"),
+				{
+					Name: "bank-of-anthos:host", Kind: config.String, Example: "bank.example.com",
+					Doc: "host name of the application; that of the load balancer (of its address, with sslip.io) when not set, localhost on kind",
+				},
+				{
+					Name: "bank-of-anthos:name", Kind: config.String, Default: "Bank of Anthos", Example: "Example Bank",
+					Doc: "name that the pages show",
+				},
+				{
+					Name: "bank-of-anthos:demo_data", Kind: config.Bool, Default: true, Example: "false",
+					Doc: "create the demo users and their transactions when the databases start for the first time",
+				},
+				{
+					Name: "bank-of-anthos:load_generator", Kind: config.Bool, Default: true, Example: "false",
+					Doc: "run simulated customers",
+				},
+				{
+					Name: "bank-of-anthos:load_users", Kind: config.Int, Default: 5, Min: bound(1), Max: bound(1000), Example: "20",
+					Doc: "number of simulated customers",
+				},
+				replicasKey("bank-of-anthos:replicas", "number of pods of the frontend and of the user and contact services", 1, 2),
+			},
+		),
+		Secrets: []Secret{
+			{
+				Key: "bank-of-anthos:accounts_db_password", DataKey: "accounts-db-password",
+				Prompt: "Bank of Anthos accounts database password", Generate: AlphanumericPassword, MinLength: 8,
+				Doc: "password of the accounts database; it takes effect when the database starts for the first time",
+			},
+			{
+				Key: "bank-of-anthos:ledger_db_password", DataKey: "ledger-db-password",
+				Prompt: "Bank of Anthos ledger database password", Generate: AlphanumericPassword, MinLength: 8,
+				Doc: "password of the ledger database; it takes effect when the database starts for the first time",
+			},
+			{
+				Key: "bank-of-anthos:jwt_private_key", DataKey: "jwtRS256.key",
+				Prompt: "Bank of Anthos RSA private key for login tokens (PEM)", Generate: RSAKey,
+				Doc: "RSA private key, PEM, that signs login tokens; the public key is derived from it",
+			},
+		},
+		Outputs: []Output{
+			{Name: "application_url", Doc: "address of the application"},
+			{Name: "demo_user", Doc: "user name to log in with; its password is in Bank of Anthos' own documentation"},
+			{Name: "host", Doc: "host name in the Ingress"},
+		},
+	}
+}

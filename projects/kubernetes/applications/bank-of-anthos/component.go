@@ -1,0 +1,113 @@
+package bank
+
+import "strconv"
+
+// component describes one stateless service.
+type component struct {
+	name     string
+	replicas int
+	env      map[string]string
+	secrets  map[string]string // environment variable to key of the credentials
+	config   []string          // ConfigMaps it takes its environment from
+	database string            // database that has to run first
+	keys     bool              // it checks login tokens: it reads the public key
+	signs    bool              // it signs them: it reads the private key too
+	port     int               // port of its Service; 0 means that it has none
+
+	ready, live, startup string // paths of its probes; "" means none
+
+	cpu, memory, cpuLimit, memoryLimit string
+}
+
+// components lists the services. Requests, limits and paths are upstream's.
+// https://github.com/GoogleCloudPlatform/bank-of-anthos/tree/v0.6.10/kubernetes-manifests
+func (a *application) components() []component {
+	replicas := a.Replicas("bank-of-anthos:replicas", 1, 2)
+	list := []component{
+		a.frontend(replicas),
+		{
+			name: "userservice", replicas: replicas, database: "accounts-db", keys: true, signs: true, port: 8080,
+			env:     python(map[string]string{"TOKEN_EXPIRY_SECONDS": "3600", "PRIV_KEY_PATH": "/tmp/.ssh/privatekey"}),
+			secrets: accountsDB(), config: []string{environmentConfig}, ready: "/ready",
+			cpu: "260m", memory: "128Mi", cpuLimit: "500m", memoryLimit: "256Mi",
+		},
+		{
+			name: "contacts", replicas: replicas, database: "accounts-db", keys: true, port: 8080,
+			env: python(nil), secrets: accountsDB(), config: []string{environmentConfig}, ready: "/ready",
+			cpu: "100m", memory: "64Mi", cpuLimit: "250m", memoryLimit: "128Mi",
+		},
+		java("ledgerwriter", nil, "/ready", "", serviceAPIConfig),
+		java("balancereader", map[string]string{"POLL_MS": "100", "CACHE_SIZE": "1000000"}, "/healthy", "/healthy"),
+		java("transactionhistory", map[string]string{
+			"POLL_MS": "100", "CACHE_SIZE": "1000", "CACHE_MINUTES": "60", "HISTORY_LIMIT": "100",
+		}, "/healthy", "/healthy"),
+	}
+	if a.loadGenerator {
+		list = append(list, component{
+			name: "loadgenerator", replicas: 1,
+			env: map[string]string{
+				"FRONTEND_ADDR": "frontend:80", "USERS": strconv.Itoa(a.loadUsers), "LOG_LEVEL": "error",
+			},
+			cpu: "100m", memory: "512Mi", cpuLimit: "250m", memoryLimit: "1Gi",
+		})
+	}
+	return list
+}
+
+// frontend serves the pages. The login form shows the demo user's name; its
+// password is for the reader of Bank of Anthos' documentation to type.
+func (a *application) frontend(replicas int) component {
+	env := python(map[string]string{
+		"SCHEME": "http", "BANK_NAME": a.bankName, "ENV_PLATFORM": platform(a.InfraType), "CYMBAL_LOGO": "false",
+	})
+	if a.demoData {
+		env["DEFAULT_USERNAME"] = demoUser
+	}
+	return component{
+		name: "frontend", replicas: replicas, keys: true, port: 80, env: env,
+		config: []string{environmentConfig, serviceAPIConfig}, ready: "/ready", live: "/ready",
+		cpu: "100m", memory: "64Mi", cpuLimit: "250m", memoryLimit: "128Mi",
+	}
+}
+
+// platform is the banner that the pages show.
+func platform(infraType string) string {
+	if infraType == "aws" {
+		return "aws"
+	}
+	return "local"
+}
+
+// python is the environment of the Python services. Traces would go to Google
+// Cloud only, so they are off.
+func python(own map[string]string) map[string]string {
+	env := map[string]string{"VERSION": version, "PORT": "8080", "ENABLE_TRACING": "false", "LOG_LEVEL": "info"}
+	for name, value := range own {
+		env[name] = value
+	}
+	return env
+}
+
+// java is one of the three services on the ledger.
+func java(name string, own map[string]string, startup, live string, config ...string) component {
+	env := python(own)
+	env["ENABLE_METRICS"] = "false" // to Google Cloud, like the traces
+	env["POSTGRES_DB"] = "postgresdb"
+	env["POSTGRES_USER"] = "admin"
+	env["SPRING_DATASOURCE_URL"] = "jdbc:postgresql://ledger-db:5432/postgresdb"
+	env["SPRING_DATASOURCE_USERNAME"] = "admin"
+	return component{
+		name: name, replicas: 1, database: "ledger-db", keys: true, port: 8080, env: env,
+		secrets: map[string]string{
+			"SPRING_DATASOURCE_PASSWORD": "ledger-db-password", "POSTGRES_PASSWORD": "ledger-db-password",
+		},
+		config: append([]string{environmentConfig}, config...),
+		ready:  "/ready", live: live, startup: startup,
+		cpu: "100m", memory: "256Mi", cpuLimit: "500m", memoryLimit: "512Mi",
+	}
+}
+
+// accountsDB is how the services on the accounts database log in.
+func accountsDB() map[string]string {
+	return map[string]string{"ACCOUNTS_DB_URI": "accounts-db-uri"}
+}

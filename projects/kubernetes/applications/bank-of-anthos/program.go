@@ -1,0 +1,91 @@
+// Package bank is the Pulumi program that deploys Bank of Anthos: six services,
+// two databases and a load generator behind an Ingress with TLS. Passwords and
+// keys come from the Secret that the secrets project has made in the
+// application's namespace; ConfigMaps hold none.
+package bank
+
+import (
+	"regexp"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/internal/cluster"
+	"mara/projects/internal/settings"
+	"mara/projects/internal/stackref"
+)
+
+// application is what the parts of the program share.
+type application struct {
+	*cluster.Cluster
+	options
+
+	namespace   pulumi.String
+	credentials pulumi.StringOutput // name of the Secret
+	account     pulumi.StringOutput // name of the ServiceAccount
+}
+
+// options is what the configuration says.
+type options struct {
+	host, bankName, storage string
+	demoData, loadGenerator bool
+	loadUsers, httpsPort    int
+	acme                    bool
+}
+
+// Program deploys the application.
+func Program(ctx *pulumi.Context) error {
+	project := projects.BankOfAnthos()
+	s := settings.New(ctx, project)
+	o := read(s)
+	c, err := cluster.Connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	secrets, err := stackref.New(ctx, projects.Secrets().Name)
+	if err != nil {
+		return err
+	}
+	ingress, err := stackref.New(ctx, projects.IngressController().Name)
+	if err != nil {
+		return err
+	}
+	app := &application{
+		Cluster: c, options: o,
+		namespace:   pulumi.String(project.Namespace),
+		credentials: secrets.Entry("secrets", project.Namespace),
+	}
+	if err := app.configuration(ctx); err != nil {
+		return err
+	}
+	databases, err := app.databases(ctx)
+	if err != nil {
+		return err
+	}
+	frontend, err := app.services(ctx, databases)
+	if err != nil {
+		return err
+	}
+	return app.publish(ctx, ingress, frontend)
+}
+
+// hostname is what an Ingress takes for a host: a DNS name, not an address.
+var hostname = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?$`)
+
+// read takes the options from the configuration.
+func read(s *settings.Settings) options {
+	o := options{
+		host:          s.String("bank-of-anthos:host"),
+		bankName:      s.String("bank-of-anthos:name"),
+		storage:       s.String("bank-of-anthos:storage_size"),
+		demoData:      s.Bool("bank-of-anthos:demo_data"),
+		loadGenerator: s.Bool("bank-of-anthos:load_generator"),
+		loadUsers:     s.Int("bank-of-anthos:load_users"),
+		httpsPort:     s.Int("kind:https_port"),
+		acme:          s.String("certmgr:issuer") == "acme",
+	}
+	if o.host != "" && !hostname.MatchString(o.host) {
+		s.Reject("bank-of-anthos:host", "is %q, not a host name in lower case", o.host)
+	}
+	return o
+}

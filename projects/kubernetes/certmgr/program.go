@@ -1,0 +1,115 @@
+// Package certmgr is the Pulumi program that deploys cert-manager and the
+// ClusterIssuer that every Ingress with TLS asks for its certificate.
+package certmgr
+
+import (
+	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
+	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apiextensions"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/internal/cluster"
+	"mara/projects/internal/settings"
+)
+
+// acme is the kind of issuer that proves to an authority on the internet that
+// it owns a host name; the other kind, self-signed, asks nobody.
+const acme = "acme"
+
+// issuer is where certificates come from.
+type issuer struct{ kind, email, server string }
+
+// Program deploys cert-manager and its issuer.
+func Program(ctx *pulumi.Context) error {
+	project := projects.CertManager()
+	s := settings.New(ctx, project)
+	from := read(s)
+	c, err := cluster.Connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	namespace, err := c.Namespace(ctx, project.Namespace)
+	if err != nil {
+		return err
+	}
+	release, err := c.Release(ctx, cluster.Chart{
+		Release: "cert-manager", Chart: "cert-manager", Group: "certmgr",
+		Namespace: cluster.NameOf(namespace), Values: values(c, s.Bool("certmgr:keep_crds")),
+	})
+	if err != nil {
+		return err
+	}
+	// The release is ready only when its webhook answers, which the issuer needs.
+	if _, err := apiextensions.NewCustomResource(ctx, projects.ClusterIssuer, &apiextensions.CustomResourceArgs{
+		ApiVersion:  pulumi.String("cert-manager.io/v1"),
+		Kind:        pulumi.String("ClusterIssuer"),
+		Metadata:    c.Meta(projects.ClusterIssuer, nil),
+		OtherFields: kubernetes.UntypedArgs{"spec": from.spec()},
+	}, c.Provider(), pulumi.DependsOn([]pulumi.Resource{release})); err != nil {
+		return err
+	}
+	ctx.Export("cluster_issuer", pulumi.String(projects.ClusterIssuer))
+	ctx.Export("issuer_kind", pulumi.String(from.kind))
+	return nil
+}
+
+// read takes the issuer from the configuration.
+func read(s *settings.Settings) issuer {
+	from := issuer{
+		kind: s.String("certmgr:issuer"), email: s.String("certmgr:acme_email"), server: s.String("certmgr:acme_server"),
+	}
+	if from.kind != acme {
+		return from
+	}
+	if from.email == "" {
+		s.Reject("certmgr:acme_email", "is not set, but certmgr:issuer is acme")
+	}
+	if s.String(projects.InfraType) == cluster.Kind {
+		s.Reject("certmgr:issuer", "is acme, but an authority on the internet cannot reach a kind cluster: use self-signed")
+	}
+	return from
+}
+
+// spec is the ClusterIssuer's specification.
+// https://cert-manager.io/docs/reference/api-docs/#cert-manager.io/v1.ClusterIssuer
+func (i issuer) spec() pulumi.Map {
+	if i.kind != acme {
+		return pulumi.Map{"selfSigned": pulumi.Map{}}
+	}
+	return pulumi.Map{"acme": pulumi.Map{
+		"email":               pulumi.String(i.email),
+		"server":              pulumi.String(i.server),
+		"privateKeySecretRef": pulumi.Map{"name": pulumi.String(projects.ClusterIssuer + "-acme-account")},
+		"solvers": pulumi.Array{pulumi.Map{
+			"http01": pulumi.Map{"ingress": pulumi.Map{"ingressClassName": pulumi.String("nginx")}},
+		}},
+	}}
+}
+
+// values are the chart's values.
+// https://github.com/cert-manager/cert-manager/blob/v1.21.1/deploy/charts/cert-manager/values.yaml
+func values(c *cluster.Cluster, keepCRDs bool) cluster.Values {
+	replicas := c.Replicas("certmgr:replicas", 1, 2)
+	requests := cluster.Values{"requests": cluster.Values{"cpu": "10m", "memory": "64Mi"}}
+	budget := cluster.Values{"enabled": replicas > 1}
+	values := cluster.Values{
+		"crds":                cluster.Values{"enabled": true, "keep": keepCRDs},
+		"replicaCount":        replicas,
+		"resources":           requests,
+		"podDisruptionBudget": budget,
+		"webhook": cluster.Values{
+			"replicaCount": replicas, "resources": requests, "podDisruptionBudget": budget,
+		},
+		"cainjector": cluster.Values{
+			"replicaCount": replicas, "resources": requests, "podDisruptionBudget": budget,
+		},
+		// A Job that waits for the webhook, so that the release is ready only
+		// when issuers can be made.
+		"startupapicheck": cluster.Values{"enabled": true, "timeout": "5m"},
+		"prometheus":      cluster.Values{"enabled": true},
+	}
+	if registry := c.Registry(""); registry != "" {
+		values["imageRegistry"] = registry
+	}
+	return values
+}

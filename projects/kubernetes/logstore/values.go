@@ -1,0 +1,116 @@
+package logstore
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"mara/projects/internal/cluster"
+)
+
+// size is how big each OpenSearch node is; "" means by provider.
+type size struct{ heap, storage string }
+
+// busybox is the image of the charts' init containers, which they leave at
+// "latest".
+const (
+	busybox    = "docker.io/library/busybox"
+	busyboxTag = "1.37.0"
+)
+
+// storeValues are the values of the chart opensearch.
+// https://github.com/opensearch-project/helm-charts/blob/opensearch-3.6.0/charts/opensearch/values.yaml
+func storeValues(c *cluster.Cluster, chosen size) cluster.Values {
+	replicas := c.Replicas("logstore:replicas", 1, 3)
+	heap := chosen.heap
+	if heap == "" {
+		heap = "1g"
+		if c.Local() {
+			heap = "512m"
+		}
+	}
+	values := cluster.Values{
+		"clusterName":   "opensearch-cluster",
+		"nodeGroup":     "master",
+		"masterService": host,
+		"singleNode":    replicas == 1,
+		"replicas":      replicas,
+		"image":         cluster.Values{"repository": c.Image("docker.io/opensearchproject/opensearch")},
+		// The heap never grows or shrinks: the JVM takes all of it at once.
+		"opensearchJavaOpts": fmt.Sprintf("-Xms%[1]s -Xmx%[1]s", heap),
+		"resources":          cluster.Values{"requests": requests(c, heap)},
+		"persistence":        persistence(c, chosen.storage),
+		"extraEnvs":          environment(c),
+		"protocol":           "https",
+	}
+	if !c.Local() {
+		// OpenSearch maps its files into memory, which needs more mappings than
+		// a node allows by default.
+		values["sysctlInit"] = cluster.Values{"enabled": true, "image": c.Image(busybox), "imageTag": busyboxTag}
+	}
+	return values
+}
+
+// requests asks for twice the heap: the rest holds the page cache and what the
+// JVM needs beside it.
+func requests(c *cluster.Cluster, heap string) cluster.Values {
+	cpu := "500m"
+	if c.Local() {
+		cpu = "200m"
+	}
+	memory, err := megabytes(heap)
+	if err != nil {
+		panic(err) // read has refused everything else
+	}
+	return cluster.Values{"cpu": cpu, "memory": fmt.Sprintf("%dMi", 2*memory)}
+}
+
+func persistence(c *cluster.Cluster, storage string) cluster.Values {
+	values := cluster.Values{
+		"enabled": true, "size": storage, "image": c.Image(busybox), "imageTag": busyboxTag,
+	}
+	if class := c.StorageClass(); class != "" {
+		values["storageClass"] = class
+	}
+	return values
+}
+
+// environment passes the administrator's first password and, on kind, keeps
+// OpenSearch from mapping files into memory: there the limit of mappings is the
+// user's own machine's, and not for us to raise.
+func environment(c *cluster.Cluster) []cluster.Values {
+	environment := []cluster.Values{{
+		"name":      "OPENSEARCH_INITIAL_ADMIN_PASSWORD",
+		"valueFrom": cluster.Values{"secretKeyRef": cluster.Values{"name": credentials, "key": "password"}},
+	}}
+	if c.Local() {
+		environment = append(environment, cluster.Values{"name": "node.store.allow_mmap", "value": "false"})
+	}
+	return environment
+}
+
+// dashboardsValues are the values of the chart opensearch-dashboards.
+// https://github.com/opensearch-project/helm-charts/blob/opensearch-dashboards-3.6.0/charts/opensearch-dashboards/values.yaml
+func dashboardsValues(c *cluster.Cluster) cluster.Values {
+	return cluster.Values{
+		"opensearchHosts":   fmt.Sprintf("https://%s:%d", host, port),
+		"replicaCount":      1,
+		"image":             cluster.Values{"repository": c.Image("docker.io/opensearchproject/opensearch-dashboards")},
+		"opensearchAccount": cluster.Values{"secret": credentials},
+		"service":           cluster.Values{"type": "ClusterIP", "port": 5601},
+		"resources": cluster.Values{
+			"requests": cluster.Values{"cpu": "100m", "memory": "512Mi"},
+			"limits":   cluster.Values{"cpu": "1", "memory": "1Gi"},
+		},
+	}
+}
+
+// megabytes reads a Java heap size: a number with m or g.
+func megabytes(heap string) (int, error) {
+	unit := map[string]int{"m": 1, "g": 1024}[strings.ToLower(heap[max(0, len(heap)-1):])]
+	number, err := strconv.Atoi(heap[:max(0, len(heap)-1)])
+	if unit == 0 || err != nil || number < 1 {
+		return 0, fmt.Errorf("is %q, not a size such as 512m or 2g", heap)
+	}
+	return number * unit, nil
+}

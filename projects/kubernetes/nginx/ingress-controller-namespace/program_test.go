@@ -1,0 +1,59 @@
+package namespace_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"mara/projects"
+	"mara/projects/internal/programtest"
+	namespace "mara/projects/kubernetes/nginx/ingress-controller-namespace"
+)
+
+func run(t *testing.T, infraType string) programtest.Result {
+	t.Helper()
+	return programtest.Run(t, programtest.Case{
+		Project: projects.IngressControllerNamespace(),
+		Program: namespace.Program,
+		Config:  map[string]string{"kubernetes:infra_type": infraType},
+		Stacks: map[string]resource.PropertyMap{
+			"kubeconfig": {"kubeconfig": resource.MakeSecret(resource.NewProperty("k"))},
+		},
+	})
+}
+
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	result := run(t, "aws")
+	if result.Err != nil {
+		t.Fatal(result.Err)
+	}
+	made := result.One(t, "kubernetes:core/v1:Namespace", "nginx-ingress")
+	want := map[string]any{
+		"name": "nginx-ingress",
+		"labels": map[string]any{
+			"app.kubernetes.io/managed-by": "mara",
+			"mara.dev/project":             "ingress-controller-namespace",
+			"mara.dev/stack":               "dev",
+		},
+	}
+	if diff := cmp.Diff(want, made.Value("metadata")); diff != "" {
+		t.Errorf("namespace differs (-want +got):\n%s", diff)
+	}
+	if got := result.Export(t, "namespace").Value; got != "nginx-ingress" {
+		t.Errorf("output %v", got)
+	}
+	if diff := cmp.Diff([]string{"kubeconfig"}, result.References()); diff != "" {
+		t.Errorf("references differ (-want +got):\n%s", diff)
+	}
+	result.CheckOutputs(t, projects.IngressControllerNamespace())
+}
+
+func TestUnknownProvider(t *testing.T) {
+	t.Parallel()
+	if err := run(t, "azure").Err; err == nil || !strings.Contains(err.Error(), "allowed: aws, linode, kind") {
+		t.Errorf("error %v, want one that lists what is allowed", err)
+	}
+}

@@ -1,0 +1,174 @@
+// Package controller is the Pulumi program that deploys the F5 NGINX Ingress
+// Controller from the image that kic-image-push has put into the environment's
+// registry. Its Service offers HTTP and HTTPS only: status page and metrics stay
+// on the pods.
+package controller
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	helmv3 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/helm/v3"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/internal/cluster"
+	"mara/projects/internal/settings"
+	"mara/projects/internal/stackref"
+)
+
+const (
+	release      = "nginx-ingress"
+	service      = release + "-controller" // the chart's name for its Service
+	ingressClass = "nginx"
+	license      = "nginx-plus-license"
+)
+
+// options is what the configuration says.
+type options struct {
+	plus            bool
+	license         string // the licence token; "" without Plus
+	customResources bool
+	tracing         bool
+	sourceRanges    []string
+}
+
+// image is where the controller comes from.
+type image struct {
+	repository, tag, digest pulumi.StringOutput
+}
+
+// Program deploys the controller and exports the address it is reached at.
+func Program(ctx *pulumi.Context) error {
+	s := settings.New(ctx, projects.IngressController())
+	o := read(s)
+	c, err := cluster.Connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	namespaceRef, err := stackref.New(ctx, projects.IngressControllerNamespace().Name)
+	if err != nil {
+		return err
+	}
+	push, err := stackref.New(ctx, projects.KICImagePush().Name)
+	if err != nil {
+		return err
+	}
+	namespace := namespaceRef.String("namespace")
+	needs, err := licenseSecret(ctx, c, namespace, o)
+	if err != nil {
+		return err
+	}
+	img := image{
+		repository: push.String("image_repository"), tag: push.String("image_tag"), digest: push.String("image_digest"),
+	}
+	deployed, err := c.Release(ctx, cluster.Chart{
+		Release: release, Chart: "nginx-ingress", Group: "nginx", Namespace: namespace,
+		Values: values(c, o, img), SkipCRDs: !o.customResources,
+	}, pulumi.DependsOn(needs))
+	if err != nil {
+		return err
+	}
+	return export(ctx, c, deployed)
+}
+
+// read takes the options from the configuration.
+func read(s *settings.Settings) options {
+	o := options{
+		plus:            s.Bool("kic:nginx_plus"),
+		customResources: s.Bool("nginx:custom_resources"),
+		tracing:         s.Bool("nginx:tracing"),
+		sourceRanges:    s.List("nginx:source_ranges"),
+	}
+	if o.plus {
+		o.license = readLicense(s)
+	}
+	return o
+}
+
+// readLicense reads the licence token that NGINX Plus does not start without.
+func readLicense(s *settings.Settings) string {
+	const key = "kic:jwt_path"
+	path := s.String(key)
+	if path == "" {
+		s.Reject(key, "is not set, but kic:nginx_plus is true: NGINX Plus needs its licence token")
+		return ""
+	}
+	token, err := os.ReadFile(path)
+	if err != nil {
+		s.Reject(key, "names a file that cannot be read: %w", err)
+	}
+	return strings.TrimSpace(string(token))
+}
+
+// licenseSecret makes the Secret that NGINX Plus reads its licence from.
+// https://docs.nginx.com/nginx-ingress-controller/install/license-secret/
+func licenseSecret(
+	ctx *pulumi.Context, c *cluster.Cluster, namespace pulumi.StringOutput, o options,
+) ([]pulumi.Resource, error) {
+	if !o.plus {
+		return nil, nil
+	}
+	secret, err := corev1.NewSecret(ctx, license, &corev1.SecretArgs{
+		Metadata:   c.Meta(license, namespace),
+		Type:       pulumi.String("nginx.com/license"),
+		StringData: pulumi.StringMap{"license.jwt": pulumi.ToSecret(pulumi.String(o.license)).(pulumi.StringOutput)},
+	}, c.Provider())
+	if err != nil {
+		return nil, err
+	}
+	return []pulumi.Resource{secret}, nil
+}
+
+// export finds out where the controller is reached. On kind that is this
+// machine; a load balancer's address is on the Service once the release is
+// ready, because Helm waits for it.
+func export(ctx *pulumi.Context, c *cluster.Cluster, deployed *helmv3.Release) error {
+	ctx.Export("ingress_class", pulumi.String(ingressClass))
+	if c.Local() {
+		ctx.Export("address", pulumi.String(localAddress))
+		ctx.Export("hostname", pulumi.String(localAddress))
+		ctx.Export("ip", pulumi.String(""))
+		return nil
+	}
+	id := deployed.Status.Namespace().Elem().ApplyT(func(namespace string) pulumi.ID {
+		return pulumi.ID(namespace + "/" + service)
+	}).(pulumi.IDOutput)
+	balancer, err := corev1.GetService(ctx, service, id, nil, c.Provider())
+	if err != nil {
+		return fmt.Errorf("reading the load balancer's address: %w", err)
+	}
+	hostname := balancer.Status.ApplyT(func(status *corev1.ServiceStatus) string { return address(status).hostname })
+	ip := balancer.Status.ApplyT(func(status *corev1.ServiceStatus) string { return address(status).ip })
+	ctx.Export("hostname", hostname)
+	ctx.Export("ip", ip)
+	ctx.Export("address", pulumi.All(hostname, ip).ApplyT(func(found []any) string {
+		if hostname := found[0].(string); hostname != "" {
+			return hostname
+		}
+		return found[1].(string)
+	}))
+	return nil
+}
+
+// entry is one way to reach a load balancer.
+type entry struct{ hostname, ip string }
+
+// address takes the first entry of a load balancer's status: AWS gives a host
+// name, Linode an IP address and a host name.
+func address(status *corev1.ServiceStatus) entry {
+	if status == nil || status.LoadBalancer == nil || len(status.LoadBalancer.Ingress) == 0 {
+		return entry{}
+	}
+	first := status.LoadBalancer.Ingress[0]
+	return entry{hostname: value(first.Hostname), ip: value(first.Ip)}
+}
+
+func value(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

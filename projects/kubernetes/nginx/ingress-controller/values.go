@@ -1,0 +1,118 @@
+package controller
+
+import (
+	"mara/projects"
+	"mara/projects/internal/cluster"
+)
+
+// localAddress is what Ingresses on kind show as their address. Without one
+// they would never be ready, for nothing else gives them one there.
+const localAddress = "localhost"
+
+// collector is where traces go: the Service of the observability project.
+const collector = "http://otel-collector.observability.svc:4317"
+
+// accessLog is one JSON object a line, which the log agent takes apart.
+// Variables: https://docs.nginx.com/nginx-ingress-controller/configuration/global-configuration/configmap-resource/
+const accessLog = `{"time":"$time_iso8601","remote":"$remote_addr","method":"$request_method","uri":"$request_uri",` +
+	`"status":"$status","bytes":"$body_bytes_sent","rt":"$request_time","upstream":"$upstream_addr",` +
+	`"urt":"$upstream_response_time","host":"$host","ingress":"$resource_name","service":"$service"`
+
+// values are the chart's values.
+// https://github.com/nginx/kubernetes-ingress/blob/v5.5.4/charts/nginx-ingress/values.yaml
+func values(c *cluster.Cluster, o options, img image) cluster.Values {
+	controller := cluster.Values{
+		"nginxplus": o.plus,
+		"image": cluster.Values{
+			"repository": img.repository,
+			"tag":        img.tag,
+			"digest":     img.digest, // wins over the tag: a new image under the same tag is rolled out
+		},
+		"ingressClass":          cluster.Values{"name": ingressClass, "create": true, "setAsDefaultIngress": true},
+		"enableCustomResources": o.customResources,
+		"config":                cluster.Values{"entries": entries(c, o)},
+		"logFormat":             "json",
+		"telemetryReporting":    cluster.Values{"enable": false},
+		"resources":             cluster.Values{"requests": cluster.Values{"cpu": "100m", "memory": "128Mi"}},
+	}
+	if o.plus {
+		controller["mgmt"] = cluster.Values{"licenseTokenSecretName": license}
+	}
+	if c.InfraType == cluster.Linode {
+		controller["serviceAccount"] = cluster.Values{"imagePullSecretName": projects.RegistrySecret}
+	}
+	for key, value := range exposure(c, o) {
+		controller[key] = value
+	}
+	return cluster.Values{
+		"controller": controller,
+		// Metrics on the pods, for Prometheus; never on the public Service.
+		"prometheus": cluster.Values{"create": true, "port": 9113, "scheme": "http"},
+	}
+}
+
+// entries is the ConfigMap for NGINX itself; its values are texts.
+func entries(c *cluster.Cluster, o options) cluster.Values {
+	log := accessLog
+	entries := cluster.Values{"log-format-escaping": "json"}
+	if o.tracing {
+		// The variable exists only when the exporter is configured.
+		log += `,"trace":"$otel_trace_id"`
+		entries["otel-exporter-endpoint"] = collector
+		entries["otel-service-name"] = "ingress-controller"
+		entries["otel-trace-in-http"] = "true"
+	}
+	entries["log-format"] = log + "}"
+	if c.Local() {
+		entries["external-status-address"] = localAddress
+	}
+	return entries
+}
+
+// exposure says how the controller is reached from outside.
+func exposure(c *cluster.Cluster, o options) cluster.Values {
+	if c.Local() {
+		return cluster.Values{
+			// kind forwards this machine's ports to the node, and there they
+			// have to be open: one pod on each node, with ports of the host.
+			"kind":     "daemonset",
+			"hostPort": cluster.Values{"enable": true, "http": 80, "https": 443},
+			"service":  cluster.Values{"type": "NodePort"},
+			"tolerations": []cluster.Values{
+				{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"},
+			},
+		}
+	}
+	replicas := c.Replicas("nginx:replicas", 1, 2)
+	service := cluster.Values{"type": "LoadBalancer", "externalTrafficPolicy": "Local"}
+	if c.InfraType == cluster.AWS {
+		// https://github.com/kubernetes/cloud-provider-aws/blob/master/docs/service_controller.md
+		service["annotations"] = cluster.Values{
+			"service.beta.kubernetes.io/aws-load-balancer-type":                              "nlb",
+			"service.beta.kubernetes.io/aws-load-balancer-cross-zone-load-balancing-enabled": "true",
+		}
+	}
+	if len(o.sourceRanges) > 0 {
+		service["loadBalancerSourceRanges"] = o.sourceRanges
+	}
+	return cluster.Values{
+		"kind":                "deployment",
+		"replicaCount":        replicas,
+		"service":             service,
+		"podDisruptionBudget": cluster.Values{"enabled": replicas > 1, "maxUnavailable": 1},
+		"affinity":            spread(),
+	}
+}
+
+// spread prefers different nodes for the controller's pods.
+func spread() cluster.Values {
+	return cluster.Values{"podAntiAffinity": cluster.Values{
+		"preferredDuringSchedulingIgnoredDuringExecution": []cluster.Values{{
+			"weight": 100,
+			"podAffinityTerm": cluster.Values{
+				"topologyKey":   "kubernetes.io/hostname",
+				"labelSelector": cluster.Values{"matchLabels": cluster.Values{"app.kubernetes.io/instance": release}},
+			},
+		}},
+	}}
+}

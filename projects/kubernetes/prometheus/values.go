@@ -1,0 +1,135 @@
+package prometheus
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/internal/cluster"
+)
+
+// definitionValues are the values of the chart prometheus-operator-crds, whose
+// definitions are templates: an uninstall removes them, unless told to keep them.
+// https://github.com/prometheus-community/helm-charts/blob/prometheus-operator-crds-31.0.1/charts/prometheus-operator-crds/values.yaml
+func definitionValues(o options) cluster.Values {
+	if !o.keepCRDs {
+		return nil
+	}
+	return cluster.Values{"crds": cluster.Values{"annotations": cluster.Values{"helm.sh/resource-policy": "keep"}}}
+}
+
+// values are the values of the chart kube-prometheus-stack.
+// https://github.com/prometheus-community/helm-charts/blob/kube-prometheus-stack-88.5.3/charts/kube-prometheus-stack/values.yaml
+func values(c *cluster.Cluster, o options, credentials pulumi.StringOutput) cluster.Values {
+	off := cluster.Values{"enabled": false}
+	values := cluster.Values{
+		"crds":         off, // a release of their own
+		"grafana":      grafana(c, o, credentials),
+		"prometheus":   prometheus(c, o),
+		"alertmanager": alertmanager(c, o),
+		"prometheusOperator": cluster.Values{
+			"resources": cluster.Values{"requests": cluster.Values{"cpu": "50m", "memory": "128Mi"}},
+		},
+		// Managed control planes hide these, and kind's listen on the loopback
+		// of the node: watching them would only raise alerts that never end.
+		"kubeControllerManager": off,
+		"kubeScheduler":         off,
+		"kubeEtcd":              off,
+		"kubeProxy":             off,
+	}
+	if registry := c.Registry(""); registry != "" {
+		values["global"] = cluster.Values{"imageRegistry": registry}
+	}
+	return values
+}
+
+// grafana takes its account from the Secret, never from the values.
+// https://github.com/grafana-community/helm-charts/blob/main/charts/grafana/values.yaml
+func grafana(c *cluster.Cluster, o options, credentials pulumi.StringOutput) cluster.Values {
+	persistence := cluster.Values{"enabled": true, "size": o.storage}
+	if class := c.StorageClass(); class != "" {
+		persistence["storageClassName"] = class
+	}
+	return cluster.Values{
+		"admin": cluster.Values{
+			"existingSecret": credentials, "userKey": "admin-user", "passwordKey": "admin-password",
+		},
+		"service":     cluster.Values{"type": "ClusterIP"},
+		"persistence": persistence,
+		// The volume can be mounted once only: the old pod has to go first.
+		"deploymentStrategy": cluster.Values{"type": "Recreate"},
+		"resources":          cluster.Values{"requests": cluster.Values{"cpu": "50m", "memory": "192Mi"}},
+		"sidecar": cluster.Values{
+			"dashboards": cluster.Values{"enabled": true, "label": "grafana_dashboard", "searchNamespace": "ALL"},
+		},
+	}
+}
+
+func prometheus(c *cluster.Cluster, o options) cluster.Values {
+	requests := cluster.Values{"cpu": "250m", "memory": "1Gi"}
+	if c.Local() {
+		requests = cluster.Values{"cpu": "100m", "memory": "400Mi"}
+	}
+	return cluster.Values{
+		"service": cluster.Values{"type": "ClusterIP"},
+		"prometheusSpec": cluster.Values{
+			"retention":     o.retention,
+			"retentionSize": o.retentionSize,
+			"storageSpec":   claim(c, o),
+			"resources":     cluster.Values{"requests": requests},
+			// Take every monitor and rule in every namespace, not only those
+			// that carry this release's label.
+			"serviceMonitorSelectorNilUsesHelmValues": false,
+			"podMonitorSelectorNilUsesHelmValues":     false,
+			"ruleSelectorNilUsesHelmValues":           false,
+			"probeSelectorNilUsesHelmValues":          false,
+			"scrapeConfigSelectorNilUsesHelmValues":   false,
+			// The observability project's collector sends metrics here.
+			"enableOTLPReceiver": true,
+		},
+		"additionalPodMonitors": podMonitors(),
+	}
+}
+
+func alertmanager(c *cluster.Cluster, o options) cluster.Values {
+	return cluster.Values{
+		"service": cluster.Values{"type": "ClusterIP"},
+		"alertmanagerSpec": cluster.Values{
+			"replicas":  c.Replicas("prometheus:alertmanager_replicas", 1, 2),
+			"storage":   claim(c, o),
+			"resources": cluster.Values{"requests": cluster.Values{"cpu": "10m", "memory": "64Mi"}},
+		},
+	}
+}
+
+// claim asks for a volume for each pod.
+func claim(c *cluster.Cluster, o options) cluster.Values {
+	spec := cluster.Values{
+		"accessModes": []string{"ReadWriteOnce"},
+		"resources":   cluster.Values{"requests": cluster.Values{"storage": o.storage}},
+	}
+	if class := c.StorageClass(); class != "" {
+		spec["storageClassName"] = class
+	}
+	return cluster.Values{"volumeClaimTemplate": cluster.Values{"spec": spec}}
+}
+
+// podMonitors watch what the other projects deploy. They are here because the
+// definition of PodMonitor is: the other projects may run before this one.
+func podMonitors() []cluster.Values {
+	return []cluster.Values{
+		podMonitor("ingress-controller", projects.IngressController().Namespace, "nginx-ingress", "prometheus", "/metrics"),
+		podMonitor("cert-manager", projects.CertManager().Namespace, "cert-manager", "http-metrics", "/metrics"),
+		podMonitor("log-agent", projects.LogAgent().Namespace, "fluent-bit", "http", "/api/v1/metrics/prometheus"),
+		podMonitor("opentelemetry-collector", projects.Observability().Namespace, "opentelemetry-collector", "metrics", "/metrics"),
+	}
+}
+
+// podMonitor watches one named port of the pods of one chart.
+func podMonitor(name, namespace, app, port, path string) cluster.Values {
+	return cluster.Values{
+		"name":                name,
+		"selector":            cluster.Values{"matchLabels": cluster.Values{"app.kubernetes.io/name": app}},
+		"namespaceSelector":   cluster.Values{"matchNames": []string{namespace}},
+		"podMetricsEndpoints": []cluster.Values{{"port": port, "path": path}},
+	}
+}

@@ -1,0 +1,92 @@
+// Package secrets is the Pulumi program that turns the encrypted values of its
+// own stack file into Kubernetes Secrets: one for each namespace whose programs
+// need one, made together with the namespace before those programs run. It is
+// the only project with secrets in its configuration, because only then one
+// encrypted file can serve all of them.
+package secrets
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/internal/cluster"
+	"mara/projects/internal/settings"
+)
+
+// bundle is what one namespace's Secret holds, by data key.
+type bundle struct {
+	namespace string
+	data      map[string]string
+}
+
+// Program makes the namespaces and their Secrets.
+func Program(ctx *pulumi.Context) error {
+	s := settings.New(ctx, projects.Secrets())
+	bundles, err := collect(s)
+	if err != nil {
+		return err
+	}
+	c, err := cluster.Connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	names := pulumi.StringMap{}
+	for _, b := range bundles {
+		secret, err := create(ctx, c, b)
+		if err != nil {
+			return fmt.Errorf("namespace %s: %w", b.namespace, err)
+		}
+		names[b.namespace] = secret.Metadata.Name().Elem()
+	}
+	ctx.Export("secrets", names)
+	return nil
+}
+
+// collect reads every value that the provider's plan needs, and reports
+// everything that is missing or wrong at once.
+func collect(s *settings.Settings) ([]bundle, error) {
+	var bundles []bundle
+	var problems []error
+	for _, consumer := range consumers(s.String(projects.InfraType)) {
+		data := map[string]string{}
+		for _, secret := range consumer.Secrets {
+			data[secret.DataKey] = s.Secret(secret)
+		}
+		problems = append(problems, derive(consumer, data))
+		bundles = append(bundles, bundle{namespace: consumer.Namespace, data: data})
+	}
+	return bundles, errors.Join(s.Err(), errors.Join(problems...))
+}
+
+// consumers lists the projects of the provider's plan that need a Secret.
+func consumers(infraType string) []projects.Project {
+	var found []projects.Project
+	for _, project := range projects.All() {
+		if len(project.Secrets) > 0 && project.Serves(infraType) {
+			found = append(found, project)
+		}
+	}
+	return found
+}
+
+// create makes the namespace and its Secret.
+func create(ctx *pulumi.Context, c *cluster.Cluster, b bundle) (*corev1.Secret, error) {
+	namespace, err := c.Namespace(ctx, b.namespace)
+	if err != nil {
+		return nil, err
+	}
+	data := pulumi.StringMap{}
+	for key, value := range b.data {
+		data[key] = pulumi.ToSecret(pulumi.String(value)).(pulumi.StringOutput)
+	}
+	name := projects.CredentialsName(b.namespace)
+	return corev1.NewSecret(ctx, name, &corev1.SecretArgs{
+		Metadata:   c.Meta(name, cluster.NameOf(namespace)),
+		Type:       pulumi.String("Opaque"),
+		StringData: data,
+	}, c.Provider())
+}

@@ -1,0 +1,170 @@
+package projects
+
+import "mara/config"
+
+// SimulatedKey is the configuration key by which the runner tells a program
+// that its clouds are stand-ins. Resources need not know; the one program that
+// talks HTTP itself (linode-harbor-configuration) has to. No project declares
+// the key, so that a user's own stack file cannot set it: the runner adds it
+// to the configuration of a simulated run.
+const SimulatedKey = "mara:simulated"
+
+// linodeProjects lists what only an environment on Linode has.
+//
+// Their keys are in namespaces of their own, lke and harbor: Pulumi hands the
+// Linode provider every key of the namespace "linode" as the provider's own
+// configuration, and it refuses those that it does not know.
+func linodeProjects() []Project {
+	return []Project{LinodeLKE(), LinodeHarbor(), LinodeHarborConfiguration(), LinodeRegistryCredentials()}
+}
+
+// LinodeLKE is the cluster.
+func LinodeLKE() Project {
+	return Project{
+		Name:    "linode-lke",
+		Path:    "infrastructure/linode/lke",
+		Title:   "LKE",
+		Summary: "a managed Kubernetes cluster with one pool of nodes",
+		Keys: []config.Key{
+			linodeRegionKey(),
+			{
+				Name: "lke:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
+				Doc: "Kubernetes version, major.minor in quotes",
+			},
+			{
+				Name: "lke:node_type", Kind: config.String, Default: "g6-standard-4", Example: "g6-dedicated-8",
+				Doc: "type of the nodes",
+			},
+			{
+				Name: "lke:node_count", Kind: config.Int, Default: 3, Min: bound(1), Max: bound(100), Example: "5",
+				Doc: "number of nodes, when autoscaling is off",
+			},
+			{
+				Name: "lke:min_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(100), Example: "3",
+				Doc: "smallest number of nodes that autoscaling goes down to; 0 together with lke:max_nodes turns autoscaling off",
+			},
+			{
+				Name: "lke:max_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(100), Example: "10",
+				Doc: "largest number of nodes that autoscaling goes up to; 0 together with lke:min_nodes turns autoscaling off",
+			},
+			{
+				Name: "lke:high_availability", Kind: config.Bool, Default: false, Example: "true",
+				Doc: "several control-plane nodes; costs more and cannot be turned off again",
+			},
+			{
+				Name: "lke:api_allowed_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
+				Doc: "address ranges that may reach the API server; from everywhere when not set",
+			},
+		},
+		Outputs: []Output{
+			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, base64"},
+			{Name: "cluster_name", Doc: "name of the cluster"},
+			{Name: "cluster_id", Doc: "id of the cluster"},
+			{Name: "api_endpoint", Doc: "URL of the API server"},
+		},
+		Hooks: []Hook{HookKubeconfig},
+	}
+}
+
+// LinodeHarbor is the container registry.
+func LinodeHarbor() Project {
+	return Project{
+		Name:      "linode-harbor",
+		Path:      "infrastructure/linode/harbor",
+		Title:     "Harbor",
+		Summary:   "the registry Harbor on a machine of its own, with a trusted certificate",
+		Namespace: "harbor",
+		Keys: []config.Key{
+			infraTypeKey(),
+			linodeRegionKey(),
+			{
+				Name: "harbor:version", Kind: config.String, Default: "2.15.1", Example: "2.14.3",
+				Doc: "version of Harbor; changing it makes a new machine, and its images are pushed again",
+			},
+			{
+				Name: "harbor:instance_type", Kind: config.String, Default: "g6-standard-2", Example: "g6-dedicated-4",
+				Doc: "type of the machine; Harbor asks for 2 CPUs and 4 GB at least",
+			},
+			{
+				Name: "harbor:image", Kind: config.String, Default: "linode/ubuntu24.04", Example: "linode/ubuntu22.04",
+				Doc: "operating system of the machine: Ubuntu 22.04 or later",
+			},
+			{
+				Name: "harbor:email", Kind: config.String, Example: "admin@example.com",
+				Doc: "address that the certificate authority warns when the certificate runs out; none when not set",
+			},
+			{
+				Name: "harbor:ssh_authorized_keys", Kind: config.List, Example: `["ssh-ed25519 AAAA... me@example.com"]`,
+				Doc: "public SSH keys that may log in as root; port 22 is closed when there are none",
+			},
+		},
+		Secrets: []Secret{{
+			Key: "harbor:admin_password", DataKey: "HARBOR_ADMIN_PASSWORD", Prompt: "Harbor administrator password",
+			Generate: AlphanumericPassword, MinLength: 8,
+			Doc: "password of Harbor's administrator; Harbor reads it when it first starts",
+		}},
+		Outputs: []Output{
+			{Name: "harbor_hostname", Doc: "host name of the registry"},
+			{Name: "harbor_url", Doc: "URL of Harbor's web page"},
+			{Name: "harbor_user", Doc: "name of Harbor's administrator"},
+			{Name: "harbor_password", Secret: true, Doc: "password of Harbor's administrator"},
+			{Name: "instance_id", Doc: "id of the machine"},
+		},
+	}
+}
+
+// LinodeHarborConfiguration sets the registry up.
+func LinodeHarborConfiguration() Project {
+	return Project{
+		Name:    "linode-harbor-configuration",
+		Path:    "infrastructure/linode/harbor-configuration",
+		Title:   "Harbor Config",
+		Summary: "waits until Harbor answers and makes its project private",
+		Keys: []config.Key{
+			harborProjectKey(),
+			{
+				Name: "harbor:ready_timeout", Kind: config.Int, Default: 1800, Min: bound(1), Max: bound(7200), Example: "3600",
+				Doc: "seconds to wait until Harbor is healthy; its machine installs itself after the first start",
+			},
+			{
+				Name: "harbor:poll_interval", Kind: config.Int, Default: 10, Min: bound(1), Max: bound(300), Example: "30",
+				Doc: "seconds between two questions to Harbor",
+			},
+		},
+		Outputs: []Output{
+			{Name: "harbor_project", Doc: "Harbor project that holds the images"},
+			{Name: "harbor_project_private", Doc: "true: only users with a login can pull"},
+		},
+	}
+}
+
+// LinodeRegistryCredentials lets the cluster pull from the registry.
+func LinodeRegistryCredentials() Project {
+	return Project{
+		Name:    "linode-registry-credentials",
+		Path:    "infrastructure/linode/container-registry-credentials",
+		Title:   "Registry Credentials",
+		Summary: "the Secret that lets the ingress controller's namespace pull from Harbor",
+		Keys:    []config.Key{infraTypeKey()},
+		Outputs: []Output{
+			{Name: "secret_name", Doc: "name of the Secret"},
+			{Name: "secret_namespace", Doc: "namespace of the Secret"},
+		},
+	}
+}
+
+// linodeRegionKey declares where the cluster and the registry are.
+func linodeRegionKey() config.Key {
+	return config.Key{
+		Name: "lke:region", Kind: config.String, Default: "us-ord", Example: "eu-central",
+		Doc: "region of the cluster and the registry; one that offers Kubernetes",
+	}
+}
+
+// harborProjectKey declares the Harbor project that holds the images.
+func harborProjectKey() config.Key {
+	return config.Key{
+		Name: "harbor:project", Kind: config.String, Default: "library", Example: "platform",
+		Doc: "Harbor project that holds the images; made when there is none, and made private (linode)",
+	}
+}

@@ -1,0 +1,64 @@
+// Package programs is the one registry of the Pulumi programs by project name.
+// It pulls in every cloud SDK, so only commands import it; everything else works
+// with the light catalogue in mara/projects.
+package programs
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/infrastructure/aws/ecr"
+	"mara/projects/infrastructure/aws/eks"
+	"mara/projects/infrastructure/aws/vpc"
+	kindcluster "mara/projects/infrastructure/kind/cluster"
+	kindregistry "mara/projects/infrastructure/kind/registry"
+	"mara/projects/infrastructure/kubeconfig"
+	registrycredentials "mara/projects/infrastructure/linode/container-registry-credentials"
+	"mara/projects/infrastructure/linode/harbor"
+	harborconfiguration "mara/projects/infrastructure/linode/harbor-configuration"
+	"mara/projects/infrastructure/linode/lke"
+	bank "mara/projects/kubernetes/applications/bank-of-anthos"
+	"mara/projects/kubernetes/certmgr"
+	"mara/projects/kubernetes/logagent"
+	"mara/projects/kubernetes/logstore"
+	controller "mara/projects/kubernetes/nginx/ingress-controller"
+	namespace "mara/projects/kubernetes/nginx/ingress-controller-namespace"
+	"mara/projects/kubernetes/observability"
+	"mara/projects/kubernetes/prometheus"
+	"mara/projects/kubernetes/secrets"
+	imagebuild "mara/projects/utility/kic-image-build"
+	imagepush "mara/projects/utility/kic-image-push"
+)
+
+// All maps the name of every project of the catalogue to its program.
+func All() map[string]pulumi.RunFunc {
+	return map[string]pulumi.RunFunc{
+		projects.AWSVPC().Name:                     vpc.Program,
+		projects.AWSEKS().Name:                     eks.Program,
+		projects.AWSECR().Name:                     ecr.Program,
+		projects.LinodeLKE().Name:                  lke.Program,
+		projects.LinodeHarbor().Name:               harbor.Program,
+		projects.LinodeHarborConfiguration().Name:  harborconfiguration.Program,
+		projects.LinodeRegistryCredentials().Name:  registrycredentials.Program,
+		projects.KindCluster().Name:                kindcluster.Program,
+		projects.KindRegistry().Name:               kindregistry.Program,
+		projects.KICImageBuild().Name:              imagebuild.Program,
+		projects.KICImagePush().Name:               imagepush.Program,
+		projects.Kubeconfig().Name:                 kubeconfig.Program,
+		projects.Secrets().Name:                    secrets.Program,
+		projects.IngressControllerNamespace().Name: namespace.Program,
+		projects.IngressController().Name:          controller.Program,
+		projects.Logstore().Name:                   logstore.Program,
+		projects.LogAgent().Name:                   logagent.Program,
+		projects.CertManager().Name:                certmgr.Program,
+		projects.Prometheus().Name:                 prometheus.Program,
+		projects.Observability().Name:              observability.Program,
+		projects.BankOfAnthos().Name:               bank.Program,
+	}
+}
+
+// ByName finds the program of a project.
+func ByName(name string) (pulumi.RunFunc, bool) {
+	program, ok := All()[name]
+	return program, ok
+}

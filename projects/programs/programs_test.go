@@ -1,0 +1,116 @@
+package programs_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/internal/programtest"
+	"mara/projects/programs"
+	"mara/providers"
+)
+
+func TestRegistryEqualsTheCatalogue(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for _, project := range projects.All() {
+		want = append(want, project.Name)
+		if program, ok := programs.ByName(project.Name); !ok || program == nil {
+			t.Errorf("project %q has no program", project.Name)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(programs.All()))); diff != "" {
+		t.Errorf("programs differ from the catalogue (-want +got):\n%s", diff)
+	}
+	if _, ok := programs.ByName("nothing"); ok {
+		t.Error("an unknown name was found")
+	}
+}
+
+// TestPrograms previews every program of every plan before anything exists. It
+// holds that a preview needs no outputs of other stacks, that the references
+// are the plan's edges, that the outputs are the catalogue's, and (in
+// programtest) that every Kubernetes resource has an explicit provider.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	for _, provider := range providers.All() {
+		for _, step := range provider.Steps {
+			t.Run(provider.Name+"/"+step.Project.Name, func(t *testing.T) {
+				t.Parallel()
+				program, _ := programs.ByName(step.Project.Name)
+				result := programtest.Run(t, programtest.Case{
+					Project: step.Project, Program: program, Preview: true,
+					Config: configuration(t, step.Project, provider.Name),
+					Call:   invoke,
+				})
+				if result.Err != nil {
+					t.Fatal(result.Err)
+				}
+				reads := slices.Sorted(slices.Values(step.Reads))
+				if diff := cmp.Diff(reads, result.References()); diff != "" {
+					t.Errorf("references differ from the plan (-plan +program):\n%s", diff)
+				}
+				result.CheckOutputs(t, step.Project)
+			})
+		}
+	}
+}
+
+// configuration is the least that a project needs.
+func configuration(t *testing.T, project projects.Project, provider string) map[string]string {
+	t.Helper()
+	config := map[string]string{}
+	for _, key := range project.Keys {
+		if key.Required && key.Default == nil {
+			config[key.Name] = key.Example
+		}
+	}
+	if _, ok := project.Key(projects.InfraType); ok {
+		config[projects.InfraType] = provider
+	}
+	if project.Name == projects.Secrets().Name {
+		for _, consumer := range projects.All() {
+			for _, secret := range consumer.Secrets {
+				config[secret.Key] = sample(t, secret)
+			}
+		}
+	}
+	return config
+}
+
+// sample is a value that a secret takes.
+func sample(t *testing.T, secret projects.Secret) string {
+	t.Helper()
+	if secret.Generate != projects.RSAKey {
+		return "Sample-password-1234567890"[:max(secret.MinLength, 16)]
+	}
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}
+	return string(pem.EncodeToMemory(block))
+}
+
+// invoke answers the look-ups that programs make in a cloud.
+func invoke(args pulumi.MockCallArgs) (resource.PropertyMap, error) {
+	zones := resource.NewProperty([]resource.PropertyValue{
+		resource.NewProperty("us-east-1a"), resource.NewProperty("us-east-1b"), resource.NewProperty("us-east-1c"),
+	})
+	return resource.PropertyMap{
+		"names": zones, "zoneIds": zones, "id": resource.NewProperty("id"), "partition": resource.NewProperty("aws"),
+		"dnsSuffix": resource.NewProperty("amazonaws.com"), "region": resource.NewProperty("us-east-1"),
+		"arn": resource.NewProperty("arn:aws:iam::123456789012:user/me"), "accountId": resource.NewProperty("123456789012"),
+		"userName": resource.NewProperty("AWS"), "password": resource.NewProperty("token"), "version": resource.NewProperty("v1"),
+	}, nil
+}
