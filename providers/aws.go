@@ -1,0 +1,16 @@
+package providers
+
+// aws hosts the cluster in EKS and the registry in ECR.
+func aws() layout {
+	return layout{
+		name:     "aws",
+		title:    "Amazon Web Services",
+		cluster:  "aws-eks",
+		registry: "aws-ecr",
+		first: []node{
+			{name: "aws-vpc"},
+			{name: "aws-eks", reads: []string{"aws-vpc"}},
+			{name: "aws-ecr"},
+		},
+	}
+}

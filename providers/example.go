@@ -1,0 +1,121 @@
+package providers
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+	"mara/projects"
+)
+
+// StackExample is the example of a stack file: every key that any project
+// reads, with its meaning, default and allowed values. It is made from the
+// catalogue, so that it cannot say something else than the programs do.
+func StackExample() []byte {
+	var b strings.Builder
+	b.WriteString(exampleHead)
+	keys := Keys()
+	for _, namespace := range namespaces(keys) {
+		fmt.Fprintf(&b, "\n  # ---- %s: %s\n", namespace, readers(namespace))
+		for _, key := range keys {
+			if key.Namespace() == namespace {
+				writeKey(&b, key)
+			}
+		}
+	}
+	return []byte(b.String())
+}
+
+const exampleHead = `# Configuration of one environment. Copy this file to Pulumi.<stack>.yaml and take
+# the # away from the keys to set. A key shows its default, or an example where it
+# has none. Secrets do not belong here: they are kept, encrypted, below secrets/.
+
+config:
+`
+
+// namespaces lists the namespaces of keys, the shared one first.
+func namespaces(keys []config.Key) []string {
+	names := []string{"kubernetes"}
+	for _, key := range keys {
+		if !slices.Contains(names, key.Namespace()) {
+			names = append(names, key.Namespace())
+		}
+	}
+	return names
+}
+
+// readers names the projects that read a namespace.
+func readers(namespace string) string {
+	var titles []string
+	for _, project := range projects.All() {
+		if slices.ContainsFunc(project.Keys, func(k config.Key) bool { return k.Namespace() == namespace }) {
+			titles = append(titles, project.Title)
+		}
+	}
+	if len(titles) > 3 {
+		return "shared by many projects"
+	}
+	return strings.Join(titles, ", ")
+}
+
+// writeKey writes a key and what it means. Only the provider is not commented
+// out, since nothing works without it.
+func writeKey(b *strings.Builder, key config.Key) {
+	fmt.Fprintf(b, "\n  # %s.\n", key.Doc)
+	if rule := keyRule(key); rule != "" {
+		fmt.Fprintf(b, "  # %s.\n", rule)
+	}
+	comment := "#"
+	if key.Name == config.InfraType {
+		comment = ""
+	}
+	fmt.Fprintf(b, "  %s%s: %s\n", comment, key.Name, exampleValue(key))
+}
+
+// keyRule says what values a key takes.
+func keyRule(key config.Key) string {
+	var rules []string
+	if key.Required {
+		rules = append(rules, "Required")
+	}
+	if key.Default == nil && !key.Required {
+		rules = append(rules, "No default")
+	}
+	if len(key.Allowed) > 0 {
+		rules = append(rules, "Allowed: "+strings.Join(key.Allowed, ", "))
+	}
+	switch {
+	case key.Min != nil && key.Max != nil:
+		rules = append(rules, fmt.Sprintf("From %d to %d", *key.Min, *key.Max))
+	case key.Min != nil:
+		rules = append(rules, fmt.Sprintf("%d or more", *key.Min))
+	case key.Max != nil:
+		rules = append(rules, fmt.Sprintf("%d or less", *key.Max))
+	}
+	return strings.Join(rules, ". ")
+}
+
+// exampleValue is the default as YAML on one line, else the example.
+func exampleValue(key config.Key) string {
+	value := key.Default
+	switch {
+	case value == nil && key.Kind != config.String:
+		return key.Example // written as YAML already
+	case value == nil:
+		value = key.Example
+	}
+	if text, ok := value.(string); ok && !strings.Contains(text, "\n") {
+		if plain, err := yaml.Marshal(text); err == nil {
+			return strings.TrimSuffix(string(plain), "\n")
+		}
+	}
+	flow, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("the default of %s is no JSON: %v", key.Name, err))
+	}
+	return string(flow)
+}

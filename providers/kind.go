@@ -1,0 +1,15 @@
+package providers
+
+// kind hosts the cluster and the registry in containers on this machine.
+func kind() layout {
+	return layout{
+		name:     "kind",
+		title:    "Kubernetes in Docker",
+		cluster:  "kind-cluster",
+		registry: "kind-registry",
+		first: []node{
+			{name: "kind-cluster"},
+			{name: "kind-registry", reads: []string{"kind-cluster"}},
+		},
+	}
+}

@@ -1,0 +1,72 @@
+package providers
+
+import (
+	"fmt"
+	"slices"
+
+	"mara/projects"
+)
+
+// layout describes a provider by what it adds to the shared list.
+type layout struct {
+	name, title string
+	cluster     string              // project that exports the kubeconfig
+	registry    string              // project that exports the registry
+	first       []node              // before the shared list
+	behind      map[string][]node   // put in right behind a shared project
+	after       map[string][]string // further order of shared projects
+}
+
+// node is a project by name, with its edges.
+type node struct {
+	name  string
+	reads []string
+	after []string
+}
+
+// shared is the list that every provider has, in order. Only the names of the
+// cluster and registry projects differ.
+func (l layout) shared() []node {
+	return []node{
+		{name: "kubeconfig", reads: []string{l.cluster}},
+		{name: "secrets", reads: []string{"kubeconfig"}},
+		{name: "kic-image-build"},
+		{name: "kic-image-push", reads: []string{"kic-image-build", l.registry}},
+		{name: "ingress-controller-namespace", reads: []string{"kubeconfig"}},
+		{name: "ingress-controller", reads: []string{"kubeconfig", "ingress-controller-namespace", "kic-image-push"}},
+		{name: "logstore", reads: []string{"kubeconfig"}},
+		{name: "logagent", reads: []string{"kubeconfig", "logstore"}},
+		{name: "certmgr", reads: []string{"kubeconfig"}},
+		{name: "prometheus", reads: []string{"kubeconfig", "secrets"}, after: []string{"ingress-controller-namespace"}},
+		{name: "observability", reads: []string{"kubeconfig"}, after: []string{"certmgr"}},
+		{
+			name:  "bank-of-anthos",
+			reads: []string{"kubeconfig", "secrets", "ingress-controller"},
+			after: []string{"certmgr", "prometheus", "observability"},
+		},
+	}
+}
+
+// nodes is the complete list of the provider, in order.
+func (l layout) nodes() []node {
+	nodes := slices.Clone(l.first)
+	for _, n := range l.shared() {
+		n.after = append(n.after, l.after[n.name]...)
+		nodes = append(nodes, n)
+		nodes = append(nodes, l.behind[n.name]...)
+	}
+	return nodes
+}
+
+// provider fills the names in from the catalogue.
+func (l layout) provider() Provider {
+	p := Provider{Name: l.name, Title: l.title, ClusterProject: l.cluster, RegistryProject: l.registry}
+	for _, n := range l.nodes() {
+		project, ok := projects.ByName(n.name)
+		if !ok {
+			panic(fmt.Sprintf("provider %s: the catalogue has no project %q", l.name, n.name))
+		}
+		p.Steps = append(p.Steps, Step{Project: project, Reads: n.reads, After: n.after})
+	}
+	return p
+}

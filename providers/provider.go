@@ -1,0 +1,86 @@
+// Package providers holds what differs between the hosts of a Kubernetes
+// cluster and a container registry, as data: which projects make up an
+// environment, in which order, and what each of them waits for.
+//
+// A provider is a layout: its own projects first, then the list that all
+// providers share, with further projects of its own put in between.
+package providers
+
+import (
+	"fmt"
+	"strings"
+
+	"mara/config"
+	"mara/projects"
+)
+
+// Provider is a host of a cluster and a registry, with the projects that make
+// up an environment on it.
+type Provider struct {
+	Name            string // "aws", as in kubernetes:infra_type
+	Title           string // "Amazon Web Services"
+	ClusterProject  string // exports the kubeconfig
+	RegistryProject string // exports the address of the registry
+	Steps           []Step // in the order of a run
+}
+
+// Step is one project of an environment and what it waits for, by the names of
+// Pulumi projects.
+type Step struct {
+	Project projects.Project
+	Reads   []string // stack references
+	After   []string // order only
+}
+
+// All lists the providers.
+func All() []Provider {
+	layouts := []layout{aws(), linode(), kind()}
+	all := make([]Provider, 0, len(layouts))
+	for _, l := range layouts {
+		all = append(all, l.provider())
+	}
+	return all
+}
+
+// Names lists the names of the providers.
+func Names() []string {
+	var names []string
+	for _, p := range All() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// ByName finds a provider. The error for an unknown name lists the known ones.
+func ByName(name string) (Provider, error) {
+	for _, p := range All() {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return Provider{}, &UnknownError{Name: name}
+}
+
+// UnknownError says that there is no provider of a name.
+type UnknownError struct{ Name string }
+
+// Error lists the known providers.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("unknown provider %q; known: %s%s", e.Name,
+		strings.Join(Names(), ", "), config.DidYouMean(e.Name, Names()))
+}
+
+// Keys lists the configuration keys of all projects there are, each once.
+func Keys() []config.Key {
+	var keys []config.Key
+	seen := map[string]bool{}
+	for _, project := range projects.All() {
+		for _, key := range project.Keys {
+			if !seen[key.Name] {
+				keys = append(keys, key)
+			}
+			seen[key.Name] = true
+		}
+	}
+	return keys
+}

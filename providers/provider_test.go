@@ -1,0 +1,206 @@
+package providers
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/config"
+	"mara/projects"
+)
+
+// TestLists is the contract that `runner plan` prints: name, reads, after.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"aws": `
+aws-vpc | |
+aws-eks | aws-vpc |
+aws-ecr | |
+kubeconfig | aws-eks |
+secrets | kubeconfig |
+kic-image-build | |
+kic-image-push | kic-image-build aws-ecr |
+ingress-controller-namespace | kubeconfig |
+ingress-controller | kubeconfig ingress-controller-namespace kic-image-push |
+logstore | kubeconfig |
+logagent | kubeconfig logstore |
+certmgr | kubeconfig |
+prometheus | kubeconfig secrets | ingress-controller-namespace
+observability | kubeconfig | certmgr
+bank-of-anthos | kubeconfig secrets ingress-controller | certmgr prometheus observability`,
+		"linode": `
+linode-lke | |
+kubeconfig | linode-lke |
+secrets | kubeconfig |
+linode-harbor | kubeconfig secrets |
+kic-image-build | |
+linode-harbor-configuration | linode-harbor |
+kic-image-push | kic-image-build linode-harbor | linode-harbor-configuration
+ingress-controller-namespace | kubeconfig |
+linode-registry-credentials | kubeconfig linode-harbor ingress-controller-namespace |
+ingress-controller | kubeconfig ingress-controller-namespace kic-image-push | linode-registry-credentials
+logstore | kubeconfig |
+logagent | kubeconfig logstore |
+certmgr | kubeconfig |
+prometheus | kubeconfig secrets | ingress-controller-namespace
+observability | kubeconfig | certmgr
+bank-of-anthos | kubeconfig secrets ingress-controller | certmgr prometheus observability`,
+		"kind": `
+kind-cluster | |
+kind-registry | kind-cluster |
+kubeconfig | kind-cluster |
+secrets | kubeconfig |
+kic-image-build | |
+kic-image-push | kic-image-build kind-registry |
+ingress-controller-namespace | kubeconfig |
+ingress-controller | kubeconfig ingress-controller-namespace kic-image-push |
+logstore | kubeconfig |
+logagent | kubeconfig logstore |
+certmgr | kubeconfig |
+prometheus | kubeconfig secrets | ingress-controller-namespace
+observability | kubeconfig | certmgr
+bank-of-anthos | kubeconfig secrets ingress-controller | certmgr prometheus observability`,
+	}
+	for name, list := range want {
+		p, err := ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for _, s := range p.Steps {
+			line := s.Project.Name + " | " + strings.Join(s.Reads, " ") + " | " + strings.Join(s.After, " ")
+			got.WriteString("\n" + strings.TrimSpace(strings.ReplaceAll(line, "|  |", "| |")))
+		}
+		if diff := cmp.Diff(list, got.String()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"aws", "linode", "kind"}, Names()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestProvidersFitTheCatalogue holds what the catalogue says about a project
+// against the lists it is in.
+func TestProvidersFitTheCatalogue(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, p := range All() {
+		for _, s := range p.Steps {
+			used[s.Project.Name] = true
+			if !s.Project.Serves(p.Name) {
+				t.Errorf("%s: %s does not belong to it", p.Name, s.Project.Name)
+			}
+			isCluster := s.Project.Name == p.ClusterProject
+			if hooked := slices.Contains(s.Project.Hooks, projects.HookKubeconfig); hooked != isCluster {
+				t.Errorf("%s: %s has the kubeconfig hook: %v", p.Name, s.Project.Name, hooked)
+			}
+			if _, ok := s.Project.Output("kubeconfig"); isCluster && !ok {
+				t.Errorf("%s: %s has no output kubeconfig", p.Name, s.Project.Name)
+			}
+		}
+		if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == p.RegistryProject }) {
+			t.Errorf("%s: no registry project", p.Name)
+		}
+	}
+	for _, project := range projects.All() {
+		if !used[project.Name] {
+			t.Errorf("no provider has %s", project.Name)
+		}
+	}
+	infraType, ok := projects.ByName("kubeconfig")
+	if key, found := infraType.Key(config.InfraType); !ok || !found || !slices.Equal(key.Allowed, Names()) {
+		t.Errorf("%s allows other providers than there are", config.InfraType)
+	}
+}
+
+// TestAllIsFresh shows that nobody can change a provider for the others.
+func TestAllIsFresh(t *testing.T) {
+	t.Parallel()
+	first := All()
+	first[0].Steps[1].Reads[0] = "changed"
+	if got := All()[0].Steps[1].Reads[0]; got != "aws-vpc" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestByNameUnknown(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, want string }{
+		{"gke", `unknown provider "gke"; known: aws, linode, kind`},
+		{"AWS", `unknown provider "AWS"; known: aws, linode, kind; did you mean "aws"?`},
+		{"linod", `unknown provider "linod"; known: aws, linode, kind; did you mean "linode"?`},
+		{"", `unknown provider ""; known: aws, linode, kind`},
+	}
+	for _, tt := range tests {
+		if _, err := ByName(tt.name); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: got %v", tt.name, err)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, key := range Keys() {
+		if seen[key.Name] {
+			t.Errorf("%s is listed twice", key.Name)
+		}
+		seen[key.Name] = true
+	}
+	for _, project := range projects.All() {
+		for _, key := range project.Keys {
+			if !seen[key.Name] {
+				t.Errorf("%s of %s is missing", key.Name, project.Name)
+			}
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestStackExample keeps the committed example in step with the catalogue:
+// go test ./providers -run Example -update
+func TestStackExample(t *testing.T) {
+	t.Parallel()
+	const path = "../config/pulumi/Pulumi.stackname.yaml.example"
+	got := StackExample()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("run `go test ./providers -run Example -update`: %s", diff)
+	}
+}
+
+// TestStackExampleIsValid reads the example as it is and with every key set.
+func TestStackExampleIsValid(t *testing.T) {
+	t.Parallel()
+	example := StackExample()
+	complete := regexp.MustCompile(`(?m)^  #(\S)`).ReplaceAll(example, []byte("  $1"))
+	for name, content := range map[string][]byte{"as it is": example, "every key set": complete} {
+		file, err := config.ParseStack("example", content)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := file.Validate(Keys(), nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if bytes.Equal(content, complete) && len(file.Entries) != len(Keys()) {
+			t.Errorf("%s: %d of %d keys", name, len(file.Entries), len(Keys()))
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+)
+
+// ExcludedError refuses a plan because of what is left out of it. For a
+// destroy that is what is still deployed and needs something that would be
+// destroyed, else what is not deployed yet and needed.
+type ExcludedError struct {
+	Destroy  bool
+	Projects []Blocking
+}
+
+// Blocking is a project that is left out and must not be.
+type Blocking struct {
+	Project string
+	For     []string // the projects in the plan that it matters to
+}
+
+// Error names the projects, and for each of them why it matters.
+func (e *ExcludedError) Error() string {
+	head, word := "not deployed yet, but left out: ", "needed by"
+	if e.Destroy {
+		head, word = "still deployed, but left out: ", "needs"
+	}
+	parts := make([]string, len(e.Projects))
+	for i, b := range e.Projects {
+		parts[i] = b.Project + " (" + word + " " + strings.Join(b.For, ", ") + ")"
+	}
+	return head + strings.Join(parts, ", ")
+}
+
+// NextStep says how to select what is missing.
+func (e *ExcludedError) NextStep() string {
+	if e.Destroy {
+		return "NAME+ selects a project and everything that needs it"
+	}
+	return "+NAME selects a project and everything that it needs"
+}
+
+// Names lists the projects that must not be left out.
+func (e *ExcludedError) Names() []string {
+	names := make([]string, len(e.Projects))
+	for i, b := range e.Projects {
+		names[i] = b.Project
+	}
+	return names
+}
+
+// CheckExcluded returns an *ExcludedError if what is left out has to be
+// deployed first or, for a destroy, destroyed first. Indirect needs count, too:
+// all that is missing is named at once.
+func (p Plan) CheckExcluded(deployed func(project string) bool) error {
+	excluded := map[string]Step{}
+	for _, e := range p.Excluded {
+		excluded[e.Step.Project.Name] = e.Step
+	}
+	blocked := map[string][]string{}
+	for _, step := range p.Steps {
+		for _, name := range step.blockers(excluded, p.Destroy, deployed) {
+			blocked[name] = append(blocked[name], step.Project.Name)
+		}
+	}
+	if len(blocked) == 0 {
+		return nil
+	}
+	err := &ExcludedError{Destroy: p.Destroy}
+	for _, e := range p.Excluded {
+		if name := e.Step.Project.Name; blocked[name] != nil {
+			err.Projects = append(err.Projects, Blocking{Project: name, For: blocked[name]})
+		}
+	}
+	return err
+}
+
+// blockers are the excluded projects that keep a step from running. What a
+// deployed project needs is no concern of those that need it; what needs a
+// project breaks with it however far away it is.
+func (s Step) blockers(excluded map[string]Step, destroy bool, deployed func(string) bool) []string {
+	var names []string
+	seen := map[string]bool{}
+	for queue := slices.Clone(s.Outside); len(queue) > 0; queue = queue[1:] {
+		name := queue[0]
+		step, out := excluded[name]
+		if !out || seen[name] {
+			continue
+		}
+		seen[name] = true
+		if deployed(name) == destroy {
+			names = append(names, name)
+		} else if !destroy {
+			continue
+		}
+		queue = append(queue, slices.Concat(step.Needs(), step.Outside)...)
+	}
+	return names
+}

@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"time"
+)
+
+// Estimates say how long steps take.
+type Estimates struct {
+	Known   map[string]time.Duration // by project: from earlier runs, else declared
+	Default time.Duration            // for all others
+}
+
+// Of is the estimate for a project.
+func (e Estimates) Of(project string) time.Duration {
+	if known, ok := e.Known[project]; ok {
+		return max(known, 0)
+	}
+	return max(e.Default, 0)
+}
+
+// Path is a chain of steps, each of which waits for the one before.
+type Path struct {
+	Projects []string
+	Total    time.Duration
+}
+
+// Remaining returns for every step how long the run takes from its start on at
+// the least: its own time and that of the longest chain of steps that wait for
+// it.
+func (p Plan) Remaining(e Estimates) []time.Duration {
+	needs, _ := p.edges()
+	remaining := make([]time.Duration, len(p.Steps))
+	for i := len(p.Steps) - 1; i >= 0; i-- {
+		remaining[i] += e.Of(p.Steps[i].Project.Name) // on top of the longest of what waits for it
+		for _, need := range needs[i] {
+			remaining[need] = max(remaining[need], remaining[i])
+		}
+	}
+	return remaining
+}
+
+// CriticalPath is the chain of steps that takes longest. No run is faster than
+// its total, however many steps run at once.
+func (p Plan) CriticalPath(e Estimates) Path {
+	if len(p.Steps) == 0 {
+		return Path{}
+	}
+	_, dependents := p.edges()
+	remaining := p.Remaining(e)
+	next := make([]int, len(p.Steps))
+	for i := range next {
+		next[i] = i
+	}
+	path := Path{}
+	for len(next) > 0 {
+		at := longest(next, remaining)
+		path.Projects = append(path.Projects, p.Steps[at].Project.Name)
+		path.Total += e.Of(p.Steps[at].Project.Name)
+		next = dependents[at]
+	}
+	return path
+}
+
+// longest is the step with the most time left, the first in the plan of equal
+// ones.
+func longest(positions []int, remaining []time.Duration) int {
+	best := positions[0]
+	for _, i := range positions {
+		if remaining[i] > remaining[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// Levels groups the projects by how many others have to run one after another
+// before them: those of a level need nothing but earlier levels.
+func (p Plan) Levels() [][]string {
+	needs, _ := p.edges()
+	depth := make([]int, len(p.Steps))
+	var levels [][]string
+	for i, step := range p.Steps {
+		for _, need := range needs[i] {
+			depth[i] = max(depth[i], depth[need]+1)
+		}
+		if depth[i] == len(levels) {
+			levels = append(levels, nil)
+		}
+		levels[depth[i]] = append(levels[depth[i]], step.Project.Name)
+	}
+	return levels
+}

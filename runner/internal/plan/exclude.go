@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"slices"
+)
+
+// Excluded is a step that is left out of a plan.
+type Excluded struct {
+	Step   Step
+	Reason string // "--skip logstore+"
+}
+
+// Without leaves out the projects that have a reason. What remains keeps its
+// order and its edges; where an edge led through a step that is left out, the
+// ends are joined, so that the rest still runs in the right order. Called on a
+// plan that has exclusions already, it adds to them.
+func (p Plan) Without(reasons map[string]string) Plan {
+	if len(reasons) == 0 {
+		return p
+	}
+	c := cut{position: indexOf(p.Steps), through: map[string][]string{}}
+	rest := p
+	rest.Steps, rest.Excluded = nil, slices.Clone(p.Excluded)
+	for _, step := range p.Steps {
+		name := step.Project.Name
+		if reason, out := reasons[name]; out {
+			c.through[name] = c.nearest(step.Needs())
+			rest.Excluded = append(rest.Excluded, Excluded{Step: step, Reason: reason})
+			continue
+		}
+		step = c.narrow(step)
+		step.Index = len(rest.Steps)
+		rest.Steps = append(rest.Steps, step)
+	}
+	return rest
+}
+
+// Limit leaves out everything but the named projects, all for one reason.
+func (p Plan) Limit(names []string, reason string) Plan {
+	wanted := make(map[string]bool, len(names))
+	for _, name := range names {
+		wanted[name] = true
+	}
+	reasons := map[string]string{}
+	for _, name := range p.Names() {
+		if !wanted[name] {
+			reasons[name] = reason
+		}
+	}
+	return p.Without(reasons)
+}
+
+// cut is a plan while steps are taken out of it.
+type cut struct {
+	position map[string]int      // in the plan before
+	through  map[string][]string // left out -> the nearest projects before it that are not
+}
+
+// nearest replaces the projects that are left out by those they wait for.
+func (c cut) nearest(names []string) []string {
+	var near []string
+	for _, name := range names {
+		if before, out := c.through[name]; out {
+			near = append(near, before...)
+		} else {
+			near = append(near, name)
+		}
+	}
+	return sorted(near, c.position)
+}
+
+// narrow takes the projects that are left out from the edges of a step.
+func (c cut) narrow(step Step) Step {
+	needs := step.Needs()
+	if !slices.ContainsFunc(needs, c.isOut) {
+		return step
+	}
+	step.Outside = slices.Clone(step.Outside)
+	for _, name := range needs {
+		if c.isOut(name) {
+			step.Outside = append(step.Outside, name)
+		}
+	}
+	reads := slices.DeleteFunc(slices.Clone(step.Reads), c.isOut)
+	isRead := func(name string) bool { return slices.Contains(reads, name) }
+	step.After = slices.DeleteFunc(c.nearest(needs), isRead)
+	step.Reads = reads
+	return step
+}
+
+func (c cut) isOut(name string) bool {
+	_, out := c.through[name]
+	return out
+}
+
+// excludedDependents maps each project to the excluded ones that need it.
+func (p Plan) excludedDependents() map[string][]string {
+	dependents := map[string][]string{}
+	for _, e := range slices.Backward(p.Excluded) {
+		for _, name := range slices.Concat(e.Step.Needs(), e.Step.Outside) {
+			dependents[name] = append(dependents[name], e.Step.Project.Name)
+		}
+	}
+	return dependents
+}
+
+// indexOf maps the names of projects to the position of their steps.
+func indexOf(steps []Step) map[string]int {
+	index := make(map[string]int, len(steps))
+	for i, step := range steps {
+		index[step.Project.Name] = i
+	}
+	return index
+}

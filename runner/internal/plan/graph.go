@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// arrow is an edge of the drawn graph, in the direction of the run.
+type arrow struct {
+	from, to  int  // indexes of steps
+	orderOnly bool // drawn with dashes
+}
+
+// arrows lists the edges, those of the first step first.
+func arrows(p Plan) []arrow {
+	index := map[string]int{}
+	for _, s := range p.Steps {
+		index[s.Project.Name] = s.Index
+	}
+	var all []arrow
+	for _, s := range p.Steps {
+		for _, name := range s.Reads {
+			all = append(all, arrow{from: index[name], to: s.Index})
+		}
+		for _, name := range s.After {
+			all = append(all, arrow{from: index[name], to: s.Index, orderOnly: true})
+		}
+	}
+	return all
+}
+
+// eachPhase visits the phases that have steps, in the order of the plan.
+func eachPhase(p Plan, visit func(phase Phase, steps []Step)) {
+	start := 0
+	for i := range p.Steps {
+		if i+1 == len(p.Steps) || p.Steps[i+1].Phase != p.Steps[start].Phase {
+			visit(p.Steps[start].Phase, p.Steps[start:i+1])
+			start = i + 1
+		}
+	}
+}
+
+// renderDOT draws the plan for Graphviz.
+func renderDOT(p Plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "digraph %q {\n  label=%q;\n  labelloc=t;\n  node [shape=box, style=rounded];\n", p.Provider, treeTitle(p))
+	eachPhase(p, func(phase Phase, steps []Step) {
+		fmt.Fprintf(&b, "  subgraph %q {\n    label=%q;\n", "cluster_"+string(phase), phase)
+		for _, s := range steps {
+			fmt.Fprintf(&b, "    %q [label=%q];\n", s.Project.Name, s.label("\n"))
+		}
+		b.WriteString("  }\n")
+	})
+	for _, a := range arrows(p) {
+		style := ""
+		if a.orderOnly {
+			style = " [style=dashed]"
+		}
+		fmt.Fprintf(&b, "  %q -> %q%s;\n", p.Steps[a.from].Project.Name, p.Steps[a.to].Project.Name, style)
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// renderMermaid draws the plan for Mermaid, as Markdown pages show it.
+func renderMermaid(p Plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "---\ntitle: %q\n---\nflowchart TD\n", treeTitle(p))
+	eachPhase(p, func(phase Phase, steps []Step) {
+		fmt.Fprintf(&b, "  subgraph phase_%s [%s]\n", phase, phase)
+		for _, s := range steps {
+			fmt.Fprintf(&b, "    p%d[\"%s\"]\n", s.Index, s.label("<br/>"))
+		}
+		b.WriteString("  end\n")
+	})
+	for _, a := range arrows(p) {
+		line := "-->"
+		if a.orderOnly {
+			line = "-.->"
+		}
+		fmt.Fprintf(&b, "  p%d %s p%d\n", a.from, line, a.to)
+	}
+	return b.String()
+}
+
+// label is what a node of a drawn graph says.
+func (s Step) label(newline string) string {
+	text := s.Project.Title + newline + s.Project.Name
+	if hooks := s.hooks(); len(hooks) > 0 {
+		text += newline + "hook " + strings.Join(hooks, ", ")
+	}
+	return text
+}

@@ -1,0 +1,155 @@
+// Package plan turns a provider's list of projects into a plan: the steps of a
+// run in order, with what each of them waits for. It is pure: no files, no
+// configuration, no Pulumi.
+//
+// The order is the contract: a run with one step at a time follows it exactly.
+// The edges are what a parallel run obeys; they always point backwards in the
+// order, so a plan has no cycles.
+package plan
+
+import (
+	"slices"
+
+	"mara/projects"
+	"mara/providers"
+)
+
+// Phase is the part of a plan that a step belongs to.
+type Phase string
+
+// The phases of a plan, in order.
+const (
+	Infrastructure Phase = "infrastructure" // a cluster and a way to reach it
+	Secrets        Phase = "secrets"        // the project secrets
+	Kubernetes     Phase = "kubernetes"     // what needs the cluster, the registry and the application
+)
+
+// Step is one project in a plan.
+type Step struct {
+	Project projects.Project
+	Phase   Phase
+	Reads   []string // projects that it reads stack outputs of, in plan order
+	After   []string // projects that it only waits for, in plan order
+	Index   int      // position in the plan, from 0
+	// Outside are the projects that it reads or waits for and that a selection
+	// has left out; none in a whole plan.
+	Outside []string
+}
+
+// Needs lists the projects that have to succeed before the step starts: those
+// it reads, then those it only waits for, each once.
+func (s Step) Needs() []string {
+	needs := slices.Clone(s.Reads)
+	for _, name := range s.After {
+		if !slices.Contains(needs, name) {
+			needs = append(needs, name)
+		}
+	}
+	return needs
+}
+
+// Plan is an ordered list of steps.
+type Plan struct {
+	Provider string
+	Title    string // of the provider
+	Steps    []Step
+	Destroy  bool // the plan is reversed
+	// Excluded are the steps that a selection has left out.
+	Excluded []Excluded
+}
+
+// New makes the plan of a provider. A name that is listed twice or not at all,
+// a cycle, and a project that comes before one it needs are errors, all
+// reported at once.
+func New(p providers.Provider) (Plan, error) {
+	if err := check(p.Steps); err != nil {
+		return Plan{}, err
+	}
+	position := positions(p.Steps)
+	plan := Plan{Provider: p.Name, Title: p.Title}
+	phase := Infrastructure
+	for i, step := range p.Steps {
+		current := phase
+		if step.Project.Name == "secrets" {
+			current, phase = Secrets, Kubernetes
+		}
+		plan.Steps = append(plan.Steps, Step{
+			Project: step.Project,
+			Phase:   current,
+			Reads:   sorted(step.Reads, position),
+			After:   sorted(step.After, position),
+			Index:   i,
+		})
+	}
+	return plan, nil
+}
+
+// Reverse is the plan for the other direction: what was built last goes first.
+// A step of it waits for all steps that needed it. Nothing is read while it is
+// being destroyed, so that all edges are about order only.
+func (p Plan) Reverse() Plan {
+	reversed := Plan{Provider: p.Provider, Title: p.Title, Destroy: !p.Destroy}
+	dependents, outside := p.dependents(), p.excludedDependents()
+	for i, step := range slices.Backward(p.Steps) {
+		reversed.Steps = append(reversed.Steps, Step{
+			Project: step.Project,
+			Phase:   step.Phase,
+			After:   dependents[step.Project.Name],
+			Index:   len(p.Steps) - 1 - i,
+			Outside: outside[step.Project.Name],
+		})
+	}
+	for _, e := range slices.Backward(p.Excluded) {
+		name := e.Step.Project.Name
+		e.Step.After, e.Step.Reads, e.Step.Outside = dependents[name], nil, outside[name]
+		reversed.Excluded = append(reversed.Excluded, e)
+	}
+	return reversed
+}
+
+// dependents maps each project to those that need it, the last of the plan
+// first.
+func (p Plan) dependents() map[string][]string {
+	dependents := map[string][]string{}
+	for _, step := range slices.Backward(p.Steps) {
+		for _, name := range slices.Concat(step.Needs(), step.Outside) {
+			dependents[name] = append(dependents[name], step.Project.Name)
+		}
+	}
+	return dependents
+}
+
+// Step finds a step by the name of its project.
+func (p Plan) Step(name string) (Step, bool) {
+	for _, step := range p.Steps {
+		if step.Project.Name == name {
+			return step, true
+		}
+	}
+	return Step{}, false
+}
+
+// Names lists the projects in plan order.
+func (p Plan) Names() []string {
+	names := make([]string, 0, len(p.Steps))
+	for _, step := range p.Steps {
+		names = append(names, step.Project.Name)
+	}
+	return names
+}
+
+// positions maps the names of projects to their place in the list.
+func positions(steps []providers.Step) map[string]int {
+	position := make(map[string]int, len(steps))
+	for i, step := range steps {
+		position[step.Project.Name] = i
+	}
+	return position
+}
+
+// sorted is the names in plan order, each once.
+func sorted(names []string, position map[string]int) []string {
+	names = slices.Clone(names)
+	slices.SortFunc(names, func(a, b string) int { return position[a] - position[b] })
+	return slices.Compact(names)
+}

@@ -1,0 +1,223 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/projects"
+	"mara/providers"
+)
+
+// provider makes one from lines of "name reads... / after...".
+func provider(lines ...string) providers.Provider {
+	p := providers.Provider{Name: "test", Title: "Test"}
+	for _, line := range lines {
+		before, after, _ := strings.Cut(line, "/")
+		words := strings.Fields(before)
+		p.Steps = append(p.Steps, providers.Step{
+			Project: projects.Project{Name: words[0], Path: "group/" + words[0], Title: strings.ToUpper(words[0])},
+			Reads:   words[1:],
+			After:   strings.Fields(after),
+		})
+	}
+	return p
+}
+
+// mustNew is the plan of a provider that has one.
+func mustNew(t *testing.T, p providers.Provider) Plan {
+	t.Helper()
+	plan, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	plan := mustNew(t, provider("a", "b a", "secrets b a", "c secrets b / a secrets"))
+	want := []string{
+		"0 a infrastructure",
+		"1 b infrastructure a",
+		"2 secrets secrets a b",
+		"3 c kubernetes b secrets / a secrets = b secrets a",
+	}
+	var got []string
+	for _, s := range plan.Steps {
+		text := fmt.Sprint(s.Index, " ", s.Project.Name, " ", s.Phase, " ", strings.Join(s.Reads, " "))
+		if len(s.After) > 0 {
+			text += " / " + strings.Join(s.After, " ") + " = " + strings.Join(s.Needs(), " ")
+		}
+		got = append(got, strings.TrimSpace(text))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if s, ok := plan.Step("b"); !ok || s.Index != 1 {
+		t.Errorf("got %v, %v", s, ok)
+	}
+	if _, ok := plan.Step("d"); ok {
+		t.Error("found a project that is not there")
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		in   []string
+		want string
+	}{
+		{"listed twice", []string{"a", "b", "a"}, `project "a" is listed twice`},
+		{"unknown", []string{"a", "vpc", "b vpx"}, `project "b" needs "vpx", which is not in the plan; did you mean "vpc"?`},
+		{"unknown in after", []string{"a / nothing"}, `project "a" needs "nothing", which is not in the plan`},
+		{"names first", []string{"a b", "a", "b c"}, "project \"a\" is listed twice\nproject \"b\" needs \"c\", which is not in the plan"},
+		{"needs itself", []string{"a", "b b"}, "projects need each other in a circle: b -> b"},
+		{"cycle", []string{"a", "b d", "c b", "d / c"}, "projects need each other in a circle: b -> d -> c -> b"},
+		{"order", []string{"a", "b c / d", "c", "d"}, "project \"b\" is listed before \"c\", which it needs\nproject \"b\" is listed before \"d\", which it needs"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := New(provider(tt.in...))
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+	if _, err := New(providers.Provider{Steps: []providers.Step{{}}}); err == nil || err.Error() != "project 1 has no name" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestReverse(t *testing.T) {
+	t.Parallel()
+	plan := mustNew(t, provider("a", "b a", "c a / b")).Reverse()
+	if !plan.Destroy {
+		t.Error("it does not say that it is for destroy")
+	}
+	var got []string
+	for _, s := range plan.Steps {
+		got = append(got, strings.TrimSpace(fmt.Sprint(s.Index, " ", s.Project.Name, " ", strings.Join(s.Needs(), " "))))
+		if s.Reads != nil {
+			t.Errorf("%s reads %v while being destroyed", s.Project.Name, s.Reads)
+		}
+	}
+	if diff := cmp.Diff([]string{"0 c", "1 b c", "2 a c b"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestReverseProperty holds the promise about destroy for every provider and
+// for plans made at random: the order is the reverse of up, and the edges are
+// exactly those of up, turned round.
+func TestReverseProperty(t *testing.T) {
+	t.Parallel()
+	all := providers.All()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		all = append(all, randomProvider(random))
+	}
+	for _, p := range all {
+		up := mustNew(t, p)
+		down := up.Reverse()
+		names := up.Names()
+		slices.Reverse(names)
+		if diff := cmp.Diff(names, down.Names()); diff != "" {
+			t.Fatalf("order: %s", diff)
+		}
+		if diff := cmp.Diff(edges(up, false), edges(down, true)); diff != "" {
+			t.Fatalf("edges: %s", diff)
+		}
+		again := down.Reverse()
+		if diff := cmp.Diff(edges(up, false), edges(again, false)); diff != "" || again.Destroy {
+			t.Fatalf("twice: %s", diff)
+		}
+		for i, s := range down.Steps {
+			if s.Index != i {
+				t.Fatalf("%s has the index %d", s.Project.Name, s.Index)
+			}
+			for _, need := range s.Needs() {
+				if before, _ := down.Step(need); before.Index >= i {
+					t.Fatalf("%s does not wait for %s", s.Project.Name, need)
+				}
+			}
+		}
+	}
+}
+
+// TestMistakesProperty puts one mistake into plans made at random; each has to
+// be found.
+func TestMistakesProperty(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		p := randomProvider(random)
+		a := random.IntN(len(p.Steps) - 1)
+		b := a + 1 + random.IntN(len(p.Steps)-a-1)
+		first, second := p.Steps[a].Project.Name, p.Steps[b].Project.Name
+		switch kind := random.IntN(4); kind {
+		case 0:
+			p.Steps[b].Project.Name = first
+			wantError(t, p, "listed twice")
+		case 1:
+			p.Steps[b].Reads = append(p.Steps[b].Reads, "nowhere")
+			wantError(t, p, `"nowhere", which is not in the plan`)
+		case 2: // a waits for b, and b for a
+			p.Steps[b].Reads = append(p.Steps[b].Reads, first)
+			p.Steps[a].After = append(p.Steps[a].After, second)
+			wantError(t, p, "in a circle")
+		case 3: // a waits for b, which needs nothing
+			p.Steps[b].Reads, p.Steps[b].After = nil, nil
+			p.Steps[a].After = append(p.Steps[a].After, second)
+			wantError(t, p, fmt.Sprintf("%q is listed before %q", first, second))
+		}
+	}
+}
+
+func wantError(t *testing.T, p providers.Provider, want string) {
+	t.Helper()
+	if _, err := New(p); err == nil || !strings.Contains(err.Error(), want) {
+		t.Fatalf("got %v, want %q", err, want)
+	}
+}
+
+// randomProvider makes a provider whose edges point backwards.
+func randomProvider(random *rand.Rand) providers.Provider {
+	var p providers.Provider
+	for i := range 2 + random.IntN(12) {
+		step := providers.Step{Project: projects.Project{Name: fmt.Sprintf("p%d", i), Path: fmt.Sprintf("g%d/p%d", i/3, i)}}
+		for j := range i {
+			switch random.IntN(4) {
+			case 0:
+				step.Reads = append(step.Reads, fmt.Sprintf("p%d", j))
+			case 1:
+				step.After = append(step.After, fmt.Sprintf("p%d", j))
+			}
+		}
+		random.Shuffle(len(step.Reads), func(a, b int) { step.Reads[a], step.Reads[b] = step.Reads[b], step.Reads[a] })
+		p.Steps = append(p.Steps, step)
+	}
+	return p
+}
+
+// edges lists "a -> b" for all edges, turned round if asked.
+func edges(p Plan, turned bool) []string {
+	var all []string
+	for _, s := range p.Steps {
+		for _, need := range s.Needs() {
+			from, to := need, s.Project.Name
+			if turned {
+				from, to = to, from
+			}
+			all = append(all, from+" -> "+to)
+		}
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,127 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"mara/projects"
+)
+
+// Format is a way to show a plan.
+type Format string
+
+// The formats of a plan.
+const (
+	Tree    Format = "tree"
+	Table   Format = "table"
+	JSON    Format = "json"
+	DOT     Format = "dot"
+	Mermaid Format = "mermaid"
+)
+
+// Formats lists the names of the formats.
+func Formats() []string {
+	return []string{string(Tree), string(Table), string(JSON), string(DOT), string(Mermaid)}
+}
+
+// Render shows a plan as text that ends with a line break.
+func Render(p Plan, format Format) (string, error) {
+	switch format {
+	case Tree:
+		return renderTree(p), nil
+	case Table:
+		return renderTable(p), nil
+	case JSON:
+		return renderJSON(p)
+	case DOT:
+		return renderDOT(p), nil
+	case Mermaid:
+		return renderMermaid(p), nil
+	}
+	return "", fmt.Errorf("unknown format %q of a plan; known: %s", format, strings.Join(Formats(), ", "))
+}
+
+// operation is what the plan is for.
+func (p Plan) operation() string {
+	if p.Destroy {
+		return "destroy"
+	}
+	return "up"
+}
+
+func renderTable(p Plan) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "#\tPROJECT\tTITLE\tPHASE\tREADS\tAFTER\tHOOKS")
+	for _, s := range p.Steps {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Index+1, s.Project.Name, s.Project.Title, s.Phase,
+			list(s.Reads), list(s.After), list(s.hooks()))
+	}
+	_ = w.Flush() // a strings.Builder takes everything
+	return b.String()
+}
+
+// list is names separated by commas, or a hyphen for none.
+func list(names []string) string {
+	if len(names) == 0 {
+		return "-"
+	}
+	return strings.Join(names, ",")
+}
+
+func (s Step) hooks() []string {
+	names := make([]string, 0, len(s.Project.Hooks))
+	for _, hook := range s.Project.Hooks {
+		names = append(names, string(hook))
+	}
+	return names
+}
+
+// Document is the JSON form of a plan.
+type Document struct {
+	Version   int            `json:"version"`
+	Provider  string         `json:"provider"`
+	Title     string         `json:"title"`
+	Operation string         `json:"operation"` // up or destroy
+	Steps     []DocumentStep `json:"steps"`
+}
+
+// DocumentStep is the JSON form of a step.
+type DocumentStep struct {
+	Index   int      `json:"index"` // from 0
+	Project string   `json:"project"`
+	Title   string   `json:"title"`
+	Path    string   `json:"path"`
+	Phase   Phase    `json:"phase"`
+	Reads   []string `json:"reads"`
+	After   []string `json:"after"`
+	Hooks   []string `json:"hooks"`
+}
+
+// documentVersion changes when a field changes its meaning or goes away.
+const documentVersion = 1
+
+func renderJSON(p Plan) (string, error) {
+	document := Document{Version: documentVersion, Provider: p.Provider, Title: p.Title, Operation: p.operation(), Steps: []DocumentStep{}}
+	for _, s := range p.Steps {
+		document.Steps = append(document.Steps, DocumentStep{
+			Index: s.Index, Project: s.Project.Name, Title: s.Project.Title, Path: projectFolder(s.Project), Phase: s.Phase,
+			Reads: orEmpty(s.Reads), After: orEmpty(s.After), Hooks: s.hooks(),
+		})
+	}
+	text, err := json.MarshalIndent(document, "", "  ")
+	return string(text) + "\n", err
+}
+
+// projectFolder is the folder of a project in the repository.
+func projectFolder(p projects.Project) string { return "projects/" + p.Path }
+
+// orEmpty makes no names an empty list instead of null.
+func orEmpty(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
+}

@@ -1,0 +1,155 @@
+package plan
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mara/config"
+)
+
+// matcher finds the steps that terms mean.
+type matcher struct {
+	plan       Plan
+	needs      [][]int // by position: what the project needs, whatever the direction of the plan
+	dependents [][]int // by position: what needs the project
+	errs       []error
+}
+
+func newMatcher(p Plan) *matcher {
+	m := &matcher{plan: p}
+	m.needs, m.dependents = p.edges()
+	if p.Destroy {
+		m.needs, m.dependents = m.dependents, m.needs
+	}
+	return m
+}
+
+// edges are the needs and the dependents of every step, by position.
+func (p Plan) edges() (needs, dependents [][]int) {
+	needs, dependents = make([][]int, len(p.Steps)), make([][]int, len(p.Steps))
+	index := indexOf(p.Steps)
+	for i, step := range p.Steps {
+		for _, name := range step.Needs() {
+			needs[i] = append(needs[i], index[name])
+			dependents[index[name]] = append(dependents[index[name]], i)
+		}
+	}
+	return needs, dependents
+}
+
+// match returns for every step the first term that means it, "" for none.
+func (m *matcher) match(flag string, values []string) []string {
+	matched := make([]string, len(m.plan.Steps))
+	for _, value := range values {
+		terms := splitTerms(value)
+		if len(terms) == 0 {
+			m.errs = append(m.errs, &SelectionError{Flag: flag, Text: "no project is named"})
+		}
+		for _, text := range terms {
+			positions, err := m.positions(text)
+			if err != nil {
+				m.errs = append(m.errs, &SelectionError{Flag: flag, Text: err.Error()})
+			}
+			for _, i := range positions {
+				if matched[i] == "" {
+					matched[i] = text
+				}
+			}
+		}
+	}
+	return matched
+}
+
+// splitTerms takes a list at its commas.
+func splitTerms(value string) []string {
+	var terms []string
+	for part := range strings.SplitSeq(value, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			terms = append(terms, part)
+		}
+	}
+	return terms
+}
+
+// positions are the steps that one term means.
+func (m *matcher) positions(text string) ([]int, error) {
+	name, before := strings.CutPrefix(text, "+")
+	name, after := strings.CutSuffix(name, "+")
+	if name == "" {
+		return nil, fmt.Errorf("%q names no project", text)
+	}
+	named, err := m.named(name)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Clone(named)
+	if before {
+		all = append(all, reach(named, m.needs)...)
+	}
+	if after {
+		all = append(all, reach(named, m.dependents)...)
+	}
+	return all, nil
+}
+
+// named are the steps that a name or a pattern means by itself.
+func (m *matcher) named(name string) ([]int, error) {
+	pattern := strings.ToLower(name)
+	if _, err := path.Match(pattern, ""); err != nil {
+		return nil, fmt.Errorf("%q is not a pattern: %w", name, err)
+	}
+	var found []int
+	for i, step := range m.plan.Steps {
+		if step.goesBy(pattern) {
+			found = append(found, i)
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case strings.ContainsAny(name, `*?[`):
+		return nil, fmt.Errorf("no project in the plan matches %q", name)
+	}
+	return nil, fmt.Errorf("no project %q in the plan%s", name, config.DidYouMean(name, m.plan.words()))
+}
+
+// goesBy reports whether a pattern in lower case means the step.
+func (s Step) goesBy(pattern string) bool {
+	for _, word := range s.words() {
+		word = strings.ToLower(word)
+		if matched, _ := path.Match(pattern, word); matched || word == pattern {
+			return true
+		}
+	}
+	return false
+}
+
+// words are what a step may be called by.
+func (s Step) words() []string { return []string{s.Project.Name, s.Project.Title, s.Project.Path} }
+
+// words are the names of all projects, then all else they may be called by.
+func (p Plan) words() []string {
+	words := p.Names()
+	for _, step := range p.Steps {
+		words = append(words, step.words()[1:]...)
+	}
+	return words
+}
+
+// reach returns where the edges lead from some steps, however far away.
+func reach(from []int, edges [][]int) []int {
+	seen := map[int]bool{}
+	var reached []int
+	for queue := slices.Clone(from); len(queue) > 0; queue = queue[1:] {
+		for _, next := range edges[queue[0]] {
+			if !seen[next] {
+				seen[next] = true
+				reached = append(reached, next)
+				queue = append(queue, next)
+			}
+		}
+	}
+	return reached
+}
