@@ -1,0 +1,82 @@
+package event
+
+// Changes counts resources by what happened to them, or in a preview by what
+// would happen.
+type Changes struct {
+	Create  int `json:"create"`
+	Update  int `json:"update"`
+	Replace int `json:"replace"`
+	Delete  int `json:"delete"`
+	Same    int `json:"same"`
+}
+
+// Any reports whether anything differs from before.
+func (c Changes) Any() bool { return c.Create+c.Update+c.Replace+c.Delete > 0 }
+
+// Total returns the number of resources counted.
+func (c Changes) Total() int { return c.Create + c.Update + c.Replace + c.Delete + c.Same }
+
+// Plus returns the sum of both.
+func (c Changes) Plus(d Changes) Changes {
+	return Changes{
+		Create:  c.Create + d.Create,
+		Update:  c.Update + d.Update,
+		Replace: c.Replace + d.Replace,
+		Delete:  c.Delete + d.Delete,
+		Same:    c.Same + d.Same,
+	}
+}
+
+// Count returns c with one more resource for the action. Reading, refreshing
+// and importing change nothing that is counted.
+func (c Changes) Count(a Action) Changes {
+	switch a {
+	case Create:
+		c.Create++
+	case Update:
+		c.Update++
+	case Replace:
+		c.Replace++
+	case Delete:
+		c.Delete++
+	case Same:
+		c.Same++
+	}
+	return c
+}
+
+// Results counts steps by their result.
+type Results struct {
+	Succeeded int `json:"succeeded"`
+	Failed    int `json:"failed"`
+	Skipped   int `json:"skipped"`
+	Cancelled int `json:"cancelled"`
+}
+
+// Count returns r with one more step of the result.
+func (r Results) Count(result Result) Results {
+	switch result {
+	case Succeeded:
+		r.Succeeded++
+	case Failed:
+		r.Failed++
+	case Skipped:
+		r.Skipped++
+	case Cancelled:
+		r.Cancelled++
+	}
+	return r
+}
+
+// Outcome returns the result of a run with such steps. A cancelled step makes
+// the run interrupted, whatever else happened.
+func (r Results) Outcome() Result {
+	switch {
+	case r.Cancelled > 0:
+		return Interrupted
+	case r.Failed > 0:
+		return Failed
+	default:
+		return Succeeded
+	}
+}

@@ -1,0 +1,214 @@
+// Package event holds the closed set of facts that a run emits, their form on
+// disk and on the wire (NDJSON), and what they add up to.
+//
+// Everything a user sees is made from events: the terminal, the JSON stream,
+// the run folder, reports and the exit code. One flat structure carries every
+// type, as the test2json tool of Go does, so that a reader decodes each line
+// the same way and looks at the type afterwards. The fields that a type uses
+// are listed at its constant.
+//
+// An event never carries a secret: values are masked where they are read, and
+// an Emitter masks the free text once more (see Masker).
+package event
+
+import "time"
+
+// Format is the version of the event format, sent in run.started. It grows
+// only when a reader of the previous version would misunderstand a stream; new
+// fields and new types do not count, readers ignore what they do not know.
+const Format = 1
+
+// Type says what happened.
+type Type string
+
+// The types of events, in the order in which a run emits them.
+const (
+	// RunStarted is the first event of a run: format, operation, provider,
+	// stack, simulated, parallel, projects.
+	RunStarted Type = "run.started"
+	// RunStopping says that nothing new starts from here on: reason, and in
+	// waiting the projects that are still running. It may come again with
+	// another reason.
+	RunStopping Type = "run.stopping"
+	// RunWarning is something to know that fails nothing, such as a reference
+	// that differs from the declared ones: message, and project if it is
+	// about one.
+	RunWarning Type = "run.warning"
+	// StepStarted says that the work on a project begins: project, title.
+	StepStarted Type = "step.started"
+	// StepProgress reports one resource: project, title, resource, action,
+	// status, counts (what is done in this step so far), message if it failed.
+	StepProgress Type = "step.progress"
+	// StepLog is a diagnostic: project, title, severity, message, and
+	// resource if it is about one.
+	StepLog Type = "step.log"
+	// HookStarted says that a hook begins: project, title, hook.
+	HookStarted Type = "hook.started"
+	// HookFinished ends a hook: project, title, hook, result, duration_ms,
+	// error.
+	HookFinished Type = "hook.finished"
+	// StepFinished ends a step, also one that never started: project, title,
+	// result, reason, causes, changes, duration_ms, error.
+	StepFinished Type = "step.finished"
+	// RunFinished is the last event of a run: result, duration_ms, results,
+	// changes.
+	RunFinished Type = "run.finished"
+)
+
+// Types returns every type, in the order of the constants.
+func Types() []Type {
+	return []Type{
+		RunStarted, RunStopping, RunWarning,
+		StepStarted, StepProgress, StepLog,
+		HookStarted, HookFinished,
+		StepFinished, RunFinished,
+	}
+}
+
+// Result is how a step, a hook or a run ended.
+type Result string
+
+// The results. Runs end succeeded, failed or interrupted; hooks succeeded or
+// failed; steps any but interrupted.
+const (
+	Succeeded Result = "succeeded"
+	Failed    Result = "failed"
+	// Skipped is a step that was not needed or not possible; its reason says
+	// which.
+	Skipped Result = "skipped"
+	// Cancelled is a step that an interruption stopped or kept from starting.
+	Cancelled Result = "cancelled"
+	// Interrupted is a run in which a step was cancelled. It is never a
+	// success.
+	Interrupted Result = "interrupted"
+)
+
+// The reasons that an interruption gives, in run.stopping and for the steps
+// that it cancels.
+const (
+	// ReasonInterrupted says that running work is finished.
+	ReasonInterrupted = "interrupted"
+	// ReasonCancelled says that running work is being stopped, too.
+	ReasonCancelled = "cancelled"
+)
+
+// The operations, which carry Pulumi's names.
+const (
+	Up      = "up"
+	Preview = "preview"
+	Refresh = "refresh"
+	Destroy = "destroy"
+)
+
+// Severity is the weight of a diagnostic.
+type Severity string
+
+// The severities, rising.
+const (
+	Debug   Severity = "debug"
+	Info    Severity = "info"
+	Warning Severity = "warning"
+	Error   Severity = "error"
+)
+
+// Action is what happens to a resource.
+type Action string
+
+// The actions on a resource.
+const (
+	Create  Action = "create"
+	Update  Action = "update"
+	Replace Action = "replace"
+	Delete  Action = "delete"
+	Same    Action = "same"
+	Read    Action = "read"
+	Reload  Action = "refresh"
+	Import  Action = "import"
+)
+
+// Status is how far an action on a resource is.
+type Status string
+
+// The states of an action on a resource.
+const (
+	ActionStarted Status = "started"
+	ActionDone    Status = "done"
+	ActionFailed  Status = "failed"
+)
+
+// Resource names a resource the way a person does. A URN would repeat stack
+// and project, which the event already carries.
+type Resource struct {
+	Type string `json:"type"`
+	Name string `json:"name"`
+}
+
+// String returns type and name, separated by a space.
+func (r Resource) String() string {
+	if r.Type == "" {
+		return r.Name
+	}
+	return r.Type + " " + r.Name
+}
+
+// Project is one entry of the plan as run.started tells it: enough to draw the
+// plan and its dependencies without knowing any provider.
+type Project struct {
+	Name  string   `json:"name"`
+	Title string   `json:"title"`
+	Reads []string `json:"reads,omitempty"`
+	After []string `json:"after,omitempty"`
+}
+
+// Event is one fact. Which fields are set depends on the type; the constants
+// of Type list them. Time and Run are set by the Emitter.
+type Event struct {
+	Time time.Time `json:"time"`
+	Run  string    `json:"run,omitempty"`
+	Type Type      `json:"type"`
+
+	Project string `json:"project,omitempty"`
+	Title   string `json:"title,omitempty"`
+
+	Format    int       `json:"format,omitempty"`
+	Operation string    `json:"operation,omitempty"`
+	Provider  string    `json:"provider,omitempty"`
+	Stack     string    `json:"stack,omitempty"`
+	Simulated bool      `json:"simulated,omitempty"`
+	Parallel  int       `json:"parallel,omitempty"`
+	Projects  []Project `json:"projects,omitempty"`
+
+	Resource Resource `json:"resource,omitzero"`
+	Action   Action   `json:"action,omitempty"`
+	Status   Status   `json:"status,omitempty"`
+	Counts   *Changes `json:"counts,omitempty"`
+
+	Severity Severity `json:"severity,omitempty"`
+	Message  string   `json:"message,omitempty"`
+
+	Hook string `json:"hook,omitempty"`
+
+	Result Result `json:"result,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Causes are the projects whose failure made a skipped step impossible:
+	// the failed ones themselves, not what was skipped in between.
+	Causes []string `json:"causes,omitempty"`
+	// Waiting are the projects that still run while a run is stopping.
+	Waiting    []string `json:"waiting,omitempty"`
+	Changes    *Changes `json:"changes,omitempty"`
+	Results    *Results `json:"results,omitempty"`
+	DurationMS int64    `json:"duration_ms,omitempty"`
+	Error      string   `json:"error,omitempty"`
+}
+
+// Duration returns how long what the event ends has taken.
+func (e Event) Duration() time.Duration {
+	return time.Duration(e.DurationMS) * time.Millisecond
+}
+
+// Sink receives events. An Emitter calls its sinks one after the other from
+// one goroutine, so a sink needs no lock. A sink that cannot write keeps its
+// error to itself: it must not stop the run.
+type Sink interface {
+	Emit(Event)
+}

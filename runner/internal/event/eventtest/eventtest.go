@@ -1,0 +1,293 @@
+// Package eventtest holds recorded runs for the tests of what is made from
+// events: renderers, reports and the journal.
+package eventtest
+
+import (
+	"iter"
+	"time"
+
+	"mara/runner/internal/event"
+)
+
+// Run is a recorded run.
+type Run struct {
+	Name   string
+	Events []event.Event
+}
+
+// All returns every recorded run.
+func All() []Run {
+	return []Run{
+		{"success", Success()},
+		{"noop", NoOp()},
+		{"failure", Failure()},
+		{"hook-failure", HookFailure()},
+		{"interrupted", Interrupted()},
+		{"destroy", Destroy()},
+		{"refresh", Refresh()},
+		{"preview", Preview()},
+		{"simulated", Simulated()},
+	}
+}
+
+// Stream yields events the way event.Decode does.
+func Stream(events []event.Event) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Summary folds events.
+func Summary(events []event.Event) *event.Summary {
+	s := &event.Summary{}
+	for _, e := range events {
+		s.Apply(e)
+	}
+	return s
+}
+
+// Success is an up of a new environment.
+func Success() []event.Event { return successful(header(event.Up, false)) }
+
+// Simulated is the same as Success, in a simulation.
+func Simulated() []event.Event { return successful(header(event.Up, true)) }
+
+func successful(h event.Event) []event.Event {
+	r := begin(h)
+	r.start("kind-cluster")
+	r.start("kic-image-build")
+	r.wait(12*time.Second).progress("kind-cluster", event.Create, "kind:index:Cluster", "dev", event.Changes{Create: 2})
+	r.hook("kind-cluster", "kubeconfig", 120*time.Millisecond, "")
+	r.finish("kind-cluster", 12345, event.Changes{Create: 3})
+	r.start("kind-registry")
+	r.start("kubeconfig")
+	r.wait(400*time.Millisecond).finish("kubeconfig", 400, event.Changes{Create: 1})
+	r.start("secrets")
+	r.log("kind-registry", event.Warning, "registry:2 is not pinned to a digest", event.Resource{Type: "kind:index:Registry", Name: "dev"})
+	r.wait(time.Second).finish("kind-registry", 1400, event.Changes{Create: 2})
+	r.wait(172*time.Second).finish("kic-image-build", 185_900, event.Changes{Create: 1, Replace: 1})
+	r.finish("secrets", 172_900, event.Changes{Create: 4, Update: 1})
+	r.start("kic-image-push")
+	r.wait(3*time.Second).finish("kic-image-push", 3000, event.Changes{Create: 1, Delete: 1})
+	r.add(event.Event{Type: event.RunWarning, Project: "kic-image-push",
+		Message: `reads the stack of "kubeconfig", which the plan does not declare; add it to the project's reads`})
+	return r.end(event.Succeeded)
+}
+
+// NoOp is an up that changes nothing.
+func NoOp() []event.Event {
+	r := begin(header(event.Up, false))
+	for _, p := range kind() {
+		r.start(p.Name)
+		r.wait(40*time.Millisecond).finish(p.Name, 40, event.Changes{Same: 3})
+	}
+	return r.end(event.Succeeded)
+}
+
+// Preview is a preview of a new environment.
+func Preview() []event.Event {
+	r := begin(header(event.Preview, false))
+	for _, p := range kind() {
+		r.start(p.Name)
+		r.wait(90*time.Millisecond).finish(p.Name, 90, event.Changes{Create: 3})
+	}
+	return r.end(event.Succeeded)
+}
+
+// Failure is an up in which the third project fails: two depend on it, one
+// does not and was not started any more.
+func Failure() []event.Event {
+	r := begin(header(event.Up, false))
+	r.start("kind-cluster")
+	r.wait(12*time.Second).finish("kind-cluster", 12_000, event.Changes{Create: 3})
+	r.start("kind-registry")
+	r.start("kubeconfig")
+	resource := event.Resource{Type: "kubernetes:core/v1:ConfigMap", Name: "context"}
+	r.log("kubeconfig", event.Info, "reading the cluster", event.Resource{})
+	r.progressFailed("kubeconfig", event.Create, resource, "the server is <down> & out")
+	r.log("kubeconfig", event.Error, "the server is <down> & out:\n    dial tcp 127.0.0.1:6443: connect: connection refused", resource)
+	r.log("kubeconfig", event.Error, "the server is <down> & out:\n    dial tcp 127.0.0.1:6443: connect: connection refused", resource)
+	r.log("kubeconfig", event.Warning, "trying once more", event.Resource{})
+	r.wait(2 * time.Second)
+	r.add(event.Event{Type: event.StepFinished, Project: "kubeconfig", Title: "Kubeconfig", Result: event.Failed,
+		Changes: &event.Changes{Create: 1}, DurationMS: 2000, Error: "1 resource failed"})
+	r.add(event.Event{Type: event.RunStopping, Reason: "kubeconfig failed", Waiting: []string{"kind-registry"}})
+	r.wait(9500*time.Millisecond).finish("kind-registry", 11_500, event.Changes{Create: 2})
+	r.skip("secrets", "kubeconfig failed", "kubeconfig")
+	r.skip("kic-image-build", "stopped after kubeconfig failed")
+	r.skip("kic-image-push", "kubeconfig failed", "kubeconfig")
+	return r.end(event.Failed)
+}
+
+// HookFailure is an up whose hook fails: the error is not among the
+// diagnostics.
+func HookFailure() []event.Event {
+	r := begin(header(event.Up, false))
+	r.start("kind-cluster")
+	r.wait(time.Second).hook("kind-cluster", "kubeconfig", 10*time.Millisecond, "writing ~/.kube/config: permission denied")
+	r.add(event.Event{Type: event.StepFinished, Project: "kind-cluster", Title: "Kind Cluster", Result: event.Failed,
+		Changes: &event.Changes{Same: 3}, DurationMS: 1010, Error: "hook kubeconfig: writing ~/.kube/config: permission denied"})
+	for _, p := range kind()[1:] {
+		if p.Name == "kic-image-build" {
+			r.skip(p.Name, "stopped after kind-cluster failed")
+			continue
+		}
+		r.skip(p.Name, "kind-cluster failed", "kind-cluster")
+	}
+	return r.end(event.Failed)
+}
+
+// Interrupted is an up that is interrupted twice.
+func Interrupted() []event.Event {
+	r := begin(header(event.Up, false))
+	r.start("kind-cluster")
+	r.wait(12*time.Second).finish("kind-cluster", 12_000, event.Changes{Create: 3})
+	r.start("kind-registry")
+	r.start("kubeconfig")
+	waiting := []string{"kind-registry", "kubeconfig"}
+	r.wait(time.Second).add(event.Event{Type: event.RunStopping, Reason: event.ReasonInterrupted, Waiting: waiting})
+	r.wait(time.Second).finish("kubeconfig", 2000, event.Changes{Create: 1})
+	r.add(event.Event{Type: event.RunStopping, Reason: event.ReasonCancelled, Waiting: waiting[:1]})
+	r.log("kind-registry", event.Error, "update cancelled", event.Resource{})
+	r.wait(time.Second).add(event.Event{Type: event.StepFinished, Project: "kind-registry", Title: "Local Registry", Result: event.Cancelled,
+		Reason: event.ReasonInterrupted, Changes: &event.Changes{Create: 1}, DurationMS: 3000, Error: "exit status 1"})
+	for _, name := range []string{"secrets", "kic-image-build", "kic-image-push"} {
+		r.add(event.Event{Type: event.StepFinished, Project: name, Title: title(name), Result: event.Cancelled,
+			Reason: event.ReasonInterrupted, Changes: &event.Changes{}})
+	}
+	return r.end(event.Interrupted)
+}
+
+// Destroy is the end of an environment.
+func Destroy() []event.Event {
+	h := header(event.Destroy, false)
+	for i, j := 0, len(h.Projects)-1; i < j; i, j = i+1, j-1 {
+		h.Projects[i], h.Projects[j] = h.Projects[j], h.Projects[i]
+	}
+	r := begin(h)
+	for _, p := range h.Projects {
+		r.start(p.Name)
+		if p.Name == "kind-cluster" {
+			r.hook(p.Name, "kubeconfig", 5*time.Millisecond, "")
+		}
+		r.wait(700*time.Millisecond).finish(p.Name, 700, event.Changes{Delete: 3})
+	}
+	return r.end(event.Succeeded)
+}
+
+// Refresh is a refresh of an environment that was deployed in part.
+func Refresh() []event.Event {
+	r := begin(header(event.Refresh, false))
+	for i, p := range kind() {
+		if i < 3 {
+			r.start(p.Name)
+			r.wait(time.Second).finish(p.Name, 1000, event.Changes{Same: 2, Update: i % 2})
+			continue
+		}
+		r.start(p.Name)
+		r.skip(p.Name, "never deployed")
+	}
+	return r.end(event.Succeeded)
+}
+
+// kind returns the first projects of kind's plan.
+func kind() []event.Project {
+	return []event.Project{
+		{Name: "kind-cluster", Title: "Kind Cluster"},
+		{Name: "kind-registry", Title: "Local Registry", Reads: []string{"kind-cluster"}},
+		{Name: "kubeconfig", Title: "Kubeconfig", Reads: []string{"kind-cluster"}},
+		{Name: "secrets", Title: "Secrets", Reads: []string{"kubeconfig"}},
+		{Name: "kic-image-build", Title: "KIC Image Build"},
+		{Name: "kic-image-push", Title: "KIC Image Push", Reads: []string{"kic-image-build", "kind-registry"}, After: []string{"secrets"}},
+	}
+}
+
+func title(name string) string {
+	for _, p := range kind() {
+		if p.Name == name {
+			return p.Title
+		}
+	}
+	return name
+}
+
+func header(operation string, simulated bool) event.Event {
+	return event.Event{Type: event.RunStarted, Format: event.Format, Operation: operation, Provider: "kind", Stack: "dev",
+		Simulated: simulated, Parallel: 4, Projects: kind()}
+}
+
+// recorder writes events down with a clock that only moves when told.
+type recorder struct {
+	events  []event.Event
+	began   time.Time
+	now     time.Time
+	results event.Results
+	changes event.Changes
+}
+
+func begin(header event.Event) *recorder {
+	at := time.Date(2026, 11, 20, 19, 30, 0, 0, time.UTC)
+	r := &recorder{began: at, now: at}
+	r.add(header)
+	return r
+}
+
+func (r *recorder) add(e event.Event) {
+	e.Time, e.Run = r.now, "20261120-193000-000abc"
+	if e.Type == event.StepFinished {
+		r.results, r.changes = r.results.Count(e.Result), r.changes.Plus(*e.Changes)
+	}
+	r.events = append(r.events, e)
+}
+
+func (r *recorder) wait(d time.Duration) *recorder {
+	r.now = r.now.Add(d)
+	return r
+}
+
+func (r *recorder) start(project string) {
+	r.add(event.Event{Type: event.StepStarted, Project: project, Title: title(project)})
+}
+
+func (r *recorder) finish(project string, ms int64, c event.Changes) {
+	r.add(event.Event{Type: event.StepFinished, Project: project, Title: title(project), Result: event.Succeeded, DurationMS: ms, Changes: &c})
+}
+
+func (r *recorder) skip(project, reason string, causes ...string) {
+	r.add(event.Event{Type: event.StepFinished, Project: project, Title: title(project), Result: event.Skipped,
+		Reason: reason, Causes: causes, Changes: &event.Changes{}})
+}
+
+func (r *recorder) log(project string, s event.Severity, message string, resource event.Resource) {
+	r.add(event.Event{Type: event.StepLog, Project: project, Title: title(project), Severity: s, Message: message, Resource: resource})
+}
+
+func (r *recorder) progress(project string, a event.Action, typ, name string, counts event.Changes) {
+	r.add(event.Event{Type: event.StepProgress, Project: project, Title: title(project), Action: a, Status: event.ActionDone,
+		Resource: event.Resource{Type: typ, Name: name}, Counts: &counts})
+}
+
+func (r *recorder) progressFailed(project string, a event.Action, resource event.Resource, message string) {
+	r.add(event.Event{Type: event.StepProgress, Project: project, Title: title(project), Action: a, Status: event.ActionFailed,
+		Resource: resource, Counts: &event.Changes{}, Message: message})
+}
+
+func (r *recorder) hook(project, hook string, d time.Duration, failure string) {
+	r.add(event.Event{Type: event.HookStarted, Project: project, Title: title(project), Hook: hook})
+	e := event.Event{Type: event.HookFinished, Project: project, Title: title(project), Hook: hook, Result: event.Succeeded,
+		DurationMS: d.Milliseconds(), Error: failure}
+	if failure != "" {
+		e.Result = event.Failed
+	}
+	r.wait(d).add(e)
+}
+
+func (r *recorder) end(result event.Result) []event.Event {
+	r.add(event.Event{Type: event.RunFinished, Result: result, DurationMS: r.now.Sub(r.began).Milliseconds(),
+		Results: &r.results, Changes: &r.changes})
+	return r.events
+}

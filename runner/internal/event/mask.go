@@ -1,0 +1,192 @@
+package event
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Masked stands in a text where a secret was. It is the word that Pulumi uses.
+const Masked = "[secret]"
+
+const (
+	// minSecret is the length below which a value is not masked: "dev" or
+	// "true" as a password cannot be told from an ordinary word, and masking
+	// it would shred every text without hiding it.
+	minSecret = 6
+	// minMiddle is the length below which the part of a base64 text that only
+	// the secret decides is not masked on its own.
+	minMiddle = 8
+	// minToken is the length from which a word within a secret is masked on
+	// its own, if it looks like key material.
+	minToken = 32
+)
+
+// Masker replaces secrets in texts. It is the last line of defence: secrets
+// are kept out of events where events are made.
+//
+// Besides the value itself it knows its base64 forms (at any offset, as in the
+// "user:password" of a registry), its JSON and URL forms, and the long words in
+// a value of several lines that look like key material: the lines of a private
+// key, the token in a kubeconfig, but not its address or its field names.
+// Values shorter than six bytes are not masked. All methods are safe for concurrent use, and a nil
+// Masker masks nothing.
+type Masker struct {
+	mu       sync.RWMutex
+	forms    map[string]struct{} // guarded by mu
+	replacer *strings.Replacer   // guarded by mu; built from forms when first needed
+}
+
+// NewMasker returns a Masker that knows the given secrets.
+func NewMasker(secrets ...string) *Masker {
+	m := &Masker{}
+	m.Add(secrets...)
+	return m
+}
+
+// Add makes more secrets known. Texts that were masked before stay as they
+// are.
+func (m *Masker) Add(secrets ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.forms == nil {
+		m.forms = map[string]struct{}{}
+	}
+	for _, s := range secrets {
+		for _, form := range forms(s) {
+			m.forms[form] = struct{}{}
+		}
+	}
+	m.replacer = nil
+}
+
+// Mask returns text with every known secret replaced.
+func (m *Masker) Mask(text string) string {
+	if m == nil || text == "" {
+		return text
+	}
+	return m.current().Replace(text)
+}
+
+// Event returns e with its free text masked. Names from the catalogue and
+// words of closed sets stay: masking them would break the stream, and they
+// are not secret.
+func (m *Masker) Event(e Event) Event {
+	if m == nil {
+		return e
+	}
+	e.Message = m.Mask(e.Message)
+	e.Reason = m.Mask(e.Reason)
+	e.Error = m.Mask(e.Error)
+	e.Resource.Type = m.Mask(e.Resource.Type)
+	e.Resource.Name = m.Mask(e.Resource.Name)
+	return e
+}
+
+// current returns the replacer for what is known now.
+func (m *Masker) current() *strings.Replacer {
+	m.mu.RLock()
+	r := m.replacer
+	m.mu.RUnlock()
+	if r != nil {
+		return r
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.replacer == nil {
+		m.replacer = newReplacer(m.forms)
+	}
+	return m.replacer
+}
+
+// newReplacer tries the longest form first: a secret that begins with another
+// one must not leave its tail.
+func newReplacer(forms map[string]struct{}) *strings.Replacer {
+	sorted := make([]string, 0, len(forms))
+	for f := range forms {
+		sorted = append(sorted, f)
+	}
+	slices.SortFunc(sorted, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	pairs := make([]string, 0, 2*len(sorted))
+	for _, f := range sorted {
+		pairs = append(pairs, f, Masked)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// forms returns the texts in which a secret may show up.
+func forms(secret string) []string {
+	whole := strings.TrimSpace(secret)
+	if len(whole) < minSecret {
+		return nil
+	}
+	out := []string{whole, url.QueryEscape(whole), url.PathEscape(whole)}
+	out = append(out, quoted(whole)...)
+	out = append(out, encoded(secret)...)
+	out = append(out, encoded(whole)...)
+	for _, word := range strings.Fields(whole) {
+		if len(word) >= minToken && isToken(word) {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// isToken reports whether a word is made of the characters of keys and tokens
+// only. Addresses and ARNs have colons; masking them would hide from the user
+// what an error is about.
+func isToken(word string) bool {
+	const others = "+/=_.-"
+	for _, c := range word {
+		alnum := '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !alnum && !strings.ContainsRune(others, c) {
+			return false
+		}
+	}
+	return true
+}
+
+// quoted returns the secret as it looks inside a JSON text, with and without
+// the escapes that make JSON safe within HTML.
+func quoted(secret string) []string {
+	b, err := json.Marshal(secret)
+	if err != nil { // cannot happen: strings always marshal
+		return nil
+	}
+	safe := string(b[1 : len(b)-1])
+	plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(safe)
+	return []string{safe, plain}
+}
+
+// encoded returns what base64 texts that contain the secret have in common:
+// the secret in full, and the middle part that does not depend on what stands
+// before and after it, for each of the three offsets.
+func encoded(secret string) []string {
+	var out []string
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		full := enc.EncodeToString([]byte(secret))
+		out = append(out, full, strings.TrimRight(full, "="))
+		for offset := range 3 {
+			if part := middle(enc, secret, offset); len(part) >= minMiddle {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+// middle encodes the secret as if offset bytes stood before it and cuts the
+// characters at both ends that other bytes have a share in.
+func middle(enc *base64.Encoding, secret string, offset int) string {
+	padded := append(make([]byte, offset), secret...)
+	text := enc.WithPadding(base64.NoPadding).EncodeToString(padded)
+	first := (offset*8 + 5) / 6
+	last := len(padded) * 8 / 6
+	return text[first:last]
+}

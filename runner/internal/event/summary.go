@@ -1,0 +1,248 @@
+package event
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
+
+// SummaryFormat is the version of the summary's JSON form. It grows when a
+// field changes its meaning or goes away.
+const SummaryFormat = 1
+
+// Summary is what the events of a run add up to. It is the one reducer that
+// renderers, reports and the exit code share, and as JSON it is the summary of
+// a run on disk. Its size depends on the plan and on what went wrong, not on
+// the number of events.
+type Summary struct {
+	Format    int       `json:"format"`
+	Run       string    `json:"run"`
+	Operation string    `json:"operation"`
+	Provider  string    `json:"provider"`
+	Stack     string    `json:"stack"`
+	Simulated bool      `json:"simulated"`
+	Parallel  int       `json:"parallel"`
+	Started   time.Time `json:"started"`
+	Finished  time.Time `json:"finished,omitzero"`
+
+	// Result is empty until the run has finished; see Outcome.
+	Result     Result  `json:"result,omitempty"`
+	DurationMS int64   `json:"duration_ms"`
+	Results    Results `json:"results"`
+	Changes    Changes `json:"changes"`
+
+	Steps    []Step  `json:"steps"`
+	Warnings []Alert `json:"warnings,omitempty"`
+	// Stopping says why nothing new starts any more; empty while it does.
+	Stopping string `json:"stopping,omitempty"`
+
+	index map[string]int // project name -> position in Steps
+}
+
+// Step is one project of the plan and how far it is.
+type Step struct {
+	Project
+	Started  time.Time `json:"started,omitzero"`
+	Finished time.Time `json:"finished,omitzero"`
+
+	// Result is empty until the step has finished.
+	Result     Result   `json:"result,omitempty"`
+	Reason     string   `json:"reason,omitempty"`
+	Causes     []string `json:"causes,omitempty"`
+	Changes    Changes  `json:"changes"`
+	DurationMS int64    `json:"duration_ms"`
+	Error      string   `json:"error,omitempty"`
+
+	Hooks       []Hook       `json:"hooks,omitempty"`
+	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
+}
+
+// Hook is one hook of a step.
+type Hook struct {
+	Name       string    `json:"name"`
+	Started    time.Time `json:"started"`
+	Result     Result    `json:"result,omitempty"`
+	DurationMS int64     `json:"duration_ms"`
+	Error      string    `json:"error,omitempty"`
+}
+
+// Diagnostic is a warning or an error that belongs to a step. Lesser messages
+// are in the events only.
+type Diagnostic struct {
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"`
+	Resource Resource `json:"resource,omitzero"`
+}
+
+// Alert is a warning of the run, about a project if it names one.
+type Alert struct {
+	Project string `json:"project,omitempty"`
+	Message string `json:"message"`
+}
+
+// Duration returns how long the run has taken.
+func (s *Summary) Duration() time.Duration { return time.Duration(s.DurationMS) * time.Millisecond }
+
+// Duration returns how long the step has taken, with its hooks.
+func (s Step) Duration() time.Duration { return time.Duration(s.DurationMS) * time.Millisecond }
+
+// Duration returns how long the hook has taken.
+func (h Hook) Duration() time.Duration { return time.Duration(h.DurationMS) * time.Millisecond }
+
+// Summarise folds a stream. At an error of the stream it returns what it has
+// seen until then, with the error.
+func Summarise(events iter.Seq2[Event, error]) (*Summary, error) {
+	s := &Summary{}
+	for e, err := range events {
+		if err != nil {
+			return s, err
+		}
+		s.Apply(e)
+	}
+	return s, nil
+}
+
+// Outcome returns how the run ended. A run whose last event is missing was
+// interrupted, however well it looked until then.
+func (s *Summary) Outcome() Result {
+	if s.Result == "" {
+		return Interrupted
+	}
+	return s.Result
+}
+
+// Step returns the step of a project and its position in the plan, counted
+// from one. Events about a project that the plan does not hold have none.
+func (s *Summary) Step(project string) (step *Step, position int) {
+	if s.index == nil { // read from JSON
+		s.index = indexOf(s.Steps)
+	}
+	i, ok := s.index[project]
+	if !ok {
+		return nil, 0
+	}
+	return &s.Steps[i], i + 1
+}
+
+// Running returns the names of the projects that have started and not
+// finished, in plan order.
+func (s *Summary) Running() []string {
+	var names []string
+	for _, step := range s.Steps {
+		if !step.Started.IsZero() && step.Result == "" {
+			names = append(names, step.Name)
+		}
+	}
+	return names
+}
+
+// Apply adds one event.
+func (s *Summary) Apply(e Event) {
+	switch e.Type {
+	case RunStarted:
+		s.start(e)
+	case RunStopping:
+		s.Stopping = e.Reason
+	case RunWarning:
+		s.Warnings = append(s.Warnings, Alert{Project: e.Project, Message: e.Message})
+	case RunFinished:
+		s.Result, s.DurationMS, s.Finished = e.Result, e.DurationMS, e.Time
+	default:
+		if step, _ := s.Step(e.Project); step != nil {
+			s.applyStep(step, e)
+		}
+	}
+}
+
+// start begins the summary of a run.
+func (s *Summary) start(e Event) {
+	*s = Summary{
+		Format: SummaryFormat, Run: e.Run, Operation: e.Operation, Provider: e.Provider, Stack: e.Stack,
+		Simulated: e.Simulated, Parallel: e.Parallel, Started: e.Time,
+		Warnings: s.Warnings, // a warning may come before the run starts
+		Steps:    make([]Step, len(e.Projects)),
+	}
+	for i, p := range e.Projects {
+		s.Steps[i] = Step{Project: p}
+	}
+	s.index = indexOf(s.Steps)
+}
+
+// indexOf returns the position of every project.
+func indexOf(steps []Step) map[string]int {
+	index := make(map[string]int, len(steps))
+	for i, step := range steps {
+		index[step.Name] = i
+	}
+	return index
+}
+
+// applyStep adds an event that belongs to a step.
+func (s *Summary) applyStep(step *Step, e Event) {
+	switch e.Type {
+	case StepStarted:
+		step.Started = e.Time
+	case StepLog:
+		step.log(e)
+	case HookStarted:
+		step.Hooks = append(step.Hooks, Hook{Name: e.Hook, Started: e.Time})
+	case HookFinished:
+		step.finishHook(e)
+	case StepFinished:
+		step.finish(e)
+		s.Results = s.Results.Count(e.Result)
+		s.Changes = s.Changes.Plus(step.Changes)
+	}
+}
+
+// Ran reports whether the step did anything: not one that never started, nor
+// one that found nothing to do.
+func (s Step) Ran() bool { return !s.Started.IsZero() && s.Result != Skipped }
+
+// Errors returns why the step failed: the engine's diagnostics, and then the
+// step's own error unless a diagnostic has said it already.
+func (s Step) Errors() []Diagnostic {
+	var out []Diagnostic
+	said := s.Error == ""
+	for _, d := range s.Diagnostics {
+		if d.Severity == Error {
+			out = append(out, d)
+			said = said || strings.Contains(d.Message, s.Error)
+		}
+	}
+	if !said {
+		out = append(out, Diagnostic{Severity: Error, Message: s.Error})
+	}
+	return out
+}
+
+// log keeps what a user has to see once the step is over.
+func (s *Step) log(e Event) {
+	if e.Severity != Warning && e.Severity != Error {
+		return
+	}
+	d := Diagnostic{Severity: e.Severity, Message: e.Message, Resource: e.Resource}
+	if !slices.Contains(s.Diagnostics, d) { // the engine repeats itself
+		s.Diagnostics = append(s.Diagnostics, d)
+	}
+}
+
+// finishHook ends the hook that was started last under that name.
+func (s *Step) finishHook(e Event) {
+	for i := len(s.Hooks) - 1; i >= 0; i-- {
+		if h := &s.Hooks[i]; h.Name == e.Hook {
+			h.Result, h.DurationMS, h.Error = e.Result, e.DurationMS, e.Error
+			return
+		}
+	}
+}
+
+// finish ends the step.
+func (s *Step) finish(e Event) {
+	s.Finished, s.Result, s.Reason, s.Causes = e.Time, e.Result, e.Reason, e.Causes
+	s.DurationMS, s.Error = e.DurationMS, e.Error
+	if e.Changes != nil {
+		s.Changes = *e.Changes
+	}
+}

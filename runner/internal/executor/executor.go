@@ -1,0 +1,148 @@
+// Package executor walks a plan: it starts every step as soon as what the step
+// needs is done, within a limit, and says what happened in events. It knows
+// neither Pulumi nor a terminal; an Operator does the work of a step.
+//
+// The algorithm counts, for every step, the needs that are still open. A step
+// with none is ready; of the ready ones the first in plan order starts, so that
+// a limit of one gives exactly the listed order. A step that succeeds, or that
+// was skipped because there was nothing to do, closes one need of each of its
+// dependents. One goroutine, that of Run, owns all state; each running step has
+// a goroutine of its own, which only sends back its result.
+//
+// After a failure or an interruption nothing new starts, what runs is finished,
+// and then every step that never started is given its result: skipped with the
+// failed projects as causes if it depends on one, skipped because the run
+// stopped if it does not, cancelled if the user interrupted.
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/plan"
+)
+
+// Operator does the work of one step. It is called from several goroutines.
+// Events go through emit, which adds the project; emit must not be used after
+// Operate has returned. When ctx is cancelled, Operate stops its work and
+// returns an error.
+type Operator interface {
+	Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (Outcome, error)
+}
+
+// Outcome is what an operator has done. It counts even beside an error.
+type Outcome struct {
+	Changes event.Changes
+	// Skipped is the reason why there was nothing to do, such as "never
+	// deployed". What depends on such a step still runs.
+	Skipped string
+}
+
+// Options are the inputs of Run.
+type Options struct {
+	// Plan is walked in its order; for destroy the caller passes the reversed
+	// plan.
+	Plan      plan.Plan
+	Operation string
+	// Stack and Simulated are passed on in run.started.
+	Stack     string
+	Simulated bool
+	// Parallel is how many steps may run at once; less than one counts as one.
+	Parallel int
+	Operator Operator
+	// Hook does the work of a hook, or undoes it when the operation is
+	// destroy. It is called after an up or a destroy that went well; after a
+	// destroy also when there was nothing left to destroy, so that a hook that
+	// failed the first time is made good.
+	Hook func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error
+	// Emit receives the events; it is called from several goroutines.
+	Emit func(event.Event)
+	// Stop ends the run gently when it is closed: nothing new starts, running
+	// steps finish. Cancelling the context of Run stops the running ones, too.
+	Stop <-chan struct{}
+	// Now is the clock for durations; nil means time.Now.
+	Now func() time.Time
+}
+
+// Run walks the plan and returns when nothing runs any more. The error is nil
+// if and only if the result is a success; it joins ErrInterrupted, if the run
+// was, and one StepError for every failed step, in plan order.
+func Run(ctx context.Context, o Options) (Result, error) {
+	g, err := newGraph(o.Plan.Steps)
+	if err != nil {
+		return Result{}, err
+	}
+	r := newRun(o, g)
+	r.announce()
+	r.walk(ctx)
+	r.settle()
+	result := r.conclude()
+	return result, result.err(ctx)
+}
+
+// ErrInterrupted is the error of a run in which steps were cancelled.
+var ErrInterrupted = errors.New("interrupted")
+
+// StepError is the failure of one step.
+type StepError struct {
+	Project   string
+	Operation string
+	Err       error
+}
+
+// Error names operation and project, and says what went wrong.
+func (e *StepError) Error() string {
+	return fmt.Sprintf("%s %s: %v", e.Operation, e.Project, e.Err)
+}
+
+// Unwrap returns what went wrong.
+func (e *StepError) Unwrap() error { return e.Err }
+
+// Result is what became of a run.
+type Result struct {
+	Operation string
+	// Outcome is Succeeded, Failed or Interrupted.
+	Outcome  event.Result
+	Steps    []StepResult // in plan order
+	Duration time.Duration
+}
+
+// StepResult is what became of a step.
+type StepResult struct {
+	Project string
+	Result  event.Result
+	// Reason says why a step was skipped or cancelled.
+	Reason string
+	// Causes are the failed projects that kept the step from starting.
+	Causes   []string
+	Changes  event.Changes
+	Duration time.Duration
+	// Err is why a step failed, or what its operator said when it was
+	// cancelled.
+	Err error
+}
+
+// err returns the error that goes with the result.
+func (r Result) err(ctx context.Context) error {
+	var errs []error
+	if r.Outcome == event.Interrupted {
+		errs = append(errs, interruption(ctx))
+	}
+	for _, s := range r.Steps {
+		if s.Result == event.Failed {
+			errs = append(errs, &StepError{Project: s.Project, Operation: r.Operation, Err: s.Err})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// interruption says what interrupted the run.
+func interruption(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("%w: %w", ErrInterrupted, cause)
+	}
+	return ErrInterrupted
+}

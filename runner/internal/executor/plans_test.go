@@ -1,0 +1,45 @@
+package executor_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"mara/providers"
+	"mara/runner/internal/event"
+	"mara/runner/internal/executor"
+	"mara/runner/internal/plan"
+)
+
+func TestRealPlans(t *testing.T) {
+	t.Parallel()
+	for _, provider := range providers.All() {
+		up, err := plan.New(provider)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for operation, p := range map[string]plan.Plan{event.Up: up, event.Destroy: up.Reverse()} {
+			for _, limit := range []int{1, 4, 100} {
+				synctest.Test(t, func(t *testing.T) { expectFullRun(t, p, operation, limit) })
+			}
+		}
+	}
+}
+
+// expectFullRun runs a plan in which nothing fails under the eyes of a referee.
+func expectFullRun(t *testing.T, p plan.Plan, operation string, limit int) {
+	t.Helper()
+	ref := &referee{t: t, limit: limit, finished: map[string]bool{}}
+	hooks := &hookLog{}
+	_, err := executor.Run(t.Context(), executor.Options{
+		Plan: p, Operation: operation, Parallel: limit, Operator: ref, Emit: func(event.Event) {}, Hook: hooks.run,
+	})
+	if err != nil || len(ref.order) != len(p.Steps) {
+		t.Errorf("%s of %s: %d of %d steps ran, %v", operation, p.Provider, len(ref.order), len(p.Steps), err)
+	}
+	if limit == 1 {
+		expectListedOrder(t, p, ref.order)
+	}
+	if len(hooks.calls) != 1 {
+		t.Errorf("%s of %s: hooks %v, want that of the cluster", operation, p.Provider, hooks.calls)
+	}
+}

@@ -1,0 +1,263 @@
+package executor
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/runner/internal/event"
+)
+
+// run is the state of one walk. It belongs to the goroutine of Run.
+type run struct {
+	Options
+	graph graph
+	began time.Time
+
+	open    []int // by position: needs that are not yet done
+	ready   queue
+	started []bool
+	results []StepResult
+	running map[int]struct{}
+	done    chan finished
+
+	failed      []string // projects, as they failed
+	interrupted string   // the last reason; empty while nobody has asked to stop
+}
+
+// finished is what the goroutine of a step sends back.
+type finished struct {
+	position int
+	result   StepResult
+}
+
+// newRun prepares a walk: what needs nothing is ready.
+func newRun(o Options, g graph) *run {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Emit == nil {
+		o.Emit = func(event.Event) {}
+	}
+	o.Parallel = max(o.Parallel, 1)
+	n := len(o.Plan.Steps)
+	r := &run{
+		Options: o, graph: g, began: o.Now(),
+		open: make([]int, n), started: make([]bool, n), results: make([]StepResult, n),
+		running: map[int]struct{}{}, done: make(chan finished),
+	}
+	for i, needs := range g.needs {
+		r.open[i] = len(needs)
+		if len(needs) == 0 {
+			r.ready.push(i)
+		}
+	}
+	return r
+}
+
+// announce emits the plan.
+func (r *run) announce() {
+	list := make([]event.Project, len(r.Plan.Steps))
+	for i, s := range r.Plan.Steps {
+		list[i] = event.Project{Name: s.Project.Name, Title: s.Project.Title, Reads: s.Reads, After: s.After}
+	}
+	r.Emit(event.Event{
+		Type: event.RunStarted, Format: event.Format, Operation: r.Operation, Provider: r.Plan.Provider,
+		Stack: r.Stack, Simulated: r.Simulated, Parallel: r.Parallel, Projects: list,
+	})
+}
+
+// walk runs steps until nothing runs and nothing may start.
+func (r *run) walk(ctx context.Context) {
+	stop, cancel := r.Stop, ctx.Done()
+	for {
+		r.startReady(ctx)
+		if len(r.running) == 0 {
+			return
+		}
+		select {
+		case f := <-r.done:
+			r.finish(f)
+		case <-stop:
+			stop = nil
+			r.interrupt(event.ReasonInterrupted)
+		case <-cancel:
+			stop, cancel = nil, nil
+			r.interrupt(event.ReasonCancelled)
+		}
+	}
+}
+
+// startReady starts what is ready, up to the limit.
+func (r *run) startReady(ctx context.Context) {
+	for !r.ready.empty() && len(r.running) < r.Parallel && r.mayStart(ctx) {
+		r.start(ctx, r.ready.pop())
+	}
+}
+
+// mayStart reports whether anything new may start. It looks for an
+// interruption itself: one that came before or together with the end of a step
+// must win over what that step has made ready.
+func (r *run) mayStart(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		r.interrupt(event.ReasonCancelled)
+	case <-r.Stop:
+		r.interrupt(event.ReasonInterrupted)
+	default:
+	}
+	return r.interrupted == "" && len(r.failed) == 0
+}
+
+// interrupt notes that the user wants the run to end, and says so once for
+// each reason. Being cancelled is not taken back.
+func (r *run) interrupt(reason string) {
+	if r.interrupted == reason || r.interrupted == event.ReasonCancelled {
+		return
+	}
+	r.interrupted = reason
+	r.emitStopping(reason)
+}
+
+// emitStopping says that nothing new starts and what is waited for.
+func (r *run) emitStopping(reason string) {
+	r.Emit(event.Event{Type: event.RunStopping, Reason: reason, Waiting: r.waiting()})
+}
+
+// waiting returns the running projects in plan order.
+func (r *run) waiting() []string {
+	positions := make([]int, 0, len(r.running))
+	for i := range r.running {
+		positions = append(positions, i)
+	}
+	slices.Sort(positions)
+	names := make([]string, len(positions))
+	for i, position := range positions {
+		names[i] = r.Plan.Steps[position].Project.Name
+	}
+	return names
+}
+
+// start gives a step its goroutine. It ends before walk returns, because walk
+// waits for a result of every running step.
+func (r *run) start(ctx context.Context, position int) {
+	r.started[position] = true
+	r.running[position] = struct{}{}
+	w := worker{
+		step: r.Plan.Steps[position], operation: r.Operation, operator: r.Operator, hook: r.Hook, now: r.Now, send: r.Emit,
+	}
+	w.emit(event.Event{Type: event.StepStarted})
+	go func() {
+		f := finished{position: position, result: w.aborted()}
+		defer func() { r.done <- f }() // also when the operator ends the goroutine
+		f.result = w.work(ctx)
+	}()
+}
+
+// finish takes the result of a step and, if it went well, makes ready what
+// waited for it alone.
+func (r *run) finish(f finished) {
+	delete(r.running, f.position)
+	r.record(f.position, f.result)
+	switch f.result.Result {
+	case event.Succeeded, event.Skipped:
+		r.release(f.position)
+	case event.Failed:
+		r.failed = append(r.failed, f.result.Project)
+		if len(r.failed) == 1 && len(r.running) > 0 && r.interrupted == "" {
+			r.emitStopping(f.result.Project + " failed")
+		}
+	}
+}
+
+// release closes the need of every dependent of a step.
+func (r *run) release(position int) {
+	for _, d := range r.graph.dependents[position] {
+		if r.open[d]--; r.open[d] == 0 {
+			r.ready.push(d)
+		}
+	}
+}
+
+// settle gives every step that never started its result, in plan order, so
+// that the causes of what a step needs are known when its turn comes.
+func (r *run) settle() {
+	for i, started := range r.started {
+		if !started {
+			r.record(i, r.abandon(i))
+		}
+	}
+}
+
+// abandon says why a step never started. A failure that it depends on is the
+// better reason than an interruption: repeating the run alone does not help.
+func (r *run) abandon(position int) StepResult {
+	result := StepResult{Project: r.Plan.Steps[position].Project.Name, Result: event.Skipped, Causes: r.causes(position)}
+	switch {
+	case len(result.Causes) > 0:
+		result.Reason = list(result.Causes) + " failed"
+	case r.interrupted != "":
+		result.Result, result.Reason = event.Cancelled, event.ReasonInterrupted
+	default:
+		result.Reason = "stopped after " + list(r.failed) + " failed"
+	}
+	return result
+}
+
+// causes returns the failed projects that a step depends on, directly or
+// through skipped ones, in the order of its needs.
+func (r *run) causes(position int) []string {
+	var causes []string
+	for _, need := range r.graph.needs[position] {
+		roots := r.results[need].Causes
+		if r.results[need].Result == event.Failed {
+			roots = []string{r.results[need].Project}
+		}
+		for _, root := range roots {
+			if !slices.Contains(causes, root) {
+				causes = append(causes, root)
+			}
+		}
+	}
+	return causes
+}
+
+// record keeps the result of a step and emits it.
+func (r *run) record(position int, result StepResult) {
+	r.results[position] = result
+	e := event.Event{
+		Type: event.StepFinished, Project: result.Project, Title: r.Plan.Steps[position].Project.Title,
+		Result: result.Result, Reason: result.Reason, Causes: result.Causes,
+		Changes: &result.Changes, DurationMS: result.Duration.Milliseconds(),
+	}
+	if result.Err != nil {
+		e.Error = result.Err.Error()
+	}
+	r.Emit(e)
+}
+
+// conclude adds up the results and emits the end of the run.
+func (r *run) conclude() Result {
+	var counts event.Results
+	var changes event.Changes
+	for _, s := range r.results {
+		counts = counts.Count(s.Result)
+		changes = changes.Plus(s.Changes)
+	}
+	result := Result{Operation: r.Operation, Outcome: counts.Outcome(), Steps: r.results, Duration: r.Now().Sub(r.began)}
+	r.Emit(event.Event{
+		Type: event.RunFinished, Result: result.Outcome, DurationMS: result.Duration.Milliseconds(),
+		Results: &counts, Changes: &changes,
+	})
+	return result
+}
+
+// list joins names as a sentence does.
+func list(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

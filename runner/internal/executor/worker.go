@@ -1,0 +1,121 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/plan"
+)
+
+// worker does one step in a goroutine of its own.
+type worker struct {
+	step      plan.Step
+	operation string
+	operator  Operator
+	hook      func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error
+	now       func() time.Time
+	send      func(event.Event)
+}
+
+// emit sends an event about the step.
+func (w worker) emit(e event.Event) {
+	e.Project, e.Title = w.step.Project.Name, w.step.Project.Title
+	w.send(e)
+}
+
+// aborted is the result of a step whose goroutine was ended by its operator.
+func (w worker) aborted() StepResult {
+	return StepResult{
+		Project: w.step.Project.Name, Result: event.Failed,
+		Err: errors.New("internal error: the work on the project ended without a result"),
+	}
+}
+
+// work runs the operation and then the hooks. Whether an error is a failure or
+// the effect of an interruption is decided by our own context, not by the
+// error: an interrupted engine reports all kinds of them.
+func (w worker) work(ctx context.Context) StepResult {
+	began := w.now()
+	out, err := w.operate(ctx)
+	if err == nil && w.hooksDue(out) {
+		err = w.runHooks(ctx)
+	}
+	result := StepResult{
+		Project: w.step.Project.Name, Result: event.Succeeded, Changes: out.Changes, Duration: w.now().Sub(began), Err: err,
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		result.Result, result.Reason = event.Cancelled, event.ReasonInterrupted
+	case err != nil:
+		result.Result = event.Failed
+	case out.Skipped != "":
+		result.Result, result.Reason = event.Skipped, out.Skipped
+	}
+	return result
+}
+
+// operate calls the operator and survives its panic.
+func (w worker) operate(ctx context.Context) (out Outcome, err error) {
+	defer w.recover(&err)
+	return w.operator.Operate(ctx, w.step, w.emit)
+}
+
+// hooksDue reports whether the hooks follow the operation.
+func (w worker) hooksDue(out Outcome) bool {
+	switch w.operation {
+	case event.Up:
+		return out.Skipped == ""
+	case event.Destroy:
+		return true
+	default:
+		return false
+	}
+}
+
+// runHooks runs the hooks in order, up to the first that fails.
+func (w worker) runHooks(ctx context.Context) error {
+	for _, h := range w.step.Project.Hooks {
+		name := string(h)
+		if ctx.Err() != nil {
+			return fmt.Errorf("hook %s: %w", name, context.Cause(ctx))
+		}
+		if err := w.runHook(ctx, name); err != nil {
+			return fmt.Errorf("hook %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// runHook runs one hook between its two events.
+func (w worker) runHook(ctx context.Context, name string) error {
+	began := w.now()
+	w.emit(event.Event{Type: event.HookStarted, Hook: name})
+	err := w.callHook(ctx, name)
+	e := event.Event{Type: event.HookFinished, Hook: name, Result: event.Succeeded, DurationMS: w.now().Sub(began).Milliseconds()}
+	if err != nil {
+		e.Result, e.Error = event.Failed, err.Error()
+	}
+	w.emit(e)
+	return err
+}
+
+// callHook calls the hook and survives its panic.
+func (w worker) callHook(ctx context.Context, name string) (err error) {
+	defer w.recover(&err)
+	return w.hook(ctx, w.step, name, w.emit)
+}
+
+// recover turns a panic into an error and keeps the stack as a diagnostic: one
+// broken project must not take the others down with it.
+func (w worker) recover(err *error) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	*err = fmt.Errorf("internal error: panic: %v", p)
+	w.emit(event.Event{Type: event.StepLog, Severity: event.Error, Message: fmt.Sprintf("panic: %v\n\n%s", p, debug.Stack())})
+}
