@@ -1,0 +1,137 @@
+// Package journal keeps runs on disk, one folder each:
+//
+//	<id>/events.ndjson        every event, appended as it comes
+//	<id>/logs/<project>.log   what happened in one project, for reading
+//	<id>/summary.json         what the events add up to, written at the end
+//
+// The events are the truth; they survive a crash at any moment, and all the
+// rest can be made from them again. Files are readable by their owner only.
+// Events are masked before they come here.
+package journal
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mara/runner/internal/event"
+)
+
+const (
+	eventsFile  = "events.ndjson"
+	summaryFile = "summary.json"
+	logsFolder  = "logs"
+	// idTime is how an id begins.
+	idTime = "20060102-150405"
+)
+
+// Journal writes one run. It is an event.Sink.
+type Journal struct {
+	id      string
+	dir     string
+	warn    func(event.Event)
+	warned  bool
+	events  *appendFile
+	logs    logs
+	summary event.Summary
+}
+
+// Options are the inputs of Create.
+type Options struct {
+	// Dir is the folder that holds all runs, such as .runner/runs.
+	Dir string
+	// Now is when the run begins; it becomes part of its id.
+	Now time.Time
+	// Warn receives one run.warning if the journal cannot be written, as on a
+	// full disk. It is called while an event is handled; an Emitter's Emit will
+	// do. The run goes on without a complete journal.
+	Warn func(event.Event)
+}
+
+// Create makes the folder of a new run.
+func Create(o Options) (*Journal, error) {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the folder for runs: %w", err)
+	}
+	id, dir, err := makeFolder(o.Dir, o.Now)
+	if err != nil {
+		return nil, fmt.Errorf("creating the folder of the run: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, eventsFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("creating the journal: %w", err)
+	}
+	logDir := filepath.Join(dir, logsFolder)
+	if err := os.Mkdir(logDir, 0o700); err != nil {
+		return nil, errors.Join(fmt.Errorf("creating the folder for logs: %w", err), f.Close())
+	}
+	return &Journal{id: id, dir: dir, warn: o.Warn, events: &appendFile{f: f}, logs: newLogs(logDir)}, nil
+}
+
+// makeFolder takes a new id. Another runner may have had the same thought in
+// the same millisecond, so it tries again.
+func makeFolder(parent string, now time.Time) (id, dir string, err error) {
+	for range 100 {
+		id = newID(now)
+		dir = filepath.Join(parent, id)
+		if err = os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return id, dir, err
+}
+
+// newID returns an id that sorts by time and is short enough to type:
+// 20261120-193000-250k3f, the last part being milliseconds and chance.
+func newID(now time.Time) string {
+	now = now.UTC()
+	return fmt.Sprintf("%s-%03d%s", now.Format(idTime), now.Nanosecond()/1e6, strings.ToLower(rand.Text()[:3]))
+}
+
+// isID tells the folders of runs from whatever else lies beside them.
+func isID(name string) bool {
+	if len(name) != len(idTime)+len("-250k3f") {
+		return false
+	}
+	_, err := time.Parse(idTime, name[:len(idTime)])
+	return err == nil && !strings.ContainsAny(name, "./")
+}
+
+// ID returns the id of the run.
+func (j *Journal) ID() string { return j.id }
+
+// Dir returns the folder of the run.
+func (j *Journal) Dir() string { return j.dir }
+
+// Emit appends an event.
+func (j *Journal) Emit(e event.Event) {
+	j.summary.Apply(e)
+	line, err := event.Marshal(e)
+	if err == nil {
+		err = j.events.append(line)
+	}
+	j.check(err)
+	j.check(j.logs.write(&j.summary, e))
+}
+
+// check reports the first error, once.
+func (j *Journal) check(err error) {
+	if err == nil || j.warned {
+		return
+	}
+	j.warned = true
+	if j.warn != nil {
+		j.warn(event.Event{Type: event.RunWarning, Message: fmt.Sprintf("the journal of this run is incomplete: %v", err)})
+	}
+}
+
+// Close writes the summary and ends the journal. It is called after the last
+// event.
+func (j *Journal) Close() error {
+	return errors.Join(j.logs.close(), j.events.close(), writeSummary(j.dir, &j.summary))
+}

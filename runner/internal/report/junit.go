@@ -1,0 +1,114 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"mara/runner/internal/event"
+)
+
+// The elements of a JUnit report, as CI systems read them: the run is a suite,
+// each project a test case.
+type (
+	junitSuites struct {
+		XMLName xml.Name     `xml:"testsuites"`
+		Suites  []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name       string          `xml:"name,attr"`
+		Tests      int             `xml:"tests,attr"`
+		Failures   int             `xml:"failures,attr"`
+		Errors     int             `xml:"errors,attr"`
+		Skipped    int             `xml:"skipped,attr"`
+		Time       string          `xml:"time,attr"`
+		Timestamp  string          `xml:"timestamp,attr"`
+		Properties []junitProperty `xml:"properties>property"`
+		Cases      []junitCase     `xml:"testcase"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		Time    string        `xml:"time,attr"`
+		Failure *junitProblem `xml:"failure"`
+		Error   *junitProblem `xml:"error"`
+		Skipped *junitProblem `xml:"skipped"`
+		Output  string        `xml:"system-out,omitempty"`
+	}
+	junitProblem struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// writeJUnit writes the summary as one suite. A cancelled project counts as an
+// error: an interrupted run must not pass for a green one.
+func writeJUnit(w io.Writer, s *event.Summary) error {
+	suite := junitSuite{
+		Name: fmt.Sprintf("%s %s/%s", s.Operation, s.Provider, s.Stack), Tests: len(s.Steps),
+		Time: seconds(s.DurationMS), Timestamp: s.Started.UTC().Format("2006-01-02T15:04:05"),
+		Properties: []junitProperty{{"run", s.Run}, {"result", string(s.Outcome())}, {"simulated", fmt.Sprint(s.Simulated)}},
+	}
+	for _, step := range s.Steps {
+		c := junitCaseOf(s, step)
+		suite.count(c)
+		suite.Cases = append(suite.Cases, c)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(junitSuites{Suites: []junitSuite{suite}}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (j *junitSuite) count(c junitCase) {
+	switch {
+	case c.Failure != nil:
+		j.Failures++
+	case c.Error != nil:
+		j.Errors++
+	case c.Skipped != nil:
+		j.Skipped++
+	}
+}
+
+func junitCaseOf(s *event.Summary, step event.Step) junitCase {
+	c := junitCase{
+		Name: step.Name, Class: strings.Join([]string{s.Provider, s.Stack, s.Operation}, "."), Time: seconds(step.DurationMS),
+		Output: changes(step),
+	}
+	switch result(step) {
+	case event.Failed:
+		c.Failure = &junitProblem{Message: step.Error, Text: failureText(step)}
+	case event.Skipped:
+		c.Skipped = &junitProblem{Message: step.Reason}
+	case event.Cancelled, event.Interrupted:
+		c.Error = &junitProblem{Message: strings.TrimSuffix(fmt.Sprintf("%s: %s", result(step), step.Reason), ": ")}
+	}
+	return c
+}
+
+// failureText joins the messages of a failed step.
+func failureText(step event.Step) string {
+	var parts []string
+	for _, f := range step.Errors() {
+		text := f.Message
+		if f.Resource != (event.Resource{}) {
+			text = f.Resource.String() + "\n" + text
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }

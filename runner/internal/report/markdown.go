@@ -1,0 +1,78 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mara/runner/internal/event"
+)
+
+// writeMarkdown writes GitHub's dialect, as job summaries and comments use it.
+func writeMarkdown(w io.Writer, s *event.Summary) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n", inline(title(s)))
+	if s.Simulated {
+		b.WriteString("> **SIMULATED**: stand-ins answered for every cloud; nothing real was touched.\n\n")
+	}
+	fmt.Fprintf(&b, "%s; %s; %s\n\n", s.Results, s.Changes.Words(s.Operation), event.FormatDuration(s.Duration()))
+	markdownTable(&b, s)
+	for _, step := range failed(s) {
+		markdownFailure(&b, step)
+	}
+	markdownWarnings(&b, s)
+	fmt.Fprintf(&b, "\n<sub>run %s, started %s</sub>\n", inline(s.Run), s.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func markdownTable(b *strings.Builder, s *event.Summary) {
+	b.WriteString("| Project | Result | Changes | Time | Reason |\n|---|---|---|---:|---|\n")
+	for _, step := range s.Steps {
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n",
+			inline(step.Name), result(step), changes(step), took(step), inline(step.Reason))
+	}
+}
+
+func markdownFailure(b *strings.Builder, step event.Step) {
+	fmt.Fprintf(b, "\n### %s (%s) failed\n", inline(step.Title), inline(step.Name))
+	for _, f := range step.Errors() {
+		if f.Resource != (event.Resource{}) {
+			fmt.Fprintf(b, "\n%s\n", inline(f.Resource.String()))
+		}
+		fence := fenceFor(f.Message)
+		fmt.Fprintf(b, "\n%s\n%s\n%s\n", fence, f.Message, fence)
+	}
+}
+
+func markdownWarnings(b *strings.Builder, s *event.Summary) {
+	if len(s.Warnings) == 0 {
+		return
+	}
+	b.WriteString("\n### Warnings\n\n")
+	for _, a := range s.Warnings {
+		text := a.Message
+		if a.Project != "" {
+			text = a.Project + ": " + text
+		}
+		fmt.Fprintf(b, "- %s\n", inline(text))
+	}
+}
+
+// inline escapes a text for a line or a table cell: it must not become markup.
+func inline(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return strings.NewReplacer(
+		`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "[", `\[`, "]", `\]`,
+		"&", "&amp;", "<", "&lt;", ">", "&gt;",
+	).Replace(text)
+}
+
+// fenceFor returns a fence longer than any run of backticks in the text.
+func fenceFor(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}

@@ -1,0 +1,107 @@
+// Package report writes the summary of a run in forms for people, programs and
+// CI systems: JSON, Markdown, JUnit XML and a self-contained HTML page. All of
+// them are made from event.Summary alone, so a report can be written at the end
+// of a run or long after it.
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mara/runner/internal/event"
+)
+
+// Format is a form of a report.
+type Format string
+
+// The forms of a report.
+const (
+	JSON     Format = "json"
+	Markdown Format = "md"
+	JUnit    Format = "junit"
+	HTML     Format = "html"
+)
+
+// Formats returns every form.
+func Formats() []Format { return []Format{HTML, JSON, JUnit, Markdown} }
+
+// ErrFormat is the error for a form that does not exist.
+var ErrFormat = errors.New("unknown report format")
+
+// Write writes the summary in a form.
+func Write(w io.Writer, f Format, s *event.Summary) error {
+	switch f {
+	case JSON:
+		return writeJSON(w, s)
+	case Markdown:
+		return writeMarkdown(w, s)
+	case JUnit:
+		return writeJUnit(w, s)
+	case HTML:
+		return writeHTML(w, s)
+	default:
+		return fmt.Errorf("%w %q: choose one of %s", ErrFormat, f, joined(Formats()))
+	}
+}
+
+func joined(formats []Format) string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = string(f)
+	}
+	return strings.Join(names, ", ")
+}
+
+// writeJSON writes the summary itself.
+func writeJSON(w io.Writer, s *event.Summary) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(s)
+}
+
+// title names the run in one line.
+func title(s *event.Summary) string {
+	text := fmt.Sprintf("%s %s/%s %s", s.Operation, s.Provider, s.Stack, s.Outcome())
+	if s.Simulated {
+		text += " " + simulated
+	}
+	return text
+}
+
+// simulated marks every report of a simulation.
+const simulated = "[SIMULATED]"
+
+// changes renders the changes of a step: nothing for one that never ran.
+func changes(s event.Step) string {
+	if !s.Ran() && !s.Changes.Any() {
+		return ""
+	}
+	return s.Changes.String()
+}
+
+// took renders the time of a step: nothing for one that never ran.
+func took(s event.Step) string {
+	if !s.Ran() {
+		return ""
+	}
+	return event.FormatDuration(s.Duration())
+}
+
+// result returns the result of a step; one whose end is not recorded ended with
+// its run.
+func result(s event.Step) event.Result {
+	if s.Result == "" {
+		return event.Interrupted
+	}
+	return s.Result
+}
+
+// failed returns the steps that failed, in plan order.
+func failed(s *event.Summary) []event.Step {
+	return slices.DeleteFunc(slices.Clone(s.Steps), func(step event.Step) bool { return step.Result != event.Failed })
+}

@@ -1,0 +1,99 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	"mara/runner/internal/event"
+)
+
+// activity is what a step is doing at the moment. Its size depends on how much
+// the engine does at the same time, not on how much there is to do.
+type activity struct {
+	active []work // started and not done, the oldest first
+	done   event.Changes
+	hook   string
+}
+
+// work is something that happens to a resource.
+type work struct {
+	resource event.Resource
+	action   event.Action
+}
+
+// activities are those of all steps that run, by project.
+type activities map[string]*activity
+
+// apply adds one event.
+func (a activities) apply(e event.Event) {
+	if e.Type == event.StepStarted {
+		a[e.Project] = &activity{}
+		return
+	}
+	step := a[e.Project]
+	if step == nil {
+		return
+	}
+	switch e.Type {
+	case event.StepProgress:
+		step.progress(e)
+	case event.HookStarted:
+		step.hook = e.Hook
+	case event.HookFinished:
+		step.hook = ""
+	case event.StepFinished:
+		delete(a, e.Project)
+	}
+}
+
+func (a *activity) progress(e event.Event) {
+	if e.Counts != nil {
+		a.done = *e.Counts
+	}
+	same := func(w work) bool { return w.resource == e.Resource }
+	if i := slices.IndexFunc(a.active, same); i >= 0 {
+		a.active = slices.Delete(a.active, i, i+1)
+	}
+	if e.Status == event.ActionStarted {
+		a.active = append(a.active, work{resource: e.Resource, action: e.Action})
+	}
+}
+
+// String says what the step is doing: of several resources the one that has
+// been worked on the longest, because that is the one to wait for.
+func (a *activity) String() string {
+	if a.hook != "" {
+		return "hook " + a.hook
+	}
+	if len(a.active) == 0 {
+		return ""
+	}
+	text := a.active[0].String()
+	if n := len(a.active) - 1; n > 0 {
+		text += ", " + plural(n, "more", "more")
+	}
+	return text
+}
+
+// String names action and resource: creating Cluster main.
+func (w work) String() string {
+	return strings.TrimSpace(doing(w.action) + " " + short(w.resource))
+}
+
+// doing is the action while it goes on.
+func doing(a event.Action) string {
+	words := map[event.Action]string{
+		event.Create: "creating", event.Update: "updating", event.Replace: "replacing", event.Delete: "deleting",
+		event.Same: "checking", event.Read: "reading", event.Reload: "refreshing", event.Import: "importing",
+	}
+	if word, ok := words[a]; ok {
+		return word
+	}
+	return string(a)
+}
+
+// short names a resource with the last part of its type, as kubernetes:core/v1:ConfigMap
+// is called by everybody.
+func short(r event.Resource) string {
+	return event.Resource{Type: r.Type[strings.LastIndexByte(r.Type, ':')+1:], Name: r.Name}.String()
+}

@@ -1,0 +1,117 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"mara/runner/internal/event"
+)
+
+// ending is what stands at the end of a run: why it failed, what became of
+// every project, and the totals.
+type ending struct {
+	summary *event.Summary
+	paint   palette
+	width   int
+}
+
+func (e ending) render() string {
+	return e.failures() + e.table() + e.totals()
+}
+
+// failures renders every failed step with its diagnostics in full. What was
+// skipped or cancelled in consequence has nothing to add.
+func (e ending) failures() string {
+	var b strings.Builder
+	for _, s := range e.summary.Steps {
+		if s.Result == event.Failed {
+			b.WriteString(e.failure(s))
+		}
+	}
+	return b.String()
+}
+
+// failure renders one failed step. Diagnostics are indented but not wrapped:
+// they may hold commands, addresses and tables of their own.
+func (e ending) failure(s event.Step) string {
+	var b strings.Builder
+	title := fmt.Sprintf("FAILED %s (%s)", s.Title, s.Name)
+	b.WriteString("\n" + e.paint.red(wrap(title, e.width, 2)) + "\n")
+	for _, d := range s.Errors() {
+		if r := d.Resource.String(); r != "" {
+			b.WriteString("  " + e.paint.bold(r) + "\n")
+		}
+		b.WriteString(indented(d.Message, 4) + "\n")
+	}
+	return b.String()
+}
+
+// The columns of the summary table.
+const (
+	colProject = iota
+	colResult
+	colChanges
+	colTime
+	colReason
+)
+
+// table renders one line for every project, in plan order.
+func (e ending) table() string {
+	steps := e.summary.Steps
+	if len(steps) == 0 {
+		return ""
+	}
+	rows := make([][]string, len(steps))
+	for i, s := range steps {
+		rows[i] = e.row(s)
+	}
+	columns := []column{
+		colProject: {title: "PROJECT", min: 10},
+		colResult:  {title: "RESULT"},
+		colChanges: {title: "CHANGES", min: 7},
+		colTime:    {title: "TIME"},
+		colReason:  {title: "REASON", optional: true},
+	}
+	paint := func(row, col int, text string) string {
+		if col == colResult {
+			return e.paint.result(steps[row].Result, text)
+		}
+		return text
+	}
+	heading := "Summary"
+	if e.summary.Simulated {
+		heading += " " + mark
+	}
+	return "\n" + e.paint.bold(heading) + "\n" + table(columns, rows, e.width, paint)
+}
+
+// row renders a step. One that never ran has neither changes nor a time.
+func (e ending) row(s event.Step) []string {
+	row := []string{colProject: s.Name, colResult: string(s.Result), colChanges: "-", colTime: "-", colReason: s.Reason}
+	if s.Result == "" {
+		row[colResult] = "unknown"
+	}
+	if s.Ran() {
+		row[colChanges] = "none"
+		row[colTime] = event.FormatDuration(s.Duration())
+	}
+	if s.Changes.Any() {
+		row[colChanges] = s.Changes.String()
+	}
+	return row
+}
+
+// totals renders the last words about the run.
+func (e ending) totals() string {
+	s := e.summary
+	verb := map[event.Result]string{event.Succeeded: "succeeded in", event.Failed: "FAILED after", event.Interrupted: "INTERRUPTED after"}
+	text := fmt.Sprintf("%s %s %s: %s; %s", s.Operation, verb[s.Outcome()], event.FormatDuration(s.Duration()),
+		s.Results, s.Changes.Words(s.Operation))
+	if n := len(s.Warnings); n > 0 {
+		text += "; " + plural(n, "warning", "warnings")
+	}
+	if s.Simulated {
+		text += " " + mark
+	}
+	return "\n" + e.paint.result(s.Outcome(), wrap(text, e.width, 2)) + "\n"
+}

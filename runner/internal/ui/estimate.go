@@ -1,0 +1,140 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	"mara/runner/internal/event"
+)
+
+// Estimate is what to expect of a project, from an earlier run.
+type Estimate struct {
+	Duration  time.Duration
+	Resources int
+}
+
+// Estimates gathers what to expect of an operation from earlier runs, the
+// newest first. A project counts when it succeeded in the same operation and
+// environment; of several runs the newest does.
+func Estimates(operation, provider, stack string, earlier []*event.Summary) map[string]Estimate {
+	all := map[string]Estimate{}
+	for _, s := range earlier {
+		if s.Operation != operation || s.Provider != provider || s.Stack != stack {
+			continue
+		}
+		for _, step := range s.Steps {
+			if _, known := all[step.Name]; !known && step.Result == event.Succeeded {
+				all[step.Name] = Estimate{Duration: step.Duration(), Resources: step.Changes.Total()}
+			}
+		}
+	}
+	return all
+}
+
+// forecast is how far a run is and how long it will still take.
+type forecast struct {
+	share float64       // from 0 to 1
+	left  time.Duration // meaningful if known
+	known bool
+	over  bool // what still runs has taken longer than expected
+}
+
+// newForecast plays the rest of the run: every step takes as long as it is
+// expected to, and starts when what it needs is done and there is a place.
+// Without an estimate for every unfinished step there is nothing to play.
+func newForecast(s *event.Summary, estimates map[string]Estimate, now time.Time) forecast {
+	f := forecast{share: finishedShare(s)}
+	remaining, over, ok := remainders(s, estimates, now)
+	if !ok {
+		return f
+	}
+	f.left, f.known, f.over = play(s, remaining), true, over
+	if past := now.Sub(s.Started); past > 0 && past+f.left > 0 {
+		f.share = float64(past) / float64(past+f.left)
+	}
+	return f
+}
+
+// finishedShare counts projects.
+func finishedShare(s *event.Summary) float64 {
+	if len(s.Steps) == 0 {
+		return 0
+	}
+	return float64(finished(s)) / float64(len(s.Steps))
+}
+
+func finished(s *event.Summary) int {
+	return s.Results.Succeeded + s.Results.Failed + s.Results.Skipped + s.Results.Cancelled
+}
+
+// remainders is how long each step will still take, in plan order, nothing for
+// those that are done or will not start any more. over says that one which runs
+// should have been done.
+func remainders(s *event.Summary, estimates map[string]Estimate, now time.Time) (all []time.Duration, over, ok bool) {
+	all = make([]time.Duration, len(s.Steps))
+	for i, step := range s.Steps {
+		running := !step.Started.IsZero()
+		if step.Result != "" || !running && s.Stopping != "" {
+			continue
+		}
+		e, known := estimates[step.Name]
+		if !known {
+			return nil, false, false
+		}
+		all[i] = e.Duration
+		if running {
+			all[i] = max(0, e.Duration-now.Sub(step.Started))
+			over = over || all[i] == 0
+		}
+	}
+	return all, over, true
+}
+
+// play returns when the last step is done if all takes as long as it should.
+func play(s *event.Summary, remaining []time.Duration) time.Duration {
+	places := make([]time.Duration, max(1, s.Parallel)) // when each is free again
+	done := make([]time.Duration, len(s.Steps))
+	var last time.Duration
+	run := func(i int, earliest time.Duration) {
+		at := slices.Index(places, slices.Min(places))
+		done[i] = max(places[at], earliest) + remaining[i]
+		places[at] = done[i]
+		last = max(last, done[i])
+	}
+	for i, step := range s.Steps {
+		if step.Result == "" && !step.Started.IsZero() {
+			run(i, 0)
+		}
+	}
+	for i, step := range s.Steps { // edges point backwards, so needs come first
+		if step.Result != "" || !step.Started.IsZero() || remaining[i] == 0 {
+			continue
+		}
+		var earliest time.Duration
+		for _, name := range needs(step) {
+			if _, position := s.Step(name); position > 0 {
+				earliest = max(earliest, done[position-1])
+			}
+		}
+		run(i, earliest)
+	}
+	return last
+}
+
+// needs are the projects that a step waits for.
+func needs(step event.Step) []string { return slices.Concat(step.Reads, step.After) }
+
+// words tells the rest the way a person would: not to the second.
+func (f forecast) words() string {
+	switch {
+	case !f.known:
+		return ""
+	case f.left == 0 && f.over:
+		return "longer than last time"
+	case f.left < time.Minute:
+		const step = 10 * time.Second
+		return "about " + seconds((f.left+step-1)/step*step) + " left"
+	default:
+		return "about " + minutes(f.left.Round(time.Minute)) + " left"
+	}
+}

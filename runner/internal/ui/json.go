@@ -1,0 +1,28 @@
+package ui
+
+import (
+	"io"
+
+	"mara/runner/internal/event"
+)
+
+// JSON writes every event as one line, as it comes, and nothing else.
+type JSON struct {
+	out printer
+}
+
+// NewJSON returns a renderer that writes to w.
+func NewJSON(w io.Writer) *JSON { return &JSON{out: printer{w: w}} }
+
+// Emit writes one event.
+func (j *JSON) Emit(e event.Event) {
+	line, err := event.Marshal(e)
+	if err != nil {
+		j.out.fail(err)
+		return
+	}
+	j.out.write(line)
+}
+
+// Err returns the first error of writing. After it nothing more is written.
+func (j *JSON) Err() error { return j.out.err }

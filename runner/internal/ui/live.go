@@ -1,0 +1,171 @@
+package ui
+
+import (
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"mara/runner/internal/event"
+)
+
+// TickRate is how often the live view is usually painted.
+const TickRate = 100 * time.Millisecond
+
+// LiveOptions are the inputs of NewLive.
+type LiveOptions struct {
+	// Size returns columns and lines of the terminal. It is asked before every
+	// painting, so that no signal is needed; zeros stand for unknown.
+	Size func() (width, height int)
+	// Ticks says when to paint, and what time it is then.
+	Ticks <-chan time.Time
+	// Colour allows colours.
+	Colour bool
+	// ASCII draws without characters beyond ASCII.
+	ASCII bool
+	// Estimates are what to expect of the projects, by name; without them
+	// neither bars nor a time left are shown.
+	Estimates map[string]Estimate
+	// Next returns the commands to suggest at the end; nil suggests none.
+	Next func(*event.Summary) []string
+}
+
+// Live shows a run on a terminal: a frame that is painted again and again,
+// warnings and failures scrolling above it, and at the end the same words that
+// Plain ends with.
+//
+// One goroutine owns the terminal. It neither reads from it nor asks it
+// anything. Emit only takes notes, so that a terminal which is held does not
+// hold up whoever else listens to the run.
+type Live struct {
+	o      LiveOptions
+	screen screen // owned by the painting goroutine, after it by Close
+	stop   chan struct{}
+	ended  chan struct{}
+
+	mu    sync.Mutex      // guards what follows
+	text  *Plain          // renders what stays above the frame
+	above strings.Builder // where it does
+	doing activities
+	now   time.Time // of the last tick
+}
+
+// NewLive starts a live view on the terminal w. The caller must Close it.
+func NewLive(w io.Writer, o LiveOptions) *Live {
+	l := &Live{o: o, screen: screen{out: printer{w: w}}, stop: make(chan struct{}), ended: make(chan struct{}), doing: activities{}}
+	width, _ := l.size()
+	l.text = NewPlain(&l.above, PlainOptions{Width: width, Colour: o.Colour, Next: o.Next})
+	go l.paintUntilStopped()
+	return l
+}
+
+// size is that of the terminal, or the usual one.
+func (l *Live) size() (width, height int) {
+	if l.o.Size != nil {
+		width, height = l.o.Size()
+	}
+	if width <= 0 || height <= 0 {
+		return 80, 24
+	}
+	return width, height
+}
+
+// Emit takes note of an event.
+func (l *Live) Emit(e event.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.doing.apply(e)
+	if !staysAbove(e) {
+		l.text.summary.Apply(e)
+		return
+	}
+	l.text.Emit(e)
+	if e.Type == event.StepFinished {
+		l.text.causes(e.Project)
+	}
+}
+
+// staysAbove tells what is written above the frame from what only changes it.
+func staysAbove(e event.Event) bool {
+	switch e.Type {
+	case event.StepStarted, event.StepProgress, event.HookStarted:
+		return false
+	case event.StepFinished:
+		return e.Result == event.Failed
+	default:
+		return true
+	}
+}
+
+// causes prints the first line of every error of a step that has just failed.
+// All of it comes at the end.
+func (p *Plain) causes(project string) {
+	step, _ := p.summary.Step(project)
+	if step == nil {
+		return
+	}
+	for _, d := range step.Errors() {
+		text := firstLine(d.Message)
+		if r := d.Resource.String(); r != "" {
+			text = r + ": " + text
+		}
+		p.line("  "+text, 4, p.paint.red)
+	}
+}
+
+func (l *Live) paintUntilStopped() {
+	defer close(l.ended)
+	for {
+		select {
+		case <-l.stop:
+			return
+		case now := <-l.o.Ticks:
+			l.paint(now)
+		}
+	}
+}
+
+// paint brings the terminal up to date. It writes without holding the lock.
+func (l *Live) paint(now time.Time) {
+	width, height := l.size()
+	text, lines := l.compose(now, width, height)
+	l.screen.paint(text, lines, width)
+}
+
+// compose takes what is to stay above the frame, and draws the frame.
+func (l *Live) compose(now time.Time, width, height int) (text string, lines []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	l.text.o.Width = width
+	text = l.above.String()
+	l.above.Reset()
+	s := &l.text.summary
+	if s.Operation == "" || s.Result != "" {
+		return text, nil // not yet begun, or over
+	}
+	return text, frame{
+		summary: s, doing: l.doing, estimates: l.o.Estimates,
+		paint: palette{on: l.o.Colour}, glyphs: newGlyphs(l.o.ASCII),
+		now: now, width: width, height: height,
+	}.render()
+}
+
+// Close paints a last time and leaves the terminal. A run that has ended leaves
+// its summary; of one that was broken off the last frame remains. It may be
+// called again.
+func (l *Live) Close() error {
+	select {
+	case <-l.stop:
+		return l.Err()
+	default:
+	}
+	close(l.stop)
+	<-l.ended
+	l.paint(l.now)
+	l.screen.leave()
+	return l.Err()
+}
+
+// Err returns the first error of writing, once the view is closed.
+func (l *Live) Err() error { return l.screen.out.err }

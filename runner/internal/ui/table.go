@@ -1,0 +1,94 @@
+package ui
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// column is a column of a table.
+type column struct {
+	title string
+	// min is the width to which the column may be cut; zero means that it is
+	// never cut.
+	min int
+	// optional columns go away when the table does not fit.
+	optional bool
+}
+
+// table renders rows below a heading, two spaces apart, with the last column
+// ragged. It gives up optional columns from the right and then cuts the others
+// to fit the width; with a width of zero it cuts nothing. paint may colour a
+// cell after its width is settled.
+func table(columns []column, rows [][]string, width int, paint func(row, col int, text string) string) string {
+	keep, sizes := fit(columns, rows, width)
+	var b strings.Builder
+	titles := make([]string, len(columns))
+	for i, c := range columns {
+		titles[i] = c.title
+	}
+	writeRow(&b, titles, keep, sizes, func(_ int, text string) string { return text })
+	for r, row := range rows {
+		writeRow(&b, row, keep, sizes, func(col int, text string) string { return paint(r, col, text) })
+	}
+	return b.String()
+}
+
+// fit decides which columns stay and how wide each is.
+func fit(columns []column, rows [][]string, width int) (keep, sizes []int) {
+	sizes = make([]int, len(columns))
+	for i, c := range columns {
+		sizes[i] = utf8.RuneCountInString(c.title)
+		empty := true
+		for _, row := range rows {
+			sizes[i] = max(sizes[i], utf8.RuneCountInString(row[i]))
+			empty = empty && row[i] == ""
+		}
+		if !empty || !c.optional {
+			keep = append(keep, i)
+		}
+	}
+	if width <= 0 {
+		return keep, sizes
+	}
+	for i := len(keep) - 1; i >= 0 && total(keep, sizes) > width; i-- {
+		if columns[keep[i]].optional {
+			keep = append(keep[:i], keep[i+1:]...)
+		}
+	}
+	for _, col := range keep {
+		if over := total(keep, sizes) - width; over > 0 && columns[col].min > 0 {
+			sizes[col] = max(sizes[col]-over, columns[col].min)
+		}
+	}
+	return keep, sizes
+}
+
+// total is the width of the whole table.
+func total(keep, sizes []int) int {
+	sum := 2 * (len(keep) - 1)
+	for _, col := range keep {
+		sum += sizes[col]
+	}
+	return sum
+}
+
+func writeRow(b *strings.Builder, cells []string, keep, sizes []int, paint func(col int, text string) string) {
+	var line strings.Builder
+	for i, col := range keep {
+		text := cut(cells[col], sizes[col])
+		pad := strings.Repeat(" ", sizes[col]-utf8.RuneCountInString(text)+2)
+		if i == len(keep)-1 {
+			pad = ""
+		}
+		line.WriteString(paint(col, text) + pad)
+	}
+	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+}
+
+// cut shortens a text to n characters.
+func cut(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:n-1]) + "…"
+}
