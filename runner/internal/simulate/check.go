@@ -1,0 +1,57 @@
+package simulate
+
+import (
+	"context"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+// Check compares a resource's inputs with its type.
+func (s *server) Check(ctx context.Context, req *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	t, err := s.target(ctx, req.GetUrn(), req.GetNews())
+	if err != nil {
+		return nil, err
+	}
+	olds, err := unmarshal(req.GetOlds())
+	if err != nil {
+		return nil, err
+	}
+	problems := checkInputs(t.inputs, t.r.Args)
+	if t.r.Check != nil && len(problems) == 0 {
+		problems = t.r.Check(t.o)
+	}
+	inputs, err := marshal(t.named(olds))
+	return &pulumirpc.CheckResponse{Inputs: inputs, Failures: failures(t.r.Token, problems)}, err
+}
+
+// named returns the inputs with the name that a provider would make up when
+// there is none. It stays the same for the life of the resource.
+func (t target) named(olds resource.PropertyMap) resource.PropertyMap {
+	if t.r.AutoName == "" || isSet(t.inputs, t.r.AutoName) {
+		return t.inputs
+	}
+	name := text(lookup(plainMap(olds), t.r.AutoName))
+	if name == "" {
+		name = t.o.Name() + "-" + newObject(t.r.Token, t.o.URN, nil).Hex("name", 8)
+	}
+	parent, key, nested := strings.Cut(t.r.AutoName, ".")
+	if !nested {
+		return overlay(t.inputs, map[string]any{parent: name})
+	}
+	return overlay(t.inputs, map[string]any{parent: map[string]any{key: name}})
+}
+
+// isSet tells whether there is a value at a path, or may be once it is known.
+func isSet(m resource.PropertyMap, path string) bool {
+	key, rest, nested := strings.Cut(path, ".")
+	v := reveal(m[resource.PropertyKey(key)])
+	switch {
+	case isUnknown(v):
+		return true
+	case nested && v.IsObject():
+		return isSet(v.ObjectValue(), rest)
+	}
+	return !nested && !v.IsNull()
+}

@@ -1,0 +1,97 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+)
+
+// maxMessage is the size of a message that Pulumi's own providers accept.
+const maxMessage = 400 << 20
+
+// Clouds are running stand-ins.
+type Clouds struct {
+	servers []*grpc.Server
+	attach  []string // NAME:PORT, as PULUMI_DEBUG_PROVIDERS wants it
+	serving sync.WaitGroup
+	stop    context.CancelFunc
+}
+
+// Start serves the packages, each on a port of its own, until ctx ends or
+// Close is called.
+func Start(ctx context.Context, packages []Package, opts Options) (*Clouds, error) {
+	if opts.Speed < 0 {
+		return nil, fmt.Errorf("the speed of a simulation cannot be %v; 1 is real time, 0 is instant", opts.Speed)
+	}
+	if err := verify(packages, opts); err != nil {
+		return nil, err
+	}
+	store, err := openStore(opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	c := &Clouds{stop: stop}
+	faults := newFaults(opts.Fail)
+	for _, pkg := range packages {
+		if err := c.serve(newServer(pkg, opts, store, faults)); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	c.serving.Go(func() {
+		<-ctx.Done()
+		for _, server := range c.servers {
+			server.Stop()
+		}
+	})
+	return c, nil
+}
+
+func (c *Clouds) serve(s *server) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("serving the simulated %s: %w", s.pkg.Name, err)
+	}
+	served := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.StatsHandler(sessions{}))
+	pulumirpc.RegisterResourceProviderServer(served, s)
+	c.servers = append(c.servers, served)
+	c.attach = append(c.attach, fmt.Sprintf("%s:%d", s.pkg.Name, listener.Addr().(*net.TCPAddr).Port))
+	c.serving.Go(func() {
+		if err := served.Serve(listener); err != nil {
+			s.log.Error("simulated provider stopped", "package", s.pkg.Name, "error", err)
+		}
+	})
+	return nil
+}
+
+// Env is the environment with which the engine attaches to the stand-ins
+// rather than to real providers, and downloads none.
+func (c *Clouds) Env() map[string]string {
+	attach := slices.Sorted(slices.Values(c.attach))
+	return map[string]string{
+		"PULUMI_DEBUG_PROVIDERS":                      strings.Join(attach, ","),
+		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+		"PULUMI_IGNORE_AMBIENT_PLUGINS":               "true",
+	}
+}
+
+// Close stops serving. Operations that still run are cancelled.
+func (c *Clouds) Close() error {
+	c.stop()
+	for _, server := range c.servers {
+		server.Stop()
+	}
+	c.serving.Wait()
+	return nil
+}

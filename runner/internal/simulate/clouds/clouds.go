@@ -1,0 +1,117 @@
+// Package clouds describes, for the simulation, the providers that the
+// programs use. Types come from the SDKs that the programs are compiled with;
+// what is added here is what the types do not tell: formats of ids, computed
+// values, what needs what, and how long things take.
+//
+// Nothing that looks like an address leads anywhere: host names end in
+// ".invalid", IP addresses come from the ranges for documentation.
+package clouds
+
+import (
+	"reflect"
+	"time"
+
+	"mara/runner/internal/simulate"
+)
+
+// Packages are all the providers that the programs use.
+func Packages() []simulate.Package {
+	return []simulate.Package{aws(), docker(), kind(), kubernetes(), linode()}
+}
+
+// typed is the type behind an SDK's arguments.
+type typed interface{ ElementType() reflect.Type }
+
+// resource completes a description with the types of an SDK: its arguments
+// and its resource.
+func resource[A typed, S any](token string, r simulate.Resource) simulate.Resource {
+	r.Token = token
+	r.Args = argsOf[A]()
+	r.State = reflect.TypeFor[S]()
+	return r
+}
+
+// argsOf is the struct with `pulumi` tags behind an SDK's arguments.
+func argsOf[A typed]() reflect.Type {
+	var args A
+	return args.ElementType()
+}
+
+// function completes a description with the types of an SDK. Those of
+// functions carry the tags themselves.
+func function[A, R any](token string, i simulate.Invoke) simulate.Invoke {
+	i.Token = token
+	i.Args = reflect.TypeFor[A]()
+	i.Result = reflect.TypeFor[R]()
+	return i
+}
+
+// seconds are the times that an operation takes in reality.
+func seconds(create, update, remove float64) simulate.Latency {
+	return simulate.Latency{Create: toDuration(create), Update: toDuration(update), Delete: toDuration(remove)}
+}
+
+func toDuration(seconds float64) time.Duration {
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// field makes ids that are one of the inputs.
+func field(path string) func(simulate.Object) string {
+	return func(o simulate.Object) string { return o.TextOr(path, o.Name()) }
+}
+
+// fields makes ids that are several inputs joined together.
+func fields(separator string, paths ...string) func(simulate.Object) string {
+	return func(o simulate.Object) string {
+		id := o.Text(paths[0])
+		for _, path := range paths[1:] {
+			id += separator + o.Text(path)
+		}
+		return id
+	}
+}
+
+// needs makes links from an input that names another resource. A reference
+// that is not given needs nothing.
+func needs(path, fact, missing string) func(simulate.Object) []simulate.Requirement {
+	return func(o simulate.Object) []simulate.Requirement {
+		if o.Text(path) == "" {
+			return nil
+		}
+		return []simulate.Requirement{{Fact: fact + o.Text(path), Missing: missing + " " + quote(o.Text(path))}}
+	}
+}
+
+// links puts what a resource needs and what it provides together.
+func links(provides func(simulate.Object) []simulate.Fact, requires ...func(simulate.Object) []simulate.Requirement) func(simulate.Object) simulate.Links {
+	return func(o simulate.Object) simulate.Links {
+		var l simulate.Links
+		if provides != nil {
+			l.Provides = provides(o)
+		}
+		for _, require := range requires {
+			l.Requires = append(l.Requires, require(o)...)
+		}
+		return l
+	}
+}
+
+// once marks what is needed for the creation only.
+func once(require func(simulate.Object) []simulate.Requirement) func(simulate.Object) []simulate.Requirement {
+	return func(o simulate.Object) []simulate.Requirement {
+		needed := require(o)
+		for i := range needed {
+			needed[i].Once = true
+		}
+		return needed
+	}
+}
+
+// byID is the fact that a resource with an id exists.
+func byID(fact, inUse string) func(simulate.Object) []simulate.Fact {
+	return func(o simulate.Object) []simulate.Fact {
+		return []simulate.Fact{{Name: fact + o.ID, InUse: inUse}}
+	}
+}
+
+func quote(s string) string { return "'" + s + "'" }

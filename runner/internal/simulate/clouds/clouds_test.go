@@ -1,0 +1,369 @@
+package clouds_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"mara/runner/internal/simulate/clouds"
+)
+
+// step makes one resource of the table below.
+type step struct {
+	name, token string
+	inputs      map[string]any
+	id          string // what the id must look like
+}
+
+type object = map[string]any
+
+func list(items ...any) []any { return items }
+
+// environment has at least one resource of every type, each after what it
+// needs. The server itself refuses outputs that do not fit their type.
+func environment() []step {
+	return slices.Concat(awsSteps(), linodeSteps(), dockerSteps(), kindSteps(), kubernetesSteps())
+}
+
+func awsSteps() []step {
+	return []step{
+		{"vpc", "aws:ec2/vpc:Vpc", object{"cidrBlock": "10.0.0.0/16", "tags": object{"a": "b"}}, `^vpc-0[0-9a-f]{16}$`},
+		{"subnet-a", "aws:ec2/subnet:Subnet", object{"vpcId": "$vpc", "cidrBlock": "10.0.0.0/20", "availabilityZone": "us-east-1a"}, `^subnet-0[0-9a-f]{16}$`},
+		{"subnet-b", "aws:ec2/subnet:Subnet", object{"vpcId": "$vpc", "cidrBlock": "10.0.16.0/20"}, `^subnet-0`},
+		{"igw", "aws:ec2/internetGateway:InternetGateway", object{"vpcId": "$vpc"}, `^igw-0[0-9a-f]{16}$`},
+		{"eip", "aws:ec2/eip:Eip", object{"domain": "vpc"}, `^eipalloc-0[0-9a-f]{16}$`},
+		{"nat", "aws:ec2/natGateway:NatGateway", object{"subnetId": "$subnet-a", "allocationId": "$eip"}, `^nat-0[0-9a-f]{16}$`},
+		{"table", "aws:ec2/routeTable:RouteTable", object{"vpcId": "$vpc"}, `^rtb-0[0-9a-f]{16}$`},
+		{"route", "aws:ec2/route:Route", object{"routeTableId": "$table", "destinationCidrBlock": "0.0.0.0/0", "natGatewayId": "$nat"}, `^r-rtb-0`},
+		{"association", "aws:ec2/routeTableAssociation:RouteTableAssociation", object{"routeTableId": "$table", "subnetId": "$subnet-a"}, `^rtbassoc-0`},
+		{"sg", "aws:ec2/securityGroup:SecurityGroup", object{"vpcId": "$vpc", "name": "sg"}, `^sg-0[0-9a-f]{16}$`},
+		{"rule", "aws:ec2/securityGroupRule:SecurityGroupRule", object{
+			"securityGroupId": "$sg", "type": "ingress", "fromPort": 1, "toPort": 2, "protocol": "tcp"}, `^sgrule-[0-9]{10}$`},
+		{"role", "aws:iam/role:Role", object{"name": "role", "assumeRolePolicy": "{}"}, `^role$`},
+		{"attachment", "aws:iam/rolePolicyAttachment:RolePolicyAttachment", object{
+			"role": "$role.name", "policyArn": "arn:aws:iam::aws:policy/X"}, `^role-`},
+		{"inline", "aws:iam/rolePolicy:RolePolicy", object{"role": "$role.name", "name": "p", "policy": "{}"}, `^role:p$`},
+		{"policy", "aws:iam/policy:Policy", object{"name": "p", "policy": "{}"}, `^arn:aws:iam::000000000000:policy/p$`},
+		{"profile", "aws:iam/instanceProfile:InstanceProfile", object{"name": "p", "role": "$role.name"}, `^p$`},
+		{"oidc", "aws:iam/openIdConnectProvider:OpenIdConnectProvider", object{
+			"url": "https://x.invalid/id/1", "clientIdLists": list("sts")}, `^arn:aws:iam::000000000000:oidc-provider/x.invalid/id/1$`},
+		{"eks", "aws:eks/cluster:Cluster", object{
+			"name": "dev", "roleArn": "$role.arn", "version": "1.36", "vpcConfig": object{"subnetIds": list("$subnet-a", "$subnet-b")}}, `^dev$`},
+		{"cni", "aws:eks/addon:Addon", object{"clusterName": "$eks.name", "addonName": "vpc-cni"}, `^dev:vpc-cni$`},
+		{"nodes", "aws:eks/nodeGroup:NodeGroup", object{
+			"clusterName": "$eks.name", "nodeGroupName": "n", "nodeRoleArn": "$role.arn", "subnetIds": list("$subnet-a"),
+			"scalingConfig": object{"minSize": 1, "maxSize": 3, "desiredSize": 2}}, `^dev:n$`},
+		{"dns", "aws:eks/addon:Addon", object{"clusterName": "$eks.name", "addonName": "coredns"}, `^dev:coredns$`},
+		{"entry", "aws:eks/accessEntry:AccessEntry", object{"clusterName": "$eks.name", "principalArn": "arn:x"}, `^dev:arn:x$`},
+		{"access", "aws:eks/accessPolicyAssociation:AccessPolicyAssociation", object{
+			"clusterName": "$eks.name", "principalArn": "arn:x", "policyArn": "arn:p", "accessScope": object{"type": "cluster"}}, `^dev#arn:x#arn:p$`},
+		{"pod-identity", "aws:eks/podIdentityAssociation:PodIdentityAssociation", object{
+			"clusterName": "$eks.name", "namespace": "kube-system", "serviceAccount": "s", "roleArn": "$role.arn"}, `^a-[0-9a-f]{17}$`},
+		{"repository", "aws:ecr/repository:Repository", object{"name": "kic"}, `^kic$`},
+		{"lifecycle", "aws:ecr/lifecyclePolicy:LifecyclePolicy", object{"repository": "$repository.name", "policy": "{}"}, `^kic$`},
+		{"key", "aws:kms/key:Key", object{}, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`},
+		{"alias", "aws:kms/alias:Alias", object{"name": "alias/a", "targetKeyId": "$key.keyId"}, `^alias/a$`},
+		{"logs", "aws:cloudwatch/logGroup:LogGroup", object{"name": "/aws/eks"}, `^/aws/eks$`},
+	}
+}
+
+func linodeSteps() []step {
+	const number = `^[0-9]{6}$`
+	return []step{
+		{"lke", "linode:index/lkeCluster:LkeCluster", object{
+			"label": "dev", "region": "us-ord", "k8sVersion": "1.36", "pools": list(object{"type": "g6-standard-4", "count": 3})}, number},
+		{"domain", "linode:index/domain:Domain", object{"domain": "x.invalid", "type": "master"}, number},
+		{"machine", "linode:index/instance:Instance", object{
+			"region": "us-ord", "label": "harbor", "rootPass": "hush", "stackscriptId": 912262, "stackscriptData": object{"a": "b"}}, number},
+		{"script", "linode:index/stackScript:StackScript", object{
+			"label": "s", "description": "d", "script": "#!/bin/sh", "images": list("linode/ubuntu24.04")}, number},
+		{"ssh", "linode:index/sshKey:SshKey", object{"label": "s", "sshKey": "ssh-ed25519 x"}, number},
+		{"token", "linode:index/token:Token", object{"scopes": "*"}, number},
+		{"firewall", "linode:index/firewall:Firewall", object{"label": "f", "inboundPolicy": "DROP", "outboundPolicy": "ACCEPT"}, number},
+		{"balancer", "linode:index/nodeBalancer:NodeBalancer", object{"region": "us-ord"}, number},
+	}
+}
+
+func dockerSteps() []step {
+	return []step{
+		{"built", "docker:index/image:Image", object{"imageName": "localhost:5001/kic:1", "build": object{"context": "."}}, `^sha256:[0-9a-f]{64}$`},
+		{"pulled", "docker:index/remoteImage:RemoteImage", object{"name": "nginx/nginx-ingress:5.5.4"}, `^sha256:[0-9a-f]{64}nginx/nginx-ingress:5.5.4$`},
+		{"tagged", "docker:index/tag:Tag", object{"sourceImage": "$pulled.imageId", "targetImage": "localhost:5001/kic:1"}, `localhost:5001/kic:1`},
+		{"pushed", "docker:index/registryImage:RegistryImage", object{"name": "localhost:5001/kic:1"}, `^sha256:`},
+		{"container", "docker:index/container:Container", object{"image": "registry:3", "name": "c"}, `^[0-9a-f]{64}$`},
+		{"network", "docker:index/network:Network", object{"name": "n"}, `^[0-9a-f]{64}$`},
+		{"volume", "docker:index/volume:Volume", object{"name": "v"}, `^v$`},
+	}
+}
+
+func kindSteps() []step {
+	return []step{
+		{"kind", "kind:index:Cluster", object{"name": "mara-dev", "nodeImage": "kindest/node:v1.36.4", "workers": 2}, `^mara-dev$`},
+		{"registry", "kind:index:Registry", object{
+			"name": "mara-dev-registry", "image": "registry:3", "hostPort": 5001, "network": "$kind.network",
+			"clusterName": "$kind.name", "clusterUid": "$kind.uid", "nodeNames": "$kind.nodeNames"}, `^mara-dev-registry$`},
+	}
+}
+
+func meta(name string) object { return object{"name": name, "namespace": "app"} }
+
+func kubernetesSteps() []step {
+	workload := object{
+		"selector": object{"matchLabels": object{"app": "x"}}, "serviceName": "x",
+		"template": object{"metadata": object{"labels": object{"app": "x"}}, "spec": object{"containers": list(object{"name": "c"})}},
+	}
+	deployment := maps.Clone(workload)
+	delete(deployment, "serviceName")
+	return []step{
+		{"namespace", "kubernetes:core/v1:Namespace", object{"metadata": object{"name": "app"}}, `^app$`},
+		{"secret", "kubernetes:core/v1:Secret", object{"metadata": meta("s"), "stringData": object{"password": "hush"}, "data": object{"a": "Yg=="}}, `^app/s$`},
+		{"configmap", "kubernetes:core/v1:ConfigMap", object{"metadata": meta("c"), "data": object{"a": "b"}}, `^app/c$`},
+		{"service", "kubernetes:core/v1:Service", object{"metadata": meta("s"), "spec": object{"ports": list(object{"port": 80})}}, `^app/s$`},
+		{"account", "kubernetes:core/v1:ServiceAccount", object{"metadata": meta("a")}, `^app/a$`},
+		{"claim", "kubernetes:core/v1:PersistentVolumeClaim", object{"metadata": meta("p"), "spec": object{"accessModes": list("ReadWriteOnce")}}, `^app/p$`},
+		{"pod", "kubernetes:core/v1:Pod", object{"metadata": meta("p"), "spec": object{"containers": list(object{"name": "c"})}}, `^app/p$`},
+		{"limits", "kubernetes:core/v1:LimitRange", object{"metadata": meta("l"), "spec": object{"limits": list()}}, `^app/l$`},
+		{"quota", "kubernetes:core/v1:ResourceQuota", object{"metadata": meta("q"), "spec": object{}}, `^app/q$`},
+		{"deployment", "kubernetes:apps/v1:Deployment", object{"metadata": meta("d"), "spec": deployment}, `^app/d$`},
+		{"statefulset", "kubernetes:apps/v1:StatefulSet", object{"metadata": meta("s"), "spec": workload}, `^app/s$`},
+		{"daemonset", "kubernetes:apps/v1:DaemonSet", object{"metadata": meta("d"), "spec": deployment}, `^app/d$`},
+		{"ingress", "kubernetes:networking.k8s.io/v1:Ingress", object{"metadata": meta("i"), "spec": object{"ingressClassName": "nginx"}}, `^app/i$`},
+		{"class", "kubernetes:networking.k8s.io/v1:IngressClass", object{"metadata": object{"name": "nginx"}, "spec": object{"controller": "x"}}, `^nginx$`},
+		{"policy-net", "kubernetes:networking.k8s.io/v1:NetworkPolicy", object{"metadata": meta("n"), "spec": object{"podSelector": object{}}}, `^app/n$`},
+		{"budget", "kubernetes:policy/v1:PodDisruptionBudget", object{"metadata": meta("b"), "spec": object{"minAvailable": "50%"}}, `^app/b$`},
+		{"storage", "kubernetes:storage.k8s.io/v1:StorageClass", object{"metadata": object{"name": "gp3"}, "provisioner": "ebs.csi.aws.com"}, `^gp3$`},
+		{"certmgr", "kubernetes:helm.sh/v3:Release", object{
+			"name": "cert-manager", "namespace": "app", "chart": "oci://quay.io/jetstack/charts/cert-manager", "version": "v1.21.1",
+			"values": object{"crds": object{"enabled": true}}, "compat": "true"}, `^app/cert-manager$`},
+		{"issuer", "kubernetes:cert-manager.io/v1:ClusterIssuer", object{
+			"apiVersion": "cert-manager.io/v1", "kind": "ClusterIssuer", "metadata": object{"name": "self"}, "spec": object{"selfSigned": object{}}}, `^self$`},
+	}
+}
+
+// makeAll makes the environment; kubernetes is configured for kind's cluster.
+func makeAll(t *testing.T) *engine {
+	t.Helper()
+	e := startEngine(t)
+	for _, pkg := range []string{"aws", "linode", "docker", "kind"} {
+		if err := e.configure(pkg, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range environment() {
+		if s.name == "namespace" {
+			if err := e.configure("kubernetes", object{"kubeconfig": e.text("kind", "kubeconfig")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := e.make(s.name, s.token, s.inputs); err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		if id := e.made[s.name].id; !regexp.MustCompile(s.id).MatchString(id) {
+			t.Errorf("%s has the id %q, want %s", s.name, id, s.id)
+		}
+	}
+	return e
+}
+
+func TestEveryTypeIsMade(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	covered := map[string]bool{"linode:index/lkeNodePool:LkeNodePool": true, "linode:index/domainRecord:DomainRecord": true}
+	for _, s := range environment() {
+		covered[s.token] = true
+	}
+	for _, pkg := range clouds.Packages() {
+		for _, r := range pkg.Resources {
+			if !covered[r.Token] {
+				t.Errorf("%s is not in the table", r.Token)
+			}
+		}
+	}
+	// References that are numbers are numbers in the programs as well.
+	number := func(name string) int {
+		var n int
+		if _, err := fmt.Sscan(e.made[name].id, &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if err := e.make("pool", "linode:index/lkeNodePool:LkeNodePool", object{"clusterId": number("lke"), "type": "g6-standard-2", "nodeCount": 2}); err != nil {
+		t.Error(err)
+	}
+	if err := e.make("record", "linode:index/domainRecord:DomainRecord", object{
+		"domainId": number("domain"), "recordType": "A", "target": "192.0.2.1"}); err != nil {
+		t.Error(err)
+	}
+	err := e.make("lost", "linode:index/lkeNodePool:LkeNodePool", object{"clusterId": 1, "type": "g6-standard-2"})
+	wantError(t, err, "there is no cluster 1")
+}
+
+// TestNothingLeadsAnywhere looks for addresses that could exist.
+func TestNothingLeadsAnywhere(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	address := regexp.MustCompile(`https?://[^\s"']+`)
+	allowed := []string{"https://000000000000.dkr.ecr"}
+	for name, made := range e.made {
+		for _, found := range address.FindAllString(fmt.Sprint(made.outputs.Mappable()), -1) {
+			ok := strings.Contains(found, ".invalid") || slices.ContainsFunc(allowed, func(a string) bool { return strings.HasPrefix(found, a) })
+			if !ok {
+				t.Errorf("%s leads to %s", name, found)
+			}
+		}
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	cases := []struct{ name, output, want string }{
+		{"vpc", "arn", `^arn:aws:ec2:us-east-1:000000000000:vpc/vpc-0`},
+		{"vpc", "ownerId", `^000000000000$`},
+		{"subnet-b", "availabilityZone", `^us-east-1a$`},
+		{"subnet-a", "availabilityZoneId", `^use1-az1$`},
+		{"role", "arn", `^arn:aws:iam::000000000000:role/role$`},
+		{"role", "createDate", `^2026-01-01T00:00:00Z$`},
+		{"eks", "endpoint", `^https://[0-9a-f]{32}\.gr7\.us-east-1\.eks\.simulated\.invalid:6443$`},
+		{"eks", "status", `^ACTIVE$`},
+		{"dns", "addonVersion", `^v1\.`},
+		{"repository", "repositoryUrl", `^000000000000\.dkr\.ecr\.us-east-1\.amazonaws\.com/kic$`},
+		{"logs", "arn", `^arn:aws:logs:us-east-1:000000000000:log-group:/aws/eks$`},
+		{"machine", "ipAddress", `^(192\.0\.2|198\.51\.100|203\.0\.113)\.[0-9]+$`},
+		{"pulled", "repoDigest", `^nginx/nginx-ingress@sha256:[0-9a-f]{64}$`},
+		{"built", "repoDigest", `^localhost:5001/kic@sha256:[0-9a-f]{64}$`},
+		{"kind", "endpoint", `^https://mara-dev\.kind\.simulated\.invalid:6443$`},
+		{"registry", "endpoint", `^localhost:5001$`},
+		{"registry", "internalEndpoint", `^mara-dev-registry:5000$`},
+		{"secret", "type", `^Opaque$`},
+		{"deployment", "kind", `^Deployment$`},
+		{"issuer", "apiVersion", `^cert-manager\.io/v1$`},
+	}
+	for _, c := range cases {
+		if got := e.text(c.name, c.output); !regexp.MustCompile(c.want).MatchString(got) {
+			t.Errorf("%s of %s is %q, want %s", c.output, c.name, got, c.want)
+		}
+	}
+	nested := []struct{ name, path, want string }{
+		{"vpc", "tagsAll.a", "b"},
+		{"eks", "vpcConfig.subnetIds[1]", e.made["subnet-b"].id},
+		{"eks", "accessConfig.authenticationMode", "CONFIG_MAP"},
+		{"nodes", "scalingConfig.desiredSize", "2"},
+		{"lke", "pools[0].count", "3"},
+		{"lke", "pools[0].nodes[2].status", "ready"},
+		{"kind", "nodeNames[2]", "mara-dev-worker2"},
+		{"namespace", "status.phase", "Active"},
+		{"namespace", "metadata.name", "app"},
+		{"deployment", "metadata.namespace", "app"},
+		{"deployment", "status.readyReplicas", "1"},
+		{"service", "spec.type", "ClusterIP"},
+		{"ingress", "status.loadBalancer.ingress[0].hostname", "localhost"},
+		{"certmgr", "status.status", "deployed"},
+		{"certmgr", "status.chart", "cert-manager"},
+		{"issuer", "metadata.creationTimestamp", "2026-01-01T00:00:00Z"},
+	}
+	for _, c := range nested {
+		path, err := resource.ParsePropertyPath(c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := path.Get(resource.NewObjectProperty(e.made[c.name].outputs))
+		if !ok || fmt.Sprint(got.V) != c.want {
+			t.Errorf("%s of %s is %v, want %s", c.path, c.name, got, c.want)
+		}
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	for name, output := range map[string]string{
+		"lke": "kubeconfig", "kind": "kubeconfig", "secret": "data", "machine": "stackscriptData", "token": "token",
+	} {
+		if v := e.made[name].outputs[resource.PropertyKey(output)]; !v.IsSecret() {
+			t.Errorf("%s of %s is not secret: %v", output, name, v)
+		}
+	}
+	data := e.made["secret"].outputs["data"].SecretValue().Element.ObjectValue()
+	if got := data["password"].StringValue(); got != base64.StdEncoding.EncodeToString([]byte("hush")) || data["a"].StringValue() != "Yg==" {
+		t.Errorf("got the data %v", data)
+	}
+	if _, ok := e.made["secret"].outputs["stringData"]; ok {
+		t.Error("stringData was not folded into data")
+	}
+	resp, err := e.client("aws:").Invoke(t.Context(), &pulumirpc.InvokeRequest{Tok: "aws:ecr/getAuthorizationToken:getAuthorizationToken", Args: e.pack(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if password := e.unpack(resp.GetReturn())["password"]; !password.IsSecret() {
+		t.Errorf("the password of ECR is not secret: %v", password)
+	}
+}
+
+func TestKubeconfigs(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	decoded, err := base64.StdEncoding.DecodeString(e.text("lke", "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"lke": string(decoded), "kind": e.text("kind", "kubeconfig")} {
+		config, err := clientcmd.Load([]byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := clientcmd.Validate(*config); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !strings.HasPrefix(config.CurrentContext, "SIMULATED-") {
+			t.Errorf("%s: the context %q does not say that it is simulated", name, config.CurrentContext)
+		}
+		server := config.Clusters[config.Contexts[config.CurrentContext].Cluster].Server
+		if !strings.Contains(server, ".simulated.invalid:") {
+			t.Errorf("%s leads to %s", name, server)
+		}
+	}
+}
+
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	for _, pkg := range []string{"aws", "linode", "docker"} {
+		if err := e.configure(pkg, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := map[string]object{
+		"aws:eks/getAddonVersion:getAddonVersion":             {"addonName": "coredns", "kubernetesVersion": "1.36"},
+		"aws:eks/getClusterAuth:getClusterAuth":               {"name": "dev"},
+		"docker:index/getRegistryImage:getRegistryImage":      {"name": "registry:3"},
+		"docker:index/getRemoteImage:getRemoteImage":          {"name": "registry:3"},
+		"aws:index/getAvailabilityZones:getAvailabilityZones": {"state": "available"},
+	}
+	for _, pkg := range clouds.Packages() {
+		for _, function := range pkg.Invokes {
+			resp, err := e.client(function.Token).Invoke(t.Context(), &pulumirpc.InvokeRequest{Tok: function.Token, Args: e.pack(args[function.Token])})
+			if err != nil || len(resp.GetFailures()) > 0 {
+				t.Errorf("%s: %v, %v", function.Token, err, resp.GetFailures())
+			}
+			if id := e.unpack(resp.GetReturn())["id"]; !id.IsString() || id.StringValue() == "" {
+				t.Errorf("%s has the id %v", function.Token, id)
+			}
+		}
+	}
+}
+
+func wantError(t *testing.T, err error, part string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("got the error %v, want one with %q", err, part)
+	}
+}

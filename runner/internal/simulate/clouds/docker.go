@@ -1,0 +1,132 @@
+package clouds
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	dockersdk "github.com/pulumi/pulumi-docker/sdk/v4/go/docker"
+
+	"mara/runner/internal/simulate"
+)
+
+// docker is a container engine and the registries that it talks to.
+func docker() simulate.Package {
+	return simulate.Package{
+		Name: "docker", Version: "4.10.0", Config: argsOf[dockersdk.ProviderArgs](),
+		Resources: append(dockerImages(), dockerObjects()...),
+		Invokes: []simulate.Invoke{
+			function[dockersdk.LookupRegistryImageArgs, dockersdk.LookupRegistryImageResult](
+				"docker:index/getRegistryImage:getRegistryImage", simulate.Invoke{
+					Answer: func(o simulate.Object) (map[string]any, error) {
+						return map[string]any{"id": digest(o.Text("name")), "sha256Digest": digest(o.Text("name"))}, nil
+					},
+				}),
+			function[dockersdk.LookupRemoteImageArgs, dockersdk.LookupRemoteImageResult](
+				"docker:index/getRemoteImage:getRemoteImage", simulate.Invoke{
+					Answer: func(o simulate.Object) (map[string]any, error) {
+						return map[string]any{"id": digest(o.Text("name")), "repoDigest": repoDigest(o.Text("name"))}, nil
+					},
+				}),
+		},
+	}
+}
+
+func dockerImages() []simulate.Resource {
+	return []simulate.Resource{
+		resource[dockersdk.ImageArgs, dockersdk.Image]("docker:index/image:Image", simulate.Resource{
+			Latency: seconds(90, 60, 0), ID: imageID, Check: checkImage("imageName"),
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{
+					"baseImageName":  repository(o.Text("imageName")),
+					"context":        o.TextOr("build.context", "."),
+					"dockerfile":     o.TextOr("build.dockerfile", "Dockerfile"),
+					"registryServer": o.Text("registry.server"),
+					"repoDigest":     repoDigest(o.Text("imageName")),
+				}
+			},
+		}),
+		resource[dockersdk.RemoteImageArgs, dockersdk.RemoteImage]("docker:index/remoteImage:RemoteImage", simulate.Resource{
+			Latency: seconds(25, 5, 1), Check: checkImage("name"),
+			ReplaceOn: []string{"name", "platform", "pullTriggers", "triggers", "build"},
+			ID:        func(o simulate.Object) string { return imageID(o) + o.Text("name") },
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"imageId": digest(o.Text("name")), "repoDigest": repoDigest(o.Text("name"))}
+			},
+		}),
+		resource[dockersdk.TagArgs, dockersdk.Tag]("docker:index/tag:Tag", simulate.Resource{
+			Latency: seconds(0.5, 0, 0.2), ReplaceOn: []string{"sourceImage", "targetImage", "tagTriggers"},
+			ID: func(o simulate.Object) string {
+				return o.Text("sourceImage") + "." + o.Text("targetImage") + "." + o.Hex("id", 8)
+			},
+			Check: checkImage("targetImage"),
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"sourceImageId": digest(o.Text("sourceImage"))}
+			},
+		}),
+		resource[dockersdk.RegistryImageArgs, dockersdk.RegistryImage]("docker:index/registryImage:RegistryImage", simulate.Resource{
+			Latency: seconds(30, 20, 1), ReplaceOn: []string{"name", "triggers", "build"}, ID: imageID, Check: checkImage("name"),
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"sha256Digest": digest(o.Text("name"))}
+			},
+		}),
+	}
+}
+
+func dockerObjects() []simulate.Resource {
+	hexID := func(o simulate.Object) string { return o.Hex("id", 64) }
+	return []simulate.Resource{
+		resource[dockersdk.ContainerArgs, dockersdk.Container]("docker:index/container:Container", simulate.Resource{
+			Latency: seconds(3, 1, 2), ID: hexID, AutoName: "name", ReplaceOn: []string{"name", "image", "ports", "envs", "command"},
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"hostname": o.TextOr("hostname", o.Hex("id", 12)), "bridge": "", "containerLogs": ""}
+			},
+		}),
+		resource[dockersdk.NetworkArgs, dockersdk.Network]("docker:index/network:Network", simulate.Resource{
+			Latency: seconds(1, 1, 1), ID: hexID, AutoName: "name", ReplaceOn: []string{"name", "driver"},
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"driver": o.TextOr("driver", "bridge"), "scope": "local"}
+			},
+		}),
+		resource[dockersdk.VolumeArgs, dockersdk.Volume]("docker:index/volume:Volume", simulate.Resource{
+			Latency: seconds(1, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "driver"},
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{
+					"driver": o.TextOr("driver", "local"), "mountpoint": "/var/lib/docker/volumes/" + o.Text("name") + "/_data",
+				}
+			},
+		}),
+	}
+}
+
+// checkImage refuses what Docker does not take for the name of an image.
+func checkImage(path string) func(simulate.Object) []simulate.Problem {
+	return func(o simulate.Object) []simulate.Problem {
+		name := o.Text(path)
+		if strings.ContainsAny(name, " \t") || strings.Contains(name, "://") || repository(name) != strings.ToLower(repository(name)) {
+			return []simulate.Problem{{Path: path, Reason: fmt.Sprintf("%q is not a name for an image", name)}}
+		}
+		return nil
+	}
+}
+
+// imageID is what a pulled or pushed image has as its id here. It differs from
+// use to use: several programs may have the same image.
+func imageID(o simulate.Object) string { return "sha256:" + o.Hex("id", 64) }
+
+// digest stands for the content of an image: the same name, the same content.
+func digest(image string) string {
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte("SIMULATED "+image)))
+}
+
+func repoDigest(image string) string { return repository(image) + "@" + digest(image) }
+
+// repository is the name of an image without tag and digest.
+func repository(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	slash := strings.LastIndex(image, "/")
+	if colon := strings.LastIndex(image, ":"); colon > slash {
+		return image[:colon]
+	}
+	return image
+}

@@ -1,0 +1,143 @@
+package clouds
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	helmv3 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/helm/v3"
+
+	"mara/runner/internal/simulate"
+)
+
+// helmRelease is a chart that the provider installs with Helm.
+func helmRelease() simulate.Resource {
+	return resource[helmv3.ReleaseArgs, helmv3.Release]("kubernetes:helm.sh/v3:Release", simulate.Resource{
+		Latency: seconds(60, 30, 15), AutoName: "name", ReplaceOn: []string{"name", "namespace"},
+		ID:    func(o simulate.Object) string { return releaseNamespace(o) + "/" + o.Text("name") },
+		Check: checkRelease, Links: releaseLinks,
+		Outputs: func(o simulate.Object) map[string]any {
+			namespace := releaseNamespace(o)
+			return map[string]any{
+				"namespace": namespace,
+				"status": map[string]any{
+					"appVersion": o.TextOr("version", "0.0.0"), "chart": chartOf(o), "name": o.Text("name"), "namespace": namespace,
+					"revision": 1, "status": "deployed", "version": o.TextOr("version", "0.0.0"),
+				},
+				"resourceNames": map[string]any{"Service/v1": serviceNames(o)},
+			}
+		},
+	})
+}
+
+func releaseNamespace(o simulate.Object) string {
+	return o.TextOr("namespace", o.Config("namespace", "default"))
+}
+
+// chartOf is the chart's name without where it comes from.
+func chartOf(o simulate.Object) string {
+	return strings.TrimSuffix(path.Base(o.Text("chart")), ".tgz")
+}
+
+func checkRelease(o simulate.Object) []simulate.Problem {
+	var problems []simulate.Problem
+	if name := o.Text("name"); name != "" && (len(name) > 53 || !objectName.MatchString(name)) {
+		problems = append(problems, simulate.Problem{Path: "name", Reason: fmt.Sprintf("%q is not a name for a release", name)})
+	}
+	chart, repository := o.Text("chart"), o.Text("repositoryOpts.repo")
+	isOCI := strings.HasPrefix(chart, "oci://")
+	switch {
+	case isOCI && repository != "":
+		problems = append(problems, simulate.Problem{Path: "repositoryOpts.repo", Reason: "goes with the chart's plain name, not with an oci:// address"})
+	case !isOCI && repository == "" && chart != "" && !strings.ContainsAny(chart, "/."):
+		problems = append(problems, simulate.Problem{Path: "chart", Reason: fmt.Sprintf("chart %q has neither an oci:// address nor repositoryOpts.repo", chart)})
+	case repository != "" && !strings.HasPrefix(repository, "https://") && !strings.HasPrefix(repository, "http://"):
+		problems = append(problems, simulate.Problem{Path: "repositoryOpts.repo", Reason: fmt.Sprintf("%q is not the address of a repository", repository)})
+	}
+	return problems
+}
+
+func releaseLinks(o simulate.Object) simulate.Links {
+	var l simulate.Links
+	if o.Value("createNamespace") == true {
+		l.Provides = append(l.Provides, simulate.Fact{Name: namespaceFact(o, releaseNamespace(o))})
+	} else {
+		l.Requires = inNamespace(o, releaseNamespace(o))
+	}
+	for _, group := range definitions(o) {
+		l.Provides = append(l.Provides, simulate.Fact{Name: definitionFact(o, group)})
+	}
+	for _, name := range serviceNames(o) {
+		l.Provides = append(l.Provides, simulate.Fact{Name: fmt.Sprintf("%s/service/%v", o.Scope, name)})
+	}
+	return l
+}
+
+// definers are the charts that define custom kinds, by API group.
+func definers() map[string][]string {
+	return map[string][]string{
+		"cert-manager.io":       {"cert-manager"},
+		"acme.cert-manager.io":  {"cert-manager"},
+		"monitoring.coreos.com": {"kube-prometheus-stack", "prometheus-operator-crds"},
+		"opentelemetry.io":      {"opentelemetry-operator"},
+		"k8s.nginx.org":         {"nginx-ingress"},
+	}
+}
+
+// definitions are the API groups whose kinds a release defines.
+func definitions(o simulate.Object) []string {
+	chart := chartOf(o)
+	if !installsDefinitions(o, chart) {
+		return nil
+	}
+	var groups []string
+	for group, charts := range definers() {
+		if slices.Contains(charts, chart) {
+			groups = append(groups, group)
+		}
+	}
+	slices.Sort(groups)
+	return groups
+}
+
+// installsDefinitions knows the switches of the charts.
+func installsDefinitions(o simulate.Object, chart string) bool {
+	switch chart {
+	case "cert-manager": // off by default
+		return o.Value("values.crds.enabled") == true || o.Value("values.installCRDs") == true
+	case "kube-prometheus-stack":
+		return o.Value("values.crds.enabled") != false && o.Value("skipCrds") != true
+	case "opentelemetry-operator": // templates, which skipCrds does not skip
+		return o.Value("values.crds.create") != false
+	}
+	return o.Value("skipCrds") != true
+}
+
+func definitionFact(o simulate.Object, group string) string { return o.Scope + "/kinds/" + group }
+
+// needsDefinition refuses custom kinds that nothing has defined yet, as far as
+// it is known which chart defines them.
+func needsDefinition(o simulate.Object) []simulate.Requirement {
+	apiVersion, kind := apiVersionAndKind(o.Token)
+	group, _, _ := strings.Cut(apiVersion, "/")
+	if definers()[group] == nil {
+		return nil
+	}
+	return []simulate.Requirement{{
+		Fact: definitionFact(o, group), Missing: fmt.Sprintf("no matches for kind %q in version %q", kind, apiVersion),
+	}}
+}
+
+// serviceNames are the Services that programs look up after a release, as the
+// charts name them.
+func serviceNames(o simulate.Object) []any {
+	if chartOf(o) != "nginx-ingress" {
+		return []any{}
+	}
+	full := o.Text("name")
+	if !strings.Contains(full, "nginx-ingress") {
+		full += "-nginx-ingress"
+	}
+	return []any{releaseNamespace(o) + "/" + full + "-controller"}
+}

@@ -1,0 +1,269 @@
+package clouds
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	k8s "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
+	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apiextensions"
+	appsv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apps/v1"
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	networkingv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/networking/v1"
+	policyv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/policy/v1"
+	storagev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/storage/v1"
+
+	"mara/runner/internal/simulate"
+)
+
+// kubernetes are the API servers of the simulated clusters. Each cluster is a
+// scope of its own, which exists as long as the resource that made it.
+func kubernetes() simulate.Package {
+	var resources []simulate.Resource
+	resources = append(resources, coreKinds()...)
+	resources = append(resources, workloadKinds()...)
+	resources = append(resources, otherKinds()...)
+	resources = append(resources, helmRelease())
+	return simulate.Package{
+		Name: "kubernetes", Version: "4.33.0", Config: argsOf[k8s.ProviderArgs](),
+		Resources: resources,
+		Dynamic:   customKind,
+		Scope:     clusterScope,
+	}
+}
+
+// object completes the description of a kind that lives in a namespace. All
+// objects are alike in names, ids and metadata; outputs adds what a kind has
+// beyond.
+func object[A typed, S any](token string, r simulate.Resource, outputs func(simulate.Object) map[string]any) simulate.Resource {
+	r = resource[A, S](token, r)
+	r.AutoName = "metadata.name"
+	r.ReplaceOn = append([]string{"apiVersion", "kind", "metadata.name", "metadata.namespace"}, r.ReplaceOn...)
+	if r.ID == nil {
+		r.ID = func(o simulate.Object) string { return namespaceOf(o) + "/" + o.Text("metadata.name") }
+	}
+	if r.Links == nil {
+		r.Links = links(nil, needsNamespace)
+	}
+	check := r.Check
+	r.Check = func(o simulate.Object) []simulate.Problem {
+		problems := checkMetadata(o)
+		if check != nil {
+			problems = append(problems, check(o)...)
+		}
+		return problems
+	}
+	r.Outputs = func(o simulate.Object) map[string]any {
+		shown := map[string]any{"metadata": metadata(o)}
+		shown["apiVersion"], shown["kind"] = apiVersionAndKind(o.Token)
+		if outputs != nil {
+			maps.Copy(shown, outputs(o))
+		}
+		return shown
+	}
+	return r
+}
+
+// clusterWide turns a description into one of a kind without namespaces.
+func clusterWide(r simulate.Resource) simulate.Resource {
+	r.ID = func(o simulate.Object) string { return o.Text("metadata.name") }
+	if r.Links == nil {
+		r.Links = links(nil)
+	}
+	return r
+}
+
+func namespaceOf(o simulate.Object) string {
+	return o.TextOr("metadata.namespace", o.Config("namespace", "default"))
+}
+
+func namespaceFact(o simulate.Object, name string) string {
+	return o.Scope + "/namespace/" + name
+}
+
+// needsNamespace ties an object to its namespace, which it vanishes with.
+func needsNamespace(o simulate.Object) []simulate.Requirement {
+	return inNamespace(o, namespaceOf(o))
+}
+
+func inNamespace(o simulate.Object, name string) []simulate.Requirement {
+	if slices.Contains([]string{"default", "kube-system", "kube-public", "kube-node-lease"}, name) {
+		return nil
+	}
+	return []simulate.Requirement{{Fact: namespaceFact(o, name), Missing: fmt.Sprintf("namespaces %q not found", name)}}
+}
+
+// metadata is what an API server adds to the metadata of an object.
+func metadata(o simulate.Object) map[string]any {
+	namespace, name, namespaced := strings.Cut(o.ID, "/")
+	shown := map[string]any{
+		"uid": uuid(o, "uid"), "resourceVersion": fmt.Sprint(o.Pick("version", 1000, 99999)),
+		"creationTimestamp": simulate.Epoch, "generation": 1,
+	}
+	if !namespaced {
+		name = o.ID
+	} else {
+		shown["namespace"] = namespace
+	}
+	shown["name"] = name
+	return shown
+}
+
+func apiVersionAndKind(token string) (apiVersion, kind string) {
+	apiVersion, kind, _ = strings.Cut(strings.TrimPrefix(token, "kubernetes:"), ":")
+	return strings.TrimPrefix(apiVersion, "core/"), kind
+}
+
+func coreKinds() []simulate.Resource {
+	return []simulate.Resource{
+		object[corev1.NamespaceArgs, corev1.Namespace]("kubernetes:core/v1:Namespace", clusterWide(simulate.Resource{
+			Latency: seconds(0.5, 0.5, 10),
+			Links: func(o simulate.Object) simulate.Links {
+				return simulate.Links{Provides: []simulate.Fact{{Name: namespaceFact(o, o.ID)}}}
+			},
+		}), func(simulate.Object) map[string]any {
+			return map[string]any{"status": map[string]any{"phase": "Active"}, "spec": map[string]any{"finalizers": []any{"kubernetes"}}}
+		}),
+		object[corev1.SecretArgs, corev1.Secret]("kubernetes:core/v1:Secret", simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Secrets: []string{"data", "stringData"},
+		}, secretData),
+		object[corev1.ConfigMapArgs, corev1.ConfigMap]("kubernetes:core/v1:ConfigMap", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
+		object[corev1.ServiceArgs, corev1.Service]("kubernetes:core/v1:Service", simulate.Resource{
+			Latency: seconds(8, 3, 2), ReplaceOn: []string{"spec.clusterIP"},
+			Links: links(nil, needsNamespace, needsLoadBalancer), Implied: serviceFact,
+		}, service),
+		object[corev1.ServiceAccountArgs, corev1.ServiceAccount]("kubernetes:core/v1:ServiceAccount", simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5),
+		}, nil),
+		object[corev1.PersistentVolumeClaimArgs, corev1.PersistentVolumeClaim](
+			"kubernetes:core/v1:PersistentVolumeClaim", simulate.Resource{
+				Latency: seconds(5, 5, 5), ReplaceOn: []string{"spec.storageClassName", "spec.accessModes", "spec.volumeName"},
+			}, func(o simulate.Object) map[string]any {
+				return map[string]any{"status": map[string]any{"phase": "Bound"}, "spec": map[string]any{"volumeName": "pvc-" + uuid(o, "volume")}}
+			}),
+		object[corev1.PodArgs, corev1.Pod]("kubernetes:core/v1:Pod", simulate.Resource{
+			Latency: seconds(20, 5, 15), ReplaceOn: []string{"spec"},
+		}, func(o simulate.Object) map[string]any {
+			return map[string]any{"status": map[string]any{"phase": "Running", "podIP": "10.244.0." + fmt.Sprint(o.Pick("ip", 2, 250))}}
+		}),
+		object[corev1.LimitRangeArgs, corev1.LimitRange]("kubernetes:core/v1:LimitRange", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
+		object[corev1.ResourceQuotaArgs, corev1.ResourceQuota]("kubernetes:core/v1:ResourceQuota", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
+	}
+}
+
+// secretData folds stringData into data, as an API server does.
+func secretData(o simulate.Object) map[string]any {
+	data := map[string]any{}
+	maps.Copy(data, o.Map("data"))
+	for key, value := range o.Map("stringData") {
+		data[key] = base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(value)))
+	}
+	return map[string]any{"data": data, "stringData": nil, "type": o.TextOr("type", "Opaque")}
+}
+
+// replicas is how many pods a workload asks for.
+func replicas(o simulate.Object) int { return o.Number("spec.replicas", 1) }
+
+func workloadKinds() []simulate.Resource {
+	return []simulate.Resource{
+		object[appsv1.DeploymentArgs, appsv1.Deployment]("kubernetes:apps/v1:Deployment", simulate.Resource{
+			Latency: seconds(45, 30, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
+		}, func(o simulate.Object) map[string]any {
+			n := replicas(o)
+			return map[string]any{"status": map[string]any{
+				"replicas": n, "readyReplicas": n, "availableReplicas": n, "updatedReplicas": n, "observedGeneration": 1,
+				"conditions": []any{map[string]any{"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}},
+			}}
+		}),
+		object[appsv1.StatefulSetArgs, appsv1.StatefulSet]("kubernetes:apps/v1:StatefulSet", simulate.Resource{
+			Latency: seconds(40, 30, 15), Check: checkSelector,
+			ReplaceOn: []string{"spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"},
+		}, func(o simulate.Object) map[string]any {
+			n := replicas(o)
+			return map[string]any{"status": map[string]any{
+				"replicas": n, "readyReplicas": n, "availableReplicas": n, "currentReplicas": n, "updatedReplicas": n, "observedGeneration": 1,
+			}}
+		}),
+		object[appsv1.DaemonSetArgs, appsv1.DaemonSet]("kubernetes:apps/v1:DaemonSet", simulate.Resource{
+			Latency: seconds(25, 20, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
+		}, func(simulate.Object) map[string]any {
+			return map[string]any{"status": map[string]any{
+				"currentNumberScheduled": 3, "desiredNumberScheduled": 3, "numberAvailable": 3, "numberReady": 3,
+				"numberMisscheduled": 0, "updatedNumberScheduled": 3, "observedGeneration": 1,
+			}}
+		}),
+	}
+}
+
+func otherKinds() []simulate.Resource {
+	return []simulate.Resource{
+		object[networkingv1.IngressArgs, networkingv1.Ingress]("kubernetes:networking.k8s.io/v1:Ingress", simulate.Resource{
+			Latency: seconds(10, 3, 2),
+		}, func(o simulate.Object) map[string]any {
+			return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{entrance(o)}}}}
+		}),
+		object[networkingv1.IngressClassArgs, networkingv1.IngressClass]("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"spec.controller"},
+		}), nil),
+		object[networkingv1.NetworkPolicyArgs, networkingv1.NetworkPolicy]("kubernetes:networking.k8s.io/v1:NetworkPolicy", simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5),
+		}, nil),
+		object[policyv1.PodDisruptionBudgetArgs, policyv1.PodDisruptionBudget]("kubernetes:policy/v1:PodDisruptionBudget", simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5),
+		}, nil),
+		object[storagev1.StorageClassArgs, storagev1.StorageClass]("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"},
+		}), nil),
+	}
+}
+
+// builtin are the API groups whose kinds the SDK describes. What is not
+// listed of them is not simulated, rather than a custom kind.
+var builtin = []string{
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
+	"authorization.k8s.io", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+	"flowcontrol.apiserver.k8s.io", "helm.sh", "networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io",
+	"resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
+}
+
+// customKind describes kinds that the cluster learns from a
+// CustomResourceDefinition: kubernetes:cert-manager.io/v1:ClusterIssuer.
+func customKind(token string) (simulate.Resource, bool) {
+	apiVersion, kind := apiVersionAndKind(token)
+	group, version, _ := strings.Cut(apiVersion, "/")
+	if !strings.Contains(group, ".") || slices.Contains(builtin, group) || version == "" || kind == "" {
+		return simulate.Resource{}, false
+	}
+	r := simulate.Resource{
+		Latency: seconds(1, 1, 1), Check: checkCustom, Links: links(nil, customNamespace, once(needsDefinition)),
+		ID: func(o simulate.Object) string {
+			if o.Text("metadata.namespace") == "" {
+				return o.Text("metadata.name")
+			}
+			return namespaceOf(o) + "/" + o.Text("metadata.name")
+		},
+	}
+	r = object[apiextensions.CustomResourceArgs, apiextensions.CustomResource](token, r, nil)
+	r.State = reflect.TypeFor[customState]()
+	return r, true
+}
+
+// customState is the outputs of a custom kind: whatever its inputs are.
+type customState struct {
+	APIVersion string         `pulumi:"apiVersion"`
+	Kind       string         `pulumi:"kind"`
+	Metadata   map[string]any `pulumi:"metadata"`
+	Rest       map[string]any `pulumi:""`
+}
+
+// customNamespace ties an object to its namespace if it has one; whether a
+// custom kind lives in namespaces cannot be known here.
+func customNamespace(o simulate.Object) []simulate.Requirement {
+	if namespace := o.Text("metadata.namespace"); namespace != "" {
+		return inNamespace(o, namespace)
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package clouds
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+
+	linodesdk "github.com/pulumi/pulumi-linode/sdk/v4/go/linode"
+
+	"mara/runner/internal/simulate"
+)
+
+const (
+	lkeFact    = "linode/lke/"
+	domainFact = "linode/domain/"
+)
+
+// linode is Akamai's cloud, as far as LKE, machines and their networks go.
+func linode() simulate.Package {
+	return simulate.Package{
+		Name: "linode", Version: "4.39.0", Config: argsOf[linodesdk.ProviderArgs](),
+		Resources: append(linodeClusters(), append(linodeMachines(), linodeNetwork()...)...),
+		Invokes:   linodeFunctions(),
+		Defaults: func(o simulate.Object) map[string]any {
+			return map[string]any{
+				"created": simulate.Epoch, "updated": simulate.Epoch, "label": o.Name(), "region": "us-ord",
+				"username": "SIMULATED", "tier": "standard", "diskEncryption": "disabled",
+			}
+		},
+	}
+}
+
+// numeric makes ids that are decimal numbers.
+func numeric(o simulate.Object) string { return strconv.Itoa(number(o, "id")) }
+
+func number(o simulate.Object, label string) int { return o.Pick(label, 100000, 999999) }
+
+// id is the resource's own id as a number; zero while it has none.
+func id(o simulate.Object) int {
+	n, _ := strconv.Atoi(o.ID)
+	return n
+}
+
+// needsNumber is needs for references that are numbers.
+func needsNumber(path, fact, missing string) func(simulate.Object) []simulate.Requirement {
+	return func(o simulate.Object) []simulate.Requirement {
+		n := strconv.Itoa(o.Number(path, 0))
+		return []simulate.Requirement{{Fact: fact + n, Missing: missing + " " + n}}
+	}
+}
+
+// linodeClusters are the types of LKE.
+func linodeClusters() []simulate.Resource {
+	return []simulate.Resource{
+		resource[linodesdk.LkeClusterArgs, linodesdk.LkeCluster]("linode:index/lkeCluster:LkeCluster", simulate.Resource{
+			Latency: seconds(240, 60, 20), ID: numeric, ReplaceOn: []string{"region", "tier", "aplEnabled"},
+			Secrets: []string{"kubeconfig"}, Check: checkLKE, Outputs: lkeCluster,
+			Links: func(o simulate.Object) simulate.Links {
+				return simulate.Links{Provides: []simulate.Fact{{Name: lkeFact + o.ID}, {Name: reachable(lkeServer(o))}}}
+			},
+		}),
+		resource[linodesdk.LkeNodePoolArgs, linodesdk.LkeNodePool]("linode:index/lkeNodePool:LkeNodePool", simulate.Resource{
+			Latency: seconds(120, 60, 20), ID: numeric, ReplaceOn: []string{"clusterId", "type", "diskEncryption"},
+			Links: links(nil, needsNumber("clusterId", lkeFact, "[404] Not found: there is no cluster")),
+			Outputs: func(o simulate.Object) map[string]any {
+				count := o.Number("nodeCount", o.Number("autoscaler.min", 1))
+				return map[string]any{"nodeCount": count, "nodes": lkeNodes(o, "pool", count)}
+			},
+		}),
+	}
+}
+
+func lkeServer(o simulate.Object) string { return apiServer("lke" + o.ID + ".lke") }
+
+func lkeCluster(o simulate.Object) map[string]any {
+	server := lkeServer(o)
+	config := kubeconfigText("lke"+o.ID, server, map[string]string{"token": "SIMULATED-" + o.Hex("token", 40)})
+	var pools []any
+	for i, pool := range o.List("pools") {
+		given, _ := pool.(map[string]any)
+		label := fmt.Sprint("pool", i)
+		pools = append(pools, map[string]any{
+			"id": number(o, label), "nodes": lkeNodes(o, label, poolSize(given)), "diskEncryption": "enabled",
+		})
+	}
+	return map[string]any{
+		"apiEndpoints": []any{server},
+		"controlPlane": map[string]any{"highAvailability": o.Value("controlPlane.highAvailability") == true},
+		"dashboardUrl": "https://dashboard.lke" + o.ID + ".simulated" + nowhere,
+		"kubeconfig":   base64.StdEncoding.EncodeToString([]byte(config)),
+		"pools":        pools,
+		"status":       "ready",
+	}
+}
+
+func poolSize(pool map[string]any) int {
+	if count, ok := pool["count"].(float64); ok {
+		return int(count)
+	}
+	autoscaler, _ := pool["autoscaler"].(map[string]any)
+	least, _ := autoscaler["min"].(float64)
+	return int(least)
+}
+
+func lkeNodes(o simulate.Object, pool string, count int) []any {
+	nodes := []any{}
+	for i := range count {
+		label := fmt.Sprint(pool, "/", i)
+		nodes = append(nodes, map[string]any{
+			"id": strconv.Itoa(number(o, pool)) + "-" + o.Hex(label, 12), "instanceId": number(o, label), "status": "ready",
+		})
+	}
+	return nodes
+}
+
+func checkLKE(o simulate.Object) []simulate.Problem {
+	problems := checkVersion("k8sVersion", o.Text("k8sVersion"))
+	pools, known := o.Value("pools").([]any)
+	if known && len(pools) == 0 && o.Text("tier") != "enterprise" {
+		problems = append(problems, simulate.Problem{Path: "pools", Reason: "a cluster needs at least one pool of nodes"})
+	}
+	return problems
+}
+
+// linodeMachines are instances and what they are made from.
+func linodeMachines() []simulate.Resource {
+	return []simulate.Resource{
+		resource[linodesdk.InstanceArgs, linodesdk.Instance]("linode:index/instance:Instance", simulate.Resource{
+			Latency: seconds(60, 60, 10), ID: numeric, Secrets: []string{"rootPass", "stackscriptData"}, Outputs: linodeInstance,
+			ReplaceOn: []string{
+				"region", "image", "rootPass", "authorizedKeys", "authorizedUsers", "stackscriptId", "stackscriptData", "metadatas",
+			},
+		}),
+		resource[linodesdk.StackScriptArgs, linodesdk.StackScript]("linode:index/stackScript:StackScript", simulate.Resource{
+			Latency: seconds(1, 1, 1), ID: numeric,
+		}),
+		resource[linodesdk.SshKeyArgs, linodesdk.SshKey]("linode:index/sshKey:SshKey", simulate.Resource{
+			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"sshKey"},
+		}),
+		resource[linodesdk.TokenArgs, linodesdk.Token]("linode:index/token:Token", simulate.Resource{
+			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"scopes", "expiry"}, Secrets: []string{"token"},
+		}),
+	}
+}
+
+func linodeInstance(o simulate.Object) map[string]any {
+	address := o.IPv4("address")
+	return map[string]any{
+		"backups":          map[string]any{"available": false, "enabled": o.Value("backupsEnabled") == true},
+		"booted":           o.Value("booted") != false,
+		"bootConfigLabel":  "My " + o.TextOr("label", o.Name()) + " Disk Profile",
+		"hasUserData":      len(o.List("metadatas")) > 0,
+		"hostUuid":         o.Hex("host", 40),
+		"ipAddress":        address,
+		"ipv4s":            []any{address},
+		"ipv6":             fmt.Sprintf("2001:db8::%s/128", o.Hex("ipv6", 4)),
+		"lkeClusterId":     0,
+		"privateIpAddress": "",
+		"specs":            map[string]any{"disk": 81920, "memory": 4096, "vcpus": 2, "transfer": 4000, "gpus": 0},
+		"status":           "running",
+		"swapSize":         o.Number("swapSize", 512),
+	}
+}
+
+// linodeNetwork are firewalls, names and load balancers.
+func linodeNetwork() []simulate.Resource {
+	return []simulate.Resource{
+		resource[linodesdk.FirewallArgs, linodesdk.Firewall]("linode:index/firewall:Firewall", simulate.Resource{
+			Latency: seconds(2, 2, 1), ID: numeric,
+			Outputs: func(simulate.Object) map[string]any { return map[string]any{"status": "enabled"} },
+		}),
+		resource[linodesdk.DomainArgs, linodesdk.Domain]("linode:index/domain:Domain", simulate.Resource{
+			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"type"}, Links: links(byID(domainFact, "")),
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"status": o.TextOr("status", "active")}
+			},
+		}),
+		resource[linodesdk.DomainRecordArgs, linodesdk.DomainRecord]("linode:index/domainRecord:DomainRecord", simulate.Resource{
+			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"domainId", "recordType"},
+			Links: links(nil, needsNumber("domainId", domainFact, "[404] Not found: there is no domain")),
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"name": o.Text("name")}
+			},
+		}),
+		resource[linodesdk.NodeBalancerArgs, linodesdk.NodeBalancer]("linode:index/nodeBalancer:NodeBalancer", simulate.Resource{
+			Latency: seconds(5, 2, 2), ID: numeric, ReplaceOn: []string{"region"},
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{
+					"hostname": "nb-" + o.Hex("name", 8) + ".simulated" + nowhere, "ipv4": o.IPv4("address"),
+					"ipv6": "2001:db8::" + o.Hex("ipv6", 4),
+				}
+			},
+		}),
+	}
+}
+
+func linodeFunctions() []simulate.Invoke {
+	return []simulate.Invoke{
+		function[linodesdk.GetLkeVersionsArgs, linodesdk.GetLkeVersionsResult](
+			"linode:index/getLkeVersions:getLkeVersions", simulate.Invoke{Answer: func(o simulate.Object) (map[string]any, error) {
+				var versions []any
+				for _, version := range []string{"1.36", "1.35", "1.34"} {
+					versions = append(versions, map[string]any{"id": version, "tier": o.TextOr("tier", "standard")})
+				}
+				return map[string]any{"versions": versions}, nil
+			}}),
+		function[linodesdk.GetRegionsArgs, linodesdk.GetRegionsResult](
+			"linode:index/getRegions:getRegions", simulate.Invoke{Answer: constant(map[string]any{"regions": []any{
+				linodeRegion("us-ord", "us", "Chicago, IL"), linodeRegion("nl-ams", "nl", "Amsterdam, NL"), linodeRegion("jp-osa", "jp", "Osaka, JP"),
+			}})}),
+		function[linodesdk.GetInstanceTypesArgs, linodesdk.GetInstanceTypesResult](
+			"linode:index/getInstanceTypes:getInstanceTypes", simulate.Invoke{Answer: constant(map[string]any{"types": []any{
+				linodeType("g6-standard-2", 2, 4096, 24), linodeType("g6-standard-4", 4, 8192, 48), linodeType("g6-dedicated-4", 4, 8192, 72),
+			}})}),
+	}
+}
+
+func linodeRegion(id, country, label string) map[string]any {
+	return map[string]any{
+		"id": id, "country": country, "label": label, "siteType": "core", "status": "ok",
+		"capabilities": []any{"Linodes", "Kubernetes", "NodeBalancers", "Block Storage"},
+		"resolvers":    []any{}, "placementGroupLimits": []any{},
+	}
+}
+
+func linodeType(id string, cpus, memory int, monthly float64) map[string]any {
+	return map[string]any{
+		"id": id, "label": id, "class": "standard", "vcpus": cpus, "memory": memory, "disk": memory * 20, "transfer": 4000,
+		"networkOut": 4000, "acceleratedDevices": 0, "addons": []any{}, "regionPrices": []any{},
+		"prices": []any{map[string]any{"hourly": monthly / 730, "monthly": monthly}},
+	}
+}

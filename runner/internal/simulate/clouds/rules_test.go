@@ -1,0 +1,209 @@
+package clouds_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	custom := object{"apiVersion": "cert-manager.io/v1", "kind": "ClusterIssuer", "metadata": object{"name": "x"}}
+	cases := []struct {
+		name, token string
+		inputs      object
+		want        string
+	}{
+		{"did you mean", "aws:ec2/vpc:Vpc", object{"cidrBlok": "10.0.0.0/16"}, `unknown input "cidrBlok"; did you mean "cidrBlock"?`},
+		{"unknown type", "aws:ec2/vpx:Vpc", nil, `did you mean "aws:ec2/vpc:Vpc"?`},
+		{"not a range", "aws:ec2/vpc:Vpc", object{"cidrBlock": "10.0.0.1/16"}, "not a range of addresses"},
+		{"required", "aws:eks/cluster:Cluster", object{"roleArn": "x"}, `missing required input "vpcConfig", an object (ClusterVpcConfig)`},
+		{"nested type", "aws:eks/cluster:Cluster", object{"roleArn": "x", "vpcConfig": object{"subnetIds": list("a", 1)}}, `vpcConfig.subnetIds[1]`},
+		{"one subnet", "aws:eks/cluster:Cluster", object{"roleArn": "x", "vpcConfig": object{"subnetIds": list("a")}}, "two different availability zones"},
+		{"a version that YAML has shortened", "aws:eks/cluster:Cluster", object{
+			"roleArn": "x", "version": "1", "vpcConfig": object{}}, `"1" is not a version such as 1.36`},
+		{"sizes", "aws:eks/nodeGroup:NodeGroup", object{
+			"clusterName": "c", "nodeRoleArn": "r", "subnetIds": list("s"), "scalingConfig": object{"minSize": 3, "maxSize": 2, "desiredSize": 3}}, "do not fit together"},
+		{"not JSON", "aws:iam/policy:Policy", object{"policy": "{"}, "MalformedPolicyDocument"},
+		{"no pools", "linode:index/lkeCluster:LkeCluster", object{"label": "l", "region": "r", "k8sVersion": "1.36", "pools": list()}, "at least one pool"},
+		{"image", "docker:index/image:Image", object{"imageName": "https://x/y"}, "not a name for an image"},
+		{"kind", "kind:index:Cluster", object{"name": "A_b", "nodeImage": "x"}, "not a name for a cluster"},
+		{"object name", "kubernetes:core/v1:ConfigMap", object{"metadata": object{"name": "A_b"}}, "not a name for an object"},
+		{"label", "kubernetes:core/v1:ConfigMap", object{"metadata": object{"name": "a", "labels": object{"l": "a b"}}}, "not a value for the label l"},
+		{"container without a name", "kubernetes:core/v1:Pod", object{"spec": object{"containers": list(object{"image": "x"})}}, `missing required input "spec.containers[0].name"`},
+		{"selector", "kubernetes:apps/v1:Deployment", object{"spec": object{
+			"selector": object{"matchLabels": object{"a": "b"}}, "template": object{"metadata": object{"labels": object{"a": "c"}}}}}, "does not match template"},
+		{"builtin kind that is not listed", "kubernetes:batch/v1:Job", nil, "no resource type"},
+		{"builtin group that is not listed", "kubernetes:rbac.authorization.k8s.io/v1:Role", nil, "no resource type"},
+		{"another kind of chart", "kubernetes:helm.sh/v4:Chart", nil, "no resource type"},
+		{"custom without spec", "kubernetes:cert-manager.io/v1:ClusterIssuer", custom, "spec: kubernetes:cert-manager.io/v1:ClusterIssuer: must be an object"},
+		{"custom of another kind", "kubernetes:cert-manager.io/v1:Issuer", custom, `"ClusterIssuer" is not "Issuer"`},
+		{"chart from nowhere", "kubernetes:helm.sh/v3:Release", object{"name": "x", "chart": "nginx"}, "neither an oci:// address nor repositoryOpts.repo"},
+		{"chart from two places", "kubernetes:helm.sh/v3:Release", object{
+			"name": "x", "chart": "oci://x/nginx", "repositoryOpts": object{"repo": "https://x"}}, "not with an oci:// address"},
+		{"chart missing", "kubernetes:helm.sh/v3:Release", object{"name": "x"}, `missing required input "chart"`},
+		{"release name", "kubernetes:helm.sh/v3:Release", object{"name": strings.Repeat("x", 54), "chart": "./x"}, "not a name for a release"},
+	}
+	for _, c := range cases {
+		if got := e.problems(c.token, c.inputs); !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestWhatNeedsWhat(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	cases := []struct {
+		name, token string
+		inputs      object
+		want        string
+	}{
+		{"vpc", "aws:ec2/subnet:Subnet", object{"vpcId": "vpc-1"}, "InvalidVpcID.NotFound: there is no vpc 'vpc-1'"},
+		{"role", "aws:eks/cluster:Cluster", object{"name": "x", "roleArn": "arn:x", "vpcConfig": object{}}, "there is no role 'arn:x'"},
+		{"cluster", "aws:eks/addon:Addon", object{"clusterName": "x", "addonName": "vpc-cni"}, "No cluster found for name: 'x'"},
+		{"kind cluster", "kind:index:Registry", object{
+			"name": "r", "image": "i", "hostPort": 1, "network": "kind", "clusterName": "x", "clusterUid": "u"}, "no nodes found for cluster 'x'"},
+		{"namespace", "kubernetes:core/v1:ConfigMap", object{"metadata": object{"name": "c", "namespace": "x"}}, `namespaces "x" not found`},
+		{"namespace of a release", "kubernetes:helm.sh/v3:Release", object{"name": "r", "namespace": "x", "chart": "oci://x/y"}, `namespaces "x" not found`},
+		{"definition", "kubernetes:monitoring.coreos.com/v1:ServiceMonitor", object{
+			"apiVersion": "monitoring.coreos.com/v1", "kind": "ServiceMonitor", "metadata": object{"name": "m"}, "spec": object{}},
+			`no matches for kind "ServiceMonitor" in version "monitoring.coreos.com/v1"`},
+		{"load balancer", "kubernetes:core/v1:Service", object{"metadata": meta("lb"), "spec": object{"type": "LoadBalancer"}}, "kind has no load balancers"},
+		{"twice", "kubernetes:core/v1:Secret", object{"metadata": meta("s")}, `"app/s" already exists`},
+	}
+	for _, c := range cases {
+		wantError(t, e.make("another-"+c.name, c.token, c.inputs), c.want)
+	}
+	fine := []step{
+		{"default namespace", "kubernetes:core/v1:ConfigMap", object{"metadata": object{"name": "c"}}, "default/c"},
+		{"release with a namespace", "kubernetes:helm.sh/v3:Release", object{"name": "r", "namespace": "own", "createNamespace": true, "chart": "oci://x/y"}, "own/r"},
+		{"in that namespace", "kubernetes:core/v1:ConfigMap", object{"metadata": object{"name": "c", "namespace": "own"}}, "own/c"},
+		{"kind of an unknown chart", "kubernetes:example.com/v1:Thing", object{
+			"apiVersion": "example.com/v1", "kind": "Thing", "metadata": meta("t"), "spec": object{}}, "app/t"},
+	}
+	for _, s := range fine {
+		if err := e.make(s.name, s.token, s.inputs); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+		if got := e.made[s.name].id; got != s.id {
+			t.Errorf("%s has the id %q, want %q", s.name, got, s.id)
+		}
+	}
+}
+
+func TestCoreDNSNeedsNodes(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	if err := e.configure("aws", object{"region": "eu-west-1"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range awsSteps() {
+		if s.name == "nodes" {
+			wantError(t, e.make("dns", "aws:eks/addon:Addon", object{"clusterName": "dev", "addonName": "coredns"}), "DEGRADED")
+			return
+		}
+		if err := e.make(s.name, s.token, s.inputs); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDeletionsThatClash(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	steps := map[string]step{}
+	for _, s := range environment() {
+		steps[s.name] = s
+	}
+	remove := func(name string) error { return e.delete(name, steps[name].token, steps[name].inputs) }
+	wantError(t, remove("vpc"), "DependencyViolation")
+	wantError(t, remove("subnet-a"), "DependencyViolation")
+	wantError(t, remove("eks"), "Cluster has nodegroups attached (dev:n)")
+	wantError(t, remove("role"), "must detach all policies first")
+	for _, name := range []string{"nodes", "eks", "attachment", "inline", "role"} {
+		if err := remove(name); err != nil {
+			t.Errorf("deleting %s: %v", name, err)
+		}
+	}
+
+	// The cluster takes all its objects along, and cannot be reached any more.
+	if err := remove("kind"); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, remove("secret"), "configured Kubernetes cluster is unreachable")
+	if err := e.make("kind", steps["kind"].token, steps["kind"].inputs); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := e.client("kubernetes:").Read(t.Context(), &pulumirpc.ReadRequest{Urn: urn(steps["secret"].token, "secret"), Id: "app/s"})
+	if err != nil || resp.GetId() != "" {
+		t.Errorf("got %v, %v from a new cluster", resp, err)
+	}
+}
+
+func TestChartsServices(t *testing.T) {
+	t.Parallel()
+	for cluster, want := range map[string]string{"lke": "ip", "eks": "hostname"} {
+		e := makeAll(t)
+		config := e.kubeconfigOf(cluster)
+		if err := e.configure("kubernetes", object{"kubeconfig": config}); err != nil {
+			t.Fatal(err)
+		}
+		const token = "kubernetes:core/v1:Service"
+		read := func(id string) *pulumirpc.ReadResponse {
+			resp, err := e.client(token).Read(t.Context(), &pulumirpc.ReadRequest{Urn: urn(token, "lb"), Id: id})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return resp
+		}
+		release := object{"name": "nginx-ingress", "chart": "oci://ghcr.io/nginx/charts/nginx-ingress", "namespace": "default"}
+		if before := read("default/nginx-ingress-controller"); before.GetId() != "" {
+			t.Errorf("%s: a Service exists before its chart: %v", cluster, before)
+		}
+		if err := e.make("release", "kubernetes:helm.sh/v3:Release", release); err != nil {
+			t.Fatal(err)
+		}
+		found := read("default/nginx-ingress-controller")
+		path, err := resource.ParsePropertyPath("status.loadBalancer.ingress[0]." + want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if address, ok := path.Get(resource.NewObjectProperty(e.unpack(found.GetProperties()))); !ok || address.StringValue() == "" {
+			t.Errorf("%s: no %s in %v", cluster, want, found.GetProperties())
+		}
+		if other := read("default/nginx"); other.GetId() != "" {
+			t.Errorf("%s: a Service that no chart makes exists: %v", cluster, other)
+		}
+	}
+}
+
+func TestClustersAreApart(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	if err := e.configure("kubernetes", object{"kubeconfig": e.kubeconfigOf("lke")}); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, e.make("x", "kubernetes:core/v1:ConfigMap", object{"metadata": meta("c")}), `namespaces "app" not found`)
+}
+
+func TestProvidersOfKubernetes(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	cases := []struct{ name, kubeconfig, want string }{
+		{"none", "", "needs an explicit provider"},
+		{"a path", "/root/.kube/config", "cannot be parsed"},
+		{"no context", "apiVersion: v1\nkind: Config\n", `its context "" leads to no server`},
+		{"a real cluster", strings.ReplaceAll(e.text("kind", "kubeconfig"), ".invalid", ".example.com"), "not one of a simulated cluster"},
+	}
+	for _, c := range cases {
+		err := e.configure("kubernetes", object{"kubeconfig": c.kubeconfig})
+		wantError(t, err, c.want)
+		if err != nil && strings.Contains(err.Error(), ".kube") {
+			t.Errorf("%s: the error shows the text: %v", c.name, err)
+		}
+	}
+}

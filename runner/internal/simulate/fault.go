@@ -1,0 +1,207 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+)
+
+// operation is what is done to a resource.
+type operation string
+
+const (
+	create operation = "create"
+	read   operation = "read"
+	update operation = "update"
+	remove operation = "delete"
+)
+
+// Pattern selects resources: TYPE or TYPE@NAME, where NAME is the logical name
+// in the program. In both, * stands for any text and ? for any character.
+type Pattern struct {
+	text string
+	kind *regexp.Regexp
+	name *regexp.Regexp // nil means any name
+}
+
+func parsePattern(s string) (Pattern, error) {
+	kind, name, named := strings.Cut(s, "@")
+	if kind == "" || named && name == "" {
+		return Pattern{}, fmt.Errorf("%q has no resource type; write for example 'aws:eks/cluster:Cluster' or '*:Release@prometheus'", s)
+	}
+	p := Pattern{text: s, kind: glob(kind)}
+	if named {
+		p.name = glob(name)
+	}
+	return p, nil
+}
+
+func glob(s string) *regexp.Regexp {
+	quoted := regexp.QuoteMeta(s)
+	quoted = strings.ReplaceAll(quoted, `\*`, `.*`)
+	return regexp.MustCompile("^" + strings.ReplaceAll(quoted, `\?`, `.`) + "$")
+}
+
+// String is the pattern as it was written.
+func (p Pattern) String() string { return p.text }
+
+func (p Pattern) matches(token string, urn resource.URN) bool {
+	return p.kind.MatchString(token) && (p.name == nil || p.name.MatchString(urn.Name()))
+}
+
+// Fault makes operations on some resources fail.
+type Fault struct {
+	Pattern Pattern
+	Message string // empty means a default that names the type
+
+	operations []operation
+	times      int  // how often; 0 means always
+	partial    bool // the resource exists, but did not become ready
+}
+
+// ParseFault reads TYPE[@NAME][=[HOW:]...MESSAGE]. Creations and updates fail
+// unless HOW says otherwise: create, update, read or delete name an operation;
+// 2x fails the first two times only; init leaves behind a resource that exists
+// but is not ready, which the next update repairs.
+func ParseFault(s string) (Fault, error) {
+	selector, message, _ := strings.Cut(s, "=")
+	pattern, err := parsePattern(selector)
+	if err != nil {
+		return Fault{}, err
+	}
+	f := Fault{Pattern: pattern, Message: message}
+	for {
+		word, rest, found := strings.Cut(f.Message, ":")
+		if !found || !f.modify(word) {
+			break
+		}
+		f.Message = rest
+	}
+	if f.operations == nil {
+		f.operations = []operation{create, update}
+	}
+	if f.partial && (slices.Contains(f.operations, read) || slices.Contains(f.operations, remove)) {
+		return Fault{}, fmt.Errorf("%q: init goes with create and update only", s)
+	}
+	return f, nil
+}
+
+// modify applies one HOW; false means that the word belongs to the message.
+func (f *Fault) modify(word string) bool {
+	switch op := operation(word); op {
+	case create, read, update, remove:
+		f.operations = append(f.operations, op)
+		return true
+	case "init":
+		f.partial = true
+		return true
+	}
+	count, isCount := strings.CutSuffix(word, "x")
+	times, err := strconv.Atoi(count)
+	if !isCount || err != nil || times < 1 {
+		return false
+	}
+	f.times = times
+	return true
+}
+
+func (f Fault) message(token string) string {
+	if f.Message != "" {
+		return f.Message
+	}
+	return "simulated failure of " + token
+}
+
+// Delay makes operations on some resources take a given time.
+type Delay struct {
+	Pattern  Pattern
+	Duration time.Duration
+}
+
+// ParseDelay reads TYPE[@NAME]=DURATION. The duration is real time, whatever
+// the speed of the simulation.
+func ParseDelay(s string) (Delay, error) {
+	selector, value, found := strings.Cut(s, "=")
+	pattern, err := parsePattern(selector)
+	if err != nil {
+		return Delay{}, err
+	}
+	duration, err := time.ParseDuration(value)
+	if !found || err != nil || duration < 0 {
+		return Delay{}, fmt.Errorf("%q has no duration; write for example %s=90s", s, selector)
+	}
+	return Delay{Pattern: pattern, Duration: duration}, nil
+}
+
+// faults counts how often each fault has struck.
+type faults struct {
+	list []Fault
+
+	mu     sync.Mutex // protects struck
+	struck []int
+}
+
+func newFaults(list []Fault) *faults {
+	return &faults{list: list, struck: make([]int, len(list))}
+}
+
+// strike returns the fault that hits an operation now; nil means none.
+func (f *faults) strike(op operation, token string, urn resource.URN) *Fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, fault := range f.list {
+		if !slices.Contains(fault.operations, op) || !fault.Pattern.matches(token, urn) {
+			continue
+		}
+		if fault.times > 0 && f.struck[i] >= fault.times {
+			continue
+		}
+		f.struck[i]++
+		return &fault
+	}
+	return nil
+}
+
+// verify refuses patterns that can never match: a fault that does nothing
+// would look like a success.
+func verify(packages []Package, opts Options) error {
+	var errs []error
+	for _, fault := range opts.Fail {
+		errs = append(errs, fault.Pattern.verify(packages))
+	}
+	for _, delay := range opts.Slow {
+		errs = append(errs, delay.Pattern.verify(packages))
+	}
+	return errors.Join(errs...)
+}
+
+func (p Pattern) verify(packages []Package) error {
+	kind, _, _ := strings.Cut(p.text, "@")
+	var tokens []string
+	for _, pkg := range packages {
+		if pkg.Dynamic != nil && p.couldBeDynamic(pkg, kind) {
+			return nil
+		}
+		for _, r := range pkg.Resources {
+			if p.kind.MatchString(r.Token) {
+				return nil
+			}
+			tokens = append(tokens, r.Token)
+		}
+	}
+	return fmt.Errorf("no simulated resource type matches %q%s", kind, suggest(kind, tokens))
+}
+
+func (p Pattern) couldBeDynamic(pkg Package, kind string) bool {
+	if _, ok := pkg.Dynamic(kind); ok {
+		return true
+	}
+	return strings.HasPrefix(kind, pkg.Name+":") && strings.ContainsAny(kind, "*?")
+}

@@ -1,0 +1,135 @@
+package simulate
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+)
+
+// Object is a resource, or a call of a function, as descriptions see it.
+type Object struct {
+	Token string
+	URN   resource.URN
+	ID    string // empty while the id is being made, and in a preview
+	Scope string // name of the scope that it lives in
+
+	inputs map[string]any
+	config map[string]any
+	seed   string
+}
+
+func newObject(token string, urn resource.URN, inputs resource.PropertyMap) Object {
+	return Object{Token: token, URN: urn, inputs: plainMap(inputs), seed: token + "|" + string(urn)}
+}
+
+// withID returns the object with its id. From here on all that is generated
+// follows from the id, so that an update finds the values of the creation.
+func (o Object) withID(id string) Object {
+	o.ID = id
+	o.seed = o.Token + "|" + o.Scope + "|" + id
+	return o
+}
+
+func (o Object) withAttempt(n int) Object {
+	o.seed = fmt.Sprintf("%s|%s#%d", o.Token, o.URN, n)
+	return o
+}
+
+// Name is the logical name that the program gave to the resource.
+func (o Object) Name() string {
+	if o.URN == "" {
+		return ""
+	}
+	return o.URN.Name()
+}
+
+// Value is the input at a path of keys joined by dots, without its secrecy.
+// It is nil when there is none or when it is not known yet.
+func (o Object) Value(path string) any { return lookup(o.inputs, path) }
+
+// Text is a string among the inputs; empty when there is none.
+func (o Object) Text(path string) string { return text(o.Value(path)) }
+
+// TextOr is a string among the inputs, or what is used without it.
+func (o Object) TextOr(path, fallback string) string {
+	if found := o.Text(path); found != "" {
+		return found
+	}
+	return fallback
+}
+
+// Number is a number among the inputs, or what is used without it.
+func (o Object) Number(path string, fallback int) int {
+	if number, ok := o.Value(path).(float64); ok {
+		return int(number)
+	}
+	return fallback
+}
+
+// Map is an object among the inputs; nil when there is none.
+func (o Object) Map(path string) map[string]any {
+	found, _ := o.Value(path).(map[string]any)
+	return found
+}
+
+// List is a list among the inputs; nil when there is none.
+func (o Object) List(path string) []any {
+	found, _ := o.Value(path).([]any)
+	return found
+}
+
+// Config is a string in the provider's configuration, or what is used without it.
+func (o Object) Config(path, fallback string) string {
+	if found := text(lookup(o.config, path)); found != "" {
+		return found
+	}
+	return fallback
+}
+
+// Hex makes n hexadecimal digits. The same object and label give the same digits.
+func (o Object) Hex(label string, n int) string {
+	var digits strings.Builder
+	for i := 0; digits.Len() < n; i++ {
+		sum := o.sum(fmt.Sprintf("%s/%d", label, i))
+		digits.WriteString(hex.EncodeToString(sum[:]))
+	}
+	return digits.String()[:n]
+}
+
+// Pick makes a number from low to high.
+func (o Object) Pick(label string, low, high int) int {
+	sum := o.sum(label)
+	return low + int(binary.BigEndian.Uint64(sum[:8])%uint64(high-low+1))
+}
+
+// IPv4 makes an address in one of the ranges that are reserved for examples,
+// so that nobody can be reached by it.
+func (o Object) IPv4(label string) string {
+	nets := []string{"192.0.2", "198.51.100", "203.0.113"}
+	return fmt.Sprintf("%s.%d", nets[o.Pick(label+"/net", 0, 2)], o.Pick(label, 1, 254))
+}
+
+func (o Object) sum(label string) [sha256.Size]byte {
+	return sha256.Sum256([]byte(o.seed + "|" + label))
+}
+
+func lookup(values map[string]any, path string) any {
+	var at any = values
+	for key := range strings.SplitSeq(path, ".") {
+		object, ok := at.(map[string]any)
+		if !ok {
+			return nil
+		}
+		at = object[key]
+	}
+	return at
+}
+
+func text(value any) string {
+	found, _ := value.(string)
+	return found
+}

@@ -1,0 +1,199 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// server is the stand-in for one package. The engine's calls that are not
+// about one resource are here; the others are in lifecycle.go.
+type server struct {
+	pulumirpc.UnimplementedResourceProviderServer
+
+	pkg       Package
+	resources map[string]Resource
+	invokes   map[string]Invoke
+	opts      Options
+	store     *store
+	faults    *faults
+	log       *slog.Logger
+}
+
+func newServer(pkg Package, opts Options, store *store, faults *faults) *server {
+	s := &server{
+		pkg: pkg, opts: opts, store: store, faults: faults, log: opts.Log,
+		resources: map[string]Resource{}, invokes: map[string]Invoke{},
+	}
+	for _, r := range pkg.Resources {
+		s.resources[r.Token] = r
+	}
+	for _, i := range pkg.Invokes {
+		s.invokes[i.Token] = i
+	}
+	return s
+}
+
+// Handshake agrees on features: secrets and references arrive as such, and
+// previews are answered.
+func (s *server) Handshake(context.Context, *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
+	return &pulumirpc.ProviderHandshakeResponse{AcceptSecrets: true, AcceptResources: true}, nil
+}
+
+// Attach tells where the engine listens, which the stand-ins do not need.
+func (s *server) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, nil
+}
+
+// GetPluginInfo reports the version of the SDK that the package was made from.
+func (s *server) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: s.pkg.Version}, nil
+}
+
+// Cancel ends what runs for this connection's operation.
+func (s *server) Cancel(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {
+	sessionOf(ctx).cancel()
+	return &emptypb.Empty{}, nil
+}
+
+// CheckConfig checks the configuration of a provider.
+func (s *server) CheckConfig(_ context.Context, req *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	config, err := unmarshal(req.GetNews())
+	if err != nil {
+		return nil, err
+	}
+	problems := checkConfig(config, s.pkg.Config)
+	if _, err := s.scope(config); err != nil && len(problems) == 0 {
+		problems = append(problems, Problem{Reason: err.Error()})
+	}
+	return &pulumirpc.CheckResponse{Inputs: req.GetNews(), Failures: failures("provider "+s.pkg.Name, problems)}, nil
+}
+
+// DiffConfig replaces a provider, and with it all its resources, when it would
+// reach something else than before.
+func (s *server) DiffConfig(_ context.Context, req *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+	before, after, err := unmarshalBoth(req.GetOldInputs(), req.GetNews())
+	if err != nil {
+		return nil, err
+	}
+	was, wasErr := s.scope(before)
+	is, isErr := s.scope(after)
+	var replaceOn []string
+	if wasErr == nil && isErr == nil && was.Name != is.Name && !after.ContainsUnknowns() {
+		replaceOn = names(plainMap(after))
+	}
+	return compare(before, after, replaceOn).response(false), nil
+}
+
+// Configure remembers the configuration for the connection.
+func (s *server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
+	config, err := unmarshal(req.GetArgs())
+	if err != nil {
+		return nil, err
+	}
+	scope, err := s.scope(config)
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	sessionOf(ctx).configure(decodeConfig(config, s.pkg.Config), scope)
+	return &pulumirpc.ConfigureResponse{AcceptSecrets: true, AcceptResources: true, SupportsPreview: true}, nil
+}
+
+func (s *server) scope(config resource.PropertyMap) (Scope, error) {
+	if s.pkg.Scope == nil || config.ContainsUnknowns() {
+		return Scope{}, nil
+	}
+	return s.pkg.Scope(plainMap(decodeConfig(config, s.pkg.Config)))
+}
+
+// Invoke calls a function.
+func (s *server) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
+	invoke, ok := s.invokes[req.GetTok()]
+	if !ok {
+		return nil, status.Errorf(codes.InvalidArgument, "the simulated %s has no function %q%s",
+			s.pkg.Name, req.GetTok(), suggest(req.GetTok(), names(s.invokes)))
+	}
+	args, err := unmarshal(req.GetArgs())
+	if err != nil {
+		return nil, err
+	}
+	if problems := invoke.check(args); len(problems) > 0 {
+		return &pulumirpc.InvokeResponse{Failures: failures(invoke.Token, problems)}, nil
+	}
+	result, err := invoke.answer(s.object(ctx, invoke.Token, "", args))
+	if err != nil {
+		return nil, status.Error(codes.Unknown, err.Error())
+	}
+	if problems := checkInputs(result, invoke.Result); len(problems) > 0 {
+		return nil, status.Errorf(codes.Internal, "the simulation of %s is wrong: result %s: %s",
+			invoke.Token, problems[0].Path, problems[0].Reason)
+	}
+	values, err := marshal(result)
+	return &pulumirpc.InvokeResponse{Return: values}, err
+}
+
+func (i Invoke) check(args resource.PropertyMap) []Problem {
+	if i.Args == nil {
+		return checkInputs(args, reflect.TypeFor[struct{}]())
+	}
+	return checkInputs(args, i.Args)
+}
+
+// object is a resource or a call as descriptions see it.
+func (s *server) object(ctx context.Context, token, urn string, inputs resource.PropertyMap) Object {
+	config, scope := sessionOf(ctx).settings()
+	o := newObject(token, resource.URN(urn), inputs)
+	o.Scope, o.config = scope.Name, plainMap(config)
+	return o
+}
+
+// describe finds the description of a type.
+func (s *server) describe(token string) (Resource, error) {
+	if r, ok := s.resources[token]; ok {
+		return r, nil
+	}
+	if s.pkg.Dynamic != nil {
+		if r, ok := s.pkg.Dynamic(token); ok {
+			return r, nil
+		}
+	}
+	return Resource{}, status.Errorf(codes.InvalidArgument, "the simulated %s has no resource type %q%s",
+		s.pkg.Name, token, suggest(token, names(s.resources)))
+}
+
+// failures gives every problem the name of the type that it belongs to.
+func failures(token string, problems []Problem) []*pulumirpc.CheckFailure {
+	list := make([]*pulumirpc.CheckFailure, len(problems))
+	for i, p := range problems {
+		list[i] = &pulumirpc.CheckFailure{Property: p.Path, Reason: fmt.Sprintf("%s: %s", token, p.Reason)}
+	}
+	return list
+}
+
+func unmarshal(values *structpb.Struct) (resource.PropertyMap, error) {
+	return plugin.UnmarshalProperties(values, plugin.MarshalOptions{
+		KeepUnknowns: true, KeepSecrets: true, KeepResources: true,
+	})
+}
+
+func unmarshalBoth(a, b *structpb.Struct) (first, second resource.PropertyMap, err error) {
+	first, errFirst := unmarshal(a)
+	second, errSecond := unmarshal(b)
+	return first, second, errors.Join(errFirst, errSecond)
+}
+
+func marshal(values resource.PropertyMap) (*structpb.Struct, error) {
+	return plugin.MarshalProperties(values, plugin.MarshalOptions{
+		KeepUnknowns: true, KeepSecrets: true, KeepResources: true,
+	})
+}

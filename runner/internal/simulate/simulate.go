@@ -1,0 +1,144 @@
+// Package simulate serves stand-ins for cloud providers to Pulumi's engine.
+//
+// A Package describes a provider by the Go types of its own SDK. From those
+// types, by reflection, come the rules (what inputs exist, which are required,
+// of what type) and the shape of the outputs; what reflection cannot know,
+// such as the format of an id, is declared beside them as data. Start serves
+// the packages over gRPC on 127.0.0.1, and the engine attaches to them with
+// the environment that Clouds.Env returns.
+//
+// The stand-ins remember what exists, so that refresh, drift and destroy mean
+// something, but never any property: a record holds a type, an id, the URN
+// that made it, and the names of what it needs and provides.
+//
+// Everything is deterministic: outputs follow from types, URNs and ids alone.
+package simulate
+
+import (
+	"log/slog"
+	"reflect"
+	"time"
+)
+
+// DefaultSpeed is how many times faster than the real clouds a simulation runs
+// unless told otherwise. The longest path through kind's plan takes some eight
+// minutes in reality, and so about twelve seconds here.
+const DefaultSpeed = 30
+
+// Epoch is the moment at which everything simulated was created. It is fixed,
+// because outputs must not depend on the clock.
+const Epoch = "2026-01-01T00:00:00Z"
+
+// Package describes one provider.
+type Package struct {
+	Name    string       // "aws"
+	Version string       // version that the stand-in reports, such as "7.0.0"
+	Config  reflect.Type // the provider's arguments
+
+	Resources []Resource
+	Invokes   []Invoke
+
+	// Dynamic describes a type that Resources does not list, such as a custom
+	// kind of Kubernetes; nil means that there are none.
+	Dynamic func(token string) (Resource, bool)
+
+	// Defaults are outputs that many of the package's types share. They fill
+	// keys that a type has and its inputs leave open. Nil means none.
+	Defaults func(Object) map[string]any
+
+	// Scope tells from its configuration what a provider talks to; nil means
+	// that all providers of the package share one account.
+	Scope func(config map[string]any) (Scope, error)
+}
+
+// Scope is the part of the clouds that one configured provider reaches, such
+// as one Kubernetes cluster.
+type Scope struct {
+	Name        string // keeps the records of different scopes apart
+	Needs       string // fact that holds while the scope is reachable; empty means always
+	Unreachable string // error while it is not
+	Forgiving   bool   // what cannot be reached counts as deleted
+}
+
+// Resource describes one resource type.
+type Resource struct {
+	Token string       // "aws:ec2/vpc:Vpc"
+	Args  reflect.Type // inputs: a struct with `pulumi` tags
+	State reflect.Type // outputs: the resource struct of the SDK
+
+	Latency Latency
+
+	// ID makes the id. One that ignores the object's generated digits makes
+	// the resource unique by name: a second one "already exists", and a
+	// replacement deletes first.
+	ID func(Object) string
+
+	// Outputs are laid over inputs and generated values; a nil value removes
+	// a key. Nil means that the generated ones will do.
+	Outputs func(Object) map[string]any
+
+	// Check finds what types alone cannot tell; nil means nothing.
+	Check func(Object) []Problem
+
+	// Links names what the resource needs to exist, and what needs it.
+	Links func(Object) Links
+
+	// Implied is the fact under which an object exists that no program made,
+	// such as a Service of a chart; nil means that there are no such objects.
+	Implied func(Object) string
+
+	ReplaceOn []string // inputs, or paths into them, whose change replaces
+	Secrets   []string // outputs that are secret
+	AutoName  string   // path of the input that gets a generated name when it is missing
+}
+
+// Latency is how long operations take in reality.
+type Latency struct {
+	Create, Update, Delete time.Duration
+}
+
+// Links are the facts that tie resources together.
+type Links struct {
+	Provides []Fact
+	Requires []Requirement
+}
+
+// Fact is something that is true as long as the resource exists.
+type Fact struct {
+	Name string
+	// InUse refuses a deletion while other resources require the fact. When
+	// it is empty they vanish together with it.
+	InUse string
+}
+
+// Requirement is a fact without which a resource cannot be created.
+type Requirement struct {
+	Fact    string
+	Missing string // error when it does not hold
+	Once    bool   // once it exists, the resource does without
+}
+
+// Invoke describes one function of a provider.
+type Invoke struct {
+	Token  string
+	Args   reflect.Type // nil means that it takes none
+	Result reflect.Type
+	Answer func(Object) (map[string]any, error) // laid over generated values; nil means those will do
+
+	Secrets []string // results that are secret
+}
+
+// Problem is one input that is wrong.
+type Problem struct {
+	Path   string
+	Reason string
+}
+
+// Options say how the clouds behave.
+type Options struct {
+	Speed float64      // N is N times faster than reality, 0 is instant
+	Fail  []Fault      // operations that fail
+	Slow  []Delay      // operations that take a given time, whatever the speed
+	Dir   string       // folder that holds what exists
+	Log   *slog.Logger // debug messages without property values; nil means none
+}
