@@ -1,0 +1,208 @@
+package encryption
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mara/config"
+)
+
+// File is a stack file as it was read: its path, for messages, and its content,
+// empty when there is no such file.
+type File struct {
+	Path    string
+	Content []byte
+}
+
+// Options is what Prepare works on.
+type Options struct {
+	Stack    File              // the stack file all projects share
+	Secrets  File              // the secrets project's own stack file
+	SaltFile string            // where the salt is kept when no stack file has one
+	Provider string            // kubernetes:infra_type of both copies
+	Env      map[string]string // tells the passphrase
+	Managed  bool              // the backend encrypts by itself (Pulumi Cloud)
+	Simulate *ThrowAway        // what a simulation makes up; nil for the real thing
+}
+
+// Copies are the stack files as Pulumi gets to see them.
+type Copies struct {
+	Stack   []byte
+	Secrets []byte
+	// Env has what Pulumi needs beyond the caller's environment.
+	Env map[string]string
+	// Secret values that are known now, for masking.
+	Known []string
+	// MadeUp lists the keys whose values a simulation has made up.
+	MadeUp []string
+}
+
+// Prepare makes the working copies of the two stack files. A wrong passphrase
+// is found here, before anything changes.
+func Prepare(o Options) (Copies, error) {
+	stack, err := parse(o.Stack.Content)
+	if err != nil {
+		return Copies{}, fmt.Errorf("reading %s: %w", o.Stack.Path, err)
+	}
+	secrets, err := parse(o.Secrets.Content)
+	if err != nil {
+		return Copies{}, fmt.Errorf("reading %s: %w", o.Secrets.Path, err)
+	}
+	passphrase, ok, err := Passphrase(o.Env)
+	if err != nil {
+		return Copies{}, err
+	}
+	p := preparation{Options: o, stack: stack, secrets: secrets, passphrase: passphrase}
+	switch {
+	case !ok && o.Simulate != nil:
+		p.forgetSecrets()
+	case !ok && !p.needsPassphrase():
+		return p.copies()
+	case !ok:
+		return Copies{}, ErrNoPassphrase
+	}
+	if p.needsPassphrase() {
+		if err := p.unlock(); err != nil {
+			return Copies{}, err
+		}
+	}
+	if err := p.makeUp(); err != nil {
+		return Copies{}, err
+	}
+	return p.copies()
+}
+
+// preparation is Prepare at work.
+type preparation struct {
+	Options
+	stack, secrets stackFile
+	passphrase     string
+	secretsKey     *Key // encrypts values of the secrets file
+	result         Copies
+}
+
+const (
+	saltKey     = "encryptionsalt"
+	providerKey = "secretsprovider"
+)
+
+// simulatedPassphrase protects nothing but throw-away values.
+const simulatedPassphrase = "SIMULATED-throw-away-passphrase"
+
+// forgetSecrets lets a simulation run without the passphrase: encrypted values,
+// which nobody can read now, are left out and made up instead.
+func (p *preparation) forgetSecrets() {
+	p.passphrase = simulatedPassphrase
+	p.result.Env = map[string]string{"PULUMI_CONFIG_PASSPHRASE": simulatedPassphrase}
+	for _, file := range []stackFile{p.stack, p.secrets} {
+		for _, key := range file.secureKeys() {
+			remove(file.config(), key)
+		}
+		for _, key := range []string{saltKey, providerKey, "encryptedkey"} {
+			remove(file.root, key)
+		}
+	}
+}
+
+// needsPassphrase is false where a cloud's key service or the Pulumi Cloud
+// encrypts.
+func (p *preparation) needsPassphrase() bool {
+	if p.stack.text(saltKey) != "" || p.secrets.text(saltKey) != "" {
+		return true
+	}
+	provider := p.stack.text(providerKey)
+	return (provider == "" || provider == "passphrase") && !p.Managed
+}
+
+// unlock checks the passphrase against the salts there are, and gives one to
+// the file that has none.
+func (p *preparation) unlock() error {
+	stackSalt, secretsSalt := p.stack.text(saltKey), p.secrets.text(saltKey)
+	var key *Key
+	var err error
+	switch {
+	case stackSalt != "":
+		key, err = p.open(stackSalt, p.Stack.Path)
+	case secretsSalt != "":
+		key, err = p.open(secretsSalt, p.Secrets.Path)
+	default:
+		key, err = p.ownSalt()
+	}
+	if err != nil {
+		return err
+	}
+	p.stack.setText(saltKey, key.Salt())
+	p.secretsKey = key
+	if secretsSalt != "" && secretsSalt != key.Salt() {
+		if p.secretsKey, err = p.open(secretsSalt, p.Secrets.Path); err != nil {
+			return err
+		}
+	}
+	p.secrets.setText(saltKey, p.secretsKey.Salt())
+	return nil
+}
+
+func (p *preparation) open(salt, path string) (*Key, error) {
+	key, err := OpenKey(p.passphrase, salt)
+	if errors.Is(err, ErrPassphrase) {
+		return nil, fmt.Errorf("%w: it does not open what %s was encrypted with; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the right one", err, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
+}
+
+// ownSalt is the salt of an environment whose stack files have none. It is
+// made once and kept beside the state, since the runner does not touch the
+// user's files.
+func (p *preparation) ownSalt() (*Key, error) {
+	content, err := os.ReadFile(p.SaltFile)
+	if err == nil {
+		file, err := parse(content)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", p.SaltFile, err)
+		}
+		return p.open(file.text(saltKey), p.SaltFile)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the environment's salt: %w", err)
+	}
+	key, err := NewKey(p.passphrase)
+	if err != nil {
+		return nil, err
+	}
+	text := "# The salt of this environment's passphrase key, until " + filepath.Base(p.Stack.Path) + " has one.\n" +
+		saltKey + ": " + key.Salt() + "\n"
+	return key, write(p.SaltFile, []byte(text))
+}
+
+// copies renders the working copies.
+func (p *preparation) copies() (Copies, error) {
+	for _, file := range []stackFile{p.stack, p.secrets} {
+		set(file.config(), config.InfraType, scalar(p.Provider))
+		file.keepTexts()
+	}
+	var err error
+	if p.result.Stack, err = p.stack.bytes(); err != nil {
+		return Copies{}, err
+	}
+	if p.result.Secrets, err = p.secrets.bytes(); err != nil {
+		return Copies{}, err
+	}
+	if p.passphrase != "" {
+		p.result.Known = append(p.result.Known, p.passphrase)
+	}
+	return p.result, nil
+}
+
+// write replaces a file that only the user may read.
+func write(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return config.WriteFile(path, content, 0o600)
+}

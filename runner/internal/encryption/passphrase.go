@@ -1,0 +1,95 @@
+// Package encryption prepares the working copies of an environment's stack
+// files, so that one passphrase key serves all its projects: the copies carry
+// the environment's salt, and in a simulation throw-away values where the user
+// has given none.
+package encryption
+
+import (
+	"context"
+	cryptorand "crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
+)
+
+// ErrPassphrase says that a passphrase does not fit a salt.
+var ErrPassphrase = errors.New("the passphrase is wrong")
+
+// ErrNoPassphrase says that none is set where one is needed.
+var ErrNoPassphrase = errors.New("no passphrase is set; it encrypts this environment's secrets: set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE, in config/pulumi/environment or in the process environment")
+
+// probe is what Pulumi encrypts into a salt, to recognise the passphrase by.
+const probe = "pulumi"
+
+// saltBytes is the length of the random part of a salt, as Pulumi makes it.
+const saltBytes = 8
+
+// Key encrypts values the way Pulumi's passphrase provider does: AES-256-GCM
+// with a key derived by a million rounds of PBKDF2. Making one costs 0.2 s.
+type Key struct {
+	salt    string
+	crypter config.Crypter
+}
+
+// NewKey makes a key with a new salt.
+func NewKey(passphrase string) (*Key, error) {
+	random := make([]byte, saltBytes)
+	if _, err := cryptorand.Read(random); err != nil {
+		return nil, fmt.Errorf("making a salt: %w", err)
+	}
+	key := &Key{crypter: config.NewSymmetricCrypterFromPassphrase(passphrase, random)}
+	sealed, err := key.Encrypt(probe)
+	if err != nil {
+		return nil, fmt.Errorf("making a salt: %w", err)
+	}
+	key.salt = "v1:" + base64.StdEncoding.EncodeToString(random) + ":" + sealed
+	return key, nil
+}
+
+// OpenKey makes the key of a salt ("v1:<salt>:<sealed probe>"), or returns
+// ErrPassphrase.
+func OpenKey(passphrase, salt string) (*Key, error) {
+	parts := strings.SplitN(salt, ":", 3)
+	if len(parts) != 3 || parts[0] != "v1" {
+		return nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
+	}
+	random, err := base64.StdEncoding.DecodeString(parts[1])
+	if err != nil {
+		return nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
+	}
+	key := &Key{salt: salt, crypter: config.NewSymmetricCrypterFromPassphrase(passphrase, random)}
+	opened, err := key.crypter.DecryptValue(context.Background(), parts[2])
+	if err != nil || opened != probe {
+		return nil, ErrPassphrase
+	}
+	return key, nil
+}
+
+// Salt is what a stack file keeps as encryptionsalt.
+func (k *Key) Salt() string { return k.salt }
+
+// Encrypt returns the ciphertext a stack file keeps as `secure`.
+func (k *Key) Encrypt(value string) (string, error) {
+	return k.crypter.EncryptValue(context.Background(), value)
+}
+
+// Passphrase is the passphrase of an environment of variables, by Pulumi's own
+// rules; ok is false when there is none. An empty one that is set counts.
+func Passphrase(env map[string]string) (passphrase string, ok bool, err error) {
+	if passphrase, ok := env["PULUMI_CONFIG_PASSPHRASE"]; ok {
+		return passphrase, true, nil
+	}
+	file, ok := env["PULUMI_CONFIG_PASSPHRASE_FILE"]
+	if !ok || file == "" {
+		return "", false, nil
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", false, fmt.Errorf("reading the passphrase (PULUMI_CONFIG_PASSPHRASE_FILE): %w", err)
+	}
+	return strings.TrimSpace(string(content)), true, nil
+}

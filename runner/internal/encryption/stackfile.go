@@ -1,0 +1,126 @@
+package encryption
+
+import (
+	"fmt"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+// stackFile is a stack file as a tree of nodes, which keeps every value's text.
+type stackFile struct{ root *yaml.Node }
+
+// parse reads a stack file; an empty one has an empty root.
+func parse(content []byte) (stackFile, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		return stackFile{}, err
+	}
+	if len(document.Content) == 0 {
+		return stackFile{root: mapping()}, nil
+	}
+	root := document.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		root = mapping()
+	}
+	if root.Kind != yaml.MappingNode {
+		return stackFile{}, fmt.Errorf("line %d: a stack file is a map", root.Line)
+	}
+	return stackFile{root: root}, nil
+}
+
+func (f stackFile) bytes() ([]byte, error) { return yaml.Marshal(f.root) }
+
+// text is the value of a top-level key, "" when it is not there.
+func (f stackFile) text(key string) string {
+	if node := get(f.root, key); node != nil {
+		return node.Value
+	}
+	return ""
+}
+
+func (f stackFile) setText(key, value string) { set(f.root, key, scalar(value)) }
+
+// config is the map of configuration values, which is made when missing.
+func (f stackFile) config() *yaml.Node {
+	node := get(f.root, "config")
+	if node == nil || node.Kind != yaml.MappingNode {
+		node = mapping()
+		set(f.root, "config", node)
+	}
+	return node
+}
+
+// keepTexts quotes the plain numbers and dates among the configuration values,
+// since Pulumi would read the version 1.30 as the number 1.3. Values inside
+// lists and maps stay what they are.
+func (f stackFile) keepTexts() {
+	plain := []string{"!!float", "!!int", "!!timestamp"}
+	values := f.config()
+	for i := 1; i < len(values.Content); i += 2 {
+		if node := values.Content[i]; node.Kind == yaml.ScalarNode && slices.Contains(plain, node.Tag) {
+			node.Tag, node.Style = "!!str", yaml.DoubleQuotedStyle
+		}
+	}
+}
+
+// secureKeys lists the keys with encrypted values, also those that hide one
+// deeper inside.
+func (f stackFile) secureKeys() []string {
+	var keys []string
+	values := f.config()
+	for i := 0; i+1 < len(values.Content); i += 2 {
+		if hasSecure(values.Content[i+1]) {
+			keys = append(keys, values.Content[i].Value)
+		}
+	}
+	return keys
+}
+
+func hasSecure(node *yaml.Node) bool {
+	if node.Kind == yaml.MappingNode && get(node, "secure") != nil {
+		return true
+	}
+	return slices.ContainsFunc(node.Content, hasSecure)
+}
+
+func get(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func set(mapping *yaml.Node, key string, value *yaml.Node) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			mapping.Content[i+1] = value
+			return
+		}
+	}
+	mapping.Content = append(mapping.Content, scalar(key), value)
+}
+
+func remove(mapping *yaml.Node, key string) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			mapping.Content = slices.Delete(mapping.Content, i, i+2)
+			return
+		}
+	}
+}
+
+func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
+
+func scalar(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text}
+}
+
+// secure is a node that holds a ciphertext.
+func secure(ciphertext string) *yaml.Node {
+	node := mapping()
+	set(node, "secure", scalar(ciphertext))
+	return node
+}

@@ -1,0 +1,143 @@
+package encryption
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+	"mara/projects"
+)
+
+// ThrowAway is what a simulation may make up.
+type ThrowAway struct {
+	Keys    []config.Key      // configuration keys of the plan's projects
+	Secrets []projects.Secret // secret keys of the plan's projects
+	File    string            // where made-up secrets are kept, encrypted, for the next run
+}
+
+// keyBits is the size of a made-up RSA key: quick to make, and long enough for
+// every reader.
+const keyBits = 2048
+
+// makeUp adds the configuration and secrets that a simulation lacks.
+func (p *preparation) makeUp() error {
+	if p.Simulate == nil {
+		return nil
+	}
+	if err := p.makeUpConfig(); err != nil {
+		return err
+	}
+	return p.makeUpSecrets()
+}
+
+func (p *preparation) makeUpConfig() error {
+	values := p.stack.config()
+	for _, key := range p.Simulate.Keys {
+		if key.Simulated == nil || get(values, key.Name) != nil {
+			continue
+		}
+		node := &yaml.Node{}
+		if err := node.Encode(key.Simulated); err != nil {
+			return fmt.Errorf("making up %s: %w", key.Name, err)
+		}
+		set(values, key.Name, node)
+		p.result.MadeUp = append(p.result.MadeUp, key.Name)
+	}
+	return nil
+}
+
+// makeUpSecrets adds the secrets that are missing: those of an earlier
+// simulation where they fit, so that a second run changes nothing.
+func (p *preparation) makeUpSecrets() error {
+	values := p.secrets.config()
+	earlier := p.earlierSecrets()
+	added := false
+	for _, secret := range p.Simulate.Secrets {
+		if get(values, secret.Key) != nil {
+			continue
+		}
+		p.result.MadeUp = append(p.result.MadeUp, secret.Key)
+		node := get(earlier.config(), secret.Key)
+		if node == nil {
+			value, err := invent(secret)
+			if err != nil {
+				return fmt.Errorf("making up %s: %w", secret.Key, err)
+			}
+			ciphertext, err := p.secretsKey.Encrypt(value)
+			if err != nil {
+				return fmt.Errorf("making up %s: %w", secret.Key, err)
+			}
+			node, added = secure(ciphertext), true
+			set(earlier.config(), secret.Key, node)
+		}
+		set(values, secret.Key, node)
+	}
+	if !added {
+		return nil
+	}
+	earlier.setText(saltKey, p.secretsKey.Salt())
+	content, err := earlier.bytes()
+	if err != nil {
+		return err
+	}
+	return write(p.Simulate.File, append([]byte("# SIMULATED: throw-away values that a simulation has made up.\n"), content...))
+}
+
+// earlierSecrets are the secrets an earlier simulation has made up, if they
+// were encrypted with the same key.
+func (p *preparation) earlierSecrets() stackFile {
+	none := stackFile{root: mapping()}
+	content, err := os.ReadFile(p.Simulate.File)
+	if err != nil {
+		return none
+	}
+	file, err := parse(content)
+	if err != nil || file.text(saltKey) != p.secretsKey.Salt() {
+		return none
+	}
+	return file
+}
+
+// invent makes a value that shows what it is and passes the rules for secrets.
+func invent(secret projects.Secret) (string, error) {
+	switch secret.Generate {
+	case projects.RSAKey:
+		return rsaKey()
+	case projects.AlphanumericPassword:
+		return padded("SIMULATED0"+alphanumeric(secret.Key), secret.MinLength), nil
+	}
+	return padded("SIMULATED-0!"+alphanumeric(secret.Key), secret.MinLength), nil
+}
+
+func padded(text string, length int) string {
+	for len(text) < length {
+		text += "0"
+	}
+	return text
+}
+
+func alphanumeric(text string) string {
+	kept := slices.DeleteFunc([]rune(text), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	return string(kept)
+}
+
+func rsaKey() (string, error) {
+	key, err := rsa.GenerateKey(rand.Reader, keyBits)
+	if err != nil {
+		return "", err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return "", err
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), nil
+}

@@ -1,0 +1,240 @@
+package stacks
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/diag/colors"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"mara/runner/internal/event"
+)
+
+// Types of resources that the engine itself keeps.
+const (
+	stackType     = "pulumi:pulumi:Stack"
+	referenceType = "pulumi:pulumi:StackReference"
+	providerType  = "pulumi:providers:"
+)
+
+// engineEvents turns the engine's event stream into events of the run, and
+// keeps what the operation's result is made of.
+type engineEvents struct {
+	channel chan events.EngineEvent
+	emit    func(event.Event)
+	stop    chan struct{} // closed when the operation has returned
+	done    chan struct{} // closed when the reader has ended
+
+	changes    event.Changes
+	finished   event.Changes   // resources done so far
+	references map[string]bool // fully qualified names of stacks that were read
+	errors     []string        // error diagnostics, in order
+	failed     []string        // resources whose action failed
+}
+
+func newEngineEvents(emit func(event.Event)) *engineEvents {
+	e := &engineEvents{
+		channel:    make(chan events.EngineEvent),
+		emit:       emit,
+		stop:       make(chan struct{}),
+		done:       make(chan struct{}),
+		references: map[string]bool{},
+	}
+	go e.read()
+	return e
+}
+
+// drainTime bounds the wait for events after an operation has returned. The
+// Automation API closes the channel, but not when the command fails before it
+// has connected.
+const drainTime = 2 * time.Second
+
+// wait returns when all events are read. It is called once, after the operation.
+func (e *engineEvents) wait() {
+	close(e.stop)
+	<-e.done
+}
+
+func (e *engineEvents) read() {
+	defer close(e.done)
+	stop := e.stop
+	var late <-chan time.Time
+	for {
+		select {
+		case ev, open := <-e.channel:
+			if !open {
+				return
+			}
+			e.take(ev)
+		case <-stop:
+			stop, late = nil, time.After(drainTime)
+		case <-late:
+			return
+		}
+	}
+}
+
+func (e *engineEvents) take(ev events.EngineEvent) {
+	switch {
+	case ev.ResourcePreEvent != nil:
+		e.started(ev.ResourcePreEvent.Metadata)
+	case ev.ResOutputsEvent != nil:
+		e.ended(ev.ResOutputsEvent.Metadata)
+	case ev.ResOpFailedEvent != nil:
+		e.broken(ev.ResOpFailedEvent.Metadata)
+	case ev.DiagnosticEvent != nil:
+		e.diagnostic(*ev.DiagnosticEvent)
+	case ev.SummaryEvent != nil:
+		e.changes = changesOf(ev.SummaryEvent.ResourceChanges)
+	}
+}
+
+func (e *engineEvents) started(step apitype.StepEventMetadata) {
+	if step.Type == referenceType && step.New != nil {
+		if name, ok := step.New.Inputs["name"].(string); ok {
+			e.references[name] = true
+		}
+	}
+	e.progress(step, event.ActionStarted)
+}
+
+func (e *engineEvents) ended(step apitype.StepEventMetadata) {
+	if action, shown := actionOf(step); shown {
+		e.finished = e.finished.Count(action)
+	}
+	e.progress(step, event.ActionDone)
+}
+
+func (e *engineEvents) broken(step apitype.StepEventMetadata) {
+	e.failed = append(e.failed, resourceOf(step.URN).String())
+	e.progress(step, event.ActionFailed)
+}
+
+// progress reports a resource that something happens to. What stays the same
+// is only counted.
+func (e *engineEvents) progress(step apitype.StepEventMetadata, status event.Status) {
+	action, shown := actionOf(step)
+	if !shown || action == event.Same {
+		return
+	}
+	counts := e.finished
+	e.emit(event.Event{
+		Type:     event.StepProgress,
+		Resource: resourceOf(step.URN),
+		Action:   action,
+		Status:   status,
+		Counts:   &counts,
+	})
+}
+
+// diagnostic passes on what the engine, a provider or the program says.
+func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
+	if d.Ephemeral {
+		return
+	}
+	message := tidy(colors.Never.Colorize(d.Message))
+	severity := severityOf(d.Severity)
+	resource := resourceOf(d.URN)
+	if message == "" || severity == event.Error && isEcho(message, resource) {
+		return
+	}
+	if severity == event.Error {
+		e.errors = append(e.errors, message)
+	}
+	e.emit(event.Event{Type: event.StepLog, Severity: severity, Message: message, Resource: resource})
+}
+
+// bullet is how the Go SDK lists the errors of a program.
+var bullet = regexp.MustCompile(`(?m)^\s*\* `)
+
+// tidy takes away what Pulumi wraps around a message: the severity, which an
+// event carries itself, and the frame around the errors of a Go program.
+func tidy(message string) string {
+	for _, frame := range frames {
+		message = frame.ReplaceAllString(strings.TrimSpace(message), "")
+	}
+	return strings.TrimSpace(bullet.ReplaceAllString(message, ""))
+}
+
+var frames = []*regexp.Regexp{
+	regexp.MustCompile(`^(error|warning|info|debug): `),
+	regexp.MustCompile(`^an unhandled error occurred: `),
+	regexp.MustCompile(`^program failed:?\s*`),
+	regexp.MustCompile(`^\d+ errors? occurred:\s*`),
+}
+
+// isEcho recognises errors that only say that there was another error.
+func isEcho(message string, resource event.Resource) bool {
+	ofStack := resource.Type == "" || resource.Type == stackType
+	switch message {
+	case "update failed", "preview failed", "refresh failed", "destroy failed", "update canceled", "update cancelled":
+		return ofStack
+	}
+	return false
+}
+
+func severityOf(severity string) event.Severity {
+	switch severity {
+	case "error":
+		return event.Error
+	case "warning":
+		return event.Warning
+	case "debug":
+		return event.Debug
+	}
+	return event.Info
+}
+
+// resourceOf names the resource of a URN; the stack itself has no name.
+func resourceOf(urn string) event.Resource {
+	parsed, err := resource.ParseOptionalURN(urn)
+	if err != nil || parsed == "" {
+		return event.Resource{}
+	}
+	if string(parsed.Type()) == stackType {
+		return event.Resource{Type: stackType}
+	}
+	return event.Resource{Type: string(parsed.Type()), Name: parsed.Name()}
+}
+
+// actionOf is what a step does to its resource. References, which are only
+// read, and providers, which exist nowhere, are not shown.
+func actionOf(step apitype.StepEventMetadata) (event.Action, bool) {
+	if step.Type == referenceType || step.Type == stackType || strings.HasPrefix(step.Type, providerType) {
+		return "", false
+	}
+	switch step.Op {
+	case apitype.OpCreate:
+		return event.Create, true
+	case apitype.OpUpdate:
+		return event.Update, true
+	case apitype.OpReplace:
+		return event.Replace, true
+	case apitype.OpDelete:
+		return event.Delete, true
+	case apitype.OpSame:
+		return event.Same, true
+	case apitype.OpRead:
+		return event.Read, true
+	case apitype.OpRefresh:
+		return event.Reload, true
+	case apitype.OpImport, apitype.OpImportReplacement:
+		return event.Import, true
+	}
+	return "", false // the halves of a replacement are told by the replacement
+}
+
+// changesOf sums up the engine's own counts. As in Pulumi's summary a
+// replacement counts once, and the stack and its providers count as resources.
+func changesOf(counts map[apitype.OpType]int) event.Changes {
+	return event.Changes{
+		Create:  counts[apitype.OpCreate] + counts[apitype.OpImport],
+		Update:  counts[apitype.OpUpdate],
+		Replace: counts[apitype.OpReplace] + counts[apitype.OpImportReplacement],
+		Delete:  counts[apitype.OpDelete],
+		Same:    counts[apitype.OpSame],
+	}
+}

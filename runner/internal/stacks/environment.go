@@ -1,0 +1,163 @@
+// Package stacks does one Pulumi operation on one stack, and answers questions
+// about an environment's stacks. It is the only importer of the Automation API
+// and the only place that reads the text of Pulumi's errors.
+//
+// Every operation runs on a working copy: a folder of the run's own with a
+// Pulumi.yaml and a copy of the stack file. So the runner never changes the
+// stack the user has selected, and Pulumi never rewrites the user's files.
+package stacks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/runner/internal/event"
+)
+
+// Programs finds the program of a project by the project's Pulumi name.
+type Programs func(project string) (pulumi.RunFunc, bool)
+
+// Command runs Pulumi's commands.
+type Command = auto.PulumiCommand
+
+// Options is what Open needs to know about an environment.
+type Options struct {
+	Command      Command
+	Stack        string            // the name all stacks of the environment share
+	Organization string            // "organization" on self-managed backends
+	WorkDir      string            // folder for working copies, private to the run
+	StackFile    []byte            // content of the shared stack file
+	SecretsFile  []byte            // content of the secrets project's stack file
+	Env          map[string]string // environment of Pulumi and its plugins
+	Programs     Programs
+	Masker       *event.Masker // learns the secret values that come by
+	Empty        bool          // the backend has no stacks yet; it is not asked
+}
+
+// secretsProject is the one project with a stack file of its own.
+const secretsProject = "secrets"
+
+// Environment is all stacks that share a stack name, on one backend.
+type Environment struct {
+	options Options
+
+	mu        sync.Mutex // guards summaries
+	summaries map[string]Summary
+}
+
+// Summary is what the backend's list says about a project's stack.
+type Summary struct {
+	Exists     bool
+	Resources  int
+	Updating   bool // an update is going on, or was cut off; self-managed backends don't tell
+	LastUpdate time.Time
+}
+
+// Open asks the backend once which of the environment's stacks exist.
+func Open(ctx context.Context, options Options) (*Environment, error) {
+	e := &Environment{options: options, summaries: map[string]Summary{}}
+	if options.Empty {
+		return e, nil
+	}
+	output, err := e.run(ctx, options.WorkDir, "stack", "ls", "--all", "--json")
+	if err != nil {
+		return nil, fmt.Errorf("listing the stacks: %w", err)
+	}
+	var listed []struct {
+		Name             string     `json:"name"`
+		LastUpdate       *time.Time `json:"lastUpdate"`
+		UpdateInProgress bool       `json:"updateInProgress"`
+		ResourceCount    *int       `json:"resourceCount"`
+	}
+	if err := json.Unmarshal([]byte(output), &listed); err != nil {
+		return nil, fmt.Errorf("listing the stacks: pulumi answered with something else than JSON: %w", err)
+	}
+	for _, stack := range listed {
+		project, ok := e.projectOf(stack.Name)
+		if !ok {
+			continue
+		}
+		summary := Summary{Exists: true, Updating: stack.UpdateInProgress}
+		if stack.ResourceCount != nil {
+			summary.Resources = *stack.ResourceCount
+		}
+		if stack.LastUpdate != nil {
+			summary.LastUpdate = *stack.LastUpdate
+		}
+		e.summaries[project] = summary
+	}
+	return e, nil
+}
+
+// Organization is the organization a Pulumi Cloud user works in: the default
+// one that was chosen with `pulumi org set-default`, else the user's own.
+func Organization(ctx context.Context, command Command, dir string, env map[string]string) (string, error) {
+	e := &Environment{options: Options{Command: command, Env: env}}
+	if organization, err := e.run(ctx, dir, "org", "get-default"); err == nil {
+		if organization = strings.TrimSpace(organization); organization != "" && !strings.Contains(organization, " ") {
+			return organization, nil
+		}
+	}
+	user, err := e.run(ctx, dir, "whoami")
+	if err != nil {
+		return "", fmt.Errorf("asking the backend who is logged in: %w", err)
+	}
+	return strings.TrimSpace(user), nil
+}
+
+// projectOf is the project of a fully qualified stack name that belongs to
+// this environment.
+func (e *Environment) projectOf(qualified string) (string, bool) {
+	parts := strings.Split(qualified, "/")
+	if len(parts) != 3 || parts[0] != e.options.Organization || parts[2] != e.options.Stack {
+		return "", false
+	}
+	return parts[1], true
+}
+
+// Summary is what was known about a project's stack when the environment was
+// opened, or has been learned since.
+func (e *Environment) Summary(project string) Summary {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.summaries[project]
+}
+
+func (e *Environment) remember(project string, change func(*Summary)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	summary := e.summaries[project]
+	change(&summary)
+	e.summaries[project] = summary
+}
+
+// qualified is the fully qualified name of a project's stack, as stack
+// references use it.
+func (e *Environment) qualified(project string) string {
+	return auto.FullyQualifiedStackName(e.options.Organization, project, e.options.Stack)
+}
+
+// run runs one Pulumi command outside the Automation API and returns what it
+// wrote to stdout.
+func (e *Environment) run(ctx context.Context, dir string, args ...string) (string, error) {
+	stdout, stderr, _, err := e.options.Command.Run(ctx, dir, nil, nil, nil, environ(e.options.Env), args...)
+	if err != nil {
+		return "", e.explain(err, stderr)
+	}
+	return stdout, nil
+}
+
+func environ(variables map[string]string) []string {
+	env := make([]string, 0, len(variables))
+	for name, value := range variables {
+		env = append(env, name+"="+value)
+	}
+	return env
+}

@@ -1,0 +1,49 @@
+package stacks
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Lock is a lock that an operation holds on a stack of a file backend, or has
+// left behind.
+type Lock struct {
+	User    string    `json:"username"`
+	Host    string    `json:"hostname"`
+	PID     int       `json:"pid"`
+	Created time.Time `json:"timestamp"`
+}
+
+// String says who holds the lock, and since when.
+func (l Lock) String() string {
+	return fmt.Sprintf("%s@%s (pid %d) since %s", l.User, l.Host, l.PID, l.Created.Local().Format(time.DateTime))
+}
+
+// Locks lists the locks on a project's stack below the folder of a file
+// backend. Pulumi has no command that tells them.
+func (e *Environment) Locks(backendFolder, project string) ([]Lock, error) {
+	pattern := filepath.Join(backendFolder, ".pulumi", "locks", e.options.Organization, project, e.options.Stack, "*.json")
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	var locks []Lock
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if os.IsNotExist(err) {
+			continue // released since
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading a lock: %w", err)
+		}
+		var lock Lock
+		if err := json.Unmarshal(content, &lock); err != nil {
+			return nil, fmt.Errorf("reading the lock %s: it is not valid JSON", file)
+		}
+		locks = append(locks, lock)
+	}
+	return locks, nil
+}

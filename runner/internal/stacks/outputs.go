@@ -1,0 +1,75 @@
+package stacks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Outputs are the outputs of a project's stack. Without secrets a secret value
+// reads "[secret]". A stack that does not exist has none.
+func (e *Environment) Outputs(ctx context.Context, project string, secrets bool) (map[string]any, error) {
+	if !e.Summary(project).Exists {
+		return nil, nil
+	}
+	dir, err := e.workingCopy(project)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"stack", "output", "--json", "--stack", e.qualified(project)}
+	if secrets {
+		args = append(args, "--show-secrets")
+	}
+	output, err := e.run(ctx, dir, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the outputs of %s: %w", project, err)
+	}
+	var outputs map[string]any
+	if err := json.Unmarshal([]byte(output), &outputs); err != nil {
+		return nil, fmt.Errorf("reading the outputs of %s: pulumi answered with something else than JSON", project)
+	}
+	return outputs, nil
+}
+
+// Update is the last operation on a stack, as Pulumi's history tells it.
+type Update struct {
+	Operation string // up, refresh, destroy, ...
+	Result    string // succeeded, failed, in-progress
+	Start     time.Time
+	End       time.Time
+}
+
+// LastUpdate is the last operation on a project's stack; ok is false when
+// there was none.
+func (e *Environment) LastUpdate(ctx context.Context, project string) (update Update, ok bool, err error) {
+	if !e.Summary(project).Exists {
+		return Update{}, false, nil
+	}
+	dir, err := e.workingCopy(project)
+	if err != nil {
+		return Update{}, false, err
+	}
+	output, err := e.run(ctx, dir, "stack", "history", "--json", "--page-size", "1", "--page", "1", "--stack", e.qualified(project))
+	if err != nil {
+		return Update{}, false, fmt.Errorf("reading the history of %s: %w", project, err)
+	}
+	var history []struct {
+		Kind      string    `json:"kind"`
+		Result    string    `json:"result"`
+		StartTime time.Time `json:"startTime"`
+		EndTime   time.Time `json:"endTime"`
+	}
+	if err := json.Unmarshal([]byte(output), &history); err != nil {
+		return Update{}, false, fmt.Errorf("reading the history of %s: pulumi answered with something else than JSON: %w", project, err)
+	}
+	if len(history) == 0 {
+		return Update{}, false, nil
+	}
+	last := history[0]
+	operation := last.Kind
+	if operation == "update" {
+		operation = "up"
+	}
+	return Update{Operation: operation, Result: last.Result, Start: last.StartTime, End: last.EndTime}, true, nil
+}
