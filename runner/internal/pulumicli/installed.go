@@ -43,7 +43,7 @@ var _ auto.PulumiCommand = (*Installed)(nil)
 func NewInstalled(ctx context.Context, path string) (*Installed, error) {
 	found, err := exec.LookPath(path)
 	if err != nil {
-		return nil, fmt.Errorf("no pulumi at %s: %w", path, errors.Unwrap(err))
+		return nil, fmt.Errorf("no pulumi at %s: %w", path, bare(err))
 	}
 	found, err = filepath.Abs(found)
 	if err != nil {
@@ -57,6 +57,14 @@ func NewInstalled(ctx context.Context, path string) (*Installed, error) {
 		return nil, fmt.Errorf("%s is Pulumi %s, which is too old; install %s or newer, or leave --pulumi out to use the engine inside", found, version, oldest)
 	}
 	return &Installed{path: found, version: version, running: map[int]bool{}}, nil
+}
+
+// bare is an error without the operation and the path, which the message has.
+func bare(err error) error {
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return err
 }
 
 func askVersion(ctx context.Context, path string) (semver.Version, error) {

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+)
+
+// call is a command line in order.
+type call struct {
+	command *cli.Command // nil for the program itself
+	path    string       // names of the command: "plan"
+	help    bool
+	args    []string // command, its flags, "--" and its arguments
+}
+
+// arrange puts a command line in the order that urfave needs: the command, its
+// flags, its arguments. So flags may stand anywhere, also before the command
+// and behind arguments. A flag means the same in every command that has it,
+// which is why the commands need not be known to tell flags from arguments.
+func arrange(all []*cli.Command, args []string) (call, error) {
+	words, err := sortWords(allFlags(all), args)
+	if err != nil {
+		return call{}, err
+	}
+	if len(args) == 0 || slices.Equal(words.arguments, []string{"help"}) {
+		return call{help: true}, nil
+	}
+	if len(words.arguments) > 0 && words.arguments[0] == "help" {
+		words.help, words.arguments = true, words.arguments[1:]
+	}
+	if len(words.arguments) == 0 {
+		return words.withoutCommand()
+	}
+	c, rest, err := findCommand(all, words.arguments)
+	if err != nil {
+		return call{}, err
+	}
+	c.help = words.help || len(c.command.Subcommands) > 0
+	c.args = strings.Fields(c.path)
+	for _, flag := range words.flags {
+		if !hasFlag(c.command, flag.name) && !c.help {
+			return call{}, usage(c.path, "%s is not a flag of `%s %s`", dashed(flag.name), name, c.path)
+		}
+		c.args = append(c.args, flag.word)
+	}
+	c.args = append(append(c.args, "--"), rest...)
+	return c, nil
+}
+
+// withoutCommand is a command line with flags only.
+func (w words) withoutCommand() (call, error) {
+	switch {
+	case w.help:
+		return call{help: true}, nil
+	case w.version:
+		return call{path: "version", args: []string{"version"}}, nil
+	}
+	return call{}, usage("", "no command is given")
+}
+
+// words is a command line taken apart.
+type words struct {
+	flags         []flagWord
+	arguments     []string
+	help, version bool
+}
+
+// flagWord is a flag by its full name, and as one word with its value.
+type flagWord struct{ name, word string }
+
+// sortWords tells flags and their values from arguments.
+func sortWords(known []cli.Flag, args []string) (words, error) {
+	var w words
+	for i := 0; i < len(args); i++ {
+		word := args[i]
+		if word == "--" {
+			w.arguments = append(w.arguments, args[i+1:]...)
+			break
+		}
+		if len(word) < 2 || word[0] != '-' {
+			w.arguments = append(w.arguments, word)
+			continue
+		}
+		given, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		if w.special(given) {
+			continue
+		}
+		flag, ok := findFlag(known, given)
+		if !ok {
+			return words{}, usage("", "unknown flag %s%s", dashed(given), flagSuggestion(given, known))
+		}
+		entry := flagWord{name: flag.Names()[0]}
+		entry.word = "--" + entry.name
+		switch {
+		case hasValue:
+			entry.word += "=" + value
+		case takesValue(flag):
+			i++
+			if i == len(args) || isKnownFlag(known, args[i]) {
+				return words{}, usage("", "%s needs a value", dashed(given))
+			}
+			entry.word += "=" + args[i]
+		}
+		w.flags = append(w.flags, entry)
+	}
+	return w, nil
+}
+
+// special notes the flags that every command line may have.
+func (w *words) special(flag string) bool {
+	switch flag {
+	case "help", "h":
+		w.help = true
+	case "version", "v":
+		w.version = true
+	default:
+		return false
+	}
+	return true
+}
+
+// findCommand follows the arguments down to a command; the rest are its own.
+func findCommand(all []*cli.Command, arguments []string) (call, []string, error) {
+	var found call
+	for len(arguments) > 0 && len(all) > 0 {
+		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(arguments[0]) })
+		if i < 0 {
+			return call{}, nil, usage(found.path, "unknown command %q%s", arguments[0],
+				config.DidYouMean(arguments[0], commandNames(all)))
+		}
+		found.command = all[i]
+		found.path = strings.TrimSpace(found.path + " " + all[i].Name)
+		all, arguments = all[i].Subcommands, arguments[1:]
+	}
+	return found, arguments, nil
+}
+
+func commandNames(all []*cli.Command) []string {
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Names()...)
+	}
+	return names
+}
+
+// allFlags lists the flags of all commands.
+func allFlags(all []*cli.Command) []cli.Flag {
+	var flags []cli.Flag
+	for _, command := range all {
+		flags = append(flags, command.Flags...)
+		flags = append(flags, allFlags(command.Subcommands)...)
+	}
+	return flags
+}
+
+func findFlag(flags []cli.Flag, given string) (cli.Flag, bool) {
+	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), given) })
+	if i < 0 {
+		return nil, false
+	}
+	return flags[i], true
+}
+
+// isKnownFlag says whether a word is a flag rather than a value with a hyphen
+// in front.
+func isKnownFlag(flags []cli.Flag, word string) bool {
+	given, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	_, ok := findFlag(flags, given)
+	return ok && len(word) > 1 && word[0] == '-'
+}
+
+func hasFlag(command *cli.Command, given string) bool {
+	_, ok := findFlag(command.Flags, given)
+	return ok
+}
+
+func takesValue(flag cli.Flag) bool {
+	documented, ok := flag.(cli.DocGenerationFlag)
+	return ok && documented.TakesValue()
+}
+
+func flagSuggestion(given string, flags []cli.Flag) string {
+	var names []string
+	for _, flag := range flags {
+		names = append(names, flag.Names()...)
+	}
+	if near := config.Suggest(given, names); near != "" {
+		return "; did you mean " + dashed(near) + "?"
+	}
+	return ""
+}
+
+// dashed is a flag's name as it is typed.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+)
+
+// sampleCommands has every kind of flag, and a command with commands.
+func sampleCommands() []*cli.Command {
+	return []*cli.Command{
+		{
+			Name: "outputs", Aliases: []string{"out"},
+			Flags: joinFlags(outputFlag("table", "json"), confirmFlags(), environmentFlags(), simulationFlags()),
+		},
+		{Name: "secrets", Subcommands: []*cli.Command{
+			{Name: "list", Flags: rootFlags()},
+			{Name: "set", Flags: confirmFlags()},
+		}},
+	}
+}
+
+func TestArrange(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ in, want string }{
+		{"outputs", "outputs --"},
+		{"out", "outputs --"},
+		{"outputs vpc -o json", "outputs --output=json -- vpc"},
+		{"outputs vpc key -o=json --yes", "outputs --output=json --yes -- vpc key"},
+		{"-s dev outputs vpc", "outputs --stack=dev -- vpc"},
+		{"--stack=dev -y out --output json vpc", "outputs --stack=dev --yes --output=json -- vpc"},
+		{"-stack dev outputs", "outputs --stack=dev --"},
+		{"outputs --simulate-fail a=b --simulate-fail c", "outputs --simulate-fail=a=b --simulate-fail=c --"},
+		{"outputs --simulate-speed -3", "outputs --simulate-speed=-3 --"},
+		{"outputs -- -s --yes", "outputs -- -s --yes"},
+		{"outputs -", "outputs -- -"},
+		{"outputs help", "outputs -- help"},
+		{"--root x secrets list a", "secrets list --root=x -- a"},
+		{"secrets set -y", "secrets set --yes --"},
+		{"", "help of "},
+		{"help", "help of "},
+		{"--help", "help of "},
+		{"help outputs", "help of outputs"},
+		{"outputs vpc --help", "help of outputs"},
+		{"-h out", "help of outputs"},
+		{"secrets", "help of secrets"},
+		{"help secrets list", "help of secrets list"},
+		{"--version", "version"},
+		{"secrets get", `error: unknown command "get"; did you mean "set"?`},
+		{"secrets set --root x", "error: --root is not a flag of `runner secrets set`"},
+		{"output", `error: unknown command "output"; did you mean "outputs"?`},
+		{"outputs --staack dev", "error: unknown flag --staack; did you mean --stack?"},
+		{"outputs -s", "error: -s needs a value"},
+		{"outputs -s -y", "error: -s needs a value"},
+		{"--yes", "error: no command is given"},
+		{"help nothing", `error: unknown command "nothing"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.in, func(t *testing.T) {
+			t.Parallel()
+			c, err := arrange(sampleCommands(), strings.Fields(tt.in))
+			got := strings.Join(c.args, " ")
+			switch {
+			case err != nil:
+				got = fmt.Sprint("error: ", err)
+			case c.help:
+				got = "help of " + c.path
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestFlagsMeanTheSame is what arrange relies on: a flag that two commands have
+// takes a value in both or in neither, and has the same short form.
+func TestFlagsMeanTheSame(t *testing.T) {
+	t.Parallel()
+	d, _, _ := testDeps(t)
+	seen := map[string]string{}
+	for _, flag := range allFlags(commands(d)) {
+		for _, name := range flag.Names() {
+			meaning := fmt.Sprint(takesValue(flag), flag.Names())
+			if before, ok := seen[name]; ok && before != meaning {
+				t.Errorf("%s: %s and %s", name, before, meaning)
+			}
+			seen[name] = meaning
+			if name == "help" || name == "h" || name == "version" || name == "v" {
+				t.Errorf("%s is taken by every command", name)
+			}
+		}
+	}
+}

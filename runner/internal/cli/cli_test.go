@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// testDeps is an outside world with nothing in it.
+func testDeps(t *testing.T) (d Deps, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	return Deps{
+		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr,
+		Dir: t.TempDir(), Version: "1.2.3", PulumiVersion: "3.250.0",
+		Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
+	}, stdout, stderr
+}
+
+// newRoot makes a root with these files.
+func newRoot(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "config/pulumi"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(root, "config/pulumi", name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func checkGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRun runs whole command lines in a folder without a configuration.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, args string
+		environ    []string
+		code       int
+		stdout     string // the start
+		stderr     string // complete
+	}{
+		{"nothing", "", nil, 0, "Stand up and manage", ""},
+		{"help", "help", nil, 0, "Stand up and manage", ""},
+		{"help flag", "-h", nil, 0, "Stand up and manage", ""},
+		{"help of a command", "help plan", nil, 0, "Show the projects of a provider", ""},
+		{"help flag of a command", "plan -p nowhere x --help", nil, 0, "Show the projects of a provider", ""},
+		{"help flag before a command", "--help show-execution", nil, 0, "Show the projects of a provider", ""},
+		{"version flag", "--version", nil, 0, "runner 1.2.3\npulumi 3.250.0\n", ""},
+		{"version", "version -o json", nil, 0, "{\n  \"runner\": \"1.2.3\",\n  \"pulumi\": \"3.250.0\"\n}\n", ""},
+		{"providers", "providers", nil, 0, "NAME    TITLE", ""},
+		{"providers by the old name", "list-providers -o=json", nil, 0, "[\n  {\n    \"name\": \"aws\"", ""},
+		{"plan", "plan -p aws", nil, 0, "aws (Amazon Web Services): 15 projects, in the order of up\n┌── infrastructure/aws", ""},
+		{"plan by the old name", "show-execution -p linode", nil, 0, "linode (Linode): 16 projects", ""},
+		{"plan of destroy", "plan -p kind --destroy", nil, 0, "kind (Kubernetes in Docker): 14 projects, in the order of destroy\n┌── kubernetes/applications", ""},
+		{"flags before the command", "-p kind -o table plan", nil, 0, "#   PROJECT", ""},
+		{"provider from the environment", "plan -o json", []string{"RUNNER_PROVIDER=kind"}, 0, "{\n  \"version\": 1,\n  \"provider\": \"kind\"", ""},
+		{"flag over environment", "plan -p aws -o tree", []string{"RUNNER_PROVIDER=kind", "RUNNER_OUTPUT=json"}, 0, "aws (", ""},
+		{"output from the environment", "plan -p aws", []string{"RUNNER_OUTPUT=dot"}, 0, "digraph", ""},
+		{"switch from the environment", "plan -p kind", []string{"RUNNER_DESTROY=true"}, 0, "kind (Kubernetes in Docker): 14 projects, in the order of destroy", ""},
+
+		{"unknown command", "plna", nil, 2, "", "error: unknown command \"plna\"; did you mean \"plan\"?\nhint: see `runner --help`\n"},
+		{"unknown help topic", "help nothing", nil, 2, "", "error: unknown command \"nothing\"\nhint: see `runner --help`\n"},
+		{"unknown flag", "plan --provder aws", nil, 2, "", "error: unknown flag --provder; did you mean --provider?\nhint: see `runner --help`\n"},
+		{"unknown short flag", "plan -x", nil, 2, "", "error: unknown flag -x\nhint: see `runner --help`\n"},
+		{"flag of another command", "providers --destroy", nil, 2, "", "error: --destroy is not a flag of `runner providers`\nhint: see `runner providers --help`\n"},
+		{"flag without its value", "plan -p", nil, 2, "", "error: -p needs a value\nhint: see `runner --help`\n"},
+		{"flag with a flag for its value", "plan -p --destroy", nil, 2, "", "error: -p needs a value\nhint: see `runner --help`\n"},
+		{"flags only", "-p aws", nil, 2, "", "error: no command is given\nhint: see `runner --help`\n"},
+		{"argument too many", "plan aws", nil, 2, "", "error: unexpected argument \"aws\"\nhint: see `runner plan --help`\n"},
+		{"unknown format", "plan -p aws -o svg", nil, 2, "", "error: --output: \"svg\" is not a valid value: allowed are tree, table, json, dot, mermaid\nhint: see `runner plan --help`\n"},
+		{"wrong switch", "plan --destroy=maybe", nil, 2, "", "error: --destroy: \"maybe\" is not a valid value\nhint: see `runner plan --help`\n"},
+		{"unknown format in the environment", "plan -p aws", []string{"RUNNER_OUTPUT=svg"}, 3, "", "error: RUNNER_OUTPUT in the process environment: \"svg\" is not a valid value: allowed are tree, table, json, dot, mermaid\n"},
+		{"wrong switch in the environment", "plan -p aws", []string{"RUNNER_DESTROY=maybe"}, 3, "", "error: RUNNER_DESTROY in the process environment: \"maybe\" is not a valid value\n"},
+		{"no provider", "plan", nil, 2, "", "error: --provider: no provider is named; known: aws, linode, kind\nhint: name it with -p NAME, or with kubernetes:infra_type in the stack configuration\n"},
+		{"unknown provider", "plan -p AWS", nil, 2, "", "error: --provider: unknown provider \"AWS\"; known: aws, linode, kind; did you mean \"aws\"?\nhint: `runner providers` lists them\n"},
+		{"unknown provider in the environment", "plan", []string{"RUNNER_PROVIDER=gke"}, 3, "", "error: RUNNER_PROVIDER in the process environment: unknown provider \"gke\"; known: aws, linode, kind\nhint: `runner providers` lists them\n"},
+		{"no shell", "completion", nil, 2, "", "error: name the shell: bash, zsh or fish\nhint: see `runner completion --help`\n"},
+		{"unknown shell", "completion tcsh", nil, 2, "", "error: name the shell: bash, zsh or fish\nhint: see `runner completion --help`\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d, stdout, stderr := testDeps(t)
+			d.Environ = tt.environ
+			if code := Run(context.Background(), d, strings.Fields(tt.args)); code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			if !strings.HasPrefix(stdout.String(), tt.stdout) || tt.stdout == "" && stdout.Len() > 0 {
+				t.Errorf("stdout: %s", stdout)
+			}
+			if diff := cmp.Diff(tt.stderr, stderr.String()); diff != "" {
+				t.Errorf("stderr: %s", diff)
+			}
+		})
+	}
+}
+
+// TestRunWithConfiguration runs command lines below a root.
+func TestRunWithConfiguration(t *testing.T) {
+	t.Parallel()
+	const kind = "config:\n  kubernetes:infra_type: kind\n"
+	tests := []struct {
+		name, args     string
+		files          map[string]string
+		environ        []string
+		code           int
+		stdout, stderr string // the start
+	}{
+		{"configured provider", "plan", map[string]string{"environment": "PULUMI_STACK=dev", "Pulumi.dev.yaml": kind}, nil, 0, "kind (", ""},
+		{"named stack", "plan -s Dev", map[string]string{"Pulumi.Dev.yaml": kind}, nil, 0, "kind (", ""},
+		{"provider asked for", "plan -p aws", map[string]string{"environment": "PULUMI_STACK=dev", "Pulumi.dev.yaml": "not: [valid"}, nil, 0, "aws (", ""},
+		{"flag in the environment file", "plan -p aws", map[string]string{"environment": "RUNNER_OUTPUT=dot"}, []string{"RUNNER_OUTPUT=json"}, 0, "digraph", ""},
+		{"no provider", "plan -s dev", nil, nil, 2, "", "error: --provider: no provider is named"},
+		{"unknown configured provider", "plan -s dev", map[string]string{"Pulumi.dev.yaml": "config: {kubernetes:infra_type: LKE}"}, nil, 3, "",
+			"error: config/pulumi/Pulumi.dev.yaml:1: kubernetes:infra_type: unknown provider \"LKE\"; known: aws, linode, kind\n"},
+		{"broken environment file", "plan -p aws", map[string]string{"environment": "A=1\nB"}, nil, 3, "", "error: config/pulumi/environment:2: has no =; write NAME=value\n"},
+		{"root in the environment file", "plan -p aws", map[string]string{"environment": "RUNNER_ROOT=/x"}, nil, 3, "", "error: config/pulumi/environment:1: RUNNER_ROOT: cannot be set here"},
+		{"comment-only files", "plan -s dev", map[string]string{"environment": "#", "Pulumi.dev.yaml": "# nothing"}, nil, 2, "", "error: --provider: no provider is named"},
+		{"two stacks", "plan -s prod", map[string]string{"environment": "PULUMI_STACK=dev"}, nil, 2, "",
+			"error: --stack: asks for the stack \"prod\", but PULUMI_STACK in config/pulumi/environment:1 says \"dev\"\nhint: leave out --stack, or change line 1"},
+		{"stack with a slash", "plan -s a/b", nil, nil, 2, "", "error: --stack: the stack name \"a/b\" contains '/'"},
+		{"stack with a slash in the file", "plan", map[string]string{"environment": "PULUMI_STACK=a/b"}, nil, 3, "", "error: config/pulumi/environment:1: PULUMI_STACK: the stack name \"a/b\" contains '/'"},
+		{"empty stack", "plan --stack=", nil, nil, 2, "", "error: --stack: a stack name may not be empty\n"},
+		{"broken stack file", "plan -s dev", map[string]string{"Pulumi.dev.yaml": "config:\n\ta: b"}, nil, 3, "", "error: config/pulumi/Pulumi.dev.yaml:2: is not valid YAML"},
+		{"commands that read no configuration", "providers", map[string]string{"environment": "broken"}, nil, 0, "NAME", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			root := newRoot(t, tt.files)
+			d, _, _ := testDeps(t)
+			for _, way := range []struct {
+				dir     string
+				environ []string
+				args    []string
+			}{
+				{root, nil, nil},
+				{filepath.Join(root, "config"), nil, nil},
+				{d.Dir, nil, []string{"--root", root}},
+				{d.Dir, []string{"RUNNER_ROOT=" + root}, nil},
+			} {
+				if tt.name == "commands that read no configuration" {
+					way.args = nil
+				}
+				d, stdout, stderr := testDeps(t)
+				d.Dir, d.Environ = way.dir, append(way.environ, tt.environ...)
+				if code := Run(context.Background(), d, append(way.args, strings.Fields(tt.args)...)); code != tt.code {
+					t.Errorf("exit code %d, want %d", code, tt.code)
+				}
+				if !strings.HasPrefix(stdout.String(), tt.stdout) || !strings.HasPrefix(stderr.String(), tt.stderr) || tt.stderr == "" && stderr.Len() > 0 {
+					t.Errorf("stdout: %s\nstderr: %s", stdout, stderr)
+				}
+			}
+		})
+	}
+}
+
+func TestWrongRoot(t *testing.T) {
+	t.Parallel()
+	d, _, stderr := testDeps(t)
+	if code := Run(context.Background(), d, []string{"plan", "-p", "aws", "--root", "nowhere"}); code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+	want := "error: --root: the folder " + filepath.Join(d.Dir, "nowhere") + " does not exist\n"
+	if diff := cmp.Diff(want, stderr.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHelpGolden(t *testing.T) {
+	t.Parallel()
+	topics := []string{""}
+	d, _, _ := testDeps(t)
+	for _, command := range commands(d) {
+		topics = append(topics, command.Name)
+		if !strings.Contains(command.Description, "Exit codes:\n") {
+			t.Errorf("%s: the description does not end with the exit codes", command.Name)
+		}
+	}
+	for _, topic := range topics {
+		t.Run(topic, func(t *testing.T) {
+			t.Parallel()
+			d, stdout, _ := testDeps(t)
+			if code := Run(context.Background(), d, strings.Fields(topic+" --help")); code != exitDone {
+				t.Errorf("exit code %d", code)
+			}
+			checkGolden(t, strings.TrimSpace("help "+topic)+".txt", stdout.String())
+		})
+	}
+}

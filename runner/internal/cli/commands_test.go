@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/config"
+	"mara/runner/internal/interrupt"
+)
+
+func TestInit(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, arg, root, cd string }{
+		{"working folder", "", "", ""},
+		{"new folder", "new/one", "new/one", "  cd new/one\n"},
+		{"name with a space", "my root", "my root", "  cd 'my root'\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d, stdout, stderr := testDeps(t)
+			args := []string{"init"}
+			if tt.arg != "" {
+				args = append(args, tt.arg)
+			}
+			if code := Run(context.Background(), d, args); code != exitDone {
+				t.Fatalf("exit code %d: %s", code, stderr)
+			}
+			root := filepath.Join(d.Dir, tt.root)
+			want := "made in " + root + ":\n  config/pulumi/.gitignore\n  config/pulumi/environment.example\n  config/pulumi/Pulumi.stackname.yaml.example\n" +
+				"\nnext, a whole environment on simulated clouds:\n" + tt.cd + "  runner up -p kind -s dev --simulate --yes\n"
+			if diff := cmp.Diff(want, stdout.String()); diff != "" {
+				t.Error(diff)
+			}
+			if got, err := config.FindRoot(root, config.Value{}); err != nil || got != root {
+				t.Errorf("got %s, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestInitOverwritesNothing(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, map[string]string{"environment.example": "mine"})
+	d, stdout, stderr := testDeps(t)
+	d.Dir = root
+	if code := Run(context.Background(), d, []string{"init"}); code != exitConfig {
+		t.Errorf("exit code %d", code)
+	}
+	if want := "error: config/pulumi/environment.example: exists already; nothing is overwritten\n"; !strings.HasPrefix(stderr.String(), want) || stdout.Len() > 0 {
+		t.Errorf("got %s%s", stdout, stderr)
+	}
+	entries, err := os.ReadDir(filepath.Join(root, config.Folder))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("something was written: %v, %v", entries, err)
+	}
+}
+
+func TestInitFails(t *testing.T) {
+	t.Parallel()
+	d, _, stderr := testDeps(t)
+	if err := os.WriteFile(filepath.Join(d.Dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code := Run(context.Background(), d, []string{"init", "file"}); code != exitFailed || !strings.Contains(stderr.String(), "not a directory") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	stderr.Reset()
+	if code := Run(context.Background(), d, []string{"init", ""}); code != exitUsage {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestProvidersJSON(t *testing.T) {
+	t.Parallel()
+	d, stdout, _ := testDeps(t)
+	if code := Run(context.Background(), d, []string{"providers", "-o", "json"}); code != exitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	var got []providerDocument
+	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"aws": 15, "linode": 16, "kind": 14}
+	for _, p := range got {
+		if len(p.Projects) != want[p.Name] {
+			t.Errorf("%s has %d projects", p.Name, len(p.Projects))
+		}
+		delete(want, p.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		err  error
+		code int
+		text string
+	}{
+		{"nothing", nil, exitDone, ""},
+		{"failure", errors.New("no"), exitFailed, "error: no\n"},
+		{"usage", usage("up", "no %s", "way"), exitUsage, "error: no way\nhint: see `runner up --help`\n"},
+		{"wrapped", fmt.Errorf("x: %w", &config.Error{Problems: []config.Problem{{Text: "bad"}}}), exitConfig, "error: x: bad\n"},
+		{"no root", &config.NoRootError{Start: "/x"}, exitConfig, "error: no folder with config/pulumi here (/x) or above\nhint: make one with `runner init`, or name it with --root or RUNNER_ROOT\n"},
+		{"environment", &environmentError{text: "no engine", next: "install one"}, exitConfig, "error: no engine\nhint: install one\n"},
+		{"interrupted", fmt.Errorf("up: %w", interrupt.ErrInterrupted), exitInterrupted, "error: up: interrupted\n"},
+		{"cancelled", context.Canceled, exitInterrupted, "error: context canceled\n"},
+		{"told already", fmt.Errorf("x: %w", &reported{code: exitChanges}), exitChanges, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var b strings.Builder
+			printError(&b, tt.err)
+			if got := exitCode(tt.err); got != tt.code || b.String() != tt.text {
+				t.Errorf("got %d, %q", got, b.String())
+			}
+		})
+	}
+}
+
+func TestCompletionGolden(t *testing.T) {
+	t.Parallel()
+	for shell := range shells() {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			d, stdout, _ := testDeps(t)
+			if code := Run(context.Background(), d, []string{"completion", shell}); code != exitDone {
+				t.Fatalf("exit code %d", code)
+			}
+			checkGolden(t, "completion."+shell, stdout.String())
+		})
+	}
+}
+
+// TestBashCompletion asks a real bash what it would offer.
+func TestBashCompletion(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash here")
+	}
+	d, stdout, _ := testDeps(t)
+	if code := Run(context.Background(), d, []string{"completion", "bash"}); code != exitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	tests := []struct{ line, want string }{
+		{"pl", "plan"},
+		{"-s dev pro", "providers"},
+		{"plan --des", "--destroy"},
+		{"plan -p ", "aws linode kind"},
+		{"plan --provider l", "linode"},
+		{"show-execution -o m", "mermaid"},
+		{"plan --stack ", ""},
+		{"init ", ""},
+		{"init --d", "--debug"},
+		{"completion f", "fish"},
+		{"providers -o ", "table json"},
+	}
+	for _, tt := range tests {
+		words := strings.Split("runner "+tt.line, " ")
+		script := stdout.String() + fmt.Sprintf("\nCOMP_WORDS=(%s)\nCOMP_CWORD=%d\n_runner\necho \"${COMPREPLY[*]}\"\n", quoteAll(words), len(words)-1)
+		out, err := exec.Command(bash, "--norc", "-u", "-c", script).CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != tt.want {
+			t.Errorf("%q: got %q, %v; want %q", tt.line, got, err, tt.want)
+		}
+	}
+}
+
+func quoteAll(words []string) string {
+	var quoted []string
+	for _, word := range words {
+		quoted = append(quoted, "'"+word+"'")
+	}
+	return strings.Join(quoted, " ")
+}
+
+func TestShellQuote(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"a/b": "a/b", "a b": "'a b'", "it's": `'it'\''s'`, "-x": "'-x'"} {
+		if got := shellQuote(in); got != want {
+			t.Errorf("%q: got %s", in, got)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/pulumicli"
+	"mara/runner/internal/stacks"
+)
+
+// engine runs Pulumi's commands.
+type engine interface {
+	stacks.Command
+	Warm()        // gets ready in the background
+	Kill()        // ends everything at once
+	Close() error // ends what is idle
+}
+
+// pulumiFlags choose another Pulumi than the one inside.
+func pulumiFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "pulumi", Category: commonCategory, Usage: "use the installed Pulumi at `PATH` instead of the engine inside"},
+	}
+}
+
+// startEngine chooses the engine and lets it get ready while the configuration
+// is still being read.
+func (s *session) startEngine(ctx context.Context, d Deps, o sessionOptions) (engine, error) {
+	e, err := chooseEngine(ctx, d, o.Pulumi)
+	if err != nil {
+		return nil, &environmentError{text: err.Error()}
+	}
+	e.Warm()
+	stop := killWith(d, e)
+	s.closers = append(s.closers, func() error { stop(); return e.Close() })
+	return e, nil
+}
+
+// chooseEngine is the Pulumi of --pulumi; else mara-engine, beside the runner or
+// where RUNNER_ENGINE says; else a fitting pulumi on PATH.
+func chooseEngine(ctx context.Context, d Deps, installed string) (engine, error) {
+	if installed != "" {
+		return pulumicli.NewInstalled(ctx, installed)
+	}
+	for _, path := range d.Engines {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return pulumicli.NewPool(path), nil
+		}
+	}
+	if path, err := exec.LookPath("pulumi"); err == nil {
+		return pulumicli.NewInstalled(ctx, path)
+	}
+	return nil, fmt.Errorf("there is no engine: neither %s nor a pulumi on PATH; install mara-engine beside runner, or set RUNNER_ENGINE", filepath.Base(engineName))
+}
+
+// engineName is the file name of the embedded engine.
+const engineName = "mara-engine"
+
+// killWith kills what the engine runs when the user interrupts for the third
+// time. The returned function ends the watch.
+func killWith(d Deps, e engine) (stop func()) {
+	if d.Interrupt == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-d.Interrupt.Killed():
+			e.Kill()
+		case <-done:
+		}
+	}()
+	return func() { close(done) }
+}

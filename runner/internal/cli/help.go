@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+)
+
+// helpText is the help of the program, or of one command.
+func helpText(all []*cli.Command, command *cli.Command, path string) string {
+	if command == nil {
+		return programHelp(all)
+	}
+	var b strings.Builder
+	arguments := command.ArgsUsage
+	if len(command.Flags) > 0 {
+		arguments = strings.TrimSpace(arguments + " [flags]")
+	}
+	if len(command.Subcommands) > 0 {
+		arguments = "COMMAND " + arguments
+	}
+	fmt.Fprintf(&b, "%s.\n\nUsage: %s\n", sentence(command.Usage), strings.TrimSpace(name+" "+path+" "+arguments))
+	if len(command.Aliases) > 0 {
+		fmt.Fprintf(&b, "Also:  %s %s\n", name, strings.Join(command.Aliases, ", "))
+	}
+	if command.Description != "" {
+		b.WriteString("\n" + strings.TrimSpace(command.Description) + "\n")
+	}
+	if len(command.Subcommands) > 0 {
+		b.WriteString("\nCommands:\n" + table(commandRows(command.Subcommands)))
+	}
+	own, common := splitFlags(command.Flags)
+	writeFlags(&b, "Flags", own)
+	writeFlags(&b, commonCategory, common)
+	return b.String()
+}
+
+func programHelp(all []*cli.Command) string {
+	var b strings.Builder
+	b.WriteString("Stand up and manage a whole Kubernetes environment: many Pulumi projects as one.\n\n")
+	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n\nCommands:\n", name)
+	b.WriteString(table(commandRows(all)))
+	b.WriteString("\nFlags may stand before or behind the command. Each has an environment variable, shown\n" +
+		"in brackets, that may also be set in config/pulumi/environment.\n\n")
+	fmt.Fprintf(&b, "`%s COMMAND --help` explains a command.\n\n", name)
+	b.WriteString(exitText(exitDone, exitFailed, exitUsage, exitConfig, exitLocked, exitChanges, exitInterrupted) + "\n")
+	return b.String()
+}
+
+// exitText lists exit codes; every command's description ends with it.
+func exitText(codes ...int) string {
+	var parts []string
+	for _, code := range codes {
+		parts = append(parts, fmt.Sprintf("  %-3d  %s", code, exitMeanings()[code]))
+	}
+	return "Exit codes:\n" + strings.Join(parts, "\n")
+}
+
+// row is a line of a help table.
+type row struct{ left, right string }
+
+func commandRows(all []*cli.Command) []row {
+	var rows []row
+	for _, command := range all {
+		if command.Hidden {
+			continue
+		}
+		rows = append(rows, row{command.Name, command.Usage})
+	}
+	return rows
+}
+
+func table(rows []row) string {
+	width := 0
+	for _, r := range rows {
+		width = max(width, utf8.RuneCountInString(r.left))
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, r.left, r.right)
+	}
+	return b.String()
+}
+
+func splitFlags(flags []cli.Flag) (own, common []cli.Flag) {
+	for _, f := range flags {
+		if categorized, ok := f.(cli.CategorizableFlag); ok && categorized.GetCategory() == commonCategory {
+			common = append(common, f)
+			continue
+		}
+		own = append(own, f)
+	}
+	return own, common
+}
+
+func writeFlags(b *strings.Builder, title string, flags []cli.Flag) {
+	if len(flags) == 0 {
+		return
+	}
+	var rows []row
+	for _, f := range flags {
+		rows = append(rows, flagRow(f))
+	}
+	b.WriteString("\n" + title + ":\n" + table(rows))
+}
+
+// flagRow is a flag as it is typed, and what it does, with its default and its
+// environment variable.
+func flagRow(f cli.Flag) row {
+	documented, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return row{left: dashed(f.Names()[0])}
+	}
+	value, text := flag.UnquoteUsage(&flag.Flag{Usage: documented.GetUsage()})
+	left := "    "
+	if i := slices.IndexFunc(f.Names(), func(n string) bool { return len(n) == 1 }); i >= 0 {
+		left = "-" + f.Names()[i] + ", "
+	}
+	left += "--" + f.Names()[0]
+	if documented.TakesValue() {
+		left += " " + value
+	}
+	if standard := documented.GetDefaultText(); documented.TakesValue() && standard != "" && standard != `""` && !strings.Contains(text, "(default") {
+		text += " (default: " + strings.Trim(standard, `"`) + ")"
+	}
+	return row{left, text + " [" + variable(f.Names()[0]) + "]"}
+}
+
+// sentence begins with a capital.
+func sentence(text string) string {
+	return strings.ToUpper(text[:1]) + text[1:]
+}

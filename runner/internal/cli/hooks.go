@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"mara/projects"
+	"mara/runner/internal/event"
+	"mara/runner/internal/kubeconfig"
+	"mara/runner/internal/plan"
+)
+
+// hookFunc is what the executor calls when a step has succeeded.
+type hookFunc func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error
+
+// hook does the hooks of an operation: destroy undoes what up did.
+func (s *session) hook(operation string) hookFunc {
+	return func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error {
+		if projects.Hook(hook) != projects.HookKubeconfig {
+			return fmt.Errorf("this runner has no hook %q", hook)
+		}
+		if operation == event.Destroy {
+			return s.forgetKubeconfig(ctx, emit)
+		}
+		return s.mergeKubeconfig(ctx, step.Project.Name, emit)
+	}
+}
+
+// mergeKubeconfig puts the cluster's entries into the user's kubeconfig.
+func (s *session) mergeKubeconfig(ctx context.Context, project string, emit func(event.Event)) error {
+	outputs, err := s.stacks.Outputs(ctx, project, true)
+	if err != nil {
+		return err
+	}
+	text, _ := outputs["kubeconfig"].(string)
+	if text == "" {
+		return fmt.Errorf("%s has no output kubeconfig", project)
+	}
+	s.masker.Add(text)
+	content, err := plainKubeconfig(text)
+	if err != nil {
+		return err
+	}
+	name := s.contextName()
+	file, err := kubeconfig.Merge(ctx, s.kubeconfigFiles(), content, name)
+	if err != nil {
+		return err
+	}
+	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: fmt.Sprintf("context %s is in %s", name, file)})
+	return nil
+}
+
+func (s *session) forgetKubeconfig(ctx context.Context, emit func(event.Event)) error {
+	files, err := kubeconfig.Remove(ctx, s.kubeconfigFiles(), s.contextName())
+	for _, file := range files {
+		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: fmt.Sprintf("context %s is removed from %s", s.contextName(), file)})
+	}
+	return err
+}
+
+// contextName names the entries after the environment.
+func (s *session) contextName() string {
+	return kubeconfig.Name(s.provider.Name, s.settings.Stack.Text)
+}
+
+// kubeconfigFiles are the user's kubeconfig files; a simulation has its own.
+func (s *session) kubeconfigFiles() []string {
+	if filepath.Base(s.folder) == "simulated" {
+		return []string{filepath.Join(s.folder, "kubeconfig")}
+	}
+	return kubeconfig.Files(s.env["KUBECONFIG"], s.env["HOME"])
+}
+
+// plainKubeconfig is a kubeconfig's text; Linode's API gives it in base64.
+func plainKubeconfig(text string) ([]byte, error) {
+	if strings.Contains(text, "clusters") {
+		return []byte(text), nil
+	}
+	content, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return nil, errors.New("the output kubeconfig is neither a kubeconfig nor base64 of one")
+	}
+	return content, nil
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+)
+
+func initCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name:      "init",
+		Usage:     "make a folder for the configuration of environments",
+		ArgsUsage: "[DIR]",
+		Description: "Makes config/pulumi with examples below DIR (default: the working folder). Nothing that exists is\n" +
+			"overwritten.\n\n" +
+			exitText(exitDone, exitFailed, exitUsage, exitConfig),
+		Flags: baseFlags(),
+		Action: func(c *cli.Context) error {
+			options, err := parseInit(c, d)
+			if err != nil {
+				return err
+			}
+			return runInit(d, options)
+		},
+	}
+}
+
+type initOptions struct {
+	Given string // as typed, "" for the working folder
+	Root  string
+}
+
+func parseInit(c *cli.Context, d Deps) (initOptions, error) {
+	if _, err := parseCommon(c, d); err != nil {
+		return initOptions{}, err
+	}
+	given, err := arguments(c, 1)
+	if err != nil {
+		return initOptions{}, err
+	}
+	if len(given) == 0 {
+		return initOptions{Root: d.Dir}, nil
+	}
+	options := initOptions{Given: given[0], Root: given[0]}
+	if options.Given == "" {
+		return initOptions{}, usage(c.Command.Name, "the folder has no name")
+	}
+	if !filepath.IsAbs(options.Root) {
+		options.Root = filepath.Join(d.Dir, options.Root)
+	}
+	return options, nil
+}
+
+func runInit(d Deps, options initOptions) error {
+	files, err := config.Examples()
+	if err != nil {
+		return err
+	}
+	if err := checkAbsent(options.Root, files); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(options.Root, config.Folder), 0o755); err != nil {
+		return fmt.Errorf("making %s: %w", config.Folder, err)
+	}
+	for _, file := range files {
+		if err := config.WriteFile(filepath.Join(options.Root, file.Path), file.Data, 0o644); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprint(d.Stdout, initText(options, files))
+	return err
+}
+
+// checkAbsent reports everything that would be overwritten.
+func checkAbsent(root string, files []config.Example) error {
+	var problems []config.Problem
+	for _, file := range files {
+		if _, err := os.Lstat(filepath.Join(root, file.Path)); err == nil {
+			problems = append(problems, config.Problem{File: file.Path, Text: "exists already; nothing is overwritten"})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return &config.Error{Problems: problems, Next: "the folder is ready to be used, or name another one with `runner init DIR`"}
+}
+
+// initText says what was made and what to type next.
+func initText(options initOptions, files []config.Example) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "made in %s:\n", options.Root)
+	for _, file := range files {
+		b.WriteString("  " + file.Path + "\n")
+	}
+	b.WriteString("\nnext, a whole environment on simulated clouds:\n")
+	if options.Given != "" {
+		b.WriteString("  cd " + shellQuote(options.Given) + "\n")
+	}
+	b.WriteString("  runner up -p kind -s dev --simulate --yes\n")
+	return b.String()
+}
+
+// shellQuote quotes a text for a shell if it needs that.
+func shellQuote(text string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r)
+	}
+	if strings.TrimFunc(text, plain) == "" && !strings.HasPrefix(text, "-") {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

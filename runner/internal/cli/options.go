@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+)
+
+// commonOptions is what many commands share. Fields whose flags a command does
+// not have are at their defaults.
+type commonOptions struct {
+	Root        string       // "" when there is none; needRoot for commands that cannot do without
+	Stack       config.Value // of the flag
+	Provider    config.Value // of the flag
+	Output      string
+	Yes         bool
+	Interactive bool // questions may be asked
+	Color       bool // stdout takes colour
+	Debug       bool
+	Simulation  simulation
+	Sources     config.Sources
+	noRoot      error // why Root is empty
+}
+
+// simulation is what the simulation flags say.
+type simulation struct {
+	On    bool
+	Speed float64
+	Fail  []string // TYPE[=MESSAGE]
+	Slow  []string // TYPE=DURATION
+}
+
+// parseCommon reads the flags that many commands share. As a first step it
+// fills the flags that were not given from their environment variables, also
+// the command's own: parse functions call it before they read anything.
+func parseCommon(c *cli.Context, d Deps) (commonOptions, error) {
+	o := commonOptions{Sources: config.Sources{Process: d.Environ}}
+	if hasFlag(c.Command, "root") {
+		if err := o.findRoot(c, d); err != nil {
+			return commonOptions{}, err
+		}
+	}
+	if err := fillFromEnvironment(c, o.Sources); err != nil {
+		return commonOptions{}, err
+	}
+	o.Stack = flagValue(c, "stack")
+	o.Provider = flagValue(c, "provider")
+	if chosen, ok := c.Generic("output").(*choice); ok {
+		o.Output = chosen.value
+	}
+	o.Yes = c.Bool("yes")
+	o.Debug = c.Bool("debug")
+	o.Interactive = d.StdinIsTerminal && d.StderrIsTerminal && !c.Bool("non-interactive") && !o.Sources.Lookup("CI").IsSet()
+	o.Color = d.StdoutIsTerminal && !c.Bool("no-color") && !o.Sources.Lookup("NO_COLOR").IsSet() && o.Sources.Lookup("TERM").Text != "dumb"
+	simulation, err := parseSimulation(c)
+	o.Simulation = simulation
+	return o, err
+}
+
+// findRoot finds the root and reads the environment file there. That there is
+// no root is an error only for commands that need one.
+func (o *commonOptions) findRoot(c *cli.Context, d Deps) error {
+	named := flagValue(c, "root")
+	if !named.IsSet() {
+		named = o.Sources.Lookup(variable("root"))
+	}
+	root, err := config.FindRoot(d.Dir, named)
+	var none *config.NoRootError
+	if errors.As(err, &none) {
+		o.noRoot = err
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	o.Root = root
+	if o.Sources.File, err = config.ReadEnvironment(root); err != nil {
+		return err
+	}
+	if value, ok := o.Sources.File.Lookup(variable("root")); ok {
+		return value.Wrong("cannot be set here: the file is found below the root", "set it in the process environment, or use --root")
+	}
+	return nil
+}
+
+// needRoot is the error of a command that needs a configuration where there is none.
+func (o commonOptions) needRoot() error { return o.noRoot }
+
+// flagValue is the text of a flag that was given.
+func flagValue(c *cli.Context, flag string) config.Value {
+	if !hasFlag(c.Command, flag) || !c.IsSet(flag) {
+		return config.Value{}
+	}
+	return config.Value{Text: c.String(flag), Origin: config.Origin{Source: config.FromFlag, Name: dashed(flag)}}
+}
+
+// fillFromEnvironment sets the flags that were not given from RUNNER_
+// variables. Root, stack and provider have rules of their own.
+func fillFromEnvironment(c *cli.Context, sources config.Sources) error {
+	for _, flag := range c.Command.Flags {
+		name := flag.Names()[0]
+		if c.IsSet(name) || name == "root" || name == "stack" || name == "provider" {
+			continue
+		}
+		value := sources.Lookup(variable(name))
+		if !value.IsSet() {
+			continue
+		}
+		for _, text := range splitVariable(flag, value.Text) {
+			if err := c.Set(name, text); err != nil {
+				return value.Wrong(fmt.Sprintf("%q is not a valid value%s", text, cause(err.Error())), "")
+			}
+		}
+	}
+	return nil
+}
+
+// splitVariable is the values of a flag's variable: a flag that may be repeated
+// takes them separated by semicolons.
+func splitVariable(flag cli.Flag, text string) []string {
+	if _, repeated := flag.(*cli.StringSliceFlag); !repeated {
+		return []string{text}
+	}
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ';' })
+}
+
+func parseSimulation(c *cli.Context) (simulation, error) {
+	if !hasFlag(c.Command, "simulate") {
+		return simulation{}, nil
+	}
+	s := simulation{
+		On:    c.Bool("simulate"),
+		Speed: c.Float64("simulate-speed"),
+		Fail:  c.StringSlice("simulate-fail"),
+		Slow:  c.StringSlice("simulate-slow"),
+	}
+	if !(s.Speed > 0) || math.IsInf(s.Speed, 0) {
+		return simulation{}, usage(c.Command.Name, "--simulate-speed: %v is not a number above 0", s.Speed)
+	}
+	if !s.On && (len(s.Fail) > 0 || len(s.Slow) > 0) {
+		return simulation{}, usage(c.Command.Name, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
+	}
+	return s, nil
+}
+
+// arguments checks the number of arguments and returns them.
+func arguments(c *cli.Context, most int) ([]string, error) {
+	given := c.Args().Slice()
+	if len(given) > most {
+		return nil, usage(c.Command.Name, "unexpected argument %q", given[most])
+	}
+	return given, nil
+}

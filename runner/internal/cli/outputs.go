@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sync/errgroup"
+
+	"mara/config"
+)
+
+func outputsCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name:      "outputs",
+		Usage:     "show the outputs of the projects",
+		ArgsUsage: "[PROJECT [KEY]]",
+		Description: "Without arguments the outputs of all projects; with a project, its outputs; with a key, that value alone,\n" +
+			"as text for scripts. Secret values read [secret] unless --show-secrets is given.\n\n" +
+			"Examples:\n  runner outputs -s dev\n  runner outputs bank-of-anthos application_url\n\n" +
+			exitText(exitDone, exitFailed, exitUsage, exitConfig),
+		Flags: joinFlags(
+			outputFlag("text", "json"),
+			[]cli.Flag{&cli.BoolFlag{Name: "show-secrets", Usage: "print secret values in plain text"}},
+			environmentFlags(), simulationFlags(), pulumiFlags(), baseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			options, err := parseOutputs(c, d)
+			if err != nil {
+				return err
+			}
+			return runOutputs(c.Context, d, options)
+		},
+	}
+}
+
+type outputsOptions struct {
+	sessionOptions
+	Project, Key string
+	Secrets      bool
+}
+
+func parseOutputs(c *cli.Context, d Deps) (outputsOptions, error) {
+	session, err := parseSession(c, d)
+	if err != nil {
+		return outputsOptions{}, err
+	}
+	given, err := arguments(c, 2)
+	o := outputsOptions{sessionOptions: session, Secrets: c.Bool("show-secrets")}
+	if len(given) > 0 {
+		o.Project = given[0]
+	}
+	if len(given) > 1 {
+		o.Key = given[1]
+	}
+	return o, err
+}
+
+func runOutputs(ctx context.Context, d Deps, o outputsOptions) (err error) {
+	s, err := openSession(ctx, d, o.sessionOptions, toReveal)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	names, err := s.projectNames(o.Project)
+	if err != nil {
+		return err
+	}
+	outputs, err := s.outputs(ctx, names, o.Secrets)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Key != "":
+		return writeOutput(d.Stdout, outputs[o.Project], o)
+	case o.Output == "json" && o.Project != "":
+		return writeJSON(d.Stdout, orEmpty(outputs[o.Project]))
+	case o.Output == "json":
+		return writeJSON(d.Stdout, outputs)
+	}
+	if o.Simulation.On {
+		fmt.Fprintf(d.Stdout, "[SIMULATED] %s, stack %s\n\n", s.provider.Name, s.settings.Stack.Text)
+	}
+	return writeOutputs(d.Stdout, names, outputs)
+}
+
+// projectNames are the projects whose outputs are wanted: one, or all.
+func (s *session) projectNames(wanted string) ([]string, error) {
+	var names []string
+	for _, step := range s.plan.Steps {
+		names = append(names, step.Project.Name)
+	}
+	if wanted == "" {
+		return names, nil
+	}
+	if !slices.Contains(names, wanted) {
+		return nil, &usageError{
+			text: fmt.Sprintf("no project %q in the plan of %s%s", wanted, s.provider.Name, config.DidYouMean(wanted, names)),
+			next: "`runner plan` shows the projects",
+		}
+	}
+	return []string{wanted}, nil
+}
+
+// outputs reads the outputs of several projects.
+func (s *session) outputs(ctx context.Context, names []string, secrets bool) (map[string]map[string]any, error) {
+	found := make([]map[string]any, len(names))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(defaultParallel)
+	for i, name := range names {
+		group.Go(func() error {
+			var err error
+			found[i], err = s.stacks.Outputs(ctx, name, secrets)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	outputs := map[string]map[string]any{}
+	for i, name := range names {
+		if len(found[i]) > 0 {
+			outputs[name] = found[i]
+		}
+	}
+	return outputs, nil
+}
+
+func writeOutput(w io.Writer, outputs map[string]any, o outputsOptions) error {
+	value, ok := outputs[o.Key]
+	if !ok {
+		known := slices.Sorted(maps.Keys(outputs))
+		if len(known) == 0 {
+			return fmt.Errorf("%s has no outputs: it is not deployed", o.Project)
+		}
+		return fmt.Errorf("%s has no output %q%s; it has: %s", o.Project, o.Key, config.DidYouMean(o.Key, known), strings.Join(known, ", "))
+	}
+	if o.Output == "json" {
+		return writeJSON(w, value)
+	}
+	_, err := fmt.Fprintln(w, plainValue(value))
+	return err
+}
+
+func writeOutputs(w io.Writer, names []string, outputs map[string]map[string]any) error {
+	if len(outputs) == 0 {
+		_, err := fmt.Fprintln(w, "no outputs: nothing is deployed")
+		return err
+	}
+	var b strings.Builder
+	for _, name := range names {
+		if len(outputs[name]) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s\n", name)
+		for _, key := range slices.Sorted(maps.Keys(outputs[name])) {
+			text := strings.ReplaceAll(strings.TrimRight(plainValue(outputs[name][key]), "\n"), "\n", "\n      ")
+			fmt.Fprintf(&b, "  %s: %s\n", key, text)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// plainValue is a text as it is, and anything else as JSON.
+func plainValue(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	content, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(content)
+}
+
+func orEmpty(outputs map[string]any) map[string]any {
+	if outputs == nil {
+		return map[string]any{}
+	}
+	return outputs
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+)
+
+// The runner keeps what belongs to an environment as a whole, and is not the
+// user's to write, in .runner/environments/<stack>.yaml: its salt, if the stack
+// file has none (see package encryption), and its provider, if the stack file
+// does not name it.
+
+// recordFile is the environment's salt file.
+func (s *session) recordFile() string {
+	return filepath.Join(s.folder, "environments", s.settings.Stack.Text+".yaml")
+}
+
+// providerFile keeps the provider the environment was first used with.
+func (s *session) providerFile() string {
+	return filepath.Join(s.folder, "environments", s.settings.Stack.Text+".provider.yaml")
+}
+
+type providerRecord struct {
+	Provider string `yaml:"provider"`
+}
+
+// rememberedProvider is the provider that was named, else the one the
+// environment was first used with. The two never differ: a stack does not
+// change its provider.
+func (s *session) rememberedProvider(named config.Value) (config.Value, error) {
+	file := s.providerFile()
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return named, nil
+	}
+	if err != nil {
+		return config.Value{}, &environmentError{text: fmt.Sprintf("reading which provider the environment uses: %v", err)}
+	}
+	var record providerRecord
+	if err := yaml.Unmarshal(content, &record); err != nil || record.Provider == "" {
+		return named, nil
+	}
+	if named.IsSet() && named.Text != record.Provider {
+		return config.Value{}, &environmentError{
+			text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its provider",
+				s.settings.Stack.Text, record.Provider, named.Origin, named.Text),
+			next: fmt.Sprintf("go on with -p %s, or name another stack for %s with -s NAME", record.Provider, named.Text),
+		}
+	}
+	return config.Value{Text: record.Provider, Origin: config.Origin{Source: config.FromDefault, File: file}}, nil
+}
+
+// rememberProvider notes the provider before anything is deployed with it.
+func (s *session) rememberProvider() error {
+	content, err := yaml.Marshal(providerRecord{Provider: s.provider.Name})
+	if err != nil {
+		return err
+	}
+	file := s.providerFile()
+	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(content) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return &environmentError{text: fmt.Sprintf("the environment's folder cannot be written: %v", err)}
+	}
+	return config.WriteFile(file, content, 0o600)
+}

@@ -1,0 +1,316 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/event"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/simulate"
+	"mara/runner/internal/stacks"
+)
+
+// session is an environment that is open for work: its settings, its plan, the
+// engine, and the clouds if they are simulated.
+type session struct {
+	settings config.Settings
+	provider providers.Provider
+	plan     plan.Plan
+	stacks   *stacks.Environment
+	masker   *event.Masker
+	madeUp   []string // configuration a simulation made up
+	env      map[string]string
+	folder   string // .runner or .runner/simulated
+	closers  []func() error
+}
+
+// need is what a session is opened for.
+type need int
+
+const (
+	toLook    need = iota // at what is known without a key
+	toReveal              // outputs, which may be encrypted
+	toOperate             // on stacks, with clouds
+)
+
+// openSession opens the environment that the options choose. Every problem that
+// can be found before anything changes is found here.
+func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *session, err error) {
+	s := &session{masker: event.NewMasker()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if err := s.resolve(o, why); err != nil {
+		return nil, err
+	}
+	engine, err := s.startEngine(ctx, d, o)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := s.prepareFiles(o, why)
+	if err != nil {
+		return nil, err
+	}
+	if why == toOperate && o.Simulation.On {
+		if err := s.startClouds(ctx, d, o); err != nil {
+			return nil, err
+		}
+	}
+	work, err := s.workFolder(why)
+	if err != nil {
+		return nil, err
+	}
+	organization, err := s.organization(ctx, engine, work)
+	if err != nil {
+		return nil, err
+	}
+	s.stacks, err = stacks.Open(ctx, stacks.Options{
+		Command:      engine,
+		Stack:        s.settings.Stack.Text,
+		Organization: organization,
+		WorkDir:      work,
+		StackFile:    copies.Stack,
+		SecretsFile:  copies.Secrets,
+		Env:          s.env,
+		Programs:     d.Programs,
+		Masker:       s.masker,
+		Empty:        !s.hasState(),
+	})
+	return s, err
+}
+
+// resolve makes settings and plan, and checks the configuration.
+func (s *session) resolve(o sessionOptions, why need) error {
+	if o.Root == "" {
+		return o.needRoot()
+	}
+	settings, err := config.Resolve(config.Request{
+		Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources, Simulate: o.Simulation.On,
+	})
+	if err != nil {
+		return err
+	}
+	s.settings, s.env = settings, settings.Environ()
+	s.masker.Add(secretsOf(s.env)...)
+	s.folder = filepath.Join(o.Root, ".runner")
+	if o.Simulation.On {
+		s.folder = filepath.Join(s.folder, "simulated")
+		s.env["PULUMI_HOME"] = filepath.Join(s.folder, "pulumi")
+	}
+	if settings.Provider.IsSet() {
+		if _, err := providerOf(settings.Provider); err != nil {
+			return err
+		}
+	}
+	named, err := s.rememberedProvider(settings.Provider)
+	if err != nil {
+		return err
+	}
+	if s.provider, err = providerOf(named); err != nil {
+		return err
+	}
+	if s.plan, err = plan.New(s.provider); err != nil {
+		return err
+	}
+	if why != toOperate {
+		return nil
+	}
+	return s.validate(o)
+}
+
+// validate holds the configuration against what the projects declare. A
+// simulation makes up what is missing; the provider is known by now, wherever
+// it came from.
+func (s *session) validate(o sessionOptions) error {
+	var needed []config.Key
+	for _, key := range s.planKeys() {
+		if key.Name != config.InfraType && !o.Simulation.On {
+			needed = append(needed, key)
+		}
+	}
+	return s.settings.Config.Validate(providers.Keys(), needed)
+}
+
+func (s *session) planKeys() []config.Key {
+	var keys []config.Key
+	for _, step := range s.plan.Steps {
+		keys = append(keys, step.Project.Keys...)
+	}
+	return keys
+}
+
+func (s *session) planSecrets() []projects.Secret {
+	var secrets []projects.Secret
+	for _, step := range s.plan.Steps {
+		secrets = append(secrets, step.Project.Secrets...)
+	}
+	return secrets
+}
+
+// prepareFiles makes the working copies of the stack files.
+func (s *session) prepareFiles(o sessionOptions, why need) (encryption.Copies, error) {
+	if why == toLook {
+		return encryption.Copies{}, nil
+	}
+	options := encryption.Options{
+		Stack:    encryption.File{Path: s.settings.Config.File, Content: s.settings.Config.Content},
+		Secrets:  encryption.File{Path: s.settings.Secrets.File, Content: s.settings.Secrets.Content},
+		SaltFile: s.recordFile(),
+		Provider: s.provider.Name,
+		Env:      s.env,
+		Managed:  s.managed(),
+	}
+	if o.Simulation.On {
+		options.Simulate = &encryption.ThrowAway{
+			Keys:    s.planKeys(),
+			Secrets: s.planSecrets(),
+			File:    filepath.Join(s.folder, "secrets", "Pulumi."+s.settings.Stack.Text+".yaml"),
+		}
+	}
+	copies, err := encryption.Prepare(options)
+	if err != nil {
+		return encryption.Copies{}, err
+	}
+	s.masker.Add(copies.Known...)
+	s.madeUp = copies.MadeUp
+	maps.Copy(s.env, copies.Env)
+	return copies, nil
+}
+
+// startClouds serves the simulated clouds.
+func (s *session) startClouds(ctx context.Context, d Deps, o sessionOptions) error {
+	options := simulate.Options{Speed: o.Simulation.Speed, Dir: filepath.Join(s.folder, "clouds", s.settings.Stack.Text)}
+	for _, text := range o.Simulation.Fail {
+		fault, err := simulate.ParseFault(text)
+		if err != nil {
+			return usage("", "--simulate-fail: %v", err)
+		}
+		options.Fail = append(options.Fail, fault)
+	}
+	for _, text := range o.Simulation.Slow {
+		delay, err := simulate.ParseDelay(text)
+		if err != nil {
+			return usage("", "--simulate-slow: %v", err)
+		}
+		options.Slow = append(options.Slow, delay)
+	}
+	if o.Debug {
+		options.Log = slog.New(slog.NewTextHandler(d.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	// The clouds outlive ctx: an operation that is being cancelled still talks to them.
+	clouds, err := simulate.Start(context.WithoutCancel(ctx), d.Clouds(), options)
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, clouds.Close)
+	maps.Copy(s.env, clouds.Env())
+	return nil
+}
+
+// workFolder is a folder of this session's own for working copies. Only those
+// that change something keep it below the root, which others may not write to.
+func (s *session) workFolder(why need) (string, error) {
+	parent := os.TempDir()
+	if why == toOperate {
+		parent = filepath.Join(s.folder, "work")
+		if err := os.MkdirAll(parent, 0o700); err != nil {
+			return "", &environmentError{text: fmt.Sprintf("the environment's folder cannot be written: %v", err),
+				next: "state and runs are kept in .runner below " + s.settings.Root + "; make it writable, or use --root"}
+		}
+	}
+	if why == toOperate {
+		s.ignoreInGit()
+	}
+	work, err := os.MkdirTemp(parent, "run-*")
+	if err != nil {
+		return "", &environmentError{text: fmt.Sprintf("a folder for working copies cannot be made: %v", err)}
+	}
+	s.closers = append(s.closers, func() error { return os.RemoveAll(work) })
+	return work, s.makeStateFolder(why)
+}
+
+// ignoreInGit keeps .runner out of the user's repository. That it cannot be
+// written is no reason to stop.
+func (s *session) ignoreInGit() {
+	file := filepath.Join(s.settings.Root, ".runner", ".gitignore")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		_ = os.WriteFile(file, []byte("*\n"), 0o644)
+	}
+}
+
+// makeStateFolder makes the folder of a file backend, which Pulumi demands.
+func (s *session) makeStateFolder(why need) error {
+	folder, ok := s.stateFolder()
+	if !ok || why != toOperate {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return &environmentError{text: fmt.Sprintf("the state cannot be written: %v", err)}
+	}
+	return nil
+}
+
+// stateFolder is the folder of a file backend.
+func (s *session) stateFolder() (string, bool) {
+	folder, ok := strings.CutPrefix(s.settings.Backend.Text, "file://")
+	folder, _, _ = strings.Cut(folder, "?")
+	return folder, ok && folder != ""
+}
+
+// hasState is false when nothing can have been deployed yet.
+func (s *session) hasState() bool {
+	folder, ok := s.stateFolder()
+	if !ok {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(folder, ".pulumi"))
+	return err == nil
+}
+
+// managed is true where the backend encrypts secrets by itself.
+func (s *session) managed() bool {
+	return strings.HasPrefix(s.settings.Backend.Text, "https://") || strings.HasPrefix(s.settings.Backend.Text, "http://")
+}
+
+// organization is the first part of the names of stacks: fixed on self-managed
+// backends, the user's choice on Pulumi Cloud.
+func (s *session) organization(ctx context.Context, engine engine, dir string) (string, error) {
+	if !s.managed() {
+		return "organization", nil
+	}
+	return stacks.Organization(ctx, engine, dir, s.env)
+}
+
+func (s *session) close() error {
+	var errs []error
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		errs = append(errs, s.closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// secretsOf are the values of variables whose names say that they are secret.
+func secretsOf(env map[string]string) []string {
+	var secrets []string
+	for name, value := range env {
+		for _, ending := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "SECRET_ACCESS_KEY", "API_KEY", "PRIVATE_KEY"} {
+			if strings.HasSuffix(name, ending) {
+				secrets = append(secrets, value)
+			}
+		}
+	}
+	return secrets
+}

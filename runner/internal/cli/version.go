@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+)
+
+func versionCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name:        "version",
+		Usage:       "print the versions of the runner and of the Pulumi inside",
+		Description: exitText(exitDone, exitUsage),
+		Flags:       joinFlags(outputFlag("text", "json"), baseFlags()),
+		Action: func(c *cli.Context) error {
+			options, err := parseVersion(c, d)
+			if err != nil {
+				return err
+			}
+			return runVersion(d, options)
+		},
+	}
+}
+
+type versionOptions struct{ Output string }
+
+func parseVersion(c *cli.Context, d Deps) (versionOptions, error) {
+	common, err := parseCommon(c, d)
+	if err != nil {
+		return versionOptions{}, err
+	}
+	_, err = arguments(c, 0)
+	return versionOptions{Output: common.Output}, err
+}
+
+// versionDocument is the JSON form of the versions.
+type versionDocument struct {
+	Runner string `json:"runner"`
+	Pulumi string `json:"pulumi"`
+}
+
+func runVersion(d Deps, options versionOptions) error {
+	if options.Output == "json" {
+		return printJSON(d.Stdout, versionDocument{Runner: d.Version, Pulumi: d.PulumiVersion})
+	}
+	_, err := fmt.Fprintf(d.Stdout, "runner %s\npulumi %s\n", d.Version, d.PulumiVersion)
+	return err
+}

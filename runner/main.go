@@ -1,0 +1,90 @@
+// Command runner stands up, refreshes and destroys a whole Kubernetes
+// environment made of many small Pulumi projects, as one unit.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3"
+	"golang.org/x/term"
+
+	"mara/projects/programs"
+	"mara/runner/internal/cli"
+	"mara/runner/internal/interrupt"
+	"mara/runner/internal/simulate/clouds"
+)
+
+// version is set when a release is linked.
+var version = ""
+
+func main() { os.Exit(run()) }
+
+// run wires the outside world to the command line.
+func run() int {
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	levels := interrupt.Watch(context.Background(), signals)
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	return cli.Run(levels.Context(), cli.Deps{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		StdinIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		StdoutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		StderrIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Width:            width(),
+		Environ:          os.Environ(),
+		Dir:              dir,
+		Version:          buildVersion(),
+		PulumiVersion:    sdk.Version.String(),
+		Now:              time.Now,
+		Engines:          engines(),
+		Interrupt:        levels,
+		Programs:         programs.ByName,
+		Clouds:           clouds.Packages,
+	}, os.Args[1:])
+}
+
+// width is the width of the terminal at stdout, 0 when it is none.
+func width() int {
+	columns, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return columns
+}
+
+// engines lists where mara-engine may be: beside this program, then where
+// RUNNER_ENGINE says.
+func engines() []string {
+	var paths []string
+	if self, err := os.Executable(); err == nil {
+		if target, err := filepath.EvalSymlinks(self); err == nil {
+			self = target
+		}
+		paths = append(paths, filepath.Join(filepath.Dir(self), "mara-engine"))
+	}
+	if path := os.Getenv("RUNNER_ENGINE"); path != "" {
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// buildVersion is the linked version, or what Go knows about the build.
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "development"
+	}
+	return info.Main.Version
+}
