@@ -84,11 +84,12 @@ func storageSizeKey(name, what string) config.Key {
 	}
 }
 
-// replicasKey declares a number of replicas that depends on the provider.
-func replicasKey(name, what string, local, cloud int) config.Key {
+// replicasKey declares a number of replicas: one on the user's own machine, and
+// by default as many as given in a cloud.
+func replicasKey(name, what string, cloud int) config.Key {
 	return config.Key{
 		Name: name, Kind: config.Int, Min: bound(1), Example: strconv.Itoa(cloud),
-		Doc: fmt.Sprintf("%s; %d on kind and %d elsewhere when not set", what, local, cloud),
+		Doc: fmt.Sprintf("%s; 1 on kind and %d elsewhere when not set", what, cloud),
 	}
 }
 

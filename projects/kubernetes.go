@@ -77,7 +77,7 @@ func IngressController() Project {
 			[]config.Key{
 				plusKey(),
 				keyOf(KICImageBuild(), "kic:jwt_path"),
-				replicasKey("nginx:replicas", "number of controller pods; on kind there is one on each node", 1, 2),
+				replicasKey("nginx:replicas", "number of controller pods; on kind there is one on each node", 2),
 				{
 					Name: "nginx:custom_resources", Kind: config.Bool, Default: false, Example: "true",
 					Doc: "serve VirtualServer, Policy and the other kinds of nginx.org; their definitions stay after a destroy",
@@ -116,7 +116,7 @@ func Logstore() Project {
 			[]config.Key{
 				storageClassKey(),
 				storageSizeKey("logstore:storage_size", "size of each node's volume"),
-				replicasKey("logstore:replicas", "number of OpenSearch nodes", 1, 3),
+				replicasKey("logstore:replicas", "number of OpenSearch nodes", 3),
 				{
 					Name: "logstore:heap", Kind: config.String, Example: "2g",
 					Doc: "Java heap of each node; 512m on kind and 1g elsewhere when not set",
@@ -181,7 +181,7 @@ func CertManager() Project {
 					Example: "https://acme-staging-v02.api.letsencrypt.org/directory",
 					Doc:     "directory of the certificate authority when certmgr:issuer is acme",
 				},
-				replicasKey("certmgr:replicas", "number of pods of each component", 1, 2),
+				replicasKey("certmgr:replicas", "number of pods of each component", 2),
 			},
 		),
 		Outputs: []Output{
@@ -227,7 +227,7 @@ func Prometheus() Project {
 					Name: "prometheus:retention_size", Kind: config.String, Default: "8GB", Example: "16GB",
 					Doc: "how much Prometheus keeps at most; below prometheus:storage_size",
 				},
-				replicasKey("prometheus:alertmanager_replicas", "number of Alertmanager pods", 1, 2),
+				replicasKey("prometheus:alertmanager_replicas", "number of Alertmanager pods", 2),
 			},
 		),
 		Secrets: []Secret{
@@ -266,7 +266,7 @@ func Observability() Project {
 					Name: "observability:otlp_endpoint", Kind: config.String, Example: "https://otlp.example.com:4318",
 					Doc: "OTLP/HTTP address that traces and logs are sent on to; they are only summarised in the collector's log when not set",
 				},
-				replicasKey("observability:replicas", "number of collector pods", 1, 2),
+				replicasKey("observability:replicas", "number of collector pods", 2),
 			},
 		),
 		Outputs: []Output{
@@ -311,7 +311,7 @@ func BankOfAnthos() Project {
 					Name: "bank-of-anthos:load_users", Kind: config.Int, Default: 5, Min: bound(1), Max: bound(1000), Example: "20",
 					Doc: "number of simulated customers",
 				},
-				replicasKey("bank-of-anthos:replicas", "number of pods of the frontend and of the user and contact services", 1, 2),
+				replicasKey("bank-of-anthos:replicas", "number of pods of the frontend and of the user and contact services", 2),
 			},
 		),
 		Secrets: []Secret{

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"maps"
 	"slices"
@@ -37,8 +38,8 @@ func TestRegistryEqualsTheCatalogue(t *testing.T) {
 	}
 }
 
-// TestPrograms previews every program of every plan before anything exists. It
-// holds that a preview needs no outputs of other stacks, that the references
+// TestPrograms previews every program of every plan before the cluster exists.
+// It holds that a preview takes unknown outputs of other stacks, that the references
 // are the plan's edges, that the outputs are the catalogue's, and (in
 // programtest) that every Kubernetes resource has an explicit provider.
 func TestPrograms(t *testing.T) {
@@ -51,7 +52,11 @@ func TestPrograms(t *testing.T) {
 				result := programtest.Run(t, programtest.Case{
 					Project: step.Project, Program: program, Preview: true,
 					Config: configuration(t, step.Project, provider.Name),
-					Call:   invoke,
+					Stacks: known(),
+					Outputs: map[string]resource.PropertyMap{
+						"kubernetes:core/v1:Secret credentials": credentials(projects.LinodeHarbor()),
+					},
+					Call: invoke,
 				})
 				if result.Err != nil {
 					t.Fatal(result.Err)
@@ -64,6 +69,40 @@ func TestPrograms(t *testing.T) {
 			})
 		}
 	}
+}
+
+// known is what is there already: outputs that end up in the data of a
+// Kubernetes Secret. Mocks cannot carry a secret that is unknown.
+func known() map[string]resource.PropertyMap {
+	stacks := map[string]resource.PropertyMap{}
+	for _, project := range []projects.Project{projects.Logstore(), projects.LinodeHarbor()} {
+		outputs := resource.PropertyMap{}
+		for _, output := range project.Outputs {
+			value := resource.NewProperty("sample.example.com")
+			if output.Secret {
+				value = resource.MakeSecret(value)
+			}
+			outputs[resource.PropertyKey(output.Name)] = value
+		}
+		stacks[project.Name] = outputs
+	}
+	names := resource.PropertyMap{}
+	for _, project := range projects.All() {
+		if len(project.Secrets) > 0 {
+			names[resource.PropertyKey(project.Namespace)] = resource.NewProperty(projects.CredentialsName(project.Namespace))
+		}
+	}
+	stacks[projects.Secrets().Name] = resource.PropertyMap{"secrets": resource.NewProperty(names)}
+	return stacks
+}
+
+// credentials is what the Secret of a consumer answers when a program reads it.
+func credentials(consumer projects.Project) resource.PropertyMap {
+	data := resource.PropertyMap{}
+	for _, secret := range consumer.Secrets {
+		data[resource.PropertyKey(secret.DataKey)] = resource.NewProperty(base64.StdEncoding.EncodeToString([]byte("sample")))
+	}
+	return resource.PropertyMap{"data": resource.MakeSecret(resource.NewProperty(data))}
 }
 
 // configuration is the least that a project needs.

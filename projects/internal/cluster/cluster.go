@@ -96,13 +96,13 @@ func (c *Cluster) StorageClass() string {
 }
 
 // Replicas is the value of a key for a number of pods or, when it is not set,
-// the number for the user's own machine or for a cloud.
-func (c *Cluster) Replicas(key string, local, cloud int) int {
+// one on the user's own machine and the given number in a cloud.
+func (c *Cluster) Replicas(key string, cloud int) int {
 	switch {
 	case c.settings.IsSet(key):
 		return c.settings.Int(key)
 	case c.Local():
-		return local
+		return 1
 	}
 	return cloud
 }

@@ -330,11 +330,14 @@ func record(args pulumi.MockResourceArgs) Resource {
 	return res
 }
 
-// identity makes the id that the real provider would: namespace/name for
-// Kubernetes objects and releases.
+// identity makes an id of the form that the real provider's have: namespace/name
+// for Kubernetes objects and releases.
 func identity(args pulumi.MockResourceArgs) string {
 	if args.ID != "" {
 		return args.ID
+	}
+	if strings.HasPrefix(args.TypeToken, "linode:") {
+		return "4711" // Linode's ids are numbers, and programs convert them
 	}
 	if args.TypeToken == "kubernetes:helm.sh/v3:Release" {
 		return text(args.Inputs["namespace"]) + "/" + text(args.Inputs["name"])

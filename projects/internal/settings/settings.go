@@ -140,7 +140,7 @@ func (s *Settings) Err() error {
 func (s *Settings) read(name string, kind config.Kind) any {
 	key := s.declared(name)
 	if key.Kind != kind {
-		panic(fmt.Sprintf("project %s declares %q as a %s, but its program reads a %s", s.project.Name, name, key.Kind, kind))
+		panic(fmt.Sprintf("project %s declares %q as %s, but its program reads it as %s", s.project.Name, name, key.Kind, kind))
 	}
 	text, ok := s.lookup(name)
 	if !ok || text == "" {

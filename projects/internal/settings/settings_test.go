@@ -173,7 +173,7 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 		{"undeclared key", func(s *Settings) { s.String("x:other") },
 			`project example reads the configuration key "x:other", but does not declare it in the catalogue`},
 		{"other kind", func(s *Settings) { s.Int("x:version") },
-			`project example declares "x:version" as a string, but its program reads a integer`},
+			`project example declares "x:version" as string, but its program reads it as integer`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -89,7 +89,7 @@ func (i issuer) spec() pulumi.Map {
 // values are the chart's values.
 // https://github.com/cert-manager/cert-manager/blob/v1.21.1/deploy/charts/cert-manager/values.yaml
 func values(c *cluster.Cluster, keepCRDs bool) cluster.Values {
-	replicas := c.Replicas("certmgr:replicas", 1, 2)
+	replicas := c.Replicas("certmgr:replicas", 2)
 	requests := cluster.Values{"requests": cluster.Values{"cpu": "10m", "memory": "64Mi"}}
 	budget := cluster.Values{"enabled": replicas > 1}
 	values := cluster.Values{

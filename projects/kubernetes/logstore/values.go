@@ -21,7 +21,7 @@ const (
 // storeValues are the values of the chart opensearch.
 // https://github.com/opensearch-project/helm-charts/blob/opensearch-3.6.0/charts/opensearch/values.yaml
 func storeValues(c *cluster.Cluster, chosen size) cluster.Values {
-	replicas := c.Replicas("logstore:replicas", 1, 3)
+	replicas := c.Replicas("logstore:replicas", 3)
 	heap := chosen.heap
 	if heap == "" {
 		heap = "1g"

@@ -9,7 +9,7 @@ const prometheusOTLP = "http://prometheus-kube-prometheus-prometheus.prometheus.
 // values are the chart's values.
 // https://github.com/open-telemetry/opentelemetry-helm-charts/blob/opentelemetry-collector-0.170.0/charts/opentelemetry-collector/values.yaml
 func values(c *cluster.Cluster, endpoint string) cluster.Values {
-	replicas := c.Replicas("observability:replicas", 1, 2)
+	replicas := c.Replicas("observability:replicas", 2)
 	off := cluster.Values{"enabled": false}
 	return cluster.Values{
 		"mode":             "deployment",

@@ -94,7 +94,7 @@ func alertmanager(c *cluster.Cluster, o options) cluster.Values {
 	return cluster.Values{
 		"service": cluster.Values{"type": "ClusterIP"},
 		"alertmanagerSpec": cluster.Values{
-			"replicas":  c.Replicas("prometheus:alertmanager_replicas", 1, 2),
+			"replicas":  c.Replicas("prometheus:alertmanager_replicas", 2),
 			"storage":   claim(c, o),
 			"resources": cluster.Values{"requests": cluster.Values{"cpu": "10m", "memory": "64Mi"}},
 		},

@@ -127,6 +127,9 @@ func TestProgram(t *testing.T) {
 			if got := pushed.Value("triggers", "image"); got != "sha256:1234" {
 				t.Errorf("pushed again when %v changes, want the image's id", got)
 			}
+			if pushed.Value("keepRemotely") != true {
+				t.Error("destroying removes an image that pods may still run")
+			}
 			if !pushed.DependsOn(tag, "image") {
 				t.Error("the push does not wait for the tag")
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/runner/internal/encryption"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/stacks"
@@ -56,8 +55,6 @@ func exitCodes() []struct {
 		{isA[*config.Error], exitConfig},
 		{isA[*config.NoRootError], exitConfig},
 		{isA[*environmentError], exitConfig},
-		{is(encryption.ErrPassphrase), exitConfig},
-		{is(encryption.ErrNoPassphrase), exitConfig},
 		{is(stacks.ErrPassphrase), exitConfig},
 		{isA[*stacks.LockedError], exitLocked},
 		{is(executor.ErrInterrupted), exitInterrupted},

@@ -156,7 +156,7 @@ func startRun(d Deps, o operateOptions, s *session) (*run, error) {
 	var err error
 	r.journal, err = journal.Create(journal.Options{Dir: r.runs, Now: d.Now(), Warn: func(e event.Event) { r.emit(e) }})
 	if err != nil {
-		return nil, &environmentError{text: err.Error()}
+		return nil, s.folderError(err)
 	}
 	var sink event.Sink
 	if o.Output == "json" {

@@ -41,7 +41,7 @@ func (s *session) rememberedProvider(named config.Value) (config.Value, error) {
 		return named, nil
 	}
 	if err != nil {
-		return config.Value{}, &environmentError{text: fmt.Sprintf("reading which provider the environment uses: %v", err)}
+		return config.Value{}, s.folderError(err)
 	}
 	var record providerRecord
 	if err := yaml.Unmarshal(content, &record); err != nil || record.Provider == "" {
@@ -68,7 +68,18 @@ func (s *session) rememberProvider() error {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return &environmentError{text: fmt.Sprintf("the environment's folder cannot be written: %v", err)}
+		return s.folderError(err)
 	}
-	return config.WriteFile(file, content, 0o600)
+	if err := config.WriteFile(file, content, 0o600); err != nil {
+		return s.folderError(err)
+	}
+	return nil
+}
+
+// folderError says that the runner's folder cannot be used.
+func (s *session) folderError(err error) error {
+	return &environmentError{
+		text: fmt.Sprintf("the folder .runner cannot be used: %v", err),
+		next: "the runner keeps state and runs there; make it writable, or choose another root with --root",
+	}
 }

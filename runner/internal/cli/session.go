@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -135,6 +134,10 @@ func (s *session) resolve(o sessionOptions, why need) error {
 // simulation makes up what is missing; the provider is known by now, wherever
 // it came from.
 func (s *session) validate(o sessionOptions) error {
+	if entry, ok := s.settings.Config.Lookup(projects.SimulatedKey); ok {
+		return &config.Error{Problems: []config.Problem{{File: s.settings.Config.File, Line: entry.Line, Key: entry.Key,
+			Text: "is the runner's own: it tells programs that they are simulated; use --simulate"}}}
+	}
 	var needed []config.Key
 	for _, key := range s.planKeys() {
 		if key.Name != config.InfraType && !o.Simulation.On {
@@ -182,13 +185,17 @@ func (s *session) prepareFiles(o sessionOptions, why need) (encryption.Copies, e
 	}
 	copies, err := encryption.Prepare(options)
 	if err != nil {
-		return encryption.Copies{}, err
+		return encryption.Copies{}, encryptionError(err)
 	}
 	s.masker.Add(copies.Known...)
 	s.madeUp = copies.MadeUp
 	maps.Copy(s.env, copies.Env)
 	return copies, nil
 }
+
+// encryptionError marks what is wrong with the passphrase or the files it
+// opens as a matter of the environment.
+func encryptionError(err error) error { return &environmentError{text: err.Error()} }
 
 // startClouds serves the simulated clouds.
 func (s *session) startClouds(ctx context.Context, d Deps, o sessionOptions) error {
@@ -227,8 +234,7 @@ func (s *session) workFolder(why need) (string, error) {
 	if why == toOperate {
 		parent = filepath.Join(s.folder, "work")
 		if err := os.MkdirAll(parent, 0o700); err != nil {
-			return "", &environmentError{text: fmt.Sprintf("the environment's folder cannot be written: %v", err),
-				next: "state and runs are kept in .runner below " + s.settings.Root + "; make it writable, or use --root"}
+			return "", s.folderError(err)
 		}
 	}
 	if why == toOperate {
@@ -236,7 +242,7 @@ func (s *session) workFolder(why need) (string, error) {
 	}
 	work, err := os.MkdirTemp(parent, "run-*")
 	if err != nil {
-		return "", &environmentError{text: fmt.Sprintf("a folder for working copies cannot be made: %v", err)}
+		return "", s.folderError(err)
 	}
 	s.closers = append(s.closers, func() error { return os.RemoveAll(work) })
 	return work, s.makeStateFolder(why)
@@ -258,7 +264,7 @@ func (s *session) makeStateFolder(why need) error {
 		return nil
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return &environmentError{text: fmt.Sprintf("the state cannot be written: %v", err)}
+		return s.folderError(err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"mara/config"
+	"mara/projects"
 )
 
 // File is a stack file as it was read: its path, for messages, and its content,
@@ -184,6 +185,9 @@ func (p *preparation) ownSalt() (*Key, error) {
 func (p *preparation) copies() (Copies, error) {
 	for _, file := range []stackFile{p.stack, p.secrets} {
 		set(file.config(), config.InfraType, scalar(p.Provider))
+		if p.Simulate != nil {
+			set(file.config(), projects.SimulatedKey, scalar("true"))
+		}
 		file.keepTexts()
 	}
 	var err error

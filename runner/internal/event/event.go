@@ -24,7 +24,8 @@ type Type string
 // The types of events, in the order in which a run emits them.
 const (
 	// RunStarted is the first event of a run: format, operation, provider,
-	// stack, simulated, parallel, projects.
+	// stack, simulated, parallel, projects, and excluded if a selection has
+	// left projects of the plan out. Those have no other events.
 	RunStarted Type = "run.started"
 	// RunStopping says that nothing new starts from here on: reason, and in
 	// waiting the projects that are still running. It may come again with
@@ -42,13 +43,18 @@ const (
 	// StepLog is a diagnostic: project, title, severity, message, and
 	// resource if it is about one.
 	StepLog Type = "step.log"
+	// StepRetrying says that a step has failed in a way that passes, and is
+	// tried again: project, title, error, attempt (the one to come, from two),
+	// wait_ms (the time until then).
+	StepRetrying Type = "step.retrying"
 	// HookStarted says that a hook begins: project, title, hook.
 	HookStarted Type = "hook.started"
 	// HookFinished ends a hook: project, title, hook, result, duration_ms,
 	// error.
 	HookFinished Type = "hook.finished"
 	// StepFinished ends a step, also one that never started: project, title,
-	// result, reason, causes, changes, duration_ms, error.
+	// result, reason, causes, changes, duration_ms, error, and attempt if it
+	// was tried more than once.
 	StepFinished Type = "step.finished"
 	// RunFinished is the last event of a run: result, duration_ms, results,
 	// changes.
@@ -59,7 +65,7 @@ const (
 func Types() []Type {
 	return []Type{
 		RunStarted, RunStopping, RunWarning,
-		StepStarted, StepProgress, StepLog,
+		StepStarted, StepProgress, StepLog, StepRetrying,
 		HookStarted, HookFinished,
 		StepFinished, RunFinished,
 	}
@@ -160,6 +166,13 @@ type Project struct {
 	After []string `json:"after,omitempty"`
 }
 
+// Exclusion is a project of the plan that a run leaves out.
+type Exclusion struct {
+	Name   string `json:"name"`
+	Title  string `json:"title"`
+	Reason string `json:"reason"`
+}
+
 // Event is one fact. Which fields are set depends on the type; the constants
 // of Type list them. Time and Run are set by the Emitter.
 type Event struct {
@@ -170,13 +183,14 @@ type Event struct {
 	Project string `json:"project,omitempty"`
 	Title   string `json:"title,omitempty"`
 
-	Format    int       `json:"format,omitempty"`
-	Operation string    `json:"operation,omitempty"`
-	Provider  string    `json:"provider,omitempty"`
-	Stack     string    `json:"stack,omitempty"`
-	Simulated bool      `json:"simulated,omitempty"`
-	Parallel  int       `json:"parallel,omitempty"`
-	Projects  []Project `json:"projects,omitempty"`
+	Format    int         `json:"format,omitempty"`
+	Operation string      `json:"operation,omitempty"`
+	Provider  string      `json:"provider,omitempty"`
+	Stack     string      `json:"stack,omitempty"`
+	Simulated bool        `json:"simulated,omitempty"`
+	Parallel  int         `json:"parallel,omitempty"`
+	Projects  []Project   `json:"projects,omitempty"`
+	Excluded  []Exclusion `json:"excluded,omitempty"`
 
 	Resource Resource `json:"resource,omitzero"`
 	Action   Action   `json:"action,omitempty"`
@@ -187,6 +201,9 @@ type Event struct {
 	Message  string   `json:"message,omitempty"`
 
 	Hook string `json:"hook,omitempty"`
+
+	Attempt int   `json:"attempt,omitempty"` // how often the step has been tried, the coming attempt included
+	WaitMS  int64 `json:"wait_ms,omitempty"`
 
 	Result Result `json:"result,omitempty"`
 	Reason string `json:"reason,omitempty"`
@@ -204,6 +221,11 @@ type Event struct {
 // Duration returns how long what the event ends has taken.
 func (e Event) Duration() time.Duration {
 	return time.Duration(e.DurationMS) * time.Millisecond
+}
+
+// Wait returns how long a step that failed waits until it is tried again.
+func (e Event) Wait() time.Duration {
+	return time.Duration(e.WaitMS) * time.Millisecond
 }
 
 // Sink receives events. An Emitter calls its sinks one after the other from

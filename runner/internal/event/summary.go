@@ -32,8 +32,9 @@ type Summary struct {
 	Results    Results `json:"results"`
 	Changes    Changes `json:"changes"`
 
-	Steps    []Step  `json:"steps"`
-	Warnings []Alert `json:"warnings,omitempty"`
+	Steps    []Step      `json:"steps"`
+	Excluded []Exclusion `json:"excluded,omitempty"`
+	Warnings []Alert     `json:"warnings,omitempty"`
 	// Stopping says why nothing new starts any more; empty while it does.
 	Stopping string `json:"stopping,omitempty"`
 
@@ -53,6 +54,8 @@ type Step struct {
 	Changes    Changes  `json:"changes"`
 	DurationMS int64    `json:"duration_ms"`
 	Error      string   `json:"error,omitempty"`
+	// Attempt is how often the step was tried; zero means once.
+	Attempt int `json:"attempt,omitempty"`
 
 	Hooks       []Hook       `json:"hooks,omitempty"`
 	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
@@ -162,6 +165,7 @@ func (s *Summary) start(e Event) {
 		Simulated: e.Simulated, Parallel: e.Parallel, Started: e.Time,
 		Warnings: s.Warnings, // a warning may come before the run starts
 		Steps:    make([]Step, len(e.Projects)),
+		Excluded: e.Excluded,
 	}
 	for i, p := range e.Projects {
 		s.Steps[i] = Step{Project: p}
@@ -185,6 +189,8 @@ func (s *Summary) applyStep(step *Step, e Event) {
 		step.Started = e.Time
 	case StepLog:
 		step.log(e)
+	case StepRetrying:
+		step.retry(e)
 	case HookStarted:
 		step.Hooks = append(step.Hooks, Hook{Name: e.Hook, Started: e.Time})
 	case HookFinished:
@@ -228,6 +234,13 @@ func (s *Step) log(e Event) {
 	}
 }
 
+// retry forgets the errors of an attempt that is not the last: they are not why
+// the step ended as it did, and if they are, they come again.
+func (s *Step) retry(e Event) {
+	s.Attempt = e.Attempt
+	s.Diagnostics = slices.DeleteFunc(s.Diagnostics, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
 // finishHook ends the hook that was started last under that name.
 func (s *Step) finishHook(e Event) {
 	for i := len(s.Hooks) - 1; i >= 0; i-- {
@@ -241,7 +254,7 @@ func (s *Step) finishHook(e Event) {
 // finish ends the step.
 func (s *Step) finish(e Event) {
 	s.Finished, s.Result, s.Reason, s.Causes = e.Time, e.Result, e.Reason, e.Causes
-	s.DurationMS, s.Error = e.DurationMS, e.Error
+	s.DurationMS, s.Error, s.Attempt = e.DurationMS, e.Error, e.Attempt
 	if e.Changes != nil {
 		s.Changes = *e.Changes
 	}

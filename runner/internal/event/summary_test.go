@@ -96,6 +96,23 @@ func TestSummaryKeepsDiagnosticsOnceAndNoChatter(t *testing.T) {
 	}
 }
 
+func TestRetryForgetsTheErrorsBefore(t *testing.T) {
+	t.Parallel()
+	var s event.Summary
+	s.Apply(event.Event{Type: event.RunStarted, Projects: []event.Project{{Name: "a"}}})
+	log := func(severity event.Severity, text string) {
+		s.Apply(event.Event{Type: event.StepLog, Project: "a", Severity: severity, Message: text})
+	}
+	log(event.Warning, "careful")
+	log(event.Error, "throttled")
+	s.Apply(event.Event{Type: event.StepRetrying, Project: "a", Attempt: 2, WaitMS: 1500})
+	log(event.Error, "refused")
+	want := []event.Diagnostic{{Severity: event.Warning, Message: "careful"}, {Severity: event.Error, Message: "refused"}}
+	if diff := cmp.Diff(want, s.Steps[0].Diagnostics); diff != "" || s.Steps[0].Attempt != 2 {
+		t.Errorf("attempt %d, (-want +got):\n%s", s.Steps[0].Attempt, diff)
+	}
+}
+
 func TestStepErrors(t *testing.T) {
 	t.Parallel()
 	diagnostic := event.Diagnostic{Severity: event.Error, Message: "the server is down: refused"}

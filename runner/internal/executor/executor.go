@@ -3,8 +3,9 @@
 // neither Pulumi nor a terminal; an Operator does the work of a step.
 //
 // The algorithm counts, for every step, the needs that are still open. A step
-// with none is ready; of the ready ones the first in plan order starts, so that
-// a limit of one gives exactly the listed order. A step that succeeds, or that
+// with none is ready; of the ready ones that with the longest remaining path
+// starts first, by the estimates, or without any the first in plan order. A
+// limit of one gives exactly the listed order. A step that succeeds, or that
 // was skipped because there was nothing to do, closes one need of each of its
 // dependents. One goroutine, that of Run, owns all state; each running step has
 // a goroutine of its own, which only sends back its result.
@@ -12,7 +13,12 @@
 // After a failure or an interruption nothing new starts, what runs is finished,
 // and then every step that never started is given its result: skipped with the
 // failed projects as causes if it depends on one, skipped because the run
-// stopped if it does not, cancelled if the user interrupted.
+// stopped if it does not, cancelled if the user interrupted. With the policy
+// Continue only an interruption stops the run; what depends on no failure runs.
+//
+// An operation that fails in a way that passes may be tried again. The whole
+// work on a project may have a time limit, which cancels it the way a user does
+// but makes it a failure.
 package executor
 
 import (
@@ -52,6 +58,18 @@ type Options struct {
 	Simulated bool
 	// Parallel is how many steps may run at once; less than one counts as one.
 	Parallel int
+	// Estimates decide what starts first when there is a choice; it matters
+	// only if more than one step may run at once.
+	Estimates plan.Estimates
+	// OnError is what a failure does to the rest; empty means Stop.
+	OnError OnError
+	// Retry says when an operation is tried again.
+	Retry Retry
+	// Timeout limits the work on each project: all attempts, the waits between
+	// them, and the hooks. Zero means no limit. Timeouts are those of single
+	// projects, by name, in its place.
+	Timeout  time.Duration
+	Timeouts map[string]time.Duration
 	Operator Operator
 	// Hook does the work of a hook, or undoes it when the operation is
 	// destroy. It is called after an up or a destroy that went well; after a
@@ -66,6 +84,18 @@ type Options struct {
 	// Now is the clock for durations; nil means time.Now.
 	Now func() time.Time
 }
+
+// OnError is what the failure of one project does to the others.
+type OnError string
+
+// The policies. In both, what depends on a failed project is skipped.
+const (
+	Stop     OnError = "stop"     // nothing new starts
+	Continue OnError = "continue" // what does not depend on it goes on
+)
+
+// Policies lists the names of the policies, the default first.
+func Policies() []string { return []string{string(Stop), string(Continue)} }
 
 // Run walks the plan and returns when nothing runs any more. The error is nil
 // if and only if the result is a success; it joins ErrInterrupted, if the run
@@ -114,12 +144,16 @@ type Result struct {
 type StepResult struct {
 	Project string
 	Result  event.Result
-	// Reason says why a step was skipped or cancelled.
+	// Reason says why a step was skipped or cancelled, or that it took too
+	// long.
 	Reason string
 	// Causes are the failed projects that kept the step from starting.
 	Causes   []string
 	Changes  event.Changes
 	Duration time.Duration
+	// Attempts is how often the operation was tried; zero for a step that never
+	// started.
+	Attempts int
 	// Err is why a step failed, or what its operator said when it was
 	// cancelled.
 	Err error

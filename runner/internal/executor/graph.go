@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"container/heap"
 	"fmt"
 
 	"mara/runner/internal/plan"
@@ -34,27 +33,4 @@ func newGraph(steps []plan.Step) (graph, error) {
 		position[s.Project.Name] = i
 	}
 	return g, nil
-}
-
-// queue holds the steps that are ready, the first in plan order on top.
-type queue struct{ positions []int }
-
-func (q *queue) push(position int) { heap.Push((*byPosition)(&q.positions), position) }
-
-func (q *queue) pop() int { return heap.Pop((*byPosition)(&q.positions)).(int) }
-
-func (q *queue) empty() bool { return len(q.positions) == 0 }
-
-// byPosition orders ready steps for heap.Interface.
-type byPosition []int
-
-func (p byPosition) Len() int           { return len(p) }
-func (p byPosition) Less(i, j int) bool { return p[i] < p[j] }
-func (p byPosition) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
-func (p *byPosition) Push(x any)        { *p = append(*p, x.(int)) }
-func (p *byPosition) Pop() any {
-	last := len(*p) - 1
-	x := (*p)[last]
-	*p = (*p)[:last]
-	return x
 }

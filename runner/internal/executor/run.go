@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/plan"
 )
 
 // run is the state of one walk. It belongs to the goroutine of Run.
@@ -44,7 +45,7 @@ func newRun(o Options, g graph) *run {
 	n := len(o.Plan.Steps)
 	r := &run{
 		Options: o, graph: g, began: o.Now(),
-		open: make([]int, n), started: make([]bool, n), results: make([]StepResult, n),
+		open: make([]int, n), ready: queue{rank: ranks(o)}, started: make([]bool, n), results: make([]StepResult, n),
 		running: map[int]struct{}{}, done: make(chan finished),
 	}
 	for i, needs := range g.needs {
@@ -62,9 +63,13 @@ func (r *run) announce() {
 	for i, s := range r.Plan.Steps {
 		list[i] = event.Project{Name: s.Project.Name, Title: s.Project.Title, Reads: s.Reads, After: s.After}
 	}
+	var excluded []event.Exclusion
+	for _, e := range r.Plan.Excluded {
+		excluded = append(excluded, event.Exclusion{Name: e.Step.Project.Name, Title: e.Step.Project.Title, Reason: e.Reason})
+	}
 	r.Emit(event.Event{
 		Type: event.RunStarted, Format: event.Format, Operation: r.Operation, Provider: r.Plan.Provider,
-		Stack: r.Stack, Simulated: r.Simulated, Parallel: r.Parallel, Projects: list,
+		Stack: r.Stack, Simulated: r.Simulated, Parallel: r.Parallel, Projects: list, Excluded: excluded,
 	})
 }
 
@@ -107,8 +112,11 @@ func (r *run) mayStart(ctx context.Context) bool {
 		r.interrupt(event.ReasonInterrupted)
 	default:
 	}
-	return r.interrupted == "" && len(r.failed) == 0
+	return r.interrupted == "" && !r.stoppedByFailure()
 }
+
+// stoppedByFailure reports whether a failure has ended the run.
+func (r *run) stoppedByFailure() bool { return len(r.failed) > 0 && r.OnError != Continue }
 
 // interrupt notes that the user wants the run to end, and says so once for
 // each reason. Being cancelled is not taken back.
@@ -144,15 +152,25 @@ func (r *run) waiting() []string {
 func (r *run) start(ctx context.Context, position int) {
 	r.started[position] = true
 	r.running[position] = struct{}{}
-	w := worker{
-		step: r.Plan.Steps[position], operation: r.Operation, operator: r.Operator, hook: r.Hook, now: r.Now, send: r.Emit,
-	}
+	w := r.worker(r.Plan.Steps[position])
 	w.emit(event.Event{Type: event.StepStarted})
 	go func() {
 		f := finished{position: position, result: w.aborted()}
 		defer func() { r.done <- f }() // also when the operator ends the goroutine
 		f.result = w.work(ctx)
 	}()
+}
+
+// worker makes what does a step.
+func (r *run) worker(step plan.Step) worker {
+	limit, own := r.Timeouts[step.Project.Name]
+	if !own {
+		limit = r.Timeout
+	}
+	return worker{
+		step: step, operation: r.Operation, operator: r.Operator, hook: r.Hook,
+		retry: r.Retry, limit: limit, stop: r.Stop, now: r.Now, send: r.Emit,
+	}
 }
 
 // finish takes the result of a step and, if it went well, makes ready what
@@ -165,7 +183,7 @@ func (r *run) finish(f finished) {
 		r.release(f.position)
 	case event.Failed:
 		r.failed = append(r.failed, f.result.Project)
-		if len(r.failed) == 1 && len(r.running) > 0 && r.interrupted == "" {
+		if r.stoppedByFailure() && len(r.failed) == 1 && len(r.running) > 0 && r.interrupted == "" {
 			r.emitStopping(f.result.Project + " failed")
 		}
 	}
@@ -233,6 +251,9 @@ func (r *run) record(position int, result StepResult) {
 	}
 	if result.Err != nil {
 		e.Error = result.Err.Error()
+	}
+	if result.Attempts > 1 {
+		e.Attempt = result.Attempts
 	}
 	r.Emit(e)
 }

@@ -17,6 +17,9 @@ type worker struct {
 	operation string
 	operator  Operator
 	hook      func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error
+	retry     Retry
+	limit     time.Duration // zero means none
+	stop      <-chan struct{}
 	now       func() time.Time
 	send      func(event.Event)
 }
@@ -35,25 +38,37 @@ func (w worker) aborted() StepResult {
 	}
 }
 
-// work runs the operation and then the hooks. Whether an error is a failure or
-// the effect of an interruption is decided by our own context, not by the
-// error: an interrupted engine reports all kinds of them.
+// work runs the operation and then the hooks, within the time limit.
 func (w worker) work(ctx context.Context) StepResult {
 	began := w.now()
-	out, err := w.operate(ctx)
-	if err == nil && w.hooksDue(out) {
-		err = w.runHooks(ctx)
+	limited, cancel := w.limited(ctx)
+	defer cancel()
+	a := w.try(limited)
+	if a.err == nil && w.hooksDue(a.out) {
+		a.err = w.runHooks(limited)
 	}
+	result := w.judge(limited, a)
+	result.Duration = w.now().Sub(began)
+	return result
+}
+
+// judge says what the work has come to. Whether an error is a failure or the
+// effect of an interruption or of the time limit is decided by our own context,
+// not by the error: an interrupted engine reports all kinds of them.
+func (w worker) judge(limited context.Context, a attempts) StepResult {
 	result := StepResult{
-		Project: w.step.Project.Name, Result: event.Succeeded, Changes: out.Changes, Duration: w.now().Sub(began), Err: err,
+		Project: w.step.Project.Name, Result: event.Succeeded, Changes: a.out.Changes, Attempts: a.count, Err: a.err,
 	}
+	var late *TimeoutError
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case a.err != nil && errors.As(context.Cause(limited), &late):
+		result.Result, result.Reason, result.Err = event.Failed, late.Error(), late.with(a.err)
+	case a.err != nil && (limited.Err() != nil || a.stopped):
 		result.Result, result.Reason = event.Cancelled, event.ReasonInterrupted
-	case err != nil:
+	case a.err != nil:
 		result.Result = event.Failed
-	case out.Skipped != "":
-		result.Result, result.Reason = event.Skipped, out.Skipped
+	case a.out.Skipped != "":
+		result.Result, result.Reason = event.Skipped, a.out.Skipped
 	}
 	return result
 }

@@ -1,12 +1,15 @@
 // Package journal keeps runs on disk, one folder each:
 //
+//	<id>/meta.json            who runs what on which configuration
 //	<id>/events.ndjson        every event, appended as it comes
 //	<id>/logs/<project>.log   what happened in one project, for reading
 //	<id>/summary.json         what the events add up to, written at the end
 //
-// The events are the truth; they survive a crash at any moment, and all the
-// rest can be made from them again. Files are readable by their owner only.
-// Events are masked before they come here.
+// The events are the truth; they survive a crash at any moment, and the logs
+// and the summary can be made from them again. What is on disk answers what a
+// later run asks: what is left to do (Resume) and how long things take
+// (Durations). Files are readable by their owner only. Events are masked before
+// they come here.
 package journal
 
 import (
@@ -23,6 +26,7 @@ import (
 )
 
 const (
+	metaFile    = "meta.json"
 	eventsFile  = "events.ndjson"
 	summaryFile = "summary.json"
 	logsFolder  = "logs"
@@ -47,6 +51,11 @@ type Options struct {
 	Dir string
 	// Now is when the run begins; it becomes part of its id.
 	Now time.Time
+	// ID is the id from NewID, for a caller who has to know it beforehand;
+	// empty means a new one.
+	ID string
+	// Meta is kept with the run.
+	Meta Meta
 	// Warn receives one run.warning if the journal cannot be written, as on a
 	// full disk. It is called while an event is handled; an Emitter's Emit will
 	// do. The run goes on without a complete journal.
@@ -58,27 +67,34 @@ func Create(o Options) (*Journal, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the folder for runs: %w", err)
 	}
-	id, dir, err := makeFolder(o.Dir, o.Now)
+	id, dir, err := makeFolder(o)
 	if err != nil {
 		return nil, fmt.Errorf("creating the folder of the run: %w", err)
+	}
+	logDir := filepath.Join(dir, logsFolder)
+	if err := os.Mkdir(logDir, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the folder for logs: %w", err)
+	}
+	if err := writeMeta(dir, o.Meta); err != nil {
+		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(dir, eventsFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("creating the journal: %w", err)
 	}
-	logDir := filepath.Join(dir, logsFolder)
-	if err := os.Mkdir(logDir, 0o700); err != nil {
-		return nil, errors.Join(fmt.Errorf("creating the folder for logs: %w", err), f.Close())
-	}
 	return &Journal{id: id, dir: dir, warn: o.Warn, events: &appendFile{f: f}, logs: newLogs(logDir)}, nil
 }
 
-// makeFolder takes a new id. Another runner may have had the same thought in
-// the same millisecond, so it tries again.
-func makeFolder(parent string, now time.Time) (id, dir string, err error) {
+// makeFolder takes the given id or a new one. Another runner may have had the
+// same thought in the same millisecond, so it tries again.
+func makeFolder(o Options) (id, dir string, err error) {
+	if o.ID != "" {
+		dir = filepath.Join(o.Dir, o.ID)
+		return o.ID, dir, os.Mkdir(dir, 0o700)
+	}
 	for range 100 {
-		id = newID(now)
-		dir = filepath.Join(parent, id)
+		id = NewID(o.Now)
+		dir = filepath.Join(o.Dir, id)
 		if err = os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
 			break
 		}
@@ -86,9 +102,9 @@ func makeFolder(parent string, now time.Time) (id, dir string, err error) {
 	return id, dir, err
 }
 
-// newID returns an id that sorts by time and is short enough to type:
+// NewID returns an id that sorts by time and is short enough to type:
 // 20261120-193000-250k3f, the last part being milliseconds and chance.
-func newID(now time.Time) string {
+func NewID(now time.Time) string {
 	now = now.UTC()
 	return fmt.Sprintf("%s-%03d%s", now.Format(idTime), now.Nanosecond()/1e6, strings.ToLower(rand.Text()[:3]))
 }

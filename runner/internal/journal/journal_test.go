@@ -28,7 +28,23 @@ var (
 // write keeps a recorded run below dir and returns it as it is on disk.
 func write(t *testing.T, dir string, at time.Time, events []event.Event) journal.Run {
 	t.Helper()
-	j, err := journal.Create(journal.Options{Dir: dir, Now: at, Warn: func(e event.Event) { t.Error(e.Message) }})
+	meta := journal.Meta{}
+	if len(events) > 0 {
+		meta = metaOf(events[0])
+	}
+	return writeWith(t, dir, at, meta, events)
+}
+
+// metaOf is what the first event tells.
+func metaOf(e event.Event) journal.Meta {
+	return journal.Meta{
+		Operation: e.Operation, Environment: journal.Environment{Provider: e.Provider, Stack: e.Stack}, Simulated: e.Simulated,
+	}
+}
+
+func writeWith(t *testing.T, dir string, at time.Time, meta journal.Meta, events []event.Event) journal.Run {
+	t.Helper()
+	j, err := journal.Create(journal.Options{Dir: dir, Now: at, Meta: meta, Warn: func(e event.Event) { t.Error(e.Message) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +153,24 @@ func TestProjectLogs(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLogTellsOfRetries(t *testing.T) {
+	t.Parallel()
+	r := write(t, t.TempDir(), start, []event.Event{
+		{Type: event.RunStarted, Time: start, Operation: event.Up, Provider: "kind", Stack: "dev", Projects: []event.Project{{Name: "a"}}},
+		{Type: event.StepStarted, Time: start, Project: "a"},
+		{Type: event.StepRetrying, Time: start, Project: "a", Error: "too many requests", Attempt: 2, WaitMS: 5000},
+		{Type: event.StepFinished, Time: start, Project: "a", Result: event.Succeeded, Attempt: 2, DurationMS: 9000},
+	})
+	text, err := os.ReadFile(filepath.Join(r.Dir, "logs", "a.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "19:30:00.250 failed: too many requests; attempt 2 in 5.0s\n19:30:00.250 succeeded after 9.0s and 2 attempts\n"
+	if _, rest, _ := strings.Cut(string(text), "\n"); rest != want {
+		t.Errorf("got %q, want %q", rest, want)
 	}
 }
 

@@ -90,6 +90,8 @@ func describe(s *event.Summary, e event.Event) string {
 		return withMessage(strings.TrimSpace(fmt.Sprintf("%s %s", e.Severity, e.Resource)), e.Message)
 	case event.RunWarning:
 		return withMessage("warning", e.Message)
+	case event.StepRetrying:
+		return fmt.Sprintf("failed: %s; attempt %d in %s", e.Error, e.Attempt, event.FormatDuration(e.Wait()))
 	case event.HookStarted:
 		return "hook " + e.Hook + " started"
 	case event.HookFinished:
@@ -117,6 +119,9 @@ func ending(e event.Event) string {
 		text += ", " + e.Reason
 	}
 	text += " after " + event.FormatDuration(e.Duration())
+	if e.Attempt > 1 {
+		text += fmt.Sprintf(" and %d attempts", e.Attempt)
+	}
 	if e.Changes != nil {
 		text += ", " + e.Changes.String()
 	}

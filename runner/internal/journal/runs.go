@@ -77,23 +77,30 @@ func readSummary(dir string) (*event.Summary, error) {
 	return s, nil
 }
 
-// writeSummary puts summary.json in place as a whole or not at all.
+// writeSummary puts summary.json in place.
 func writeSummary(dir string, s *event.Summary) error {
+	if err := writeJSON(filepath.Join(dir, summaryFile), s); err != nil {
+		return fmt.Errorf("writing the summary: %w", err)
+	}
+	return nil
+}
+
+// writeJSON puts a file in place as a whole or not at all.
+func writeJSON(path string, value any) error {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(s); err != nil {
-		return fmt.Errorf("writing the summary: %w", err)
+	if err := enc.Encode(value); err != nil {
+		return err
 	}
-	path := filepath.Join(dir, summaryFile)
 	temporary := path + ".tmp"
 	err := os.WriteFile(temporary, text.Bytes(), 0o600)
 	if err == nil {
 		err = os.Rename(temporary, path)
 	}
 	if err != nil {
-		return fmt.Errorf("writing the summary: %w", errors.Join(err, removeIfThere(temporary)))
+		return errors.Join(err, removeIfThere(temporary))
 	}
 	return nil
 }
@@ -106,8 +113,9 @@ func removeIfThere(path string) error {
 }
 
 // Prune removes the oldest runs and leaves the newest, as many as keep says.
-// Of every environment it also leaves the last run that did not succeed: that
-// is the one a user comes back to. It returns what it has removed.
+// Of every environment it also leaves the last run that did not succeed, with
+// those that it carried on: that is the one a user comes back to. It returns
+// what it has removed.
 func Prune(dir string, keep int) ([]Run, error) {
 	runs, err := List(dir)
 	if err != nil || len(runs) <= keep {
@@ -130,19 +138,35 @@ func Prune(dir string, keep int) ([]Run, error) {
 }
 
 // unsuccessful returns the ids of the newest run that failed or was interrupted
-// in every environment. A run that cannot be read is nobody's.
+// in every environment, and of those that it carried on. A run that cannot be
+// read is nobody's.
 func unsuccessful(runs []Run) map[string]bool {
-	type environment struct{ provider, stack string }
-	seen := map[environment]bool{}
+	seen := map[Environment]bool{}
 	ids := map[string]bool{}
-	for _, r := range runs {
+	for i, r := range runs {
 		s, err := r.Summary()
 		if err != nil || s.Outcome() == event.Succeeded {
 			continue
 		}
-		if e := (environment{s.Provider, s.Stack}); !seen[e] {
+		e := Environment{Provider: s.Provider, Stack: s.Stack}
+		if !seen[e] {
 			seen[e], ids[r.ID] = true, true
+			addResumed(ids, runs[i:])
 		}
 	}
 	return ids
+}
+
+// addResumed adds the ids of the runs that the first run carried on.
+func addResumed(ids map[string]bool, runs []Run) {
+	next := runs[0].ID
+	for _, r := range runs { // from newer to older, as one run carries on another
+		if r.ID != next {
+			continue
+		}
+		ids[r.ID] = true
+		if meta, err := r.Meta(); err == nil {
+			next = meta.Resumes
+		}
+	}
 }

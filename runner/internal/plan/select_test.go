@@ -309,12 +309,41 @@ func TestWithoutProperty(t *testing.T) {
 		if diff := cmp.Diff(closure(got), closure(twice)); diff != "" {
 			t.Fatalf("in two goes: %s", diff)
 		}
+		known := excludedEdges(twice)
+		for _, edge := range excludedEdges(got) {
+			if !slices.Contains(known, edge) {
+				t.Fatalf("in two goes: %s is lost", edge)
+			}
+		}
+		expectAsStrict(t, got, twice, random)
 		reversed, other := got.Reverse(), whole.Reverse().Without(both)
 		if diff := cmp.Diff(closure(other), closure(reversed)); diff != "" {
 			t.Fatalf("reversed: %s", diff)
 		}
 		if diff := cmp.Diff(excludedEdges(other), excludedEdges(reversed), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("excluded edges reversed: %s", diff)
+		}
+	}
+}
+
+// expectAsStrict checks that the second plan misses all that the first misses.
+func expectAsStrict(t *testing.T, first, second Plan, random *rand.Rand) {
+	t.Helper()
+	deployed := map[string]bool{}
+	for _, e := range first.Excluded {
+		deployed[e.Step.Project.Name] = random.IntN(2) == 0
+	}
+	missing := func(p Plan) []string {
+		var excluded *ExcludedError
+		if errors.As(p.CheckExcluded(func(name string) bool { return deployed[name] }), &excluded) {
+			return excluded.Names()
+		}
+		return nil
+	}
+	found := missing(second)
+	for _, name := range missing(first) {
+		if !slices.Contains(found, name) {
+			t.Fatalf("in two goes: %s is missing and not named", name)
 		}
 	}
 }

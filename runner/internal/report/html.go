@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/graph"
 )
 
 //go:embed report.html
@@ -19,121 +22,190 @@ type pageData struct {
 	Title    string
 	Duration string
 	Words    string
+	Style    template.CSS
+	Shares   []share
 	Rows     []pageRow
 	Ticks    []tick
-	Failures []event.Step
+	Failures []pageRow
+	Path     []pageRow // the critical one
+	PathTime string
+	Picture  template.HTML
 }
 
-// pageRow is a project in the table and on the timeline.
+// pageRow is a project wherever it appears on the page.
 type pageRow struct {
 	event.Step
-	Result  event.Result
-	Changes string
-	Time    string
-	Bar     *bar
-	Hooks   []bar
+	Result    event.Result
+	Changes   string
+	Time      string
+	Needs     []pageRow // without needs of their own
+	NeededBy  []pageRow
+	Critical  bool
+	Bar       *bar
+	Hooks     []bar
+	Resources Resources
+	Log       Log
+	Outputs   []Output
+	Alerts    []string
 }
 
-// bar is a piece of the timeline, in percent of the run.
-type bar struct {
-	Left, Width template.CSS
-	Label       string
-}
-
-// tick is a mark on the time axis.
-type tick struct {
-	Left  template.CSS
-	Label string
+// share is a part of all projects, in percent.
+type share struct {
+	Result event.Result
+	N      int
+	Width  template.CSS
 }
 
 // writeHTML writes one self-contained page without scripts: it loads nothing
 // and works from a disk, an artefact store or a mail.
-func writeHTML(w io.Writer, s *event.Summary) error {
-	t, err := template.New("report").Parse(page)
+func writeHTML(w io.Writer, s *event.Summary, d Details) error {
+	t, err := template.New("report").Funcs(template.FuncMap{
+		"duration": event.FormatDuration,
+		"sign":     sign,
+	}).Parse(page)
 	if err != nil {
 		return fmt.Errorf("parsing the report's template: %w", err)
 	}
-	return t.Execute(w, newPage(s))
+	return t.Execute(w, newPage(s, d))
 }
 
-func newPage(s *event.Summary) pageData {
+func newPage(s *event.Summary, d Details) pageData {
 	scale := newTimeline(s)
+	path := criticalPath(s)
 	data := pageData{
-		Summary: s, Title: title(s), Duration: event.FormatDuration(s.Duration()),
-		Words: s.Changes.Words(s.Operation), Ticks: scale.ticks(), Failures: failed(s),
+		Summary: s, Title: title(s), Duration: event.FormatDuration(s.Duration()), Words: s.Changes.Words(s.Operation),
+		Style: graph.Colours + graph.Style, Ticks: scale.ticks(), Shares: shares(s),
 	}
 	for _, step := range s.Steps {
-		data.Rows = append(data.Rows, scale.row(step))
+		row := scale.row(step)
+		row.Critical = slices.Contains(path, step.Name)
+		row.Resources, row.Log, row.Outputs = d.Resources[step.Name], d.Logs[step.Name], d.Outputs[step.Name]
+		data.Rows = append(data.Rows, row)
+	}
+	data.connect()
+	data.warn()
+	for _, row := range data.Rows {
+		if row.Result == event.Failed {
+			data.Failures = append(data.Failures, row)
+		}
+	}
+	data.follow(path)
+	if len(s.Steps) > 0 {
+		data.Picture = template.HTML(data.graph(path).SVG()) // which escapes what it is given
 	}
 	return data
 }
 
-// timeline maps times to positions.
-type timeline struct {
-	began time.Time
-	whole time.Duration
-}
-
-func newTimeline(s *event.Summary) timeline {
-	end := s.Finished
-	for _, step := range s.Steps { // of a run whose end is not recorded
-		if step.Finished.After(end) {
-			end = step.Finished
+// connect fills in what each project needs and is needed by.
+func (p *pageData) connect() {
+	for i := range p.Rows {
+		for _, name := range needs(p.Rows[i].Step) {
+			_, position := p.Step(name)
+			if position == 0 {
+				continue
+			}
+			need := &p.Rows[position-1]
+			p.Rows[i].Needs = append(p.Rows[i].Needs, pageRow{Step: need.Step})
+			need.NeededBy = append(need.NeededBy, pageRow{Step: p.Rows[i].Step})
 		}
 	}
-	return timeline{began: s.Started, whole: max(end.Sub(s.Started), time.Millisecond)}
 }
 
-// row prepares a step. A step whose end is not recorded reaches to the end.
-func (t timeline) row(step event.Step) pageRow {
-	row := pageRow{Step: step, Result: result(step), Changes: changes(step), Time: took(step)}
-	if !step.Ran() {
-		return row
-	}
-	duration := step.Duration()
-	if step.Finished.IsZero() {
-		duration = t.whole - step.Started.Sub(t.began)
-	}
-	row.Bar = t.bar(step.Started, duration, fmt.Sprintf("%s %s after %s", step.Title, row.Result, row.Time))
-	for _, h := range step.Hooks {
-		row.Hooks = append(row.Hooks, *t.bar(h.Started, h.Duration(), fmt.Sprintf("hook %s %s", h.Name, h.Result)))
-	}
-	return row
-}
-
-func (t timeline) bar(start time.Time, duration time.Duration, label string) *bar {
-	return &bar{Left: t.percent(start.Sub(t.began)), Width: t.percent(duration), Label: label}
-}
-
-func (t timeline) percent(d time.Duration) template.CSS {
-	share := min(max(float64(d)/float64(t.whole), 0), 1)
-	return template.CSS(fmt.Sprintf("%.2f%%", 100*share))
-}
-
-// ticks marks at most five full steps of a round length.
-func (t timeline) ticks() []tick {
-	const most = 5
-	step := time.Second
-	for _, factor := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 86400} {
-		if step = factor * time.Second; t.whole/step <= most {
-			break
+// warn puts every warning beside its project, too.
+func (p *pageData) warn() {
+	for i := range p.Rows {
+		for _, d := range p.Rows[i].Diagnostics {
+			if d.Severity == event.Warning {
+				p.Rows[i].Alerts = append(p.Rows[i].Alerts, strings.TrimPrefix(d.Resource.String()+": "+d.Message, ": "))
+			}
 		}
 	}
-	var out []tick
-	for at := time.Duration(0); at <= t.whole && len(out) <= most; at += step {
-		out = append(out, tick{Left: t.percent(at), Label: axisLabel(at)})
+	for _, a := range p.Warnings {
+		if _, position := p.Step(a.Project); position > 0 {
+			p.Rows[position-1].Alerts = append(p.Rows[position-1].Alerts, a.Message)
+		}
+	}
+}
+
+// needs are the projects that a step waits for, each once.
+func needs(step event.Step) []string {
+	var out []string
+	for _, name := range slices.Concat(step.Reads, step.After) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
 	}
 	return out
 }
 
-// axisLabel renders a full second, minute or hour.
-func axisLabel(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour && d%time.Minute == 0:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
+// follow fills in the critical path.
+func (p *pageData) follow(path []string) {
+	var total time.Duration
+	for _, name := range path {
+		_, position := p.Step(name)
+		row := p.Rows[position-1]
+		total += row.Duration()
+		p.Path = append(p.Path, row)
+	}
+	p.PathTime = event.FormatDuration(total)
+}
+
+// graph is the plan as a picture, with what became of every project.
+func (p *pageData) graph(path []string) graph.Graph {
+	g := graph.Graph{Title: fmt.Sprintf("What the %d projects of this run need of each other", len(p.Rows))}
+	for _, row := range p.Rows {
+		text := string(row.Result)
+		if row.Time != "" {
+			text += ", " + row.Time
+		}
+		g.Nodes = append(g.Nodes, graph.Node{
+			ID: row.Name, Title: row.Title, Text: text, State: string(row.Result), Link: "#project-" + row.Name,
+			Label: row.Title + " (" + row.Name + "): " + text, Marked: row.Critical,
+		})
+		for _, name := range needs(row.Step) {
+			g.Edges = append(g.Edges, graph.Edge{
+				From: name, To: row.Name, Dashed: !slices.Contains(row.Reads, name), Marked: adjacent(path, name, row.Name),
+			})
+		}
+	}
+	return g
+}
+
+// adjacent says that b follows a directly.
+func adjacent(path []string, a, b string) bool {
+	i := slices.Index(path, a)
+	return i >= 0 && i+1 < len(path) && path[i+1] == b
+}
+
+// shares counts the projects by result.
+func shares(s *event.Summary) []share {
+	var out []share
+	for _, r := range []event.Result{event.Succeeded, event.Failed, event.Cancelled, event.Interrupted, event.Skipped} {
+		n := 0
+		for _, step := range s.Steps {
+			if result(step) == r {
+				n++
+			}
+		}
+		if n > 0 {
+			out = append(out, share{Result: r, N: n, Width: percentage(float64(n) / float64(len(s.Steps)))})
+		}
+	}
+	return out
+}
+
+// sign is what Pulumi writes before a resource for an action.
+func sign(a event.Action) string {
+	switch a {
+	case event.Create, event.Import:
+		return "+"
+	case event.Update:
+		return "~"
+	case event.Replace:
+		return "±"
+	case event.Delete:
+		return "-"
 	default:
-		return event.FormatDuration(d)
+		return " "
 	}
 }

@@ -1,7 +1,8 @@
 // Package report writes the summary of a run in forms for people, programs and
-// CI systems: JSON, Markdown, JUnit XML and a self-contained HTML page. All of
-// them are made from event.Summary alone, so a report can be written at the end
-// of a run or long after it.
+// CI systems: JSON, CSV, Markdown, JUnit XML and a self-contained HTML page. All
+// of them are made from event.Summary, the page also from details that a
+// Collector gathers; both come from events, so a report can be written at the
+// end of a run or long after it.
 package report
 
 import (
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,6 +22,7 @@ type Format string
 
 // The forms of a report.
 const (
+	CSV      Format = "csv"
 	JSON     Format = "json"
 	Markdown Format = "md"
 	JUnit    Format = "junit"
@@ -27,14 +30,38 @@ const (
 )
 
 // Formats returns every form.
-func Formats() []Format { return []Format{HTML, JSON, JUnit, Markdown} }
+func Formats() []Format { return []Format{HTML, Markdown, JSON, JUnit, CSV} }
 
 // ErrFormat is the error for a form that does not exist.
 var ErrFormat = errors.New("unknown report format")
 
+// FormatOf returns the form that the name of a file asks for.
+func FormatOf(path string) (Format, error) {
+	switch extension := filepath.Ext(path); extension {
+	case ".html", ".htm":
+		return HTML, nil
+	case ".md":
+		return Markdown, nil
+	case ".json":
+		return JSON, nil
+	case ".xml":
+		return JUnit, nil
+	case ".csv":
+		return CSV, nil
+	default:
+		return "", fmt.Errorf("%w for %s: its name must end in .html, .md, .json, .xml (for JUnit) or .csv", ErrFormat, path)
+	}
+}
+
 // Write writes the summary in a form.
-func Write(w io.Writer, f Format, s *event.Summary) error {
+func Write(w io.Writer, f Format, s *event.Summary) error { return WriteDetailed(w, f, s, Details{}) }
+
+// WriteDetailed writes the summary in a form, with details where the form has a
+// place for them.
+func WriteDetailed(w io.Writer, f Format, s *event.Summary, d Details) error {
 	switch f {
+	case CSV:
+		return writeCSV(w, s)
 	case JSON:
 		return writeJSON(w, s)
 	case Markdown:
@@ -42,7 +69,7 @@ func Write(w io.Writer, f Format, s *event.Summary) error {
 	case JUnit:
 		return writeJUnit(w, s)
 	case HTML:
-		return writeHTML(w, s)
+		return writeHTML(w, s, d)
 	default:
 		return fmt.Errorf("%w %q: choose one of %s", ErrFormat, f, joined(Formats()))
 	}

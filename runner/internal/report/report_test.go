@@ -33,7 +33,7 @@ func write(t *testing.T, f report.Format, s *event.Summary) string {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	extensions := map[report.Format]string{report.JSON: "json", report.Markdown: "md", report.JUnit: "xml", report.HTML: "html"}
+	extensions := map[report.Format]string{report.JSON: "json", report.Markdown: "md", report.JUnit: "xml", report.HTML: "html", report.CSV: "csv"}
 	runs := map[string][]event.Event{
 		"failure": eventtest.Failure(), "simulated": eventtest.Simulated(), "interrupted": eventtest.Interrupted(),
 	}
@@ -190,7 +190,7 @@ func TestEveryFormatOfStrangeSummaries(t *testing.T) {
 func TestUnknownFormat(t *testing.T) {
 	t.Parallel()
 	err := report.Write(io.Discard, "pdf", &event.Summary{})
-	if !errors.Is(err, report.ErrFormat) || err.Error() != `unknown report format "pdf": choose one of html, json, junit, md` {
+	if !errors.Is(err, report.ErrFormat) || err.Error() != `unknown report format "pdf": choose one of html, md, json, junit, csv` {
 		t.Errorf("got %v", err)
 	}
 }

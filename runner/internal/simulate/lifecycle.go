@@ -77,12 +77,12 @@ func (s *server) allocate(t target) (target, error) {
 	named := t.r.uniqueByName(t.o)
 	for attempt := 0; ; attempt++ {
 		candidate := s.identify(t, t.r.ID(t.o.withAttempt(attempt)))
-		owner := s.store.owner(candidate.path)
-		if owner == "" || named && owner == string(t.o.URN) {
+		other, ok := s.store.find(candidate.path)
+		if !ok || named && other.URN == string(t.o.URN) {
 			return candidate, nil
 		}
 		if named {
-			return target{}, taken(candidate, owner)
+			return target{}, taken(candidate, other.URN)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (s *server) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*pul
 	if err := s.reachable(t); err != nil {
 		return nil, err
 	}
-	if !s.store.exists(t.path) {
+	if _, ok := s.store.find(t.path); !ok {
 		return nil, status.Errorf(codes.NotFound,
 			"%s %q does not exist any more; refresh the stack to see what is left", t.r.Token, t.o.ID)
 	}
@@ -133,12 +133,14 @@ func (s *server) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulumir
 	if fault := s.faults.strike(read, t.r.Token, t.o.URN); fault != nil {
 		return nil, status.Error(codes.Aborted, fault.message(t.r.Token))
 	}
-	if !s.store.exists(t.path) && !s.implied(t) {
+	found, ok := s.store.find(t.path)
+	if !ok && !s.implied(t) {
 		return &pulumirpc.ReadResponse{}, nil
 	}
 	if len(req.GetProperties().GetFields()) > 0 {
 		return &pulumirpc.ReadResponse{Id: t.o.ID, Properties: req.GetProperties(), Inputs: req.GetInputs()}, nil
 	}
+	t.o.Remembered = found.Remember
 	outputs, err := s.outputs(t)
 	return &pulumirpc.ReadResponse{Id: t.o.ID, Properties: outputs, Inputs: req.GetInputs()}, err
 }
@@ -166,7 +168,7 @@ func (s *server) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (*emp
 		}
 		return nil, err
 	}
-	if s.store.exists(t.path) {
+	if _, ok := s.store.find(t.path); ok {
 		if fault, err := s.work(ctx, remove, t); err != nil || fault != nil {
 			return nil, failed(t, fault, err)
 		}
@@ -242,7 +244,7 @@ func (t target) links() Links {
 
 func (s *server) record(t target) error {
 	links := t.links()
-	r := record{Token: t.r.Token, ID: t.o.ID, URN: string(t.o.URN)}
+	r := record{Token: t.r.Token, ID: t.o.ID, URN: string(t.o.URN), Remember: links.Remember}
 	for _, fact := range links.Provides {
 		r.Provides = append(r.Provides, fact.Name)
 	}
@@ -289,7 +291,7 @@ func (s *server) latency(op operation, t target) time.Duration {
 
 func failed(t target, fault *Fault, err error) error {
 	if err != nil {
-		return status.Errorf(codes.Canceled, "%s %s: %v", t.r.Token, t.o.Name(), err)
+		return status.Errorf(codes.Canceled, "%v; %s %q is left as it was", err, t.r.Token, t.o.Name())
 	}
 	return status.Error(codes.Aborted, fault.message(t.r.Token))
 }

@@ -2,6 +2,7 @@ package simulate_test
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -338,8 +339,9 @@ func TestWhatVanishesTogether(t *testing.T) {
 func TestImport(t *testing.T) {
 	t.Parallel()
 	e := connect(t, start(t, simulate.Options{}), "fake", nil)
-	net, created := e.create(networkType, "net", map[string]any{"range": "r"})
-	resp, err := e.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urn(networkType, "other"), Id: net, Inputs: e.pack(map[string]any{"range": "r"})})
+	net, _ := e.create(networkType, "net", map[string]any{"range": "r"})
+	machine, created := e.create(machineType, "m", onNetwork(net))
+	resp, err := e.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urn(machineType, "other"), Id: machine, Inputs: e.pack(onNetwork(net))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,50 +350,83 @@ func TestImport(t *testing.T) {
 	}
 }
 
+func TestOneNameForTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	clouds := start(t, simulate.Options{Slow: []simulate.Delay{delay(t, machineType+"=50ms")}})
+	e := connect(t, clouds, "fake", nil)
+	net, _ := e.create(networkType, "net", map[string]any{"range": "r"})
+	errs := make(chan error)
+	for _, name := range []string{"a", "b"} {
+		go func() {
+			_, _, err := e.tryCreate(t.Context(), machineType, name, resource.NewPropertyMapFromMap(onNetwork(net)))
+			errs <- err
+		}()
+	}
+	first, second := status.Code(<-errs), status.Code(<-errs)
+	if min(first, second) != codes.OK || max(first, second) != codes.AlreadyExists {
+		t.Errorf("got %v and %v, want one to win", first, second)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	clouds := start(t, simulate.Options{Dir: dir, Speed: 1, Slow: []simulate.Delay{delay(t, networkType+"=1h")}})
-	cancelled, untouched := connect(t, clouds, "fake", nil), connect(t, clouds, "fake", nil)
-	ctx, abandon := context.WithCancel(t.Context())
-	var operations sync.WaitGroup
-	outcome := map[string]error{}
-	var mu sync.Mutex // protects outcome
-	begin := func(ctx context.Context, name string, e engine) {
-		operations.Go(func() {
-			_, _, err := e.tryCreate(ctx, networkType, name, resource.PropertyMap{"range": resource.NewStringProperty("r")})
-			mu.Lock()
-			defer mu.Unlock()
-			outcome[name] = err
-		})
+	begin := func(ctx context.Context, e engine) <-chan error {
+		ended := make(chan error, 1)
+		go func() {
+			_, _, err := e.tryCreate(ctx, networkType, "n", resource.PropertyMap{"range": resource.NewStringProperty("r")})
+			ended <- err
+		}()
+		return ended
 	}
-	begin(t.Context(), "cancelled", cancelled)
-	begin(ctx, "untouched", untouched)
+	first, second := connect(t, clouds, "fake", nil), connect(t, clouds, "fake", nil)
+	ctx, abandon := context.WithCancel(t.Context())
+	cancelled, untouched := begin(t.Context(), first), begin(ctx, second)
 
 	// Whether the creation has begun or not: after Cancel it ends.
-	if _, err := cancelled.Cancel(t.Context(), &emptypb.Empty{}); err != nil {
+	if _, err := first.Cancel(t.Context(), &emptypb.Empty{}); err != nil {
 		t.Fatal(err)
 	}
-	for done := false; !done; {
-		mu.Lock()
-		_, done = outcome["cancelled"]
-		_, other := outcome["untouched"]
-		mu.Unlock()
-		if other {
-			t.Fatal("cancelling one operation ended another's")
-		}
-		time.Sleep(time.Millisecond)
+	if err := <-cancelled; status.Code(err) != codes.Canceled {
+		t.Errorf("got %v", err)
+	}
+	select {
+	case err := <-untouched:
+		t.Fatalf("cancelling one operation ended another's: %v", err)
+	default:
 	}
 	abandon() // as if the engine had been killed
-	operations.Wait()
-	for _, name := range []string{"cancelled", "untouched"} {
-		if status.Code(outcome[name]) != codes.Canceled {
-			t.Errorf("%s: %v", name, outcome[name])
-		}
-	}
+	<-untouched
 	if left := files(t, dir); len(left) > 0 {
 		t.Errorf("a cancelled creation left %v", left)
 	}
+}
+
+func TestAbandonedOperationsEnd(t *testing.T) {
+	t.Parallel()
+	said := make(lines, 100)
+	clouds := start(t, simulate.Options{
+		Slow: []simulate.Delay{delay(t, networkType+"=1h")},
+		Log:  slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	e := connect(t, clouds, "fake", nil)
+	ctx, abandon := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer abandon()
+	if _, _, err := e.tryCreate(ctx, networkType, "n", resource.PropertyMap{"range": resource.NewStringProperty("r")}); err == nil {
+		t.Fatal("a creation of one hour has ended")
+	}
+	if line := <-said; !strings.Contains(line, "error=cancelled") {
+		t.Errorf("the server says %q, want that the operation is cancelled", line)
+	}
+}
+
+// lines receives what is logged.
+type lines chan string
+
+func (l lines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
 }
 
 func TestCloseEndsWhatRuns(t *testing.T) {

@@ -17,6 +17,10 @@ type Object struct {
 	ID    string // empty while the id is being made, and in a preview
 	Scope string // name of the scope that it lives in
 
+	// Remembered is what Links.Remember said, for an object that is read by a
+	// program that does not know its inputs.
+	Remembered []string
+
 	inputs map[string]any
 	config map[string]any
 	seed   string

@@ -101,6 +101,10 @@ type Latency struct {
 type Links struct {
 	Provides []Fact
 	Requires []Requirement
+
+	// Remember are names of parts, never their values, that a program which
+	// reads the resource without having made it should find again.
+	Remember []string
 }
 
 // Fact is something that is true as long as the resource exists.

@@ -22,11 +22,13 @@ type record struct {
 	URN      string   `json:"urn"`
 	Provides []string `json:"provides,omitempty"`
 	Requires []string `json:"requires,omitempty"`
+	Remember []string `json:"remember,omitempty"`
 }
 
 func (r record) equal(other record) bool {
 	return r.Token == other.Token && r.ID == other.ID && r.URN == other.URN &&
-		slices.Equal(r.Provides, other.Provides) && slices.Equal(r.Requires, other.Requires)
+		slices.Equal(r.Provides, other.Provides) && slices.Equal(r.Requires, other.Requires) &&
+		slices.Equal(r.Remember, other.Remember)
 }
 
 // store keeps one file for each resource that exists, and nothing else, so
@@ -57,22 +59,16 @@ func (s *store) place(scope, token, id string) string {
 	return filepath.Join(s.dir, pkg, url.PathEscape(scope), kind, name+".json")
 }
 
-// exists tells whether a resource is there, and all that it needs.
-func (s *store) exists(path string) bool { return s.owner(path) != "" }
-
-// owner is the URN that made the resource at a path; empty when there is none.
-func (s *store) owner(path string) string {
+// find returns a resource that is there, with all that it needs.
+func (s *store) find(path string) (r record, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ownerOf(path)
+	return s.findLocked(path)
 }
 
-func (s *store) ownerOf(path string) string {
+func (s *store) findLocked(path string) (r record, ok bool) {
 	r, err := s.load(path)
-	if err != nil || slices.ContainsFunc(r.Requires, s.isFalse) {
-		return ""
-	}
-	return r.URN
+	return r, err == nil && !slices.ContainsFunc(r.Requires, s.isFalse)
 }
 
 // put records a resource, unless another URN owns the place, and returns the
@@ -80,9 +76,8 @@ func (s *store) ownerOf(path string) string {
 func (s *store) put(path string, r record) (owner string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owner = s.ownerOf(path)
-	if owner != "" && (owner != r.URN || s.known[path].equal(r)) {
-		return owner, nil
+	if old, ok := s.findLocked(path); ok && (old.URN != r.URN || old.equal(r)) {
+		return old.URN, nil
 	}
 	if err := s.bury(r.Provides); err != nil {
 		return "", err

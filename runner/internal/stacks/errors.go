@@ -59,7 +59,7 @@ func (e *Environment) failure(ctx context.Context, err error, engine *engineEven
 	case len(engine.failed) == 1:
 		return fmt.Errorf("%s failed: %s", engine.failed[0], cause(texts))
 	case len(engine.failed) > 1:
-		return fmt.Errorf("%d resources failed: %s", len(engine.failed), strings.Join(engine.failed, ", "))
+		return fmt.Errorf("%d resources failed (%s): %s", len(engine.failed), strings.Join(engine.failed, ", "), cause(texts))
 	case texts != "":
 		return errors.New(cause(texts))
 	}

@@ -59,25 +59,27 @@ func (a *activity) progress(e event.Event) {
 	}
 }
 
-// String says what the step is doing: of several resources the one that has
-// been worked on the longest, because that is the one to wait for.
-func (a *activity) String() string {
+// text says what the step is doing: of several resources the one that has been
+// worked on the longest, because that is the one to wait for. The verb is left
+// out where there is little room.
+func (a *activity) text(verb bool) string {
+	if a == nil {
+		return ""
+	}
 	if a.hook != "" {
 		return "hook " + a.hook
 	}
 	if len(a.active) == 0 {
 		return ""
 	}
-	text := a.active[0].String()
+	text := short(a.active[0].resource)
+	if verb {
+		text = doing(a.active[0].action) + " " + text
+	}
 	if n := len(a.active) - 1; n > 0 {
 		text += ", " + plural(n, "more", "more")
 	}
 	return text
-}
-
-// String names action and resource: creating Cluster main.
-func (w work) String() string {
-	return strings.TrimSpace(doing(w.action) + " " + short(w.resource))
 }
 
 // doing is the action while it goes on.

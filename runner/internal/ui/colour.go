@@ -32,3 +32,15 @@ func (p palette) result(r event.Result, text string) string {
 		return text
 	}
 }
+
+// severity paints what names a diagnostic.
+func (p palette) severity(s event.Severity, text string) string {
+	switch s {
+	case event.Error:
+		return p.red(text)
+	case event.Warning:
+		return p.yellow(text)
+	default:
+		return p.dim(text)
+	}
+}

@@ -66,7 +66,7 @@ func (e ending) table() string {
 		rows[i] = e.row(s)
 	}
 	columns := []column{
-		colProject: {title: "PROJECT", min: 10},
+		colProject: {title: "PROJECT", min: 10, middle: true},
 		colResult:  {title: "RESULT"},
 		colChanges: {title: "CHANGES", min: 7},
 		colTime:    {title: "TIME"},

@@ -64,11 +64,12 @@ func (f frame) step(s event.Step, nameWidth int) string {
 	sign, paint, took, detail := f.state(s)
 	l := f.line()
 	l.add(sign+" ", paint)
-	name := cutCells(s.Name, nameWidth, f.glyphs.more)
+	name := cutMiddle(s.Name, nameWidth, f.glyphs.more)
 	l.add(name, f.namePaint(s))
-	l.space(nameWidth - cells(name) + 1 + timeWidth - len(took))
-	l.add(took, f.paint.dim)
-	l.space(2)
+	l.space(nameWidth - cells(name) + 1)
+	if took != "" || f.width >= narrow {
+		l.add(fmt.Sprintf("%*s  ", timeWidth, took), f.paint.dim)
+	}
 	detail(l)
 	return l.String()
 }
@@ -113,7 +114,7 @@ func (f frame) ended(s event.Step) func(*line) {
 	case event.Failed:
 		text, paint = "failed", f.paint.red
 		if errs := s.Errors(); len(errs) > 0 {
-			text += ": " + firstLine(errs[0].Message)
+			text += ": " + oneLine(event.Diagnostic{Message: errs[0].Message})
 		}
 	default:
 		text = string(s.Result)
@@ -142,14 +143,14 @@ func (f frame) running(s event.Step) func(*line) {
 			l.add(fmt.Sprintf("%d done", done), unpainted)
 			l.space(2)
 		}
-		l.add(doing.String(), f.paint.dim)
+		l.add(doing.text(f.width >= narrow), f.paint.dim)
 	}
 }
 
 // barWidth is the length of a project's bar: none where text needs the room.
 func (f frame) barWidth() int {
 	switch {
-	case f.width < 60:
+	case f.width < narrow:
 		return 0
 	case f.width < 120:
 		return 10
@@ -233,12 +234,6 @@ func (f frame) hint() string {
 		l.add("stopping: "+s.Stopping+", waiting for "+who, f.paint.yellow)
 	}
 	return l.String()
-}
-
-// firstLine is a text up to its first line break.
-func firstLine(text string) string {
-	first, _, _ := strings.Cut(text, "\n")
-	return first
 }
 
 // seconds renders a time that grows on the screen: whole seconds, so that it

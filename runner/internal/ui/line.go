@@ -19,8 +19,14 @@ func newLine(width int, g glyphs) *line { return &line{left: width, more: g.more
 
 // add appends a text, cut to what is left; paint may colour it.
 func (l *line) add(text string, paint func(string) string) {
-	text = cutCells(text, l.left, l.more)
-	l.left -= cells(text)
+	if l.left <= 0 {
+		return
+	}
+	n := cells(text)
+	if n > l.left {
+		text, n = cutCells(text, l.left, l.more), l.left // nothing comes after a cut
+	}
+	l.left -= n
 	l.text.WriteString(paint(text))
 }
 

@@ -81,7 +81,7 @@ func (l *Live) Emit(e event.Event) {
 	}
 	l.text.Emit(e)
 	if e.Type == event.StepFinished {
-		l.text.causes(e.Project)
+		l.text.cause(e.Project)
 	}
 }
 
@@ -97,20 +97,26 @@ func staysAbove(e event.Event) bool {
 	}
 }
 
-// causes prints the first line of every error of a step that has just failed.
+// cause prints the beginning of the first error of a step that has just failed.
 // All of it comes at the end.
-func (p *Plain) causes(project string) {
+func (p *Plain) cause(project string) {
+	const most = 160
 	step, _ := p.summary.Step(project)
 	if step == nil {
 		return
 	}
-	for _, d := range step.Errors() {
-		text := firstLine(d.Message)
-		if r := d.Resource.String(); r != "" {
-			text = r + ": " + text
-		}
-		p.line("  "+text, 4, p.paint.red)
+	if errs := step.Errors(); len(errs) > 0 {
+		p.line("  "+cut(oneLine(errs[0]), most), 4, p.paint.red)
 	}
+}
+
+// oneLine is a diagnostic on a single line, its resource first.
+func oneLine(d event.Diagnostic) string {
+	text := strings.Join(strings.Fields(d.Message), " ")
+	if r := d.Resource.String(); r != "" {
+		return r + ": " + text
+	}
+	return text
 }
 
 func (l *Live) paintUntilStopped() {

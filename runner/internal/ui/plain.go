@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
+	"time"
 
 	"mara/runner/internal/event"
 )
@@ -28,29 +30,79 @@ type PlainOptions struct {
 	Width int
 	// Colour allows escape sequences for colours.
 	Colour bool
+	// Order says when diagnostics are printed; empty means Stream.
+	Order LogOrder
+	// GitHub writes for the log of GitHub Actions: what is grouped can be
+	// folded, and failures and warnings become annotations.
+	GitHub bool
+	// Ticks is the clock. While nothing else is printed, a line now and then
+	// tells what still runs. Without a clock there are no such lines.
+	Ticks <-chan time.Time
 	// Next returns the commands to suggest at the end; nil suggests none.
 	Next func(*event.Summary) []string
 }
 
 // Plain renders a run as lines.
 type Plain struct {
-	o       PlainOptions
+	o     PlainOptions
+	stop  chan struct{} // closed by Close
+	ended sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
 	out     printer
 	paint   palette
 	summary event.Summary
+	doing   activities
+	groups  map[string]*group // of the projects that run
+	silence silence
 }
 
-// NewPlain returns a renderer that writes to w.
+// NewPlain returns a renderer that writes to w. With a clock, the caller must
+// Close it.
 func NewPlain(w io.Writer, o PlainOptions) *Plain {
-	return &Plain{o: o, out: printer{w: w}, paint: palette{on: o.Colour}}
+	p := &Plain{
+		o: o, stop: make(chan struct{}), out: printer{w: w}, paint: palette{on: o.Colour},
+		doing: activities{}, groups: map[string]*group{},
+	}
+	if o.Ticks != nil {
+		p.ended.Go(p.keepAlive)
+	}
+	return p
+}
+
+// Close stops the clock and prints what has been held back of projects that
+// never ended. It may be called again.
+func (p *Plain) Close() error {
+	p.mu.Lock()
+	select {
+	case <-p.stop:
+	default:
+		close(p.stop)
+	}
+	p.mu.Unlock()
+	p.ended.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flushGroups()
+	return p.out.err
 }
 
 // Err returns the first error of writing. After it nothing more is written.
-func (p *Plain) Err() error { return p.out.err }
+func (p *Plain) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.err
+}
 
 // Emit prints what an event adds.
 func (p *Plain) Emit(e event.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.summary.Apply(e)
+	p.doing.apply(e)
+	if p.o.Order == Grouped && p.hold(e) {
+		return
+	}
 	switch e.Type {
 	case event.RunStarted:
 		p.header()
@@ -69,13 +121,20 @@ func (p *Plain) Emit(e event.Event) {
 	case event.StepFinished:
 		p.finished(e)
 	case event.RunFinished:
+		p.flushGroups()
 		p.print(ending{summary: &p.summary, paint: p.paint, width: p.o.Width}.render())
 		p.next()
 	}
 }
 
 // print writes a text that ends with its own line end.
-func (p *Plain) print(text string) { p.out.write([]byte(text)) }
+func (p *Plain) print(text string) {
+	if p.o.GitHub {
+		text = defuse(text)
+	}
+	p.silence.broken()
+	p.out.write([]byte(text))
+}
 
 // line prints a line, wrapped.
 func (p *Plain) line(text string, indent int, paint func(string) string) {
@@ -117,24 +176,32 @@ func (p *Plain) step(e event.Event, what string, paint func(string) string) {
 }
 
 func (p *Plain) finished(e event.Event) {
-	paint := func(text string) string { return p.paint.result(e.Result, text) }
+	p.line(p.outcome(e), 8, func(text string) string { return p.paint.result(e.Result, text) })
+	if e.Result == event.Failed {
+		p.annotateErrors(e)
+	}
+}
+
+// outcome says how a step ended.
+func (p *Plain) outcome(e event.Event) string {
 	took := event.FormatDuration(e.Duration())
 	var c event.Changes
 	if e.Changes != nil {
 		c = *e.Changes
 	}
+	what := ""
 	switch e.Result {
 	case event.Succeeded:
-		p.step(e, fmt.Sprintf("succeeded in %s, %s", took, c), paint)
+		what = fmt.Sprintf("succeeded in %s, %s", took, c)
 	case event.Failed:
-		p.step(e, fmt.Sprintf("FAILED after %s, %s", took, c), paint)
+		what = fmt.Sprintf("FAILED after %s, %s", took, c)
 	default:
-		what := fmt.Sprintf("%s, %s", e.Result, e.Reason)
+		what = fmt.Sprintf("%s, %s", e.Result, e.Reason)
 		if c.Any() {
 			what += fmt.Sprintf(" after %s, %s", took, c)
 		}
-		p.step(e, what, paint)
 	}
+	return p.label(e) + ": " + what
 }
 
 // hook tells that a hook has done something outside of the environment, such
@@ -146,6 +213,10 @@ func (p *Plain) hook(e event.Event) {
 }
 
 func (p *Plain) warning(project, message string) {
+	if p.o.GitHub {
+		p.annotate("warning", project, message)
+		return
+	}
 	text := "warning: "
 	if project != "" {
 		text += project + ": "

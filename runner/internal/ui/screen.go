@@ -6,14 +6,21 @@ import (
 	"strings"
 )
 
-// The control sequences that the live view needs. It changes no mode of the
-// terminal that outlives one frame and hides nothing, so that there is nothing
-// to restore, however the runner ends.
+// The control sequences that the live view needs. No mode of the terminal stays
+// changed after a frame and nothing is hidden, so that there is nothing to
+// restore, however the runner ends.
 const (
 	eraseLine  = "\x1b[2K"
 	eraseBelow = "\x1b[J"
+	// Erasing from the first cell of the screen on would make tmux keep what
+	// was there as history.
+	eraseFrame = eraseLine + " " + eraseBelow + "\r"
 	beginFrame = "\x1b[?2026h" // terminals that know it show a frame at once
 	endFrame   = "\x1b[?2026l"
+	// Lines of a frame are never wrapped: for a moment after its width has
+	// changed a terminal may still report the old one.
+	cutLines  = "\x1b[?7l"
+	wrapLines = "\x1b[?7h"
 )
 
 // screen keeps a frame at the end of what a terminal shows. The cursor rests
@@ -36,11 +43,12 @@ func (s *screen) paint(text string, frame []string, width int) {
 	var b strings.Builder
 	b.WriteString(beginFrame + s.home(width))
 	if text != "" || resized || len(s.frame) == 0 || len(frame) == 0 {
-		b.WriteString(eraseBelow + text + strings.Join(frame, "\n"))
+		b.WriteString(eraseFrame + text + cutLines + strings.Join(frame, "\n"))
 	} else {
+		b.WriteString(cutLines)
 		s.writeChanges(&b, frame)
 	}
-	b.WriteString(endFrame)
+	b.WriteString(wrapLines + endFrame)
 	s.out.write([]byte(b.String()))
 	s.remember(frame, width)
 }

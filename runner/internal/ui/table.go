@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,6 +12,8 @@ type column struct {
 	// min is the width to which the column may be cut; zero means that it is
 	// never cut.
 	min int
+	// middle cuts the column in the middle: the ends tell similar names apart.
+	middle bool
 	// optional columns go away when the table does not fit.
 	optional bool
 }
@@ -21,6 +24,7 @@ type column struct {
 // cell after its width is settled.
 func table(columns []column, rows [][]string, width int, paint func(row, col int, text string) string) string {
 	keep, sizes := fit(columns, rows, width)
+	rows = cutRows(columns, rows, sizes)
 	var b strings.Builder
 	titles := make([]string, len(columns))
 	for i, c := range columns {
@@ -75,7 +79,7 @@ func total(keep, sizes []int) int {
 func writeRow(b *strings.Builder, cells []string, keep, sizes []int, paint func(col int, text string) string) {
 	var line strings.Builder
 	for i, col := range keep {
-		text := cut(cells[col], sizes[col])
+		text := cells[col]
 		pad := strings.Repeat(" ", sizes[col]-utf8.RuneCountInString(text)+2)
 		if i == len(keep)-1 {
 			pad = ""
@@ -83,6 +87,33 @@ func writeRow(b *strings.Builder, cells []string, keep, sizes []int, paint func(
 		line.WriteString(paint(col, text) + pad)
 	}
 	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+}
+
+// cutRows cuts every cell to the size of its column.
+func cutRows(columns []column, rows [][]string, sizes []int) [][]string {
+	out := make([][]string, len(rows))
+	for r, row := range rows {
+		out[r] = slices.Clone(row)
+		for col, text := range row {
+			if columns[col].middle {
+				out[r][col] = cutMiddle(text, sizes[col], "…")
+			} else {
+				out[r][col] = cut(text, sizes[col])
+			}
+		}
+	}
+	return out
+}
+
+// cutMiddle shortens a text to n characters and keeps both of its ends.
+func cutMiddle(text string, n int, more string) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	head := n / 2
+	tail := n - head - utf8.RuneCountInString(more)
+	return string(runes[:head]) + more + string(runes[len(runes)-tail:])
 }
 
 // cut shortens a text to n characters.

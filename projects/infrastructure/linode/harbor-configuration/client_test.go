@@ -136,7 +136,7 @@ func TestWaitCanBeCancelled(t *testing.T) {
 	registry := newHarbor(t, -1, nil)
 	stop := errors.New("stopped by the user")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	err := registry.client(password).wait(ctx, time.Hour, time.Millisecond, func(string) { cancel(stop) })
+	err := registry.client(password).wait(ctx, 10*time.Second, time.Millisecond, func(string) { cancel(stop) })
 	if !errors.Is(err, stop) {
 		t.Errorf("error %v, want the cause of the cancellation", err)
 	}

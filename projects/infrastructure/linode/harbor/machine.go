@@ -2,6 +2,8 @@ package harbor
 
 import (
 	_ "embed"
+	"fmt"
+	"net/netip"
 	"strings"
 
 	"github.com/pulumi/pulumi-linode/sdk/v4/go/linode"
@@ -85,7 +87,12 @@ func authorizedKeys(keys []string) pulumi.StringArrayInput {
 	return pulumi.ToStringArray(keys)
 }
 
-// hostname is the name that Linode's DNS has for every IPv4 address.
-func hostname(address string) string {
-	return strings.ReplaceAll(address, ".", "-") + ".ip.linodeusercontent.com"
+// hostname is the name that Linode's DNS has for the machine's public address.
+func hostname(addresses []string) (string, error) {
+	for _, text := range addresses {
+		if address, err := netip.ParseAddr(text); err == nil && address.Is4() && !address.IsPrivate() {
+			return strings.ReplaceAll(text, ".", "-") + ".ip.linodeusercontent.com", nil
+		}
+	}
+	return "", fmt.Errorf("the machine has no public address among %v", addresses)
 }

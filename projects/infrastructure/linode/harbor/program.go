@@ -51,7 +51,7 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	host := machine.IpAddress.ApplyT(hostname).(pulumi.StringOutput)
+	host := machine.Ipv4s.ApplyT(hostname).(pulumi.StringOutput)
 	ctx.Export("harbor_hostname", host)
 	ctx.Export("harbor_url", pulumi.Sprintf("https://%s", host))
 	ctx.Export("harbor_user", pulumi.String(administrator))

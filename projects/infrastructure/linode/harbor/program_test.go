@@ -40,7 +40,7 @@ func base() programtest.Case {
 		},
 		Outputs: map[string]resource.PropertyMap{
 			secretType:   {"data": resource.MakeSecret(resource.NewProperty(data))},
-			instanceType: {"ipAddress": resource.NewProperty("192.0.2.1")},
+			instanceType: resource.NewPropertyMapFromMap(map[string]any{"ipv4s": []any{"192.168.1.1", "192.0.2.1"}}),
 		},
 	}
 }

@@ -22,7 +22,7 @@ type component struct {
 // components lists the services. Requests, limits and paths are upstream's.
 // https://github.com/GoogleCloudPlatform/bank-of-anthos/tree/v0.6.10/kubernetes-manifests
 func (a *application) components() []component {
-	replicas := a.Replicas("bank-of-anthos:replicas", 1, 2)
+	replicas := a.Replicas("bank-of-anthos:replicas", 2)
 	list := []component{
 		a.frontend(replicas),
 		{

@@ -66,8 +66,8 @@ func (a *application) annotations() pulumi.StringMap {
 // which resolves any name that contains an address to that address.
 func (a *application) hostOf(controller *stackref.Reference) pulumi.StringOutput {
 	switch {
-	case a.options.host != "":
-		return pulumi.String(a.options.host).ToStringOutput()
+	case a.host != "":
+		return pulumi.String(a.host).ToStringOutput()
 	case a.Local():
 		return pulumi.String("localhost").ToStringOutput()
 	}

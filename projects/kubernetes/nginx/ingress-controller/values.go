@@ -83,7 +83,7 @@ func exposure(c *cluster.Cluster, o options) cluster.Values {
 			},
 		}
 	}
-	replicas := c.Replicas("nginx:replicas", 1, 2)
+	replicas := c.Replicas("nginx:replicas", 2)
 	service := cluster.Values{"type": "LoadBalancer", "externalTrafficPolicy": "Local"}
 	if c.InfraType == cluster.AWS {
 		// https://github.com/kubernetes/cloud-provider-aws/blob/master/docs/service_controller.md

@@ -128,7 +128,7 @@ func coreKinds() []simulate.Resource {
 			return map[string]any{"status": map[string]any{"phase": "Active"}, "spec": map[string]any{"finalizers": []any{"kubernetes"}}}
 		}),
 		object[corev1.SecretArgs, corev1.Secret]("kubernetes:core/v1:Secret", simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Secrets: []string{"data", "stringData"},
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Secrets: []string{"data", "stringData"}, Links: secretLinks,
 		}, secretData),
 		object[corev1.ConfigMapArgs, corev1.ConfigMap]("kubernetes:core/v1:ConfigMap", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
 		object[corev1.ServiceArgs, corev1.Service]("kubernetes:core/v1:Service", simulate.Resource{
@@ -154,14 +154,26 @@ func coreKinds() []simulate.Resource {
 	}
 }
 
-// secretData folds stringData into data, as an API server does.
+// secretData folds stringData into data, as an API server does. For a program
+// that reads a Secret which another has made there are only the names of the
+// values: it gets made-up ones, the same each time.
 func secretData(o simulate.Object) map[string]any {
 	data := map[string]any{}
 	maps.Copy(data, o.Map("data"))
 	for key, value := range o.Map("stringData") {
 		data[key] = base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(value)))
 	}
+	for _, key := range o.Remembered {
+		data[key] = base64.StdEncoding.EncodeToString([]byte("Simulated-" + o.Hex("secret/"+key, 24)))
+	}
 	return map[string]any{"data": data, "stringData": nil, "type": o.TextOr("type", "Opaque")}
+}
+
+func secretLinks(o simulate.Object) simulate.Links {
+	l := links(nil, needsNamespace)(o)
+	l.Remember = slices.Concat(slices.Collect(maps.Keys(o.Map("data"))), slices.Collect(maps.Keys(o.Map("stringData"))))
+	slices.Sort(l.Remember)
+	return l
 }
 
 // replicas is how many pods a workload asks for.

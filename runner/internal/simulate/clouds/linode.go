@@ -35,12 +35,6 @@ func numeric(o simulate.Object) string { return strconv.Itoa(number(o, "id")) }
 
 func number(o simulate.Object, label string) int { return o.Pick(label, 100000, 999999) }
 
-// id is the resource's own id as a number; zero while it has none.
-func id(o simulate.Object) int {
-	n, _ := strconv.Atoi(o.ID)
-	return n
-}
-
 // needsNumber is needs for references that are numbers.
 func needsNumber(path, fact, missing string) func(simulate.Object) []simulate.Requirement {
 	return func(o simulate.Object) []simulate.Requirement {

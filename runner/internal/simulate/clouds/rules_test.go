@@ -1,6 +1,7 @@
 package clouds_test
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -205,5 +206,30 @@ func TestProvidersOfKubernetes(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), ".kube") {
 			t.Errorf("%s: the error shows the text: %v", c.name, err)
 		}
+	}
+}
+
+func TestSecretsOfAnother(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	const token = "kubernetes:core/v1:Secret"
+	var seen []string
+	for range 2 {
+		resp, err := e.client(token).Read(t.Context(), &pulumirpc.ReadRequest{Urn: urn(token, "reader"), Id: "app/s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := e.unpack(resp.GetProperties())["data"]
+		if !data.IsSecret() {
+			t.Fatalf("the data is not secret: %v", data)
+		}
+		password, err := base64.StdEncoding.DecodeString(data.SecretValue().Element.ObjectValue()["password"].StringValue())
+		if err != nil || !strings.HasPrefix(string(password), "Simulated-") {
+			t.Errorf("got the password %q, %v, want a made-up one", password, err)
+		}
+		seen = append(seen, string(password))
+	}
+	if seen[0] != seen[1] {
+		t.Errorf("two readers see different passwords: %v", seen)
 	}
 }

@@ -45,16 +45,41 @@ type Script struct {
 // Began is when every played run begins.
 var Began = time.Date(2026, 11, 20, 19, 30, 0, 0, time.UTC)
 
-// Play returns the events of the run, in order.
+// Play returns the events of the run, in order. Of the projects that can start,
+// the one that can start first does.
 func Play(s Script) []event.Event {
 	p := &player{script: s, ends: map[string]ending{}}
 	places := make([]time.Duration, s.Parallel)
-	for _, project := range s.Projects {
+	for left := slices.Clone(s.Projects); len(left) > 0; {
+		next := slices.IndexFunc(left, p.ready)
+		for i, project := range left {
+			if p.ready(project) && p.earliest(project) < p.earliest(left[next]) {
+				next = i
+			}
+		}
 		at := slices.Index(places, slices.Min(places))
-		places[at] = p.project(project, places[at])
+		places[at] = p.project(left[next], places[at])
+		left = slices.Delete(left, next, next+1)
 	}
 	slices.SortStableFunc(p.events, func(a, b event.Event) int { return a.Time.Compare(b.Time) })
 	return p.finish()
+}
+
+// ready says that everything a project needs has ended.
+func (p *player) ready(project Project) bool {
+	return !slices.ContainsFunc(slices.Concat(project.Reads, project.After), func(need string) bool {
+		_, ended := p.ends[need]
+		return !ended
+	})
+}
+
+// earliest is when the last of what a project needs has ended.
+func (p *player) earliest(project Project) time.Duration {
+	var at time.Duration
+	for _, need := range slices.Concat(project.Reads, project.After) {
+		at = max(at, p.ends[need].at)
+	}
+	return at
 }
 
 // ending is when and how a project ended.
@@ -75,11 +100,9 @@ type player struct {
 // project plays one project that gets a place at a time, and returns when the
 // place is free again.
 func (p *player) project(project Project, free time.Duration) time.Duration {
-	at, blocked := free, ending{}
+	at, blocked := max(free, p.earliest(project)), ending{}
 	for _, need := range slices.Concat(project.Reads, project.After) {
-		end := p.ends[need]
-		at = max(at, end.at)
-		if end.result != event.Succeeded {
+		if end := p.ends[need]; end.result != event.Succeeded {
 			blocked = end
 		}
 	}

@@ -1,0 +1,14 @@
+# mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
+.PHONY: build tools demo test race lint fmt golden e2e verify clean
+
+build:  ; scripts/build.sh
+tools:  ; scripts/tools.sh
+demo: build ; scripts/demo.sh
+test: build tools ; go test ./...
+race:   ; scripts/race.sh
+lint:   ; scripts/lint.sh
+fmt:    ; gofmt -w config projects providers runner && go mod tidy && cd scripts/tools && go mod tidy
+golden: ; go test ./providers ./runner/internal/plan ./runner/internal/cli ./runner/internal/event ./runner/internal/ui ./runner/internal/report -update
+e2e: build tools ; go test -count=1 ./runner/internal/e2e
+verify: ; scripts/verify.sh
+clean:  ; rm -rf bin .runner

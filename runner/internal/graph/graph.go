@@ -1,0 +1,122 @@
+// Package graph draws a plan: boxes from left to right, each right of what it
+// needs, joined by curves. It knows no projects, only nodes and edges.
+//
+// The layout is the layered one of Sugiyama, in four steps: every node gets the
+// first layer behind all of its needs (layers.go); edges that pass over layers
+// get a bend in each of them, and nodes and bends are ordered within their layer
+// so that few edges cross (order.go); heights are chosen that keep the order and
+// come close to those of the neighbours (place.go); and all of it is written as
+// SVG (svg.go). It is deterministic.
+package graph
+
+// Graph is what to draw.
+type Graph struct {
+	// Title describes the picture to those who cannot see it.
+	Title string
+	// Nodes come in an order in which every node follows those it needs.
+	Nodes []Node
+	Edges []Edge
+}
+
+// Node is a box.
+type Node struct {
+	ID string
+	// Title is the first line, Text the second.
+	Title, Text string
+	// State becomes a class of the box: succeeded, failed, skipped, cancelled,
+	// interrupted; empty for none.
+	State string
+	// Link is where a click leads; empty for nowhere.
+	Link string
+	// Label describes the node to those who cannot see it.
+	Label string
+	// Marked nodes stand out.
+	Marked bool
+}
+
+// Edge leads from a node to one that needs it. One that does not lead forwards
+// in the order of the nodes is not drawn.
+type Edge struct {
+	From, To string
+	// Dashed edges are weaker: the order matters, nothing is handed over.
+	Dashed bool
+	// Marked edges stand out.
+	Marked bool
+}
+
+// manyNodes is from where on edges are left out that others imply: a picture
+// with all of them would be a tangle.
+const manyNodes = 40
+
+// link is an edge between indexes of nodes.
+type link struct {
+	from, to int
+	implied  bool // there is another way from one to the other
+	Edge
+}
+
+// links resolves the edges that can be drawn, each pair of nodes once; a solid
+// edge wins over a dashed one.
+func (g Graph) links() []link {
+	index := make(map[string]int, len(g.Nodes))
+	for i, n := range g.Nodes {
+		index[n.ID] = i
+	}
+	type pair struct{ from, to int }
+	known := map[pair]int{}
+	var all []link
+	for _, e := range g.Edges {
+		from, ok1 := index[e.From]
+		to, ok2 := index[e.To]
+		if !ok1 || !ok2 || from >= to {
+			continue
+		}
+		if at, twice := known[pair{from, to}]; twice {
+			all[at].Dashed = all[at].Dashed && e.Dashed
+			all[at].Marked = all[at].Marked || e.Marked
+			continue
+		}
+		known[pair{from, to}] = len(all)
+		all = append(all, link{from: from, to: to, Edge: e})
+	}
+	markImplied(len(g.Nodes), all)
+	if len(g.Nodes) >= manyNodes {
+		return withoutImplied(all)
+	}
+	return all
+}
+
+// markImplied finds the edges that a longer way makes superfluous.
+func markImplied(nodes int, all []link) {
+	reach := make([]map[int]bool, nodes) // where one gets in at least one step
+	for from := nodes - 1; from >= 0; from-- {
+		reach[from] = map[int]bool{}
+		for _, l := range all {
+			if l.from != from {
+				continue
+			}
+			reach[from][l.to] = true
+			for further := range reach[l.to] {
+				reach[from][further] = true
+			}
+		}
+	}
+	for i, l := range all {
+		for _, other := range all {
+			if other.from == l.from && other.to != l.to && reach[other.to][l.to] {
+				all[i].implied = true
+			}
+		}
+	}
+}
+
+// withoutImplied keeps the others, and marked ones.
+func withoutImplied(all []link) []link {
+	var kept []link
+	for _, l := range all {
+		if !l.implied || l.Marked {
+			kept = append(kept, l)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,200 @@
+package graph
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// More measures of the picture, in pixels.
+const (
+	margin     = 14.0
+	layerGap   = 52.0
+	titleWidth = 8.1 // of a character, generously: fonts differ
+	textWidth  = 6.6
+	boxPadding = 30.0
+	boxMinimum = 96.0
+	edgeEnd    = 5.0 // what the arrow's head takes
+)
+
+// Style is the style sheet that the picture needs. It uses the custom
+// properties of Colours. A page that holds several pictures needs it once.
+const Style = `
+.graph { font: 13px/1.2 system-ui, -apple-system, "Segoe UI", sans-serif; }
+.graph .box { fill: var(--panel); stroke: var(--line); stroke-width: 1; }
+.graph .side { fill: var(--soft); }
+.graph .title { fill: var(--text); font-weight: 600; }
+.graph .text { fill: var(--soft); font-size: 11px; }
+.graph .edge { fill: none; stroke: var(--edge); stroke-width: 1.4; }
+.graph .head { fill: var(--edge); stroke: none; }
+.graph .dashed { stroke-dasharray: 5 4; }
+.graph .implied { stroke-width: 1; opacity: .45; }
+.graph .marked.edge { stroke: var(--mark); stroke-width: 2.6; opacity: 1; }
+.graph .marked.head { fill: var(--mark); opacity: 1; }
+.graph .marked .box { stroke: var(--mark); stroke-width: 2; }
+.graph .succeeded .side { fill: var(--succeeded); } .graph .succeeded .text { fill: var(--succeeded); }
+.graph .failed .side { fill: var(--failed); } .graph .failed .text { fill: var(--failed); }
+.graph .cancelled .side, .graph .interrupted .side { fill: var(--cancelled); } .graph .cancelled .text, .graph .interrupted .text { fill: var(--cancelled); }
+.graph .skipped .box { stroke-dasharray: 4 3; }
+.graph a:hover .box, .graph a:focus-visible .box { stroke: var(--mark); stroke-width: 2; }
+.graph a:focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
+`
+
+// Colours defines the custom properties, for light and dark surroundings.
+const Colours = `
+:root {
+  color-scheme: light dark;
+  --back: #ffffff; --text: #1b2330; --soft: #5b6575; --line: #d5dbe4; --panel: #f6f8fa; --edge: #8a95a5; --mark: #7a3ff2;
+  --succeeded: #17753a; --failed: #bd1c2b; --skipped: #5f6977; --cancelled: #8f5400; --interrupted: #8f5400; --hook: #0b5cad;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --back: #10141b; --text: #e6eaf0; --soft: #9ba7b7; --line: #313a47; --panel: #191f29; --edge: #6c7888; --mark: #b393ff;
+    --succeeded: #4cc46e; --failed: #ff8187; --skipped: #9ba7b7; --cancelled: #e5a847; --interrupted: #e5a847; --hook: #6cb6ff;
+  }
+}
+`
+
+// SVG draws the graph as an element for a page that has Style and Colours.
+func (g Graph) SVG() string { return g.draw("", "") }
+
+// File draws the graph as a file of its own.
+func (g Graph) File() string {
+	return g.draw(` xmlns="http://www.w3.org/2000/svg"`, "<style>"+Colours+Style+"svg { background: var(--back); }\n</style>\n")
+}
+
+// picture is a graph whose nodes have found their places.
+type picture struct {
+	g      Graph
+	links  []link
+	l      *layered
+	left   []float64 // of the layers
+	widths []float64
+	b      strings.Builder
+	w, h   float64
+}
+
+func (g Graph) draw(namespace, head string) string {
+	p := g.layout()
+	fmt.Fprintf(&p.b, `<svg class="graph"%s width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="group" aria-label="%s">`+"\n",
+		namespace, p.w, p.h, p.w, p.h, html.EscapeString(g.Title))
+	p.b.WriteString(head)
+	for _, marked := range []bool{false, true} { // marked edges lie on top
+		for i, k := range p.links {
+			if k.Marked == marked {
+				p.edge(k, p.l.routes[i])
+			}
+		}
+	}
+	for i := range g.Nodes {
+		p.node(i)
+	}
+	p.b.WriteString("</svg>\n")
+	return p.b.String()
+}
+
+// layout finds the places.
+func (g Graph) layout() *picture {
+	links := g.links()
+	l := newLayered(len(g.Nodes), links)
+	l.order()
+	l.place()
+	p := &picture{g: g, links: links, l: l, w: margin, h: 0}
+	for _, layer := range l.layers {
+		width := 0.0
+		for _, at := range layer {
+			if n := l.points[at].node; n >= 0 {
+				width = max(width, boxWidth(g.Nodes[n]))
+			}
+		}
+		p.left, p.widths = append(p.left, p.w), append(p.widths, width)
+		p.w += width + layerGap
+	}
+	p.w += margin - layerGap
+	for i, at := range l.points {
+		p.h = max(p.h, at.y+l.height(i)/2)
+	}
+	p.w, p.h = max(math.Ceil(p.w), 2*margin), math.Ceil(p.h+2*margin)
+	return p
+}
+
+func boxWidth(n Node) float64 {
+	title := float64(utf8.RuneCountInString(n.Title)) * titleWidth
+	text := float64(utf8.RuneCountInString(n.Text)) * textWidth
+	return math.Ceil(max(title, text, boxMinimum-boxPadding) + boxPadding)
+}
+
+// y is the middle of a point in the picture.
+func (p *picture) y(at int) float64 { return margin + p.l.points[at].y }
+
+// edge draws a curve that leaves and enters every layer horizontally, with an
+// arrow's head.
+func (p *picture) edge(k link, route []int) {
+	var d strings.Builder
+	from := p.l.points[route[0]].layer
+	x, y := p.left[from]+p.widths[from], p.y(route[0])
+	fmt.Fprintf(&d, "M%.1f %.1f", x, y)
+	for i, at := range route[1:] {
+		layer := p.l.points[at].layer
+		endX, endY := p.left[layer], p.y(at)
+		last := i == len(route)-2
+		if last {
+			endX -= edgeEnd
+		}
+		if math.Abs(endY-y) < 0.5 {
+			fmt.Fprintf(&d, "H%.1f", endX)
+		} else {
+			middle := (x + endX) / 2
+			fmt.Fprintf(&d, "C%.1f %.1f %.1f %.1f %.1f %.1f", middle, y, middle, endY, endX, endY)
+		}
+		x, y = endX, endY
+		if !last {
+			x += p.widths[layer]
+			fmt.Fprintf(&d, "H%.1f", x)
+		}
+	}
+	class := ""
+	for _, c := range []struct {
+		on   bool
+		name string
+	}{{k.Dashed, " dashed"}, {k.implied, " implied"}, {k.Marked, " marked"}} {
+		if c.on {
+			class += c.name
+		}
+	}
+	fmt.Fprintf(&p.b, `<path class="edge%s" d="%s"/>`+"\n", class, d.String())
+	fmt.Fprintf(&p.b, `<path class="head%s" d="M%.1f %.1fl-7 -3.5v7z"/>`+"\n", strings.ReplaceAll(class, " dashed", ""), x+edgeEnd, y)
+}
+
+// node draws a box.
+func (p *picture) node(i int) {
+	n := p.g.Nodes[i]
+	layer := p.l.points[i].layer
+	x, y, w := p.left[layer], p.y(i)-boxHeight/2, p.widths[layer]
+	class := strings.TrimSpace("node " + n.State)
+	if n.Marked {
+		class += " marked"
+	}
+	label := n.Label
+	if label == "" {
+		label = strings.TrimSpace(n.Title + " " + n.Text)
+	}
+	if n.Link != "" {
+		fmt.Fprintf(&p.b, `<a href="%s" class="%s" aria-label="%s">`, html.EscapeString(n.Link), class, html.EscapeString(label))
+	} else {
+		fmt.Fprintf(&p.b, `<g class="%s" role="img" aria-label="%s">`, class, html.EscapeString(label))
+	}
+	fmt.Fprintf(&p.b, `<title>%s</title><rect class="box" x="%.1f" y="%.1f" width="%.1f" height="%.0f" rx="7"/>`, html.EscapeString(label), x, y, w, boxHeight)
+	if n.State != "" {
+		fmt.Fprintf(&p.b, `<rect class="side" x="%.1f" y="%.1f" width="4" height="%.0f" rx="2"/>`, x+6, y+8, boxHeight-16)
+	}
+	fmt.Fprintf(&p.b, `<text class="title" x="%.1f" y="%.1f">%s</text>`, x+17, y+20, html.EscapeString(n.Title))
+	fmt.Fprintf(&p.b, `<text class="text" x="%.1f" y="%.1f">%s</text>`, x+17, y+36, html.EscapeString(n.Text))
+	if n.Link != "" {
+		p.b.WriteString("</a>\n")
+	} else {
+		p.b.WriteString("</g>\n")
+	}
+}

@@ -1,0 +1,108 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// MetaFormat is the version of meta.json. It grows when a field changes its
+// meaning or goes away.
+const MetaFormat = 1
+
+// Meta is what is known about a run before its first event, and is no event:
+// who runs it, and what it stands on. It holds no secrets.
+type Meta struct {
+	Format    int    `json:"format"` // set by Create
+	Operation string `json:"operation"`
+	Environment
+	Simulated bool `json:"simulated,omitempty"`
+	// Selection are the flags that chose the projects, for people to read.
+	Selection []string `json:"selection,omitempty"`
+	// Resumes is the id of the run that this one carries on.
+	Resumes string `json:"resumes,omitempty"`
+	// Fingerprint is that of the configuration.
+	Fingerprint Fingerprint `json:"fingerprint,omitempty"`
+
+	User   string `json:"user"`
+	Host   string `json:"host"`
+	PID    int    `json:"pid"`
+	Runner string `json:"runner"` // version
+}
+
+// Environment names what runs are about: a later run carries on an earlier one
+// of the same environment only.
+type Environment struct {
+	Provider string `json:"provider"`
+	Stack    string `json:"stack"`
+}
+
+// String is provider and stack.
+func (e Environment) String() string { return e.Provider + "/" + e.Stack }
+
+// Fingerprint tells whether something has changed, and what: a digest for each
+// part, by its name.
+type Fingerprint map[string]string
+
+// NewFingerprint takes the digests of parts, such as the contents of the stack
+// file by its path. A short secret could be guessed from its digest: parts must
+// not be made of secrets that are not encrypted.
+func NewFingerprint(parts map[string][]byte) Fingerprint {
+	f := make(Fingerprint, len(parts))
+	for name, content := range parts {
+		digest := sha256.Sum256(content)
+		f[name] = hex.EncodeToString(digest[:16])
+	}
+	return f
+}
+
+// Changes lists the parts that differ, have come or have gone, sorted.
+func (f Fingerprint) Changes(now Fingerprint) []string {
+	changed := map[string]bool{}
+	for name, digest := range f {
+		if now[name] != digest {
+			changed[name] = true
+		}
+	}
+	for name := range now {
+		if _, known := f[name]; !known {
+			changed[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(changed))
+}
+
+func writeMeta(dir string, m Meta) error {
+	m.Format = MetaFormat
+	if err := writeJSON(filepath.Join(dir, metaFile), m); err != nil {
+		return fmt.Errorf("writing %s: %w", metaFile, err)
+	}
+	return nil
+}
+
+// Meta returns what was known about the run when it began. It is zero for a run
+// that was killed before it could write that down; such a run has done nothing.
+func (r Run) Meta() (Meta, error) {
+	text, err := os.ReadFile(filepath.Join(r.Dir, metaFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Meta{}, nil
+	}
+	var m Meta
+	if err == nil {
+		err = json.Unmarshal(text, &m)
+	}
+	if err == nil && m.Format > MetaFormat {
+		err = fmt.Errorf("format %d is newer than %d, which this runner reads; use a newer runner", m.Format, MetaFormat)
+	}
+	if err != nil {
+		return Meta{}, fmt.Errorf("reading run %s: %s: %w", r.ID, metaFile, err)
+	}
+	return m, nil
+}

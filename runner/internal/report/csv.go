@@ -1,0 +1,46 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"mara/runner/internal/event"
+)
+
+// writeCSV writes one line for every project, for spreadsheets and databases.
+func writeCSV(w io.Writer, s *event.Summary) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{{"run", "operation", "provider", "stack", "simulated", "project", "title", "result", "reason", "causes",
+		"create", "update", "replace", "delete", "same", "started", "finished", "duration_ms", "error"}}
+	for _, step := range s.Steps {
+		c := step.Changes
+		rows = append(rows, []string{s.Run, s.Operation, s.Provider, s.Stack, fmt.Sprint(s.Simulated),
+			step.Name, step.Title, string(result(step)), tame(step.Reason), strings.Join(step.Causes, " "),
+			fmt.Sprint(c.Create), fmt.Sprint(c.Update), fmt.Sprint(c.Replace), fmt.Sprint(c.Delete), fmt.Sprint(c.Same),
+			moment(step.Started), moment(step.Finished), fmt.Sprint(step.DurationMS), tame(step.Error)})
+	}
+	if err := out.WriteAll(rows); err != nil {
+		return err
+	}
+	return out.Error()
+}
+
+// moment renders a time; nothing for one that is not known.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// tame keeps a spreadsheet from taking a text that comes from elsewhere for a
+// formula.
+func tame(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

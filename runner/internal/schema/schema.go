@@ -1,0 +1,30 @@
+// Package schema holds the JSON Schemas of what the runner writes for programs.
+// Each names the version of the format that it describes; a new version gets a
+// schema of its own.
+package schema
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+//go:embed *.json
+var files embed.FS
+
+// ErrUnknown is the error for a schema that does not exist.
+var ErrUnknown = errors.New("unknown schema")
+
+// Names returns the names of the schemas.
+func Names() []string { return []string{"events", "summary", "plan"} }
+
+// Get returns a schema as JSON text with a line end.
+func Get(name string) ([]byte, error) {
+	for _, known := range Names() {
+		if name == known {
+			return files.ReadFile(name + ".json")
+		}
+	}
+	return nil, fmt.Errorf("%w %q: choose one of %s", ErrUnknown, name, strings.Join(Names(), ", "))
+}

@@ -1,0 +1,300 @@
+package ui_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/event/eventtest"
+	"mara/runner/internal/ui"
+	"mara/runner/internal/ui/uitest"
+)
+
+// lastTime is what an earlier run of a script teaches.
+func lastTime(s uitest.Script) map[string]ui.Estimate {
+	return ui.Estimates(s.Operation, s.Provider, "dev", []*event.Summary{eventtest.Summary(uitest.Play(s))})
+}
+
+// scenes are moments of played runs.
+func scenes() map[string]struct {
+	events []event.Event
+	at     time.Duration
+} {
+	failure, interrupted := uitest.Play(uitest.AWSFailure()), uitest.Play(uitest.AWSInterrupted())
+	simulated := uitest.AWS()
+	simulated.Simulated = true
+	return map[string]struct {
+		events []event.Event
+		at     time.Duration
+	}{
+		"start":       {failure, 300 * time.Millisecond},
+		"middle":      {failure, 100 * time.Second},
+		"late":        {uitest.Play(simulated), 860 * time.Second},
+		"failed":      {failure, 1000 * time.Second},
+		"interrupted": {interrupted, 941 * time.Second},
+		"end":         {failure, time.Hour},
+	}
+}
+
+func TestLiveGolden(t *testing.T) {
+	t.Parallel()
+	for name, scene := range scenes() {
+		for _, width := range []int{40, 80, 200} {
+			file := fmt.Sprintf("live-%s-%d.txt", name, width)
+			t.Run(file, func(t *testing.T) {
+				t.Parallel()
+				o := ui.LiveOptions{Estimates: lastTime(uitest.AWS()), Next: next}
+				above, frame := ui.Composed(o, scene.events, uitest.Began.Add(scene.at), width, 40)
+				expectGolden(t, file, above+strings.Repeat("=", width)+"\n"+frame)
+			})
+		}
+	}
+}
+
+func TestLiveColourGolden(t *testing.T) {
+	t.Parallel()
+	above, frame := ui.Composed(ui.LiveOptions{Colour: true}, uitest.Play(uitest.AWSFailure()), uitest.Began.Add(1000*time.Second), 80, 40)
+	expectGolden(t, "live-colour.txt", above+frame)
+}
+
+func TestLiveManyProjects(t *testing.T) {
+	t.Parallel()
+	_, frame := ui.Composed(ui.LiveOptions{}, uitest.Wide(500, 10_000), uitest.Began.Add(60*time.Second), 80, 24)
+	expectGolden(t, "live-many-80.txt", frame)
+}
+
+func TestLiveASCII(t *testing.T) {
+	t.Parallel()
+	o := ui.LiveOptions{ASCII: true, Estimates: lastTime(uitest.AWS())}
+	_, frame := ui.Composed(o, uitest.Play(uitest.AWSFailure()), uitest.Began.Add(1000*time.Second), 40, 40)
+	if strings.ContainsFunc(frame, func(r rune) bool { return r > 126 }) {
+		t.Errorf("not only ASCII:\n%s", frame)
+	}
+}
+
+func TestLiveFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	wide := uitest.AWSFailure()
+	for i := range wide.Projects {
+		wide.Projects[i].Name = "プロジェクト-" + wide.Projects[i].Name
+		wide.Projects[i].Reads, wide.Projects[i].After = nil, nil
+	}
+	runs := map[string][]event.Event{"aws": uitest.Play(uitest.AWSFailure()), "wide characters": uitest.Play(wide), "many": uitest.Wide(500, 10_000)}
+	for name, events := range runs {
+		for _, size := range [][2]int{{20, 5}, {40, 10}, {80, 24}, {200, 60}, {1, 1}} {
+			for at := time.Duration(0); at < 20*time.Minute; at += 97 * time.Second {
+				_, frame := ui.Composed(ui.LiveOptions{Colour: true}, events, uitest.Began.Add(at), size[0], size[1])
+				lines := strings.Split(strings.TrimSuffix(frame, "\n"), "\n")
+				if len(lines) > max(size[1], 3) {
+					t.Errorf("%s at %v: %d lines on %d", name, at, len(lines), size[1])
+				}
+				for _, line := range lines {
+					if n := ui.Cells(line); n > 0 && n >= size[0] {
+						t.Errorf("%s at %v: %d cells at width %d: %q", name, at, n, size[0], line)
+					}
+				}
+			}
+		}
+	}
+}
+
+// show plays events to a live view on a small terminal that paints after each.
+func show(events []event.Event, o ui.LiveOptions, size func(asked int) (width, height int)) *terminal {
+	term := &terminal{}
+	ticks := make(chan time.Time)
+	asked := 0
+	o.Ticks = ticks
+	o.Size = func() (int, int) {
+		w, h := size(asked)
+		asked++
+		term.resize(w)
+		return w, h
+	}
+	l := ui.NewLive(term, o)
+	for _, e := range events {
+		l.Emit(e)
+		ticks <- e.Time
+	}
+	l.Close()
+	return term
+}
+
+func fixed(width, height int) func(int) (int, int) {
+	return func(int) (int, int) { return width, height }
+}
+
+func TestLiveLeavesWhatPlainPrints(t *testing.T) {
+	t.Parallel()
+	for _, run := range eventtest.All() {
+		for _, width := range []int{40, 80} {
+			got := show(run.Events, ui.LiveOptions{Next: next}, fixed(width, 24)).String()
+			want := plain(run.Events, ui.PlainOptions{Width: width})
+			_, want, _ = strings.Cut(want, "\nSummary")
+			if !strings.HasSuffix(got, "\nSummary"+want) {
+				t.Errorf("%s at %d: the summary is not what remains:\n%s", run.Name, width, got)
+			}
+			for _, stray := range []string{"Ctrl-C:", "⠋", "waits for"} {
+				if strings.Contains(got, stray) {
+					t.Errorf("%s at %d: %q of a frame remains:\n%s", run.Name, width, stray, got)
+				}
+			}
+		}
+	}
+}
+
+func TestLiveColourChangesNoText(t *testing.T) {
+	t.Parallel()
+	events := uitest.Play(uitest.AWSFailure())
+	want := show(events, ui.LiveOptions{}, fixed(80, 24)).String()
+	if diff := cmp.Diff(want, show(events, ui.LiveOptions{Colour: true}, fixed(80, 24)).String()); diff != "" {
+		t.Errorf("(-plain +coloured):\n%s", diff)
+	}
+}
+
+func TestLiveResizes(t *testing.T) {
+	t.Parallel()
+	widths := []int{80, 61, 40, 120, 200, 79}
+	size := func(asked int) (int, int) { return widths[asked/9%len(widths)], 30 }
+	got := show(uitest.Play(uitest.AWSFailure()), ui.LiveOptions{}, size).String()
+	if n := strings.Count(got, "Ctrl-C"); n != 0 {
+		t.Errorf("%d remains of frames:\n%s", n, got)
+	}
+	for _, want := range []string{"up: provider aws", "warning: aws-ecr", "FAILED after 2m23s", "stopping: logstore failed", "Summary"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is lost:\n%s", want, got)
+		}
+	}
+}
+
+// during paints the first events of a run, does something, paints the others
+// and closes the view.
+func during(events []event.Event, n int, do func(*terminal)) *terminal {
+	term := &terminal{width: 80}
+	ticks := make(chan time.Time)
+	l := ui.NewLive(term, ui.LiveOptions{Size: func() (int, int) { return 80, 24 }, Ticks: ticks})
+	for i, e := range events {
+		if i == n {
+			ticks <- events[i-1].Time // taken when the painting before it is done; paints nothing
+			do(term)
+		}
+		l.Emit(e)
+		ticks <- e.Time
+	}
+	l.Close()
+	return term
+}
+
+func TestLiveIsToldOfANewWidthTooLate(t *testing.T) {
+	t.Parallel()
+	widths := []int{80, 120, 60, 75}
+	term := &terminal{}
+	asked := 0
+	size := func() (int, int) {
+		term.resize(widths[asked/8%len(widths)])
+		width := widths[max(0, asked-3)/8%len(widths)] // what it was three paintings before
+		asked++
+		return width, 30
+	}
+	ticks := make(chan time.Time)
+	l := ui.NewLive(term, ui.LiveOptions{Size: size, Ticks: ticks})
+	for _, e := range uitest.Play(uitest.AWSFailure()) {
+		l.Emit(e)
+		ticks <- e.Time
+	}
+	l.Close()
+	got := term.String()
+	if n := strings.Count(got, "Ctrl-C"); n != 0 {
+		t.Errorf("%d remains of frames:\n%s", n, got)
+	}
+}
+
+func TestLivePaintsOverTheEchoOfAnInterrupt(t *testing.T) {
+	t.Parallel()
+	term := during(uitest.Play(uitest.AWSInterrupted()), 6, func(term *terminal) {
+		if _, err := term.Write([]byte("^C")); err != nil {
+			t.Error(err)
+		}
+	})
+	if got := term.String(); strings.Contains(got, "^C") {
+		t.Errorf("the echo remains:\n%s", got)
+	}
+}
+
+func TestLiveOfABrokenOffRunLeavesTheLastFrame(t *testing.T) {
+	t.Parallel()
+	got := during(uitest.Play(uitest.AWS())[:6], 3, func(*terminal) {}).String()
+	for _, want := range []string{"aws-eks                              waits for aws-vpc\n", "\nCtrl-C: finish what runs, then stop\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+}
+
+func TestLiveWritesNothingWhenNothingChanges(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	ticks := make(chan time.Time)
+	l := ui.NewLive(&b, ui.LiveOptions{Size: func() (int, int) { return 80, 24 }, Ticks: ticks})
+	l.Emit(uitest.Play(uitest.AWS())[0])
+	ticks <- uitest.Began
+	ticks <- uitest.Began
+	ticks <- uitest.Began
+	l.Close()
+	if n := strings.Count(b.String(), "\x1b[?2026h"); n != 1 {
+		t.Errorf("painted %d times", n)
+	}
+}
+
+func TestLiveStopsWritingAfterAnError(t *testing.T) {
+	t.Parallel()
+	pipe := &closedPipe{}
+	ticks := make(chan time.Time)
+	l := ui.NewLive(pipe, ui.LiveOptions{Size: func() (int, int) { return 80, 24 }, Ticks: ticks})
+	for _, e := range eventtest.Success() {
+		l.Emit(e)
+		ticks <- e.Time
+	}
+	if err := l.Close(); err == nil || pipe.writes != 2 {
+		t.Errorf("error %v after %d writes, want none after the failing second", err, pipe.writes)
+	}
+	if err := l.Close(); err == nil {
+		t.Error("closed again, the error is lost")
+	}
+}
+
+// BenchmarkLive shows a run of 500 projects and 10,000 resources in five
+// minutes, ten frames a second. The run's time over the benchmark's is the
+// share of a core.
+func BenchmarkLive(b *testing.B) {
+	events := uitest.Wide(500, 10_000)
+	estimates := ui.Estimates(event.Up, "aws", "dev", []*event.Summary{eventtest.Summary(events)})
+	whole := events[len(events)-1].Time.Sub(events[0].Time)
+	b.ReportAllocs()
+	for b.Loop() {
+		ticks := make(chan time.Time)
+		written := &counter{}
+		l := ui.NewLive(written, ui.LiveOptions{Size: func() (int, int) { return 120, 50 }, Ticks: ticks, Colour: true, Estimates: estimates})
+		next := events[0].Time
+		for _, e := range events {
+			for ; !e.Time.Before(next); next = next.Add(ui.TickRate) {
+				ticks <- next
+			}
+			l.Emit(e)
+		}
+		l.Close()
+		b.ReportMetric(float64(written.n)/whole.Seconds(), "bytes/s")
+	}
+	b.ReportMetric(100*b.Elapsed().Seconds()/float64(b.N)/whole.Seconds(), "%core")
+}
+
+type counter struct{ n int }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += len(p)
+	return len(p), nil
+}

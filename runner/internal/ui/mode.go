@@ -1,0 +1,127 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Mode is a way to show a run.
+type Mode string
+
+// The modes. Auto is for asking only: it stands for live where a terminal can
+// show it and for plain elsewhere.
+const (
+	AutoMode  Mode = "auto"
+	LiveMode  Mode = "live"
+	PlainMode Mode = "plain"
+)
+
+// Modes returns what may be asked for.
+func Modes() []string { return []string{string(AutoMode), string(LiveMode), string(PlainMode)} }
+
+// LogOrder says when plain output prints what the engine reports.
+type LogOrder string
+
+// The orders.
+const (
+	// Stream prints warnings as they come, and errors at the end.
+	Stream LogOrder = "stream"
+	// Grouped prints everything about a project together when it ends.
+	Grouped LogOrder = "grouped"
+)
+
+// LogOrders returns the orders.
+func LogOrders() []string { return []string{string(Stream), string(Grouped)} }
+
+// Facts is what the look of the output depends on.
+type Facts struct {
+	// Asked is the mode that was asked for; empty means auto.
+	Asked Mode
+	// Order is the log order that was asked for; empty leaves it open.
+	Order LogOrder
+	// Terminal says that the output goes to a terminal.
+	Terminal bool
+	// NoColour says that colours were declined by a flag.
+	NoColour bool
+	// Getenv looks up an environment variable.
+	Getenv func(name string) string
+	// OS is the operating system, as runtime.GOOS has it.
+	OS string
+}
+
+// Look is how a run is shown.
+type Look struct {
+	Mode   Mode // LiveMode or PlainMode
+	Colour bool
+	// ASCII says that the terminal may not show other characters.
+	ASCII bool
+	// Order is the log order of PlainMode.
+	Order LogOrder
+	// GitHub says that GitHub Actions reads the output.
+	GitHub bool
+	// StepSummary is the file for the Markdown report in GitHub Actions; empty
+	// if there is none.
+	StepSummary string
+}
+
+// Decide chooses the look. Nobody gets a live view that cannot work: not where
+// output is no terminal, nor on one that understands nothing, whatever was
+// asked for.
+func Decide(f Facts) (Look, error) {
+	if f.Asked != "" && !slices.Contains(Modes(), string(f.Asked)) {
+		return Look{}, fmt.Errorf("unknown mode %q: choose one of %s", f.Asked, strings.Join(Modes(), ", "))
+	}
+	if f.Order != "" && !slices.Contains(LogOrders(), string(f.Order)) {
+		return Look{}, fmt.Errorf("unknown log order %q: choose one of %s", f.Order, strings.Join(LogOrders(), ", "))
+	}
+	look := Look{
+		Mode:   PlainMode,
+		Colour: f.Terminal && !f.dumb() && !f.NoColour && f.Getenv("NO_COLOR") == "",
+		ASCII:  !f.utf8(),
+		Order:  f.Order,
+		GitHub: f.Getenv("GITHUB_ACTIONS") == "true",
+	}
+	if look.GitHub {
+		look.StepSummary = f.Getenv("GITHUB_STEP_SUMMARY")
+	}
+	if look.Order == "" {
+		look.Order = Stream
+		if look.GitHub {
+			look.Order = Grouped
+		}
+	}
+	if f.live() {
+		look.Mode = LiveMode
+	}
+	return look, nil
+}
+
+// live says whether the live view is wanted and possible. Windows' console
+// would need a mode that must be restored.
+func (f Facts) live() bool {
+	if !f.Terminal || f.dumb() || f.OS == "windows" || f.Asked == PlainMode {
+		return false
+	}
+	return f.Asked == LiveMode || f.Getenv("CI") == ""
+}
+
+// dumb says that the terminal understands no control sequences.
+func (f Facts) dumb() bool {
+	term := f.Getenv("TERM")
+	return term == "dumb" || term == "" && f.OS != "windows"
+}
+
+// utf8 says that the locale has more than ASCII. The console of Linux has a
+// font without most of what the live view draws with.
+func (f Facts) utf8() bool {
+	if f.Getenv("TERM") == "linux" {
+		return false
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := strings.ToLower(f.Getenv(name)); locale != "" {
+			return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+		}
+	}
+	return f.OS == "darwin" || f.OS == "windows"
+}

@@ -1,0 +1,9 @@
+#!/bin/sh
+# Builds bin/pulumi, the stock Pulumi CLI of the same version as the engine
+# inside, to compare with and to test --pulumi. It is a module of its own.
+set -eu
+cd "$(dirname "$0")/tools"
+version=$(go list -m -f '{{.Version}}' github.com/pulumi/pulumi/pkg/v3)
+go build -buildvcs=false \
+  -ldflags="-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${version#v}" \
+  -o ../../bin/pulumi github.com/pulumi/pulumi/pkg/v3/cmd/pulumi

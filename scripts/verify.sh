@@ -1,0 +1,16 @@
+#!/bin/sh
+# What a change has to pass: nothing to format or tidy, lint, tests, race, and
+# the other platforms compile.
+set -eu
+cd "$(dirname "$0")/.."
+unformatted=$(gofmt -l config projects providers runner)
+if [ -n "$unformatted" ]; then
+  echo "gofmt would change: $unformatted" >&2
+  exit 1
+fi
+go mod tidy -diff
+(cd scripts/tools && go mod tidy -diff)
+make lint
+make test
+make race
+GOOS=darwin GOARCH=arm64 go vet ./config/... ./providers/... ./runner/internal/cli
