@@ -109,6 +109,16 @@ func (r *Reference) Output(name string) pulumi.AnyOutput {
 	}).(pulumi.AnyOutput)
 }
 
+// Has reports whether the output exists now. A program asks where it cannot go
+// on with an unknown value, which is rare: only in a preview may it be false.
+func (r *Reference) Has(name string) (bool, error) {
+	details, err := r.source.GetOutputDetails(name)
+	if err != nil {
+		return false, fmt.Errorf("reading output %q of project %q: %w", name, r.project.Name, err)
+	}
+	return details.Value != nil || details.SecretValue != nil, nil
+}
+
 func (r *Reference) missing(name string) error {
 	return fmt.Errorf("stack %q of project %q has no output %q: deploy that project first, with `runner up -s %s`",
 		r.stack, r.project.Name, name, r.stack)

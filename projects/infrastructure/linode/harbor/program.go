@@ -67,14 +67,17 @@ func adminPassword(ctx *pulumi.Context, kubernetes *cluster.Cluster) (pulumi.Str
 	if err != nil {
 		return pulumi.StringOutput{}, err
 	}
-	id := secrets.StringMap("secrets").ApplyT(func(names map[string]string) (pulumi.ID, error) {
-		name, ok := names[project.Namespace]
-		if !ok {
-			return "", fmt.Errorf("project %q has made no Secret for the namespace %q: deploy it again",
-				projects.Secrets().Name, project.Namespace)
-		}
-		return pulumi.ID(project.Namespace + "/" + name), nil
-	}).(pulumi.IDOutput)
+	name := secrets.Entry("secrets", project.Namespace)
+	deployed, err := secrets.Has("secrets")
+	if err != nil {
+		return pulumi.StringOutput{}, err
+	}
+	if !deployed && ctx.DryRun() {
+		// Nothing can be read by an id that is not known yet; the password is
+		// as unknown as the name.
+		return pulumi.ToSecret(name).(pulumi.StringOutput), nil
+	}
+	id := name.ApplyT(func(name string) pulumi.ID { return pulumi.ID(project.Namespace + "/" + name) }).(pulumi.IDOutput)
 	secret, err := corev1.GetSecret(ctx, "credentials", id, nil,
 		kubernetes.Provider(), pulumi.AdditionalSecretOutputs([]string{"data", "stringData"}))
 	if err != nil {

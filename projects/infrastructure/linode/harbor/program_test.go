@@ -206,7 +206,7 @@ func TestRefusals(t *testing.T) {
 			change: func(test *programtest.Case) {
 				test.Stacks["secrets"]["secrets"] = resource.NewProperty(resource.PropertyMap{})
 			},
-			want: `has made no Secret for the namespace "harbor"`,
+			want: `has no output "secrets.harbor"`,
 		},
 		{
 			name: "no password in the Secret",
