@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"mara/config"
 )
 
 // operation is what is done to a resource.
@@ -196,7 +198,7 @@ func (p Pattern) verify(packages []Package) error {
 			tokens = append(tokens, r.Token)
 		}
 	}
-	return fmt.Errorf("no simulated resource type matches %q%s", kind, suggest(kind, tokens))
+	return fmt.Errorf("no simulated resource type matches %q%s", kind, config.DidYouMean(kind, tokens))
 }
 
 func (p Pattern) couldBeDynamic(pkg Package, kind string) bool {

@@ -14,6 +14,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"mara/config"
 )
 
 // server is the stand-in for one package. The engine's calls that are not
@@ -121,7 +123,7 @@ func (s *server) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*pul
 	invoke, ok := s.invokes[req.GetTok()]
 	if !ok {
 		return nil, status.Errorf(codes.InvalidArgument, "the simulated %s has no function %q%s",
-			s.pkg.Name, req.GetTok(), suggest(req.GetTok(), names(s.invokes)))
+			s.pkg.Name, req.GetTok(), config.DidYouMean(req.GetTok(), names(s.invokes)))
 	}
 	args, err := unmarshal(req.GetArgs())
 	if err != nil {
@@ -168,7 +170,7 @@ func (s *server) describe(token string) (Resource, error) {
 		}
 	}
 	return Resource{}, status.Errorf(codes.InvalidArgument, "the simulated %s has no resource type %q%s",
-		s.pkg.Name, token, suggest(token, names(s.resources)))
+		s.pkg.Name, token, config.DidYouMean(token, names(s.resources)))
 }
 
 // failures gives every problem the name of the type that it belongs to.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"mara/config"
 )
 
 // checker compares properties with Go types and collects what is wrong.
@@ -42,7 +44,7 @@ func (c *checker) object(path string, m resource.PropertyMap, t reflect.Type) {
 		case ok:
 			c.value(join(path, name), v, field)
 		case !open && !strings.HasPrefix(name, "__"):
-			c.report(join(path, name), "unknown input %q%s", join(path, name), suggest(name, names(fields)))
+			c.report(join(path, name), "unknown input %q%s", join(path, name), config.DidYouMean(name, names(fields)))
 		}
 	}
 	for name, field := range fields {
