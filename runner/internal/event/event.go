@@ -38,7 +38,8 @@ const (
 	// StepStarted says that the work on a project begins: project, title.
 	StepStarted Type = "step.started"
 	// StepProgress reports one resource: project, title, resource, action,
-	// status, counts (what is done in this step so far), message if it failed.
+	// status, counts (what is done in this step so far), message if it failed,
+	// and properties if it differs from what it was.
 	StepProgress Type = "step.progress"
 	// StepLog is a diagnostic: project, title, severity, message, and
 	// resource if it is about one.
@@ -53,8 +54,8 @@ const (
 	// error.
 	HookFinished Type = "hook.finished"
 	// StepFinished ends a step, also one that never started: project, title,
-	// result, reason, causes, changes, duration_ms, error, and attempt if it
-	// was tried more than once.
+	// result, reason, causes, changes, duration_ms, error, attempt if it was
+	// tried more than once, and unknown if a preview is partial.
 	StepFinished Type = "step.finished"
 	// RunFinished is the last event of a run: result, duration_ms, results,
 	// changes.
@@ -104,6 +105,9 @@ const (
 	Preview = "preview"
 	Refresh = "refresh"
 	Destroy = "destroy"
+	// Drift compares the state with what really exists and changes neither; it
+	// is Pulumi's refresh as a preview.
+	Drift = "drift"
 )
 
 // Severity is the weight of a diagnostic.
@@ -196,6 +200,8 @@ type Event struct {
 	Action   Action   `json:"action,omitempty"`
 	Status   Status   `json:"status,omitempty"`
 	Counts   *Changes `json:"counts,omitempty"`
+	// Properties are the paths of what differs in a resource.
+	Properties []string `json:"properties,omitempty"`
 
 	Severity Severity `json:"severity,omitempty"`
 	Message  string   `json:"message,omitempty"`
@@ -210,6 +216,9 @@ type Event struct {
 	// Causes are the projects whose failure made a skipped step impossible:
 	// the failed ones themselves, not what was skipped in between.
 	Causes []string `json:"causes,omitempty"`
+	// Unknown are the projects whose outputs a preview has read before they are
+	// known: what it tells about the project is partial.
+	Unknown []string `json:"unknown,omitempty"`
 	// Waiting are the projects that still run while a run is stopping.
 	Waiting    []string `json:"waiting,omitempty"`
 	Changes    *Changes `json:"changes,omitempty"`

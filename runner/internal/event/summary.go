@@ -56,6 +56,8 @@ type Step struct {
 	Error      string   `json:"error,omitempty"`
 	// Attempt is how often the step was tried; zero means once.
 	Attempt int `json:"attempt,omitempty"`
+	// Unknown are the projects whose outputs a preview did not know.
+	Unknown []string `json:"unknown,omitempty"`
 
 	Hooks       []Hook       `json:"hooks,omitempty"`
 	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
@@ -214,7 +216,8 @@ func (s Step) Errors() []Diagnostic {
 	for _, d := range s.Diagnostics {
 		if d.Severity == Error {
 			out = append(out, d)
-			said = said || strings.Contains(d.Message, s.Error)
+			// Either may frame the other: "X failed: <message>".
+			said = said || strings.Contains(d.Message, s.Error) || strings.Contains(s.Error, d.Message)
 		}
 	}
 	if !said {
@@ -254,7 +257,7 @@ func (s *Step) finishHook(e Event) {
 // finish ends the step.
 func (s *Step) finish(e Event) {
 	s.Finished, s.Result, s.Reason, s.Causes = e.Time, e.Result, e.Reason, e.Causes
-	s.DurationMS, s.Error, s.Attempt = e.DurationMS, e.Error, e.Attempt
+	s.DurationMS, s.Error, s.Attempt, s.Unknown = e.DurationMS, e.Error, e.Attempt, e.Unknown
 	if e.Changes != nil {
 		s.Changes = *e.Changes
 	}

@@ -181,7 +181,8 @@ func TestAChainIsStraight(t *testing.T) {
 
 func TestSameGraphSamePicture(t *testing.T) {
 	t.Parallel()
-	if random(80, 1).SVG() != random(80, 1).SVG() {
+	first, second := random(80, 1).SVG(), random(80, 1).SVG()
+	if first != second {
 		t.Error("two pictures of the same graph differ")
 	}
 }

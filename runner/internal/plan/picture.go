@@ -16,6 +16,9 @@ const (
 	HTML Format = "html"
 )
 
+// Pictures lists the names of these formats.
+func Pictures() []string { return []string{string(SVG), string(HTML)} }
+
 //go:embed picture.html
 var pictureHTML string
 
@@ -27,7 +30,7 @@ func Draw(p Plan, format Format) (string, error) {
 	case HTML:
 		return drawHTML(p)
 	}
-	return "", fmt.Errorf("unknown format %q of a picture; known: %s, %s", format, SVG, HTML)
+	return "", fmt.Errorf("unknown format %q of a picture; known: %s", format, strings.Join(Pictures(), ", "))
 }
 
 // picture turns steps into boxes and needs into edges.

@@ -100,6 +100,8 @@ func (c *Collector) Emit(e event.Event) {
 		}
 	case event.RunWarning:
 		c.log(e, string(event.Warning), e.Message)
+	case event.StepRetrying:
+		c.log(e, fmt.Sprintf("attempt %d in %s", e.Attempt, event.FormatDuration(e.Wait())), e.Error)
 	case event.HookFinished:
 		c.log(e, "hook "+e.Hook+" "+string(e.Result), e.Error)
 	}

@@ -10,7 +10,8 @@ import (
 	"mara/runner/internal/event"
 )
 
-// writeCSV writes one line for every project, for spreadsheets and databases.
+// writeCSV writes one line for every project of the run, for spreadsheets and
+// databases.
 func writeCSV(w io.Writer, s *event.Summary) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{"run", "operation", "provider", "stack", "simulated", "project", "title", "result", "reason", "causes",

@@ -21,6 +21,7 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 		markdownFailure(&b, step)
 	}
 	markdownWarnings(&b, s)
+	markdownExcluded(&b, s)
 	fmt.Fprintf(&b, "\n<sub>run %s, started %s</sub>\n", inline(s.Run), s.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -56,6 +57,16 @@ func markdownWarnings(b *strings.Builder, s *event.Summary) {
 			text = a.Project + ": " + text
 		}
 		fmt.Fprintf(b, "- %s\n", inline(text))
+	}
+}
+
+func markdownExcluded(b *strings.Builder, s *event.Summary) {
+	if len(s.Excluded) == 0 {
+		return
+	}
+	b.WriteString("\n### Left out of the plan\n\n")
+	for _, x := range s.Excluded {
+		fmt.Fprintf(b, "- %s: %s\n", inline(x.Name), inline(x.Reason))
 	}
 }
 

@@ -29,6 +29,8 @@ func detailed(t *testing.T) string {
 		t.Fatal(err)
 	}
 	d.Outputs["aws-eks"] = []report.Output{{Name: "kubeconfig", Value: "hunter2", Secret: true}, {Name: "cluster_name", Value: "main-4f2a"}}
+	s.Steps[1].Attempt = 3
+	s.Excluded = []event.Exclusion{{Name: "extra", Title: "Extra", Reason: "--skip <extra>"}}
 	s.Apply(event.Event{Type: event.RunWarning, Project: "secrets", Message: "reads the stack of aws-ecr"})
 	var b bytes.Buffer
 	if err := report.WriteDetailed(&b, report.HTML, s, d); err != nil {
@@ -42,7 +44,7 @@ func TestPageShowsEverything(t *testing.T) {
 	page := detailed(t)
 	for _, want := range []string{
 		"SIMULATED: stand-ins", "timed out waiting for the condition", "reads the stack of aws-ecr",
-		"Critical path", "<svg", "aws:eks/nodeGroup:NodeGroup", "main-4f2a", "[secret]", "skipped: logstore failed",
+		"Critical path", "<svg", "aws:eks/nodeGroup:NodeGroup", "main-4f2a", "[secret]", "skipped: logstore failed", "<dt>Attempts</dt><dd>3</dd>", "--skip &lt;extra&gt;",
 		`aria-label="Logstore (logstore): failed, 2m23s"`,
 	} {
 		if !strings.Contains(page, want) {

@@ -127,6 +127,15 @@ func TestMarkdownEscapes(t *testing.T) {
 	}
 }
 
+func TestMarkdownTellsWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	s := eventtest.Summary(eventtest.Success())
+	s.Excluded = []event.Exclusion{{Name: "logstore", Title: "Logstore", Reason: "--skip logstore+"}}
+	if got := write(t, report.Markdown, s); !strings.Contains(got, "### Left out of the plan\n\n- logstore: --skip logstore+\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestJUnitReadsBack(t *testing.T) {
 	t.Parallel()
 	type suite struct {

@@ -69,6 +69,10 @@ func runs() map[string][]event.Event {
 	for _, run := range eventtest.All() {
 		all[run.Name] = run.Events
 	}
+	retried := eventtest.Success()
+	retried[0].Excluded = []event.Exclusion{{Name: "logstore", Title: "Logstore", Reason: "--skip logstore"}}
+	again := event.Event{Type: event.StepRetrying, Time: retried[1].Time, Project: retried[1].Project, Error: "too many requests", Attempt: 2, WaitMS: 5000}
+	all["retried"] = slices.Insert(retried, 2, again)
 	return all
 }
 
@@ -199,11 +203,13 @@ func TestSchemasKnowEveryMember(t *testing.T) {
 	}{
 		{"events", "", event.Event{}},
 		{"events", "project", event.Project{}},
+		{"events", "exclusion", event.Exclusion{}},
 		{"events", "resource", event.Resource{}},
 		{"events", "changes", event.Changes{}},
 		{"events", "results", event.Results{}},
 		{"summary", "", event.Summary{}},
 		{"summary", "step", event.Step{}},
+		{"summary", "exclusion", event.Exclusion{}},
 		{"summary", "hook", event.Hook{}},
 		{"summary", "diagnostic", event.Diagnostic{}},
 		{"summary", "alert", event.Alert{}},

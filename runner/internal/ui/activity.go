@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,9 +11,10 @@ import (
 // activity is what a step is doing at the moment. Its size depends on how much
 // the engine does at the same time, not on how much there is to do.
 type activity struct {
-	active []work // started and not done, the oldest first
-	done   event.Changes
-	hook   string
+	active   []work // started and not done, the oldest first
+	done     event.Changes
+	hook     string
+	retrying string // what is said while the step waits for another attempt
 }
 
 // work is something that happens to a resource.
@@ -36,7 +38,10 @@ func (a activities) apply(e event.Event) {
 	}
 	switch e.Type {
 	case event.StepProgress:
+		step.retrying = ""
 		step.progress(e)
+	case event.StepRetrying:
+		*step = activity{retrying: retrying(e)}
 	case event.HookStarted:
 		step.hook = e.Hook
 	case event.HookFinished:
@@ -66,6 +71,9 @@ func (a *activity) text(verb bool) string {
 	if a == nil {
 		return ""
 	}
+	if a.retrying != "" {
+		return a.retrying
+	}
 	if a.hook != "" {
 		return "hook " + a.hook
 	}
@@ -80,6 +88,19 @@ func (a *activity) text(verb bool) string {
 		text += ", " + plural(n, "more", "more")
 	}
 	return text
+}
+
+// total is how many resources are done.
+func (a *activity) total() int {
+	if a == nil {
+		return 0
+	}
+	return a.done.Total()
+}
+
+// retrying says that another attempt is to come.
+func retrying(e event.Event) string {
+	return fmt.Sprintf("attempt %d in %s", e.Attempt, event.FormatDuration(e.Wait()))
 }
 
 // doing is the action while it goes on.

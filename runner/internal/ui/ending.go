@@ -70,7 +70,7 @@ func (e ending) table() string {
 		colResult:  {title: "RESULT"},
 		colChanges: {title: "CHANGES", min: 7},
 		colTime:    {title: "TIME"},
-		colReason:  {title: "REASON", optional: true},
+		colReason:  {title: "REASON", min: 16, optional: true},
 	}
 	paint := func(row, col int, text string) string {
 		if col == colResult {
@@ -107,6 +107,9 @@ func (e ending) totals() string {
 	verb := map[event.Result]string{event.Succeeded: "succeeded in", event.Failed: "FAILED after", event.Interrupted: "INTERRUPTED after"}
 	text := fmt.Sprintf("%s %s %s: %s; %s", s.Operation, verb[s.Outcome()], event.FormatDuration(s.Duration()),
 		s.Results, s.Changes.Words(s.Operation))
+	if n := len(s.Excluded); n > 0 {
+		text += fmt.Sprintf("; %d left out", n)
+	}
 	if n := len(s.Warnings); n > 0 {
 		text += "; " + plural(n, "warning", "warnings")
 	}

@@ -7,30 +7,6 @@ import (
 	"mara/runner/internal/event"
 )
 
-// Estimate is what to expect of a project, from an earlier run.
-type Estimate struct {
-	Duration  time.Duration
-	Resources int
-}
-
-// Estimates gathers what to expect of an operation from earlier runs, the
-// newest first. A project counts when it succeeded in the same operation and
-// environment; of several runs the newest does.
-func Estimates(operation, provider, stack string, earlier []*event.Summary) map[string]Estimate {
-	all := map[string]Estimate{}
-	for _, s := range earlier {
-		if s.Operation != operation || s.Provider != provider || s.Stack != stack {
-			continue
-		}
-		for _, step := range s.Steps {
-			if _, known := all[step.Name]; !known && step.Result == event.Succeeded {
-				all[step.Name] = Estimate{Duration: step.Duration(), Resources: step.Changes.Total()}
-			}
-		}
-	}
-	return all
-}
-
 // forecast is how far a run is and how long it will still take.
 type forecast struct {
 	share float64       // from 0 to 1
@@ -41,10 +17,10 @@ type forecast struct {
 
 // newForecast plays the rest of the run: every step takes as long as it is
 // expected to, and starts when what it needs is done and there is a place.
-// Without an estimate for every unfinished step there is nothing to play.
-func newForecast(s *event.Summary, estimates map[string]Estimate, now time.Time) forecast {
+// Without a usual time for every unfinished step there is nothing to play.
+func newForecast(s *event.Summary, durations map[string]time.Duration, now time.Time) forecast {
 	f := forecast{share: finishedShare(s)}
-	remaining, over, ok := remainders(s, estimates, now)
+	remaining, over, ok := remainders(s, durations, now)
 	if !ok {
 		return f
 	}
@@ -70,20 +46,20 @@ func finished(s *event.Summary) int {
 // remainders is how long each step will still take, in plan order, nothing for
 // those that are done or will not start any more. over says that one which runs
 // should have been done.
-func remainders(s *event.Summary, estimates map[string]Estimate, now time.Time) (all []time.Duration, over, ok bool) {
+func remainders(s *event.Summary, durations map[string]time.Duration, now time.Time) (all []time.Duration, over, ok bool) {
 	all = make([]time.Duration, len(s.Steps))
 	for i, step := range s.Steps {
 		running := !step.Started.IsZero()
 		if step.Result != "" || !running && s.Stopping != "" {
 			continue
 		}
-		e, known := estimates[step.Name]
+		usual, known := durations[step.Name]
 		if !known {
 			return nil, false, false
 		}
-		all[i] = e.Duration
+		all[i] = usual
 		if running {
-			all[i] = max(0, e.Duration-now.Sub(step.Started))
+			all[i] = max(0, usual-now.Sub(step.Started))
 			over = over || all[i] == 0
 		}
 	}

@@ -14,7 +14,7 @@ func Composed(o LiveOptions, events []event.Event, at time.Time, width, height i
 	o.Size = func() (int, int) { return width, height }
 	o.Ticks = nil
 	l := NewLive(io.Discard, o)
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	for _, e := range events {
 		if e.Time.After(at) {
 			break

@@ -14,7 +14,8 @@ import (
 type frame struct {
 	summary   *event.Summary
 	doing     activities
-	estimates map[string]Estimate
+	durations map[string]time.Duration
+	resources map[string]int
 	paint     palette
 	glyphs    glyphs
 	now       time.Time
@@ -128,23 +129,36 @@ func (f frame) ended(s event.Step) func(*line) {
 // running says how far a step is and what it is doing.
 func (f frame) running(s event.Step) func(*line) {
 	doing := f.doing[s.Name]
-	if doing == nil {
-		doing = &activity{}
+	done := doing.total()
+	count := ""
+	if of := f.resources[s.Name]; of > 0 {
+		count = fmt.Sprintf("%d/%d", done, max(done, of))
+	} else if done > 0 {
+		count = fmt.Sprintf("%d done", done)
 	}
-	done := doing.done.Total()
-	of := f.estimates[s.Name].Resources
 	return func(l *line) {
-		switch {
-		case of > 0:
-			f.bar(l, f.barWidth(), float64(done)/float64(of))
-			l.add(fmt.Sprintf("%d/%d", done, max(done, of)), unpainted)
-			l.space(2)
-		case done > 0:
-			l.add(fmt.Sprintf("%d done", done), unpainted)
-			l.space(2)
+		if share, known := f.share(s, done); known {
+			f.bar(l, f.barWidth(), share)
+		}
+		if count != "" {
+			l.add(count+"  ", unpainted)
 		}
 		l.add(doing.text(f.width >= narrow), f.paint.dim)
 	}
+}
+
+// share is how much of a step is done: counted in resources if their number is
+// known, and else in time, which never says that all is done.
+func (f frame) share(s event.Step, done int) (share float64, known bool) {
+	const most = 0.95
+	if of := f.resources[s.Name]; of > 0 {
+		return float64(done) / float64(of), true
+	}
+	usual, known := f.durations[s.Name]
+	if !known || usual <= 0 {
+		return 0, false
+	}
+	return min(most, float64(f.now.Sub(s.Started))/float64(usual)), true
 }
 
 // barWidth is the length of a project's bar: none where text needs the room.
@@ -191,7 +205,7 @@ func (f frame) waiting(s event.Step) string {
 // progress draws the line about the run as a whole.
 func (f frame) progress() string {
 	s := f.summary
-	forecast := newForecast(s, f.estimates, f.now)
+	forecast := newForecast(s, f.durations, f.now)
 	parts := []string{fmt.Sprintf("%d/%d", finished(s), len(s.Steps))}
 	if s.Results.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", s.Results.Failed))

@@ -23,9 +23,12 @@ type LiveOptions struct {
 	Colour bool
 	// ASCII draws without characters beyond ASCII.
 	ASCII bool
-	// Estimates are what to expect of the projects, by name; without them
-	// neither bars nor a time left are shown.
-	Estimates map[string]Estimate
+	// Durations is how long the projects usually take, by name. Without them no
+	// time left is shown.
+	Durations map[string]time.Duration
+	// Resources is how many resources the projects have, by name, for bars that
+	// count them; without, bars show the time.
+	Resources map[string]int
 	// Next returns the commands to suggest at the end; nil suggests none.
 	Next func(*event.Summary) []string
 }
@@ -151,7 +154,7 @@ func (l *Live) compose(now time.Time, width, height int) (text string, lines []s
 		return text, nil // not yet begun, or over
 	}
 	return text, frame{
-		summary: s, doing: l.doing, estimates: l.o.Estimates,
+		summary: s, doing: l.doing, durations: l.o.Durations, resources: l.o.Resources,
 		paint: palette{on: l.o.Colour}, glyphs: newGlyphs(l.o.ASCII),
 		now: now, width: width, height: height,
 	}.render()

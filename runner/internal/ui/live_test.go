@@ -15,9 +15,14 @@ import (
 	"mara/runner/internal/ui/uitest"
 )
 
-// lastTime is what an earlier run of a script teaches.
-func lastTime(s uitest.Script) map[string]ui.Estimate {
-	return ui.Estimates(s.Operation, s.Provider, "dev", []*event.Summary{eventtest.Summary(uitest.Play(s))})
+// usual is a live view that knows how long a run usually takes, and how many
+// resources it makes.
+func usual(events []event.Event) ui.LiveOptions {
+	o := ui.LiveOptions{Durations: map[string]time.Duration{}, Resources: map[string]int{}, Next: next}
+	for _, s := range eventtest.Summary(events).Steps {
+		o.Durations[s.Name], o.Resources[s.Name] = s.Duration(), s.Changes.Total()
+	}
+	return o
 }
 
 // scenes are moments of played runs.
@@ -48,7 +53,7 @@ func TestLiveGolden(t *testing.T) {
 			file := fmt.Sprintf("live-%s-%d.txt", name, width)
 			t.Run(file, func(t *testing.T) {
 				t.Parallel()
-				o := ui.LiveOptions{Estimates: lastTime(uitest.AWS()), Next: next}
+				o := usual(uitest.Play(uitest.AWS()))
 				above, frame := ui.Composed(o, scene.events, uitest.Began.Add(scene.at), width, 40)
 				expectGolden(t, file, above+strings.Repeat("=", width)+"\n"+frame)
 			})
@@ -68,9 +73,47 @@ func TestLiveManyProjects(t *testing.T) {
 	expectGolden(t, "live-many-80.txt", frame)
 }
 
+func TestLiveBarsOfTime(t *testing.T) {
+	t.Parallel()
+	o := usual(uitest.Play(uitest.AWS()))
+	o.Resources = nil
+	_, frame := ui.Composed(o, uitest.Play(uitest.AWS()), uitest.Began.Add(80*time.Second), 80, 40)
+	want := "⠋ aws-vpc                       1m20s  ━━━━━━──── 3 done  creating NatGateway …\n"
+	if !strings.HasPrefix(frame, want) {
+		t.Errorf("got\n%s\nwant\n%s", frame, want)
+	}
+}
+
+func TestRetryingAndLeftOut(t *testing.T) {
+	t.Parallel()
+	events := eventtest.Failure()[:5]
+	events[0].Excluded = []event.Exclusion{
+		{Name: "logstore", Title: "Logstore", Reason: "--skip logstore+"}, {Name: "logagent", Title: "Log Agent", Reason: "--skip logstore+"},
+		{Name: "certmgr", Title: "Cert Manager", Reason: "succeeded in an earlier run"},
+	}
+	events = append(events, event.Event{Type: event.StepRetrying, Time: events[4].Time, Project: "kubeconfig", Title: "Kubeconfig", Attempt: 2, WaitMS: 5000, Error: "too many\nrequests"})
+	above, frame := ui.Composed(ui.LiveOptions{}, events, events[4].Time.Add(time.Second), 80, 24)
+	text := plain(append(events, event.Event{Type: event.RunFinished, Result: event.Succeeded}), ui.PlainOptions{})
+	for _, got := range []string{above, text} {
+		for _, want := range []string{"left out: logstore and logagent (--skip logstore+)\n", "left out: certmgr (succeeded in an earlier run)\n",
+			"[3/6] Kubeconfig (kubeconfig): attempt 2 in 5.0s: too many requests\n"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q is missing in:\n%s", want, got)
+			}
+		}
+	}
+	if want := "kubeconfig          1s  attempt 2 in 5.0s\n"; !strings.Contains(frame, want) {
+		t.Errorf("%q is missing in:\n%s", want, frame)
+	}
+	if !strings.Contains(text, "; 3 left out\n") {
+		t.Errorf("the totals say nothing of what is left out:\n%s", text)
+	}
+}
+
 func TestLiveASCII(t *testing.T) {
 	t.Parallel()
-	o := ui.LiveOptions{ASCII: true, Estimates: lastTime(uitest.AWS())}
+	o := usual(uitest.Play(uitest.AWS()))
+	o.ASCII = true
 	_, frame := ui.Composed(o, uitest.Play(uitest.AWSFailure()), uitest.Began.Add(1000*time.Second), 40, 40)
 	if strings.ContainsFunc(frame, func(r rune) bool { return r > 126 }) {
 		t.Errorf("not only ASCII:\n%s", frame)
@@ -120,7 +163,7 @@ func show(events []event.Event, o ui.LiveOptions, size func(asked int) (width, h
 		l.Emit(e)
 		ticks <- e.Time
 	}
-	l.Close()
+	_ = l.Close() // a terminal of ours has no errors
 	return term
 }
 
@@ -185,7 +228,7 @@ func during(events []event.Event, n int, do func(*terminal)) *terminal {
 		l.Emit(e)
 		ticks <- e.Time
 	}
-	l.Close()
+	_ = l.Close() // a terminal of ours has no errors
 	return term
 }
 
@@ -206,7 +249,7 @@ func TestLiveIsToldOfANewWidthTooLate(t *testing.T) {
 		l.Emit(e)
 		ticks <- e.Time
 	}
-	l.Close()
+	_ = l.Close() // a terminal of ours has no errors
 	got := term.String()
 	if n := strings.Count(got, "Ctrl-C"); n != 0 {
 		t.Errorf("%d remains of frames:\n%s", n, got)
@@ -244,7 +287,9 @@ func TestLiveWritesNothingWhenNothingChanges(t *testing.T) {
 	ticks <- uitest.Began
 	ticks <- uitest.Began
 	ticks <- uitest.Began
-	l.Close()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if n := strings.Count(b.String(), "\x1b[?2026h"); n != 1 {
 		t.Errorf("painted %d times", n)
 	}
@@ -272,13 +317,15 @@ func TestLiveStopsWritingAfterAnError(t *testing.T) {
 // share of a core.
 func BenchmarkLive(b *testing.B) {
 	events := uitest.Wide(500, 10_000)
-	estimates := ui.Estimates(event.Up, "aws", "dev", []*event.Summary{eventtest.Summary(events)})
+	o := usual(events)
+	o.Size, o.Colour = func() (int, int) { return 120, 50 }, true
 	whole := events[len(events)-1].Time.Sub(events[0].Time)
 	b.ReportAllocs()
 	for b.Loop() {
 		ticks := make(chan time.Time)
 		written := &counter{}
-		l := ui.NewLive(written, ui.LiveOptions{Size: func() (int, int) { return 120, 50 }, Ticks: ticks, Colour: true, Estimates: estimates})
+		o.Ticks = ticks
+		l := ui.NewLive(written, o)
 		next := events[0].Time
 		for _, e := range events {
 			for ; !e.Time.Before(next); next = next.Add(ui.TickRate) {
@@ -286,7 +333,7 @@ func BenchmarkLive(b *testing.B) {
 			}
 			l.Emit(e)
 		}
-		l.Close()
+		_ = l.Close()
 		b.ReportMetric(float64(written.n)/whole.Seconds(), "bytes/s")
 	}
 	b.ReportMetric(100*b.Elapsed().Seconds()/float64(b.N)/whole.Seconds(), "%core")

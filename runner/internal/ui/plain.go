@@ -116,6 +116,8 @@ func (p *Plain) Emit(e event.Event) {
 		if e.Severity == event.Warning {
 			p.warning(e.Project, e.Message)
 		}
+	case event.StepRetrying:
+		p.retrying(e)
 	case event.HookFinished:
 		p.hook(e)
 	case event.StepFinished:
@@ -157,6 +159,7 @@ func (p *Plain) header() {
 	if s.Simulated {
 		p.line(mark+" stand-ins answer for every cloud; nothing real is touched", 2, p.paint.yellow)
 	}
+	p.excluded()
 }
 
 // label names a step with its place in the plan.
@@ -202,6 +205,26 @@ func (p *Plain) outcome(e event.Event) string {
 		}
 	}
 	return p.label(e) + ": " + what
+}
+
+// retrying tells that a step has failed in a way that passes.
+func (p *Plain) retrying(e event.Event) {
+	p.step(e, retrying(e)+": "+strings.Join(strings.Fields(e.Error), " "), p.paint.yellow)
+}
+
+// excluded tells what a selection leaves out, and why.
+func (p *Plain) excluded() {
+	var reasons []string
+	left := map[string][]string{}
+	for _, x := range p.summary.Excluded {
+		if left[x.Reason] == nil {
+			reasons = append(reasons, x.Reason)
+		}
+		left[x.Reason] = append(left[x.Reason], x.Name)
+	}
+	for _, reason := range reasons {
+		p.line(fmt.Sprintf("left out: %s (%s)", names(left[reason]), reason), 2, p.paint.dim)
+	}
 }
 
 // hook tells that a hook has done something outside of the environment, such

@@ -119,8 +119,11 @@ func TestPlainKeepsQuietWhenNothingRuns(t *testing.T) {
 	for at := time.Duration(0); at < time.Hour; at += time.Minute {
 		ticks <- uitest.Began.Add(at)
 	}
-	p.Close()
-	p.Close()
+	for range 2 {
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if strings.Contains(b.String(), "still running") {
 		t.Errorf("something still runs after the end:\n%s", b.String())
 	}

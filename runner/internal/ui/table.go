@@ -14,13 +14,14 @@ type column struct {
 	min int
 	// middle cuts the column in the middle: the ends tell similar names apart.
 	middle bool
-	// optional columns go away when the table does not fit.
+	// optional columns are the first to be cut when the table does not fit, and
+	// go away where not even their minimum does.
 	optional bool
 }
 
 // table renders rows below a heading, two spaces apart, with the last column
-// ragged. It gives up optional columns from the right and then cuts the others
-// to fit the width; with a width of zero it cuts nothing. paint may colour a
+// ragged. It cuts or gives up optional columns from the right and then cuts the
+// others to fit the width; with a width of zero it cuts nothing. paint may colour a
 // cell after its width is settled.
 func table(columns []column, rows [][]string, width int, paint func(row, col int, text string) string) string {
 	keep, sizes := fit(columns, rows, width)
@@ -55,7 +56,13 @@ func fit(columns []column, rows [][]string, width int) (keep, sizes []int) {
 		return keep, sizes
 	}
 	for i := len(keep) - 1; i >= 0 && total(keep, sizes) > width; i-- {
-		if columns[keep[i]].optional {
+		col := keep[i]
+		rest := sizes[col] - (total(keep, sizes) - width)
+		switch {
+		case !columns[col].optional:
+		case columns[col].min > 0 && rest >= columns[col].min:
+			sizes[col] = rest
+		default:
 			keep = append(keep[:i], keep[i+1:]...)
 		}
 	}

@@ -198,3 +198,23 @@ func TestRenderersStopWritingAfterAnError(t *testing.T) {
 		})
 	}
 }
+
+func TestReasonsAreCutBeforeTheyGo(t *testing.T) {
+	t.Parallel()
+	events := eventtest.Failure()
+	for i := range events {
+		if events[i].Reason == "stopped after kubeconfig failed" {
+			events[i].Reason = "stopped after kubeconfig, kind-registry and kind-cluster failed"
+		}
+	}
+	for width, want := range map[int]string{
+		120: "kic-image-build  skipped    -        -      stopped after kubeconfig, kind-registry and kind-cluster failed\n",
+		80:  "kic-image-build  skipped    -        -      stopped after kubeconfig, kind-regi…\n",
+		60:  "kic-image-build  skipped    -        -      stopped after k…\n",
+		50:  "kic-image-build  skipped    -        -\n",
+	} {
+		if got := plain(events, ui.PlainOptions{Width: width}); !strings.Contains(got, want) {
+			t.Errorf("at %d, %q is missing in:\n%s", width, want, got)
+		}
+	}
+}
