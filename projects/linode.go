@@ -9,6 +9,12 @@ import "mara/config"
 // to the configuration of a simulated run.
 const SimulatedKey = "mara:simulated"
 
+// RootKey is the key of the value by which the runner tells a program, in its
+// context, where the root is: relative paths in the configuration start at
+// config/pulumi below it. Under plain `pulumi up` there is no such value, and
+// the root is above the project's folder.
+type RootKey struct{}
+
 // linodeProjects lists what only an environment on Linode has.
 //
 // Their keys are in namespaces of their own, lke and harbor: Pulumi hands the

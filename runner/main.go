@@ -18,6 +18,7 @@ import (
 	"mara/runner/internal/cli"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/simulate/clouds"
+	"mara/runner/internal/ui/mute"
 )
 
 // version is set when a release is linked.
@@ -27,6 +28,7 @@ func main() { os.Exit(run()) }
 
 // run wires the outside world to the command line.
 func run() int {
+	mute.Restore()
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	levels := interrupt.Watch(context.Background(), signals)
@@ -39,7 +41,7 @@ func run() int {
 		StdinIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		StderrIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
-		Width:            width(),
+		Size:             size,
 		Environ:          os.Environ(),
 		Dir:              dir,
 		Version:          buildVersion(),
@@ -52,13 +54,13 @@ func run() int {
 	}, os.Args[1:])
 }
 
-// width is the width of the terminal at stdout, 0 when it is none.
-func width() int {
-	columns, _, err := term.GetSize(int(os.Stdout.Fd()))
+// size is that of the terminal at stdout, zeros when it is none.
+func size() (width, height int) {
+	width, height, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return columns
+	return width, height
 }
 
 // engines lists where mara-engine may be: beside this program, then where

@@ -77,7 +77,7 @@ func (c *Cluster) locate(chart Chart) (location, repository string) {
 func (c *Cluster) values(ctx *pulumi.Context, chart Chart) (pulumi.Map, error) {
 	merged := chart.Values
 	if file := c.settings.String(projects.ChartKey(chart.Group, projects.ValuesFile)); file != "" {
-		loaded, err := readValues(ctx.RootDirectory(), file)
+		loaded, err := readValues(start(ctx), file)
 		if err != nil {
 			return nil, fmt.Errorf("configuration key %q: %w", projects.ChartKey(chart.Group, projects.ValuesFile), err)
 		}

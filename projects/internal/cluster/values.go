@@ -10,6 +10,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gopkg.in/yaml.v3"
+
+	"mara/projects"
 )
 
 // Values is a tree of chart values. Leaves are plain Go values or Pulumi
@@ -108,6 +110,15 @@ func readValues(projectFolder, path string) (Values, error) {
 		return nil, fmt.Errorf("reading chart values: %s: %w", path, err)
 	}
 	return values, nil
+}
+
+// start is where to look for config/pulumi: the root, if the runner has told
+// it, else the project's folder.
+func start(ctx *pulumi.Context) string {
+	if root, ok := ctx.Value(projects.RootKey{}).(string); ok {
+		return root
+	}
+	return ctx.RootDirectory()
 }
 
 // configFolder finds config/pulumi in the nearest folder upward that has it.

@@ -36,11 +36,20 @@ type Deps struct {
 	Version          string   // of the runner
 	PulumiVersion    string   // of the Pulumi inside
 	Now              func() time.Time
-	Width            int                       // of the terminal at stdout; 0 when it is none
-	Engines          []string                  // where mara-engine may be, in order of preference
-	Interrupt        *interrupt.Levels         // how hard to stop; nil in tests that never stop
-	Programs         stacks.Programs           // the programs of the projects
-	Clouds           func() []simulate.Package // the clouds that can be simulated
+	Size             func() (width, height int) // of the terminal at stdout; zeros when it is none
+	Engines          []string                   // where mara-engine may be, in order of preference
+	Interrupt        *interrupt.Levels          // how hard to stop; nil in tests that never stop
+	Programs         stacks.Programs            // the programs of the projects
+	Clouds           func() []simulate.Package  // the clouds that can be simulated
+}
+
+// width is the width of the terminal at stdout; 0 when it is none.
+func (d Deps) width() int {
+	if d.Size == nil {
+		return 0
+	}
+	width, _ := d.Size()
+	return width
 }
 
 // gentle announces a run that the first Ctrl-C stops without cancelling it.
@@ -63,6 +72,8 @@ func commands(d Deps) []*cli.Command {
 		destroyCommand(d),
 		statusCommand(d),
 		outputsCommand(d),
+		envCommand(d),
+		pulumiCommand(d),
 		completionCommand(d),
 		versionCommand(d),
 	}

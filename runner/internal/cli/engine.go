@@ -41,21 +41,39 @@ func (s *session) startEngine(ctx context.Context, d Deps, o sessionOptions) (en
 	return e, nil
 }
 
-// chooseEngine is the Pulumi of --pulumi; else mara-engine, beside the runner or
-// where RUNNER_ENGINE says; else a fitting pulumi on PATH.
+// chooseEngine makes the engine of what findEngine has found.
 func chooseEngine(ctx context.Context, d Deps, installed string) (engine, error) {
+	found, err := findEngine(d, installed)
+	if err != nil {
+		return nil, err
+	}
+	if found.embedded {
+		return pulumicli.NewPool(found.path), nil
+	}
+	return pulumicli.NewInstalled(ctx, found.path)
+}
+
+// foundEngine is a program that runs Pulumi's commands.
+type foundEngine struct {
+	path     string
+	embedded bool // it is mara-engine
+}
+
+// findEngine finds the Pulumi of --pulumi; else mara-engine, beside the runner or
+// where RUNNER_ENGINE says; else a fitting pulumi on PATH.
+func findEngine(d Deps, installed string) (foundEngine, error) {
 	if installed != "" {
-		return pulumicli.NewInstalled(ctx, installed)
+		return foundEngine{path: installed}, nil
 	}
 	for _, path := range d.Engines {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return pulumicli.NewPool(path), nil
+			return foundEngine{path: path, embedded: true}, nil
 		}
 	}
 	if path, err := exec.LookPath("pulumi"); err == nil {
-		return pulumicli.NewInstalled(ctx, path)
+		return foundEngine{path: path}, nil
 	}
-	return nil, fmt.Errorf("there is no engine: neither %s nor a pulumi on PATH; install mara-engine beside runner, or set RUNNER_ENGINE", filepath.Base(engineName))
+	return foundEngine{}, fmt.Errorf("there is no engine: neither %s nor a pulumi on PATH; install mara-engine beside runner, or set RUNNER_ENGINE", filepath.Base(engineName))
 }
 
 // engineName is the file name of the embedded engine.

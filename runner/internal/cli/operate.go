@@ -3,21 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
-	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
-	"mara/runner/internal/report"
 	"mara/runner/internal/simulate"
 	"mara/runner/internal/stacks"
-	"mara/runner/internal/ui"
 )
 
 // defaultParallel is how many projects run at once unless told otherwise.
@@ -34,6 +27,7 @@ type operateOptions struct {
 	sessionOptions
 	Operation string
 	Parallel  int
+	Show      showOptions
 }
 
 // operateFlags are the flags of up, preview, refresh and destroy.
@@ -41,7 +35,7 @@ func operateFlags() []cli.Flag {
 	return joinFlags(
 		outputFlag("text", "json"),
 		[]cli.Flag{&cli.IntFlag{Name: "parallel", Value: defaultParallel, Usage: "run up to `N` projects at once; 1 follows the listed order exactly"}},
-		environmentFlags(), confirmFlags(), simulationFlags(), pulumiFlags(), baseFlags(),
+		showFlags(), environmentFlags(), confirmFlags(), simulationFlags(), pulumiFlags(), baseFlags(),
 	)
 }
 
@@ -72,7 +66,7 @@ func parseOperate(c *cli.Context, d Deps, operation string) (operateOptions, err
 	if _, err := arguments(c, 0); err != nil {
 		return operateOptions{}, err
 	}
-	o := operateOptions{sessionOptions: session, Operation: operation, Parallel: c.Int("parallel")}
+	o := operateOptions{sessionOptions: session, Operation: operation, Parallel: c.Int("parallel"), Show: parseShow(c)}
 	if o.Parallel < 1 {
 		return operateOptions{}, usage(operation, "--parallel: %d is not a number above 0", o.Parallel)
 	}
@@ -121,7 +115,7 @@ func runOperate(ctx context.Context, d Deps, o operateOptions) (err error) {
 		Emit:      run.emit,
 		Stop:      stop,
 	})
-	run.finish()
+	run.finish(d, o)
 	if err != nil {
 		return &reported{code: exitCode(err)}
 	}
@@ -138,96 +132,6 @@ type operator struct {
 func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
 	outcome, err := o.stacks.Operate(ctx, o.operation, step, emit)
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped}, err
-}
-
-// run is where the events of an operation go: to the screen and to the journal.
-type run struct {
-	emitter *event.Emitter
-	journal *journal.Journal
-	runs    string
-	screen  interface{ Err() error }
-	tell    func(text string)
-	opening string // a warning to begin with
-}
-
-// startRun opens the journal and the renderer.
-func startRun(d Deps, o operateOptions, s *session) (*run, error) {
-	r := &run{runs: filepath.Join(s.folder, "runs"), tell: func(string) {}}
-	var err error
-	r.journal, err = journal.Create(journal.Options{Dir: r.runs, Now: d.Now(), Warn: func(e event.Event) { r.emit(e) }})
-	if err != nil {
-		return nil, s.folderError(err)
-	}
-	var sink event.Sink
-	if o.Output == "json" {
-		screen := ui.NewJSON(d.Stdout)
-		sink, r.screen = screen, screen
-	} else {
-		screen := ui.NewPlain(d.Stdout, ui.PlainOptions{Width: d.Width, Colour: o.Color, Next: nextSteps(o, s)})
-		sink, r.screen = screen, screen
-		r.tell = func(text string) { fmt.Fprintln(d.Stdout, text) }
-	}
-	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: s.masker, Now: d.Now, Sinks: []event.Sink{sink, r.journal}})
-	if len(s.madeUp) > 0 && (o.Operation == event.Up || o.Operation == event.Preview) {
-		r.opening = "SIMULATED: made up throw-away values for " + strings.Join(s.madeUp, ", ")
-	}
-	return r, nil
-}
-
-// emit passes an event on; the first one is followed by what is to be said at
-// the opening.
-func (r *run) emit(e event.Event) {
-	r.emitter.Emit(e)
-	if e.Type == event.RunStarted && r.opening != "" {
-		r.emitter.Emit(event.Event{Type: event.RunWarning, Message: r.opening})
-	}
-}
-
-// finish completes the run's folder. What goes wrong here is no failure of the
-// operation: the journal has already warned, or the report is missing.
-func (r *run) finish() {
-	r.emitter.Close()
-	_ = r.journal.Close()
-	if path, err := r.writeReport(); err == nil {
-		r.tell("Report: " + path)
-	}
-	_, _ = journal.Prune(r.runs, journal.Keep)
-}
-
-// writeReport makes the run's page from its summary.
-func (r *run) writeReport() (string, error) {
-	summary, err := journal.Run{ID: r.journal.ID(), Dir: r.journal.Dir()}.Summary()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(r.journal.Dir(), "report.html")
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", err
-	}
-	return path, errors.Join(report.Write(file, report.HTML, summary), file.Close())
-}
-
-// nextSteps are the commands to type after a run.
-func nextSteps(o operateOptions, s *session) func(*event.Summary) []string {
-	suffix := " -s " + s.settings.Stack.Text
-	if o.Simulation.On {
-		suffix += " --simulate"
-	}
-	return func(summary *event.Summary) []string {
-		if summary.Outcome() != event.Succeeded {
-			return []string{"runner " + o.Operation + suffix + "   # carries on with what is left"}
-		}
-		switch o.Operation {
-		case event.Up:
-			return []string{"runner outputs" + suffix, "runner status" + suffix}
-		case event.Preview:
-			return []string{"runner up" + suffix}
-		case event.Refresh:
-			return []string{"runner preview" + suffix}
-		}
-		return nil
-	}
 }
 
 // defaultSpeed is how fast simulated clouds are unless told otherwise.

@@ -84,7 +84,7 @@ func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *se
 		StackFile:    copies.Stack,
 		SecretsFile:  copies.Secrets,
 		Env:          s.env,
-		Programs:     d.Programs,
+		Programs:     rooted(d.Programs, s.settings.Root),
 		Masker:       s.masker,
 		Empty:        !s.hasState(),
 	})

@@ -57,18 +57,19 @@ func Prepare(o Options) (Copies, error) {
 		return Copies{}, err
 	}
 	p := preparation{Options: o, stack: stack, secrets: secrets, passphrase: passphrase}
-	switch {
-	case !ok && o.Simulate != nil:
+	if err := p.namePassphraseFile(); err != nil {
+		return Copies{}, err
+	}
+	if o.Simulate != nil && (!ok || !p.usesPassphrase(stack) || !p.usesPassphrase(secrets)) {
 		p.forgetSecrets()
-	case !ok && !p.needsPassphrase():
-		return p.copies()
-	case !ok:
+		ok = true
+	}
+	p.inherit()
+	if !ok && (p.usesPassphrase(stack) || p.usesPassphrase(secrets)) {
 		return Copies{}, ErrNoPassphrase
 	}
-	if p.needsPassphrase() {
-		if err := p.unlock(); err != nil {
-			return Copies{}, err
-		}
+	if err := p.unlock(); err != nil {
+		return Copies{}, err
 	}
 	if err := p.makeUp(); err != nil {
 		return Copies{}, err
@@ -85,46 +86,81 @@ type preparation struct {
 	result         Copies
 }
 
+// The top-level keys of a stack file that say how its values are encrypted.
 const (
 	saltKey     = "encryptionsalt"
 	providerKey = "secretsprovider"
+	dataKey     = "encryptedkey" // of a cloud's key service
 )
 
 // simulatedPassphrase protects nothing but throw-away values.
 const simulatedPassphrase = "SIMULATED-throw-away-passphrase"
 
-// forgetSecrets lets a simulation run without the passphrase: encrypted values,
-// which nobody can read now, are left out and made up instead.
+// namePassphraseFile makes the path of a passphrase file hold in the folders of
+// the working copies, too, where Pulumi reads it.
+func (p *preparation) namePassphraseFile() error {
+	file := p.Env[passphraseFileVariable]
+	if file == "" || filepath.IsAbs(file) {
+		return nil
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return fmt.Errorf("reading the passphrase (%s): %w", passphraseFileVariable, err)
+	}
+	p.result.Env = map[string]string{passphraseFileVariable: path}
+	return nil
+}
+
+// forgetSecrets lets a simulation run without the passphrase, and without the
+// key service of a cloud: encrypted values, which nobody can read now, are left
+// out and made up instead.
 func (p *preparation) forgetSecrets() {
 	p.passphrase = simulatedPassphrase
-	p.result.Env = map[string]string{"PULUMI_CONFIG_PASSPHRASE": simulatedPassphrase}
+	p.result.Env = map[string]string{passphraseVariable: simulatedPassphrase}
 	for _, file := range []stackFile{p.stack, p.secrets} {
 		for _, key := range file.secureKeys() {
 			remove(file.config(), key)
 		}
-		for _, key := range []string{saltKey, providerKey, "encryptedkey"} {
+		for _, key := range []string{saltKey, providerKey, dataKey} {
 			remove(file.root, key)
 		}
 	}
 }
 
-// needsPassphrase is false where a cloud's key service or the Pulumi Cloud
-// encrypts.
-func (p *preparation) needsPassphrase() bool {
-	if p.stack.text(saltKey) != "" || p.secrets.text(saltKey) != "" {
-		return true
+// inherit lets the secrets project use the key service of the others, unless
+// its own file says how it is encrypted.
+func (p *preparation) inherit() {
+	if p.secrets.text(saltKey) != "" || p.secrets.text(providerKey) != "" {
+		return
 	}
-	provider := p.stack.text(providerKey)
-	return (provider == "" || provider == "passphrase") && !p.Managed
+	for _, key := range []string{providerKey, dataKey} {
+		if value := p.stack.text(key); value != "" {
+			p.secrets.setText(key, value)
+		}
+	}
+}
+
+// usesPassphrase is false for a file whose values a cloud's key service or the
+// Pulumi Cloud encrypts. The rules are Pulumi's own.
+func (p *preparation) usesPassphrase(file stackFile) bool {
+	switch file.text(providerKey) {
+	case "passphrase":
+		return true
+	case "", "default":
+		return file.text(saltKey) != "" || !p.Managed || p.Simulate != nil
+	}
+	return false
 }
 
 // unlock checks the passphrase against the salts there are, and gives one to
 // the file that has none.
 func (p *preparation) unlock() error {
-	stackSalt, secretsSalt := p.stack.text(saltKey), p.secrets.text(saltKey)
+	stackSalt, secretsSalt := p.saltOf(p.stack), p.saltOf(p.secrets)
 	var key *Key
 	var err error
 	switch {
+	case !p.usesPassphrase(p.stack) && !p.usesPassphrase(p.secrets):
+		return nil
 	case stackSalt != "":
 		key, err = p.open(stackSalt, p.Stack.Path)
 	case secretsSalt != "":
@@ -135,15 +171,27 @@ func (p *preparation) unlock() error {
 	if err != nil {
 		return err
 	}
-	p.stack.setText(saltKey, key.Salt())
 	p.secretsKey = key
 	if secretsSalt != "" && secretsSalt != key.Salt() {
 		if p.secretsKey, err = p.open(secretsSalt, p.Secrets.Path); err != nil {
 			return err
 		}
 	}
-	p.secrets.setText(saltKey, p.secretsKey.Salt())
+	if p.usesPassphrase(p.stack) {
+		p.stack.setText(saltKey, key.Salt())
+	}
+	if p.usesPassphrase(p.secrets) {
+		p.secrets.setText(saltKey, p.secretsKey.Salt())
+	}
 	return nil
+}
+
+// saltOf is the salt of a file that is encrypted with the passphrase.
+func (p *preparation) saltOf(file stackFile) string {
+	if !p.usesPassphrase(file) {
+		return ""
+	}
+	return file.text(saltKey)
 }
 
 func (p *preparation) open(salt, path string) (*Key, error) {

@@ -77,19 +77,25 @@ func (k *Key) Encrypt(value string) (string, error) {
 	return k.crypter.EncryptValue(context.Background(), value)
 }
 
+// The variables that tell Pulumi the passphrase.
+const (
+	passphraseVariable     = "PULUMI_CONFIG_PASSPHRASE"
+	passphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
+)
+
 // Passphrase is the passphrase of an environment of variables, by Pulumi's own
 // rules; ok is false when there is none. An empty one that is set counts.
 func Passphrase(env map[string]string) (passphrase string, ok bool, err error) {
-	if passphrase, ok := env["PULUMI_CONFIG_PASSPHRASE"]; ok {
+	if passphrase, ok := env[passphraseVariable]; ok {
 		return passphrase, true, nil
 	}
-	file, ok := env["PULUMI_CONFIG_PASSPHRASE_FILE"]
+	file, ok := env[passphraseFileVariable]
 	if !ok || file == "" {
 		return "", false, nil
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return "", false, fmt.Errorf("reading the passphrase (PULUMI_CONFIG_PASSPHRASE_FILE): %w", err)
+		return "", false, fmt.Errorf("reading the passphrase (%s): %w", passphraseFileVariable, err)
 	}
 	return strings.TrimSpace(string(content)), true, nil
 }

@@ -45,6 +45,8 @@ type Outcome struct {
 	// Skipped is the reason why there was nothing to do, such as "never
 	// deployed". What depends on such a step still runs.
 	Skipped string
+	// Unknown are the projects whose outputs a preview did not know.
+	Unknown []string
 }
 
 // Options are the inputs of Run.
@@ -150,6 +152,7 @@ type StepResult struct {
 	// Causes are the failed projects that kept the step from starting.
 	Causes   []string
 	Changes  event.Changes
+	Unknown  []string // see Outcome
 	Duration time.Duration
 	// Attempts is how often the operation was tried; zero for a step that never
 	// started.

@@ -246,7 +246,7 @@ func (r *run) record(position int, result StepResult) {
 	r.results[position] = result
 	e := event.Event{
 		Type: event.StepFinished, Project: result.Project, Title: r.Plan.Steps[position].Project.Title,
-		Result: result.Result, Reason: result.Reason, Causes: result.Causes,
+		Result: result.Result, Reason: result.Reason, Causes: result.Causes, Unknown: result.Unknown,
 		Changes: &result.Changes, DurationMS: result.Duration.Milliseconds(),
 	}
 	if result.Err != nil {

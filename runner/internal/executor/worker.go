@@ -57,7 +57,8 @@ func (w worker) work(ctx context.Context) StepResult {
 // not by the error: an interrupted engine reports all kinds of them.
 func (w worker) judge(limited context.Context, a attempts) StepResult {
 	result := StepResult{
-		Project: w.step.Project.Name, Result: event.Succeeded, Changes: a.out.Changes, Attempts: a.count, Err: a.err,
+		Project: w.step.Project.Name, Result: event.Succeeded, Changes: a.out.Changes, Unknown: a.out.Unknown,
+		Attempts: a.count, Err: a.err,
 	}
 	var late *TimeoutError
 	switch {

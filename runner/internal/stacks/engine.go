@@ -3,7 +3,6 @@ package stacks
 import (
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -28,11 +27,13 @@ type engineEvents struct {
 	stop    chan struct{} // closed when the operation has returned
 	done    chan struct{} // closed when the reader has ended
 
-	changes    event.Changes
+	changes    event.Changes   // of the engine's own summary
+	summed     bool            // there was one
 	finished   event.Changes   // resources done so far
 	references map[string]bool // fully qualified names of stacks that were read
 	errors     []string        // error diagnostics, in order
 	failed     []string        // resources whose action failed
+	outputs    *stackOutputs   // of the stack itself
 }
 
 func newEngineEvents(emit func(event.Event)) *engineEvents {
@@ -47,21 +48,17 @@ func newEngineEvents(emit func(event.Event)) *engineEvents {
 	return e
 }
 
-// drainTime bounds the wait for events after an operation has returned. The
-// Automation API closes the channel, but not when the command fails before it
-// has connected.
-const drainTime = 2 * time.Second
-
 // wait returns when all events are read. It is called once, after the operation.
 func (e *engineEvents) wait() {
 	close(e.stop)
 	<-e.done
 }
 
+// read takes events until the Automation API closes the channel, which it does
+// not when the command fails before it has connected. When an operation
+// returns, its server of events has ended, so nothing can come any more.
 func (e *engineEvents) read() {
 	defer close(e.done)
-	stop := e.stop
-	var late <-chan time.Time
 	for {
 		select {
 		case ev, open := <-e.channel:
@@ -69,12 +66,19 @@ func (e *engineEvents) read() {
 				return
 			}
 			e.take(ev)
-		case <-stop:
-			stop, late = nil, time.After(drainTime)
-		case <-late:
+		case <-e.stop:
 			return
 		}
 	}
+}
+
+// result is what the operation has changed: by the engine's summary or, if it
+// was killed before that, by what was done until then.
+func (e *engineEvents) result() event.Changes {
+	if e.summed {
+		return e.changes
+	}
+	return e.finished
 }
 
 func (e *engineEvents) take(ev events.EngineEvent) {
@@ -88,7 +92,7 @@ func (e *engineEvents) take(ev events.EngineEvent) {
 	case ev.DiagnosticEvent != nil:
 		e.diagnostic(*ev.DiagnosticEvent)
 	case ev.SummaryEvent != nil:
-		e.changes = changesOf(ev.SummaryEvent.ResourceChanges)
+		e.changes, e.summed = changesOf(ev.SummaryEvent.ResourceChanges), true
 	}
 }
 
@@ -102,6 +106,7 @@ func (e *engineEvents) started(step apitype.StepEventMetadata) {
 }
 
 func (e *engineEvents) ended(step apitype.StepEventMetadata) {
+	e.noteOutputs(step)
 	if action, shown := actionOf(step); shown {
 		e.finished = e.finished.Count(action)
 	}

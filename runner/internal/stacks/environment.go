@@ -48,8 +48,9 @@ const secretsProject = "secrets"
 type Environment struct {
 	options Options
 
-	mu        sync.Mutex // guards summaries
+	mu        sync.Mutex // guards what follows
 	summaries map[string]Summary
+	changing  map[string]bool // projects whose outputs a preview has found to change
 }
 
 // Summary is what the backend's list says about a project's stack.
@@ -62,7 +63,7 @@ type Summary struct {
 
 // Open asks the backend once which of the environment's stacks exist.
 func Open(ctx context.Context, options Options) (*Environment, error) {
-	e := &Environment{options: options, summaries: map[string]Summary{}}
+	e := &Environment{options: options, summaries: map[string]Summary{}, changing: map[string]bool{}}
 	if options.Empty {
 		return e, nil
 	}
@@ -148,6 +149,9 @@ func (e *Environment) qualified(project string) string {
 // wrote to stdout.
 func (e *Environment) run(ctx context.Context, dir string, args ...string) (string, error) {
 	stdout, stderr, _, err := e.options.Command.Run(ctx, dir, nil, nil, nil, environ(e.options.Env), args...)
+	if err != nil && ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
 	if err != nil {
 		return "", e.explain(err, stderr)
 	}

@@ -36,7 +36,7 @@ var known = []struct {
 		func([]string) error {
 			return errors.New("no passphrase is set: set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE")
 		}},
-	{regexp.MustCompile(`the current deployment version is newer|newer than what this version of the Pulumi CLI understands`),
+	{regexp.MustCompile(`newer than what this version of the Pulumi CLI understands|not supported by this version of the Pulumi CLI|deployment version is too new|deployment needs support for the following features`),
 		func([]string) error {
 			return errors.New("the state was written by a newer Pulumi; use an installed one of that version with --pulumi PATH")
 		}},
@@ -55,6 +55,11 @@ func (e *Environment) failure(ctx context.Context, err error, engine *engineEven
 	if explained := classify(texts); explained != nil {
 		return explained
 	}
+	return ifTransient(e.summarise(err, engine, texts), engine.errors)
+}
+
+// summarise says in one line what an operation failed of.
+func (e *Environment) summarise(err error, engine *engineEvents, texts string) error {
 	switch {
 	case len(engine.failed) == 1:
 		return fmt.Errorf("%s failed: %s", engine.failed[0], cause(texts))

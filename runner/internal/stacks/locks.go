@@ -2,7 +2,9 @@ package stacks
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -25,15 +27,19 @@ func (l Lock) String() string {
 // Locks lists the locks on a project's stack below the folder of a file
 // backend. Pulumi has no command that tells them.
 func (e *Environment) Locks(backendFolder, project string) ([]Lock, error) {
-	pattern := filepath.Join(backendFolder, ".pulumi", "locks", e.options.Organization, project, e.options.Stack, "*.json")
-	files, err := filepath.Glob(pattern)
-	if err != nil {
-		return nil, err
+	folder := filepath.Join(backendFolder, ".pulumi", "locks", e.options.Organization, project, e.options.Stack)
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the locks: %w", err)
 	}
 	var locks []Lock
-	for _, file := range files {
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != ".json" {
+			continue
+		}
+		file := filepath.Join(folder, entry.Name())
 		content, err := os.ReadFile(file)
-		if os.IsNotExist(err) {
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // released since
 		}
 		if err != nil {

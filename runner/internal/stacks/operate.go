@@ -3,6 +3,8 @@ package stacks
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -15,40 +17,76 @@ import (
 	"mara/runner/internal/plan"
 )
 
+// Task is one operation on one stack.
+type Task struct {
+	Operation string
+	Step      plan.Step
+	// ParallelResources is how many resources the engine works on at once; zero
+	// leaves it to Pulumi.
+	ParallelResources int
+	// Forgiven drops from the state what was in a cluster that is gone or
+	// cannot be reached, instead of failing to destroy it.
+	Forgiven bool
+	// Remove removes the stack once nothing is left in it.
+	Remove bool
+	// Imports are the ids of resources that a creation which was cut off has
+	// made all the same, by URN. Other pending creations are forgotten by a
+	// refresh that Clear is set for.
+	Imports map[string]string
+	Clear   bool
+}
+
 // Outcome is what an operation on one stack came to.
 type Outcome struct {
 	Changes event.Changes
 	Skipped string // why nothing was done, if so
+	// Unknown are the projects whose outputs a preview has read before they are
+	// known: it is partial.
+	Unknown []string
 }
 
 // Operate does one operation on the stack of a step. Events about its
 // resources and diagnostics go to emit while it runs. The error is the cause in
 // one line; the diagnostics carry the details.
 func (e *Environment) Operate(ctx context.Context, operation string, step plan.Step, emit func(event.Event)) (Outcome, error) {
-	project := step.Project.Name
-	if reason := e.nothingToDo(operation, project); reason != "" {
-		return Outcome{Skipped: reason}, nil
+	return e.Do(ctx, Task{Operation: operation, Step: step}, emit)
+}
+
+// Do does a task, as Operate does.
+func (e *Environment) Do(ctx context.Context, task Task, emit func(event.Event)) (Outcome, error) {
+	project := task.Step.Project.Name
+	if reason := e.nothingToDo(task.Operation, project); reason != "" {
+		return Outcome{Skipped: reason}, e.finishDestroy(ctx, task)
 	}
-	stack, err := e.stackOf(ctx, project)
+	stack, err := e.stackOf(ctx, project, task.flags())
 	if err != nil {
 		return Outcome{}, err
 	}
 	engine := newEngineEvents(emit)
-	err = perform(ctx, operation, stack, engine.channel)
+	err = perform(ctx, task, stack, engine.channel)
 	engine.wait()
 	if err != nil {
-		return Outcome{Changes: engine.changes}, e.failure(ctx, err, engine)
+		err = e.forgive(ctx, task, e.failure(ctx, err, engine), emit)
 	}
-	e.learn(operation, project)
-	if operation == event.Up || operation == event.Preview {
-		e.compareReferences(step, engine.references, emit)
+	outcome := Outcome{Changes: engine.result()}
+	if err != nil {
+		return outcome, err
 	}
-	return Outcome{Changes: engine.changes}, nil
+	e.learn(task.Operation, project)
+	switch task.Operation {
+	case event.Preview:
+		outcome.Unknown = e.unknownNeeds(task.Step)
+		e.expect(project, engine.changesOutputs(len(outcome.Unknown) > 0))
+		e.compareReferences(task.Step, engine.references, emit)
+	case event.Up:
+		e.compareReferences(task.Step, engine.references, emit)
+	}
+	return outcome, e.finishDestroy(ctx, task)
 }
 
 // nothingToDo says why an operation has nothing to work on.
 func (e *Environment) nothingToDo(operation, project string) string {
-	if operation != event.Refresh && operation != event.Destroy {
+	if operation == event.Up || operation == event.Preview {
 		return ""
 	}
 	switch summary := e.Summary(project); {
@@ -72,25 +110,43 @@ func (e *Environment) learn(operation, project string) {
 
 // perform runs the operation through the Automation API. Its text output is
 // not used: everything comes as events.
-func perform(ctx context.Context, operation string, stack auto.Stack, channel chan<- events.EngineEvent) error {
+func perform(ctx context.Context, task Task, stack auto.Stack, channel chan<- events.EngineEvent) error {
 	var err error
-	switch operation {
+	resources := task.ParallelResources
+	switch task.Operation {
 	case event.Up:
 		_, err = stack.Up(ctx, optup.EventStreams(channel), optup.ShowSecrets(false),
-			optup.SuppressOutputs(), optup.UserAgent(agent))
+			optup.SuppressOutputs(), optup.UserAgent(agent), optup.Parallel(resources))
 	case event.Preview:
 		_, err = stack.Preview(ctx, optpreview.EventStreams(channel), optpreview.SuppressOutputs(),
-			optpreview.UserAgent(agent))
+			optpreview.UserAgent(agent), optpreview.Parallel(resources))
 	case event.Refresh:
-		_, err = stack.Refresh(ctx, optrefresh.EventStreams(channel), optrefresh.ShowSecrets(false),
-			optrefresh.SuppressOutputs(), optrefresh.UserAgent(agent))
+		options := []optrefresh.Option{optrefresh.EventStreams(channel), optrefresh.ShowSecrets(false),
+			optrefresh.SuppressOutputs(), optrefresh.UserAgent(agent), optrefresh.Parallel(resources)}
+		if task.Clear {
+			options = append(options, optrefresh.ClearPendingCreates())
+		}
+		_, err = stack.Refresh(ctx, options...)
+	case event.Drift:
+		_, err = stack.PreviewRefresh(ctx, optrefresh.EventStreams(channel), optrefresh.SuppressOutputs(),
+			optrefresh.UserAgent(agent), optrefresh.Parallel(resources))
 	case event.Destroy:
 		_, err = stack.Destroy(ctx, optdestroy.EventStreams(channel), optdestroy.ShowSecrets(false),
-			optdestroy.SuppressOutputs(), optdestroy.UserAgent(agent))
+			optdestroy.SuppressOutputs(), optdestroy.UserAgent(agent), optdestroy.Parallel(resources))
 	default:
-		panic(fmt.Sprintf("unknown operation %q", operation))
+		panic(fmt.Sprintf("unknown operation %q", task.Operation))
 	}
 	return err
+}
+
+// flags are arguments of Pulumi's command that the Automation API does not
+// have.
+func (t Task) flags() []string {
+	var flags []string
+	for _, urn := range slices.Sorted(maps.Keys(t.Imports)) {
+		flags = append(flags, "--import-pending-creates", urn, "--import-pending-creates", t.Imports[urn])
+	}
+	return flags
 }
 
 // agent names the runner in Pulumi's update metadata.
@@ -106,6 +162,9 @@ func (e *Environment) compareReferences(step plan.Step, found map[string]bool, e
 		if !found[e.qualified(project)] {
 			emit(warning("the plan declares that it reads %s, but it did not", project))
 		}
+	}
+	for _, project := range step.Outside { // a selection has left it out
+		declared[project] = true
 	}
 	for name := range found {
 		if project, ours := e.projectOf(name); ours && !declared[project] {

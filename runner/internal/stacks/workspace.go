@@ -17,8 +17,8 @@ import (
 )
 
 // stackOf prepares the working copy of a project and returns its stack, which
-// is created when it is missing.
-func (e *Environment) stackOf(ctx context.Context, project string) (auto.Stack, error) {
+// is created when it is missing. The flags are added to the operation's own.
+func (e *Environment) stackOf(ctx context.Context, project string, flags []string) (auto.Stack, error) {
 	program, ok := e.options.Programs(project)
 	if !ok {
 		return auto.Stack{}, fmt.Errorf("this runner has no program for the project %s", project)
@@ -28,7 +28,7 @@ func (e *Environment) stackOf(ctx context.Context, project string) (auto.Stack, 
 		return auto.Stack{}, err
 	}
 	ws, err := auto.NewLocalWorkspace(ctx,
-		auto.Pulumi(frugal{e.options.Command}),
+		auto.Pulumi(frugal{PulumiCommand: e.options.Command, flags: flags}),
 		auto.WorkDir(dir),
 		auto.Program(e.learnSecrets(project, program)),
 		auto.EnvVars(e.options.Env),
@@ -42,6 +42,9 @@ func (e *Environment) stackOf(ctx context.Context, project string) (auto.Stack, 
 		return auto.SelectStack(ctx, name, ws)
 	}
 	stack, err := auto.NewStack(ctx, name, ws)
+	if err != nil && ctx.Err() != nil {
+		return auto.Stack{}, context.Cause(ctx)
+	}
 	if err != nil {
 		return auto.Stack{}, e.explain(err, "")
 	}
@@ -63,15 +66,18 @@ func (e *Environment) workingCopy(project string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	files := map[string][]byte{
-		"Pulumi.yaml":                         settings, // JSON is YAML
-		"Pulumi." + e.options.Stack + ".yaml": e.stackFile(project),
-	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("preparing the working copy: %w", err)
 	}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+	// Pulumi.yaml comes last: where it is, the working copy is complete.
+	for _, file := range []struct {
+		name    string
+		content []byte
+	}{
+		{"Pulumi." + e.options.Stack + ".yaml", e.stackFile(project)},
+		{"Pulumi.yaml", settings}, // JSON is YAML
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file.name), file.content, 0o600); err != nil {
 			return "", fmt.Errorf("preparing the working copy: %w", err)
 		}
 	}

@@ -1,0 +1,56 @@
+package projects_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+
+	"mara/projects"
+)
+
+// TestPulumiReadsManifests has Pulumi's own code read every Pulumi.yaml of the
+// checkout and find what they refer to, as plain `pulumi up` does.
+func TestPulumiReadsManifests(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range projects.All() {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			folder := filepath.Join(root, "projects", filepath.FromSlash(p.Path))
+			project, err := workspace.LoadProject(filepath.Join(folder, "Pulumi.yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(project.Name) != p.Name || project.Runtime.Name() != "go" {
+				t.Errorf("name %q, runtime %q", project.Name, project.Runtime.Name())
+			}
+			if main := filepath.Join(folder, project.Main); main != filepath.Join(root, "projects", "standalone") {
+				t.Errorf("main is %s", main)
+			} else if _, err := os.Stat(filepath.Join(main, "main.go")); err != nil {
+				t.Error(err)
+			}
+			checkConfigFolder(t, root, filepath.Join(folder, project.StackConfigDir), p)
+		})
+	}
+}
+
+// checkConfigFolder holds that the stack file is the one the runner reads. The
+// folder of encrypted values is only made when there are some.
+func checkConfigFolder(t *testing.T, root, folder string, p projects.Project) {
+	t.Helper()
+	want := filepath.Join(root, "config", "pulumi")
+	if _, err := os.Stat(want); err != nil {
+		t.Error(err)
+	}
+	if p.Name == projects.Secrets().Name {
+		want = filepath.Join(want, "secrets")
+	}
+	if folder != want {
+		t.Errorf("stackConfigDir is %s, want %s", folder, want)
+	}
+}

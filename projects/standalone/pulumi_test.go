@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"mara/projects"
+)
+
+// languageHost is how Pulumi calls the program that runs Go programs.
+const languageHost = "pulumi-language-go"
+
+// TestMain lets the test binary play two more parts: the language host that an
+// official Pulumi brings along, and, started by that, the shared main. So
+// `pulumi up` is tested in a project's folder, and nothing has to be compiled
+// again.
+func TestMain(m *testing.M) {
+	switch {
+	case filepath.Base(os.Args[0]) == languageHost:
+		serveLanguage()
+	case os.Getenv(pulumi.EnvMonitor) != "":
+		main()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// TestPulumiUp deploys a project that needs no cloud, in its folder of a
+// checkout, with the stock CLI and with the engine inside run by hand. Under
+// test are the manifests, where configuration and state are found, and the
+// shared main.
+func TestPulumiUp(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"pulumi", "mara-engine"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			c := newCheckout(t, engine)
+			c.pulumi(projects.KindCluster(), deployment(t), "stack", "init", "dev")
+			c.pulumi(projects.KindCluster(), deployment(t), "stack", "import")
+			c.pulumi(projects.Kubeconfig(), "", "stack", "init", "dev")
+			c.pulumi(projects.Kubeconfig(), "", "up", "--yes")
+
+			var outputs map[string]string
+			text := c.pulumi(projects.Kubeconfig(), "", "stack", "output", "--json")
+			if err := json.Unmarshal([]byte(text), &outputs); err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]string{"cluster_name": "mara-dev", "context": "kind-mara-dev", "kubeconfig": "[secret]"}
+			if diff := cmp.Diff(want, outputs); diff != "" {
+				t.Errorf("outputs (-want +got):\n%s", diff)
+			}
+			checkStacks(t, c.pulumi(projects.Kubeconfig(), "", "stack", "ls", "--all", "--json", "--fully-qualify-stack-names"))
+			file, err := os.ReadFile(filepath.Join(c.root, "config/pulumi/Pulumi.dev.yaml"))
+			if err != nil || !strings.Contains(string(file), "encryptionsalt") {
+				t.Errorf("the stack file in config/pulumi was not used: %v\n%s", err, file)
+			}
+		})
+	}
+}
+
+// checkStacks holds the names of the stacks in the state: the runner's.
+func checkStacks(t *testing.T, text string) {
+	t.Helper()
+	var stacks []struct{ Name string }
+	if err := json.Unmarshal([]byte(text), &stacks); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, stack := range stacks {
+		names[stack.Name] = true
+	}
+	want := map[string]bool{"organization/kind-cluster/dev": true, "organization/kubeconfig/dev": true}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("stacks (-want +got):\n%s", diff)
+	}
+}
+
+// checkout is a root with the manifests of all projects.
+type checkout struct {
+	t          *testing.T
+	root, home string
+	path       string // of the engine
+}
+
+func newCheckout(t *testing.T, engine string) *checkout {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "bin", engine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("bin/%s is not built: run `make build tools` first (%v)", engine, err)
+	}
+	c := &checkout{t: t, root: t.TempDir(), home: t.TempDir(), path: path}
+	c.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n")
+	c.write("projects/standalone/main.go", "package main\n")
+	c.write("state/.keep", "")
+	for _, project := range projects.All() {
+		manifest, err := projects.Manifest(project)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.write(filepath.Join("projects", project.Path, "Pulumi.yaml"), string(manifest))
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(c.home, languageHost)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *checkout) write(name, content string) {
+	c.t.Helper()
+	path := filepath.Join(c.root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// pulumi runs a Pulumi command in a project's folder and returns its output.
+func (c *checkout) pulumi(project projects.Project, input string, args ...string) string {
+	c.t.Helper()
+	command := exec.CommandContext(c.t.Context(), c.path, append([]string{"--non-interactive"}, args...)...)
+	command.Dir = filepath.Join(c.root, "projects", project.Path)
+	command.Env = []string{
+		"HOME=" + c.home, "PATH=" + c.home + string(os.PathListSeparator) + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(),
+		"PULUMI_HOME=" + filepath.Join(c.home, "pulumi"), "PULUMI_BACKEND_URL=file://" + filepath.Join(c.root, "state"),
+		"PULUMI_STACK=dev", "PULUMI_CONFIG_PASSPHRASE=secret", "PULUMI_SKIP_UPDATE_CHECK=true",
+	}
+	command.Stdin = strings.NewReader(input)
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		c.t.Fatalf("pulumi %s in %s: %v\n%s%s", strings.Join(args, " "), project.Path, err, &stdout, &stderr)
+	}
+	return stdout.String()
+}
+
+// deployment is the state of a cluster that is up.
+func deployment(t *testing.T) string {
+	t.Helper()
+	kubeconfig := `{"clusters": [{"name": "c"}], "users": [{"name": "u"}],
+		"contexts": [{"name": "kind-mara-dev"}], "current-context": "kind-mara-dev"}`
+	content, err := json.Marshal(map[string]any{"version": 3, "deployment": map[string]any{
+		"manifest": map[string]any{"time": "2026-11-20T12:00:00Z", "magic": "", "version": ""},
+		"resources": []any{map[string]any{
+			"urn":  "urn:pulumi:dev::kind-cluster::pulumi:pulumi:Stack::kind-cluster-dev",
+			"type": "pulumi:pulumi:Stack", "custom": false,
+			"outputs": map[string]any{"kubeconfig": kubeconfig, "cluster_name": "mara-dev"},
+		}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// serveLanguage is the language host: it tells its port and starts programs.
+func serveLanguage() {
+	handle, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
+		Init: func(server *grpc.Server) error {
+			pulumirpc.RegisterLanguageRuntimeServer(server, &language{engine: os.Args[len(os.Args)-1]})
+			return nil
+		},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(handle.Port)
+	<-handle.Done
+}
+
+// language does what the official host does once it has compiled a program.
+type language struct {
+	pulumirpc.UnimplementedLanguageRuntimeServer
+	engine string
+}
+
+func (*language) GetRequiredPackages(context.Context, *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
+	return &pulumirpc.GetRequiredPackagesResponse{}, nil
+}
+
+func (*language) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: "1.0.0"}, nil
+}
+
+func (l *language) Run(ctx context.Context, request *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
+	if _, err := os.Stat(filepath.Join(request.GetInfo().GetProgramDirectory(), "main.go")); err != nil {
+		return &pulumirpc.RunResponse{Error: "nothing to compile in main: " + err.Error()}, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	config, err := json.Marshal(request.GetConfig())
+	if err != nil {
+		return nil, err
+	}
+	command := exec.CommandContext(ctx, self)
+	command.Dir = request.GetPwd()
+	command.Env = append(os.Environ(),
+		pulumi.EnvOrganization+"="+request.GetOrganization(), pulumi.EnvProject+"="+request.GetProject(),
+		pulumi.EnvPulumiRootDirectory+"="+request.GetInfo().GetRootDirectory(), pulumi.EnvStack+"="+request.GetStack(),
+		pulumi.EnvConfig+"="+string(config), pulumi.EnvParallel+"="+strconv.Itoa(int(request.GetParallel())),
+		pulumi.EnvDryRun+"="+strconv.FormatBool(request.GetDryRun()),
+		pulumi.EnvMonitor+"="+request.GetMonitorAddress(), pulumi.EnvEngine+"="+l.engine,
+	)
+	if output, err := command.CombinedOutput(); err != nil {
+		return &pulumirpc.RunResponse{Error: fmt.Sprintf("%v\n%s", err, output)}, nil
+	}
+	return &pulumirpc.RunResponse{}, nil
+}

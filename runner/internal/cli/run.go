@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/report"
+)
+
+// run is where the events of an operation go: to the screen, to the journal,
+// and into its reports.
+type run struct {
+	emitter   *event.Emitter
+	journal   *journal.Journal
+	screen    screen
+	collector *report.Collector
+	summary   event.Summary
+	opening   string // a warning to begin with
+	reports   []string
+	markdown  string // file of GitHub's step summary
+}
+
+// Emit implements event.Sink: the run keeps the sum of its events.
+func (r *run) Emit(e event.Event) { r.summary.Apply(e) }
+
+// startRun opens the journal and the screen.
+func startRun(d Deps, o operateOptions, s *session) (*run, error) {
+	if err := o.Show.check(); err != nil {
+		return nil, err
+	}
+	r := &run{collector: report.NewCollector()}
+	var err error
+	r.journal, err = journal.Create(journal.Options{
+		Dir: s.runsFolder(), Now: d.Now(), Meta: s.meta(d, o),
+		Warn: func(e event.Event) { r.emit(e) },
+	})
+	if err != nil {
+		return nil, s.folderError(err)
+	}
+	show, look, err := newScreen(d, o, s)
+	if err != nil {
+		return nil, errors.Join(err, r.journal.Close())
+	}
+	r.screen, r.markdown = show, look.StepSummary
+	r.reports = []string{filepath.Join(r.journal.Dir(), "report.html")}
+	if o.Show.Report != "" {
+		r.reports = append(r.reports, o.Show.Report)
+	}
+	r.emitter = event.NewEmitter(event.EmitterOptions{
+		Run: r.journal.ID(), Masker: s.masker, Now: d.Now,
+		Sinks: []event.Sink{show, r.journal, r.collector, r},
+	})
+	if len(s.madeUp) > 0 && (o.Operation == event.Up || o.Operation == event.Preview) {
+		r.opening = "SIMULATED: made up throw-away values for " + strings.Join(s.madeUp, ", ")
+	}
+	return r, nil
+}
+
+// emit passes an event on; the first one is followed by what is to be said at
+// the opening.
+func (r *run) emit(e event.Event) {
+	r.emitter.Emit(e)
+	if e.Type == event.RunStarted && r.opening != "" {
+		r.emitter.Emit(event.Event{Type: event.RunWarning, Message: r.opening})
+	}
+}
+
+// finish ends the screen and completes the run's folder. What goes wrong here
+// is told, but is no failure of the operation.
+func (r *run) finish(d Deps, o operateOptions) {
+	r.emitter.Close()
+	_ = r.screen.Close() // nobody reads any more
+	_ = r.journal.Close()
+	for _, path := range r.reports {
+		if err := writeReport(path, &r.summary, r.collector.Details()); err != nil {
+			fmt.Fprintf(d.Stderr, "warning: the report could not be written: %v\n", err)
+			continue
+		}
+		if o.Output != "json" {
+			fmt.Fprintf(d.Stdout, "Report: %s\n", path)
+		}
+	}
+	if r.markdown != "" {
+		if err := report.AppendStepSummary(r.markdown, &r.summary); err != nil {
+			fmt.Fprintf(d.Stderr, "warning: the step summary could not be written: %v\n", err)
+		}
+	}
+	_, _ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Keep)
+}
+
+// runsFolder keeps the environment's runs.
+func (s *session) runsFolder() string { return filepath.Join(s.folder, "runs") }
+
+// environment names what runs are about.
+func (s *session) environment() journal.Environment {
+	return journal.Environment{Provider: s.provider.Name, Stack: s.settings.Stack.Text}
+}
+
+// meta tells who runs what, for the run's folder.
+func (s *session) meta(d Deps, o operateOptions) journal.Meta {
+	owner := lock.Self(o.Operation, "", d.Now())
+	return journal.Meta{
+		Operation: o.Operation, Environment: s.environment(), Simulated: o.Simulation.On,
+		User: owner.User, Host: owner.Host, PID: owner.PID, Runner: d.Version,
+	}
+}
+
+// nextSteps are the commands to type after a run.
+func nextSteps(o operateOptions, s *session) func(*event.Summary) []string {
+	suffix := " -s " + s.settings.Stack.Text
+	if o.Simulation.On {
+		suffix += " --simulate"
+	}
+	return func(summary *event.Summary) []string {
+		if summary.Outcome() != event.Succeeded {
+			return []string{"runner " + o.Operation + suffix + "   # carries on with what is left"}
+		}
+		switch o.Operation {
+		case event.Up:
+			return []string{"runner outputs" + suffix, "runner status" + suffix}
+		case event.Preview:
+			return []string{"runner up" + suffix}
+		case event.Refresh:
+			return []string{"runner preview" + suffix}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/plan"
+)
+
+// selectionOptions say which projects of the plan run.
+type selectionOptions struct {
+	plan.Selection
+	Failed  bool // only what failed in the last run
+	Resume  bool // only what the last run has left
+	Changed bool // carry on although the configuration has changed
+}
+
+// selectionFlags are the flags of plan.Selection.
+func selectionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "only", Usage: "run these `PROJECTS` only: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it"},
+		&cli.StringSliceFlag{Name: "skip", Usage: "leave these `PROJECTS` out"},
+		&cli.StringSliceFlag{Name: "from", Usage: "leave out what is listed before the first of these `PROJECTS`"},
+		&cli.StringSliceFlag{Name: "until", Usage: "leave out what is listed after the last of these `PROJECTS`"},
+	}
+}
+
+// resumeFlags choose projects by what became of them in the last run.
+func resumeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "failed", Usage: "run only what failed in the last run"},
+		&cli.BoolFlag{Name: "resume", Usage: "carry on with the last run: only what failed in it or never ran"},
+		&cli.BoolFlag{Name: "resume-changed", Usage: "--resume, also when the configuration has changed since"},
+	}
+}
+
+func parseSelection(c *cli.Context) (selectionOptions, error) {
+	o := selectionOptions{
+		Selection: plan.Selection{
+			Only: c.StringSlice("only"), Skip: c.StringSlice("skip"), From: c.StringSlice("from"), Until: c.StringSlice("until"),
+		},
+		Failed:  c.Bool("failed"),
+		Changed: c.Bool("resume-changed"),
+	}
+	o.Resume = c.Bool("resume") || o.Changed
+	if o.Failed && o.Resume {
+		return o, usage(c.Command.Name, "--failed and --resume: choose one; --resume includes what failed")
+	}
+	return o, nil
+}
+
+// words are the flags as they were given, for people to read.
+func (o selectionOptions) words() []string {
+	var words []string
+	for _, flag := range []struct {
+		name   string
+		values []string
+	}{{"--only", o.Only}, {"--skip", o.Skip}, {"--from", o.From}, {"--until", o.Until}} {
+		for _, value := range flag.values {
+			words = append(words, flag.name+" "+value)
+		}
+	}
+	for _, flag := range []struct {
+		name string
+		on   bool
+	}{{"--failed", o.Failed}, {"--resume", o.Resume}} {
+		if flag.on {
+			words = append(words, flag.name)
+		}
+	}
+	return words
+}
+
+// work is what a run has to do.
+type work struct {
+	plan    plan.Plan
+	resumes string // id of the run that it carries on
+}
+
+// choose is the plan in the order of the operation, without what is not
+// selected. It refuses what cannot go well.
+func (s *session) choose(o operateOptions) (work, error) {
+	w := work{plan: s.plan}
+	switch o.Operation {
+	case event.Destroy:
+		w.plan = w.plan.Reverse()
+	case event.Drift:
+		w.plan = w.plan.Unordered()
+	}
+	var err error
+	if w.plan, err = plan.Select(w.plan, o.Selection.Selection); err != nil {
+		return w, err
+	}
+	if o.Selection.Failed || o.Selection.Resume {
+		if err := s.limitToRest(&w, o); err != nil {
+			return w, err
+		}
+	}
+	if o.Operation == event.Refresh || o.Operation == event.Drift {
+		return w, nil // they read nothing of one another
+	}
+	return w, w.plan.CheckExcluded(s.isDeployed)
+}
+
+// limitToRest leaves out what the last run has done.
+func (s *session) limitToRest(w *work, o operateOptions) error {
+	rest, err := journal.Resume(s.runsFolder(), journal.Query{
+		Environment: s.environment(), Operation: o.Operation, Fingerprint: s.fingerprint(o.Sources),
+		Changed: o.Selection.Changed || o.Selection.Failed, // what failed is run to see whether a change has helped
+	})
+	if err != nil {
+		return err
+	}
+	w.resumes = rest.Run.ID
+	if o.Selection.Failed {
+		w.plan = w.plan.Limit(rest.Failed, "did not fail in run "+rest.Run.ID)
+		return nil
+	}
+	if len(rest.Changes) > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf("the configuration has changed since run %s: %s", rest.Run.ID, strings.Join(rest.Changes, ", ")))
+	}
+	w.plan = w.plan.Limit(rest.Unfinished(), "done in run "+rest.Run.ID)
+	return nil
+}
+
+// isDeployed reports whether a project has anything deployed.
+func (s *session) isDeployed(project string) bool { return s.stacks.Summary(project).Resources > 0 }
+
+// fingerprint is that of the configuration: the stack files, in which secrets
+// are encrypted, and the names of what the environment file sets. Its values
+// may be secrets, which could be guessed from a digest.
+func (s *session) fingerprint(sources config.Sources) journal.Fingerprint {
+	var names []string
+	for _, variable := range sources.File.Variables() {
+		names = append(names, variable.Name)
+	}
+	slices.Sort(names)
+	return journal.NewFingerprint(map[string][]byte{
+		s.settings.Config.File:                    bytes.TrimSpace(s.settings.Config.Content),
+		s.settings.Secrets.File:                   bytes.TrimSpace(s.settings.Secrets.Content),
+		config.EnvironmentFile + " (its names)": []byte(strings.Join(names, "\n")),
+	})
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/report"
+	"mara/runner/internal/ui"
+)
+
+// showOptions say how a run is shown and where its report goes.
+type showOptions struct {
+	UI       ui.Mode
+	LogOrder ui.LogOrder
+	Report   string // file for a report besides the one in the run's folder
+}
+
+// showFlags are the flags of showOptions.
+func showFlags() []cli.Flag {
+	modes, orders := ui.Modes(), ui.LogOrders()
+	return []cli.Flag{
+		&cli.GenericFlag{Name: "ui", Value: &choice{allowed: modes, value: modes[0]}, Usage: "show the run as `MODE`: " + strings.Join(modes, ", ")},
+		&cli.GenericFlag{Name: "log-order", Value: &choice{allowed: append([]string{autoOrder}, orders...), value: autoOrder},
+			Usage: "print diagnostics in `ORDER`: " + autoOrder + ", " + strings.Join(orders, ", ")},
+		&cli.StringFlag{Name: "report", Usage: "write a report of the run to `FILE`: .html, .md, .json, .xml (JUnit) or .csv"},
+	}
+}
+
+// autoOrder leaves the order of diagnostics to the place where they are read.
+const autoOrder = "auto"
+
+func parseShow(c *cli.Context) showOptions {
+	o := showOptions{Report: c.String("report")}
+	if mode, ok := c.Generic("ui").(*choice); ok {
+		o.UI = ui.Mode(mode.value)
+	}
+	if order, ok := c.Generic("log-order").(*choice); ok && order.value != autoOrder {
+		o.LogOrder = ui.LogOrder(order.value)
+	}
+	return o
+}
+
+// check finds a report that cannot be written before the run begins.
+func (o showOptions) check() error {
+	if o.Report == "" {
+		return nil
+	}
+	if _, err := report.FormatOf(o.Report); err != nil {
+		return usage("", "--report: %v", err)
+	}
+	return nil
+}
+
+// screen shows a run while it goes on, and its summary at the end.
+type screen interface {
+	event.Sink
+	Close() error
+}
+
+// newScreen chooses how the run is shown.
+func newScreen(d Deps, o operateOptions, s *session) (screen, ui.Look, error) {
+	if o.Output == "json" {
+		return ui.NewJSON(d.Stdout), ui.Look{}, nil
+	}
+	look, err := ui.Decide(ui.Facts{
+		Asked: o.Show.UI, Order: o.Show.LogOrder, Terminal: d.StdoutIsTerminal, NoColour: !o.Color,
+		Getenv: func(name string) string { return o.Sources.Lookup(name).Text }, OS: runtime.GOOS,
+	})
+	if err != nil {
+		return nil, look, usage(o.Operation, "%v", err)
+	}
+	if look.Mode == ui.LiveMode {
+		return ui.NewLive(d.Stdout, ui.LiveOptions{
+			Size: d.Size, Ticks: time.Tick(ui.TickRate), Colour: look.Colour, ASCII: look.ASCII,
+			Durations: s.durations(o.Operation), Next: nextSteps(o, s),
+		}), look, nil
+	}
+	return ui.NewPlain(d.Stdout, ui.PlainOptions{
+		Width: d.width(), Colour: look.Colour, Order: look.Order, GitHub: look.GitHub,
+		Ticks: time.Tick(time.Second), Next: nextSteps(o, s),
+	}), look, nil
+}
+
+// durations is how long the projects usually take, as far as earlier runs tell.
+func (s *session) durations(operation string) map[string]time.Duration {
+	known, err := journal.Durations(s.runsFolder(), journal.DurationQuery{
+		Environment: s.environment(),
+		Operation:   operation,
+		New:         func(project string) bool { return s.stacks.Summary(project).Resources == 0 },
+	})
+	if err != nil {
+		return nil // an estimate is nothing to fail for
+	}
+	return known
+}
+
+// writeReport writes a run's report in the format that the file's name tells.
+func writeReport(path string, summary *event.Summary, details report.Details) error {
+	format, err := report.FormatOf(path)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return closing(file, report.WriteDetailed(file, format, summary, details))
+}
+
+// closing closes a file that was written; its error counts.
+func closing(file io.Closer, err error) error {
+	if closed := file.Close(); err == nil {
+		return closed
+	}
+	return err
+}

@@ -1,0 +1,400 @@
+package encryption_test
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"mara/runner/internal/encryption"
+)
+
+// places are options that have nothing but places and a passphrase.
+func places(t *testing.T) encryption.Options {
+	t.Helper()
+	return encryption.Options{
+		Stack:    encryption.File{Path: "config/pulumi/Pulumi.dev.yaml"},
+		Secrets:  encryption.File{Path: "config/pulumi/secrets/Pulumi.dev.yaml"},
+		SaltFile: filepath.Join(t.TempDir(), "environments", "dev.yaml"),
+		Provider: "kind",
+		Env:      map[string]string{"PULUMI_CONFIG_PASSPHRASE": right},
+	}
+}
+
+// document is a stack file as Pulumi reads it.
+type document struct {
+	Salt     string         `yaml:"encryptionsalt"`
+	Provider string         `yaml:"secretsprovider"`
+	DataKey  string         `yaml:"encryptedkey"`
+	Config   map[string]any `yaml:"config"`
+}
+
+func read(t *testing.T, content []byte) document {
+	t.Helper()
+	var d document
+	if err := yaml.Unmarshal(content, &d); err != nil {
+		t.Fatalf("a working copy is no YAML: %v\n%s", err, content)
+	}
+	return d
+}
+
+func prepare(t *testing.T, o encryption.Options) encryption.Copies {
+	t.Helper()
+	copies, err := encryption.Prepare(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return copies
+}
+
+// TestPrepareSharesOneSalt: one key serves both files, wherever its salt is.
+func TestPrepareSharesOneSalt(t *testing.T) {
+	t.Parallel()
+	salt := rightKey(t).Salt()
+	salted := []byte("encryptionsalt: " + salt + "\n")
+	for _, test := range []struct {
+		name           string
+		stack, secrets []byte
+		file           []byte // the salt file
+	}{
+		{"in the stack file", salted, nil, nil},
+		{"in the secrets file", nil, salted, nil},
+		{"in both", salted, salted, nil},
+		{"in the salt file", nil, []byte("# a comment\n"), salted},
+		{"with the provider's name", append([]byte("secretsprovider: passphrase\n"), salted...), nil, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			o := places(t)
+			o.Stack.Content, o.Secrets.Content = test.stack, test.secrets
+			if test.file != nil {
+				write(t, o.SaltFile, test.file)
+			}
+			copies := prepare(t, o)
+			if got := read(t, copies.Stack).Salt; got != salt {
+				t.Errorf("the stack file's salt is %q", got)
+			}
+			if got := read(t, copies.Secrets).Salt; got != salt {
+				t.Errorf("the secrets file's salt is %q", got)
+			}
+			if !slices.Contains(copies.Known, right) {
+				t.Error("the passphrase is not known to the masker")
+			}
+			if _, err := os.Stat(o.SaltFile); test.file == nil && err == nil {
+				t.Error("a salt was kept though there was one already")
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPrepareKeepsTwoSaltsApart(t *testing.T) {
+	t.Parallel()
+	other, err := encryption.NewKey(right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := places(t)
+	o.Stack.Content = []byte("encryptionsalt: " + rightKey(t).Salt() + "\n")
+	o.Secrets.Content = []byte("encryptionsalt: " + other.Salt() + "\nconfig:\n  a:b:\n    secure: v1:x:y\n")
+	copies := prepare(t, o)
+	if got := read(t, copies.Stack).Salt; got != rightKey(t).Salt() {
+		t.Errorf("the stack file's salt became %q", got)
+	}
+	if got := read(t, copies.Secrets).Salt; got != other.Salt() {
+		t.Errorf("the secrets file's salt became %q", got)
+	}
+}
+
+// TestPrepareMakesASaltOnce: a second run finds the salt of the first.
+func TestPrepareMakesASaltOnce(t *testing.T) {
+	t.Parallel()
+	o := places(t)
+	first := prepare(t, o)
+	info, err := os.Stat(o.SaltFile)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the salt file: %v, %v", info, err)
+	}
+	second := prepare(t, o)
+	if diff := cmp.Diff(string(first.Stack), string(second.Stack)); diff != "" {
+		t.Error(diff)
+	}
+	o.Env = map[string]string{"PULUMI_CONFIG_PASSPHRASE": "another"}
+	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrPassphrase) || !strings.Contains(err.Error(), o.SaltFile) {
+		t.Errorf("another passphrase later: %v", err)
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	t.Parallel()
+	salted := []byte("encryptionsalt: " + rightKey(t).Salt() + "\n")
+	wrong := map[string]string{"PULUMI_CONFIG_PASSPHRASE": "wrong-passphrase"}
+	for _, test := range []struct {
+		name   string
+		change func(o *encryption.Options)
+		is     error
+		want   []string
+	}{
+		{"no passphrase", func(o *encryption.Options) { o.Env = nil },
+			encryption.ErrNoPassphrase, []string{"PULUMI_CONFIG_PASSPHRASE", "config/pulumi/environment"}},
+		{"no passphrase on Pulumi Cloud, but a salt", func(o *encryption.Options) {
+			o.Env, o.Managed, o.Secrets.Content = nil, true, salted
+		}, encryption.ErrNoPassphrase, nil},
+		{"wrong for the stack file", func(o *encryption.Options) { o.Env, o.Stack.Content = wrong, salted },
+			encryption.ErrPassphrase, []string{"config/pulumi/Pulumi.dev.yaml", "PULUMI_CONFIG_PASSPHRASE_FILE"}},
+		{"wrong for the secrets file", func(o *encryption.Options) { o.Env, o.Secrets.Content = wrong, salted },
+			encryption.ErrPassphrase, []string{"config/pulumi/secrets/Pulumi.dev.yaml"}},
+		{"wrong for the secrets file alone", func(o *encryption.Options) {
+			key, err := encryption.NewKey("another")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Stack.Content, o.Secrets.Content = salted, []byte("encryptionsalt: "+key.Salt()+"\n")
+		}, encryption.ErrPassphrase, []string{"config/pulumi/secrets/Pulumi.dev.yaml"}},
+		{"wrong in a simulation", func(o *encryption.Options) {
+			o.Env, o.Stack.Content, o.Simulate = wrong, salted, &encryption.ThrowAway{}
+		}, encryption.ErrPassphrase, []string{"config/pulumi/Pulumi.dev.yaml"}},
+		{"malformed salt", func(o *encryption.Options) { o.Stack.Content = []byte("encryptionsalt: salt\n") },
+			nil, []string{"config/pulumi/Pulumi.dev.yaml", "not a salt"}},
+		{"empty salt file", func(o *encryption.Options) { write(t, o.SaltFile, nil) },
+			nil, []string{"dev.yaml", "not a salt"}},
+		{"broken salt file", func(o *encryption.Options) { write(t, o.SaltFile, []byte("\tx")) },
+			nil, []string{"dev.yaml"}},
+		{"missing passphrase file", func(o *encryption.Options) {
+			o.Env = map[string]string{"PULUMI_CONFIG_PASSPHRASE_FILE": "/nowhere/passphrase"}
+		}, os.ErrNotExist, []string{"/nowhere/passphrase"}},
+		{"broken stack file", func(o *encryption.Options) { o.Stack.Content = []byte("config: [") },
+			nil, []string{"config/pulumi/Pulumi.dev.yaml"}},
+		{"broken secrets file", func(o *encryption.Options) { o.Secrets.Content = []byte("- list") },
+			nil, []string{"config/pulumi/secrets/Pulumi.dev.yaml", "line 1", "map"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			o := places(t)
+			test.change(&o)
+			_, err := encryption.Prepare(o)
+			if err == nil || test.is != nil && !errors.Is(err, test.is) {
+				t.Fatalf("got %v, want %v", err, test.is)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error does not say %q: %v", want, err)
+				}
+			}
+			for _, passphrase := range []string{right, "wrong-passphrase"} {
+				if strings.Contains(err.Error(), passphrase) {
+					t.Errorf("the error tells the passphrase: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// TestPrepareLeavesOtherEncryptionAlone: what a key service or the Pulumi
+// Cloud encrypts needs no passphrase and gets no salt.
+func TestPrepareLeavesOtherEncryptionAlone(t *testing.T) {
+	t.Parallel()
+	const cloud = "secretsprovider: awskms://alias/mara\nencryptedkey: QUJD\nconfig:\n  a:b:\n    secure: v1:x:y\n"
+	kms := document{Provider: "awskms://alias/mara", DataKey: "QUJD"}
+	salted := "encryptionsalt: " + rightKey(t).Salt() + "\n"
+	for _, test := range []struct {
+		name           string
+		stack, secrets string
+		managed        bool
+		passphrase     bool
+		want           [2]document // without their configuration
+	}{
+		{"a key service", cloud, cloud, false, false, [2]document{kms, kms}},
+		{"a key service, and a passphrase", cloud, cloud, false, true, [2]document{kms, kms}},
+		{"the secrets project inherits it", cloud, "", false, false, [2]document{kms, kms}},
+		{"the secrets file has its own salt", cloud, salted, false, true, [2]document{kms, {Salt: rightKey(t).Salt()}}},
+		{"the secrets file has its own service", salted, cloud, false, true, [2]document{{Salt: rightKey(t).Salt()}, kms}},
+		{"Pulumi Cloud", "config:\n  a:b: c\n", "", true, false, [2]document{}},
+		{"Pulumi Cloud by name", "secretsprovider: default\n", "", true, true, [2]document{{Provider: "default"}, {Provider: "default"}}},
+		{"Pulumi Cloud with a salt in one file", "", salted, true, true, [2]document{{}, {Salt: rightKey(t).Salt()}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			o := places(t)
+			o.Stack.Content, o.Secrets.Content, o.Managed = []byte(test.stack), []byte(test.secrets), test.managed
+			if !test.passphrase {
+				o.Env = nil
+			}
+			copies := prepare(t, o)
+			got := [2]document{read(t, copies.Stack), read(t, copies.Secrets)}
+			for i, content := range []string{test.stack, test.secrets} {
+				if strings.Contains(content, "a:b") && got[i].Config["a:b"] == nil {
+					t.Error("a value is gone")
+				}
+				got[i].Config = nil
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if _, err := os.Stat(o.SaltFile); err == nil {
+				t.Error("a salt was made for nothing")
+			}
+		})
+	}
+}
+
+// TestPrepareKeepsTexts: Pulumi would read these as numbers or dates, and give
+// programs another text than the user wrote.
+func TestPrepareKeepsTexts(t *testing.T) {
+	t.Parallel()
+	o := places(t)
+	o.Stack.Content = []byte(`encryptionsalt: ` + rightKey(t).Salt() + `
+config:
+  a:version: 1.30
+  a:quoted: "1.30"
+  a:int: 0007
+  a:hex: 0x10
+  a:exponent: 1e3
+  a:date: 2026-11-20
+  a:time: 2026-11-20T10:00:00Z
+  a:big: 123456789012345678901234567890
+  a:bool: true
+  a:null: ~
+  a:text: plain text
+  a:list: [1.30, 2, x]
+  a:map:
+    version: 1.30
+    deep: {n: 7}
+  kubernetes:infra_type: kind
+`)
+	got := read(t, prepare(t, o).Stack).Config
+	want := map[string]any{
+		"a:version": "1.30", "a:quoted": "1.30", "a:int": "0007", "a:hex": "0x10", "a:exponent": "1e3",
+		"a:date": "2026-11-20", "a:time": "2026-11-20T10:00:00Z", "a:big": "123456789012345678901234567890",
+		"a:bool": true, "a:null": nil, "a:text": "plain text",
+		"a:list": []any{1.30, 2, "x"}, "a:map": map[string]any{"version": 1.30, "deep": map[string]any{"n": 7}},
+		"kubernetes:infra_type": "kind",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPrepareSetsTheProvider in both copies, also where files are empty.
+func TestPrepareSetsTheProvider(t *testing.T) {
+	t.Parallel()
+	salt := "encryptionsalt: " + rightKey(t).Salt() + "\n"
+	for _, content := range []string{"", "# only a comment\n", "---\n", "config:\n", "config: {}\n", "config:\n  # nothing yet\n"} {
+		for _, simulated := range []bool{false, true} {
+			o := places(t)
+			write(t, o.SaltFile, []byte(salt))
+			o.Stack.Content, o.Secrets.Content = []byte(content), []byte(content)
+			want := map[string]any{"kubernetes:infra_type": "kind"}
+			if simulated {
+				o.Simulate = &encryption.ThrowAway{}
+				want["mara:simulated"] = "true"
+			}
+			copies := prepare(t, o)
+			for name, file := range map[string][]byte{"stack": copies.Stack, "secrets": copies.Secrets} {
+				if diff := cmp.Diff(want, read(t, file).Config); diff != "" {
+					t.Errorf("%s file of %q: %s", name, content, diff)
+				}
+			}
+			if len(copies.MadeUp) > 0 {
+				t.Errorf("%q: made up %v", content, copies.MadeUp)
+			}
+		}
+	}
+}
+
+// TestPrepareKeepsTheUsersFiles: whatever is prepared, only the salt file and
+// the throw-away secrets are ever written.
+func TestPrepareKeepsTheUsersFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	stack, secrets := filepath.Join(folder, "Pulumi.dev.yaml"), filepath.Join(folder, "secrets", "Pulumi.dev.yaml")
+	content := []byte("# mine\nconfig: {a:b: 1.30}\n")
+	write(t, stack, content)
+	write(t, secrets, content)
+	given := slices.Clone(content)
+	o := places(t)
+	o.Stack, o.Secrets = encryption.File{Path: stack, Content: given}, encryption.File{Path: secrets, Content: given}
+	env := maps.Clone(o.Env)
+	o.Simulate = &encryption.ThrowAway{Secrets: someSecrets(), File: filepath.Join(t.TempDir(), "made", "up.yaml")}
+	prepare(t, o)
+	for _, path := range []string{stack, secrets} {
+		if now, err := os.ReadFile(path); err != nil || string(now) != string(content) {
+			t.Errorf("%s is now %q, %v", path, now, err)
+		}
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("beside the stack file: %v, %v", entries, err)
+	}
+	if string(given) != string(content) || !maps.Equal(env, o.Env) {
+		t.Error("the options were changed")
+	}
+}
+
+// TestPrepareNamesThePassphraseFileInFull: Pulumi runs in other folders.
+func TestPrepareNamesThePassphraseFileInFull(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "secret/passphrase", []byte(right+"\n"))
+	path, err := filepath.Abs("secret/passphrase")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]map[string]string{
+		"secret/passphrase": {"PULUMI_CONFIG_PASSPHRASE_FILE": path},
+		path:                nil,
+	} {
+		o := places(t)
+		o.Env = map[string]string{"PULUMI_CONFIG_PASSPHRASE_FILE": given}
+		o.Stack.Content = []byte("encryptionsalt: " + rightKey(t).Salt() + "\n")
+		if diff := cmp.Diff(want, prepare(t, o).Env); diff != "" {
+			t.Errorf("%s: %s", given, diff)
+		}
+	}
+}
+
+// FuzzPrepare: whatever Pulumi can read it can still read afterwards.
+func FuzzPrepare(f *testing.F) {
+	for _, seed := range []string{"", "config:\n  a:b: 1.30\n", "config: {a: [1, {secure: x}]}", "config: text", "encryptionsalt: [x]",
+		"secretsprovider: {}", "a: &x {config: *x}", "config: &c\n  a: *c\n", "? [a]\n: b\n", "config:\n  ? [x]\n  : y\n", "config: ~", "[]"} {
+		f.Add(seed, "")
+		f.Add("", seed)
+	}
+	f.Fuzz(func(t *testing.T, stack, secrets string) {
+		copies, err := encryption.Prepare(encryption.Options{
+			Stack:    encryption.File{Content: []byte(stack)},
+			Secrets:  encryption.File{Content: []byte(secrets)},
+			Provider: "kind", Managed: true,
+		})
+		if err != nil {
+			return
+		}
+		for before, after := range map[string][]byte{stack: copies.Stack, secrets: copies.Secrets} {
+			var file map[string]any
+			if yaml.Unmarshal([]byte(before), &file) != nil {
+				continue
+			}
+			file = nil
+			if err := yaml.Unmarshal(after, &file); err != nil {
+				t.Errorf("%q became %q: %v", before, after, err)
+			}
+			if values, ok := file["config"].(map[string]any); !ok || values["kubernetes:infra_type"] != "kind" {
+				t.Errorf("%q became %q", before, after)
+			}
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package stacks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// deployment is what is of interest in the state of a stack.
+type deployment struct {
+	Resources []struct {
+		URN  string `json:"urn"`
+		Type string `json:"type"`
+		ID   string `json:"id"`
+	} `json:"resources"`
+	Pending []struct {
+		Resource struct {
+			URN string `json:"urn"`
+		} `json:"resource"`
+		Type string `json:"type"`
+	} `json:"pending_operations"`
+}
+
+// Pending is an operation on a resource that was cut off: nobody knows whether
+// it was done.
+type Pending struct {
+	Project  string `json:"project"`
+	URN      string `json:"urn"`
+	Resource string `json:"resource"`
+	Action   string `json:"action"` // creating, updating, deleting, ...
+}
+
+// String names the resource and what was being done to it.
+func (p Pending) String() string { return p.Resource + " (" + p.Action + ")" }
+
+// Blocks reports whether the user has to look: an update or a deletion that was
+// cut off is simply done again, but what was being created may exist without
+// being known.
+func (p Pending) Blocks() bool { return p.Action == "creating" || p.Action == "importing" }
+
+// Pending lists the operations on a project's resources that were cut off.
+func (e *Environment) Pending(ctx context.Context, project string) ([]Pending, error) {
+	state, err := e.state(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	return state.pending(project), nil
+}
+
+// PendingInFolder is Pending where the state is a file below the folder of a
+// file backend: no command is needed to read it.
+func (e *Environment) PendingInFolder(backendFolder, project string) ([]Pending, error) {
+	file := filepath.Join(backendFolder, ".pulumi", "stacks", project, e.options.Stack+".json")
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.Contains(string(content), `"pending_operations"`) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the state of %s: %w", project, err)
+	}
+	var stored struct {
+		Checkpoint struct {
+			Latest deployment `json:"latest"`
+		} `json:"checkpoint"`
+	}
+	if err := json.Unmarshal(content, &stored); err != nil {
+		return nil, fmt.Errorf("reading the state of %s: %s is not valid JSON; %s.bak is the state before it", project, file, filepath.Base(file))
+	}
+	return stored.Checkpoint.Latest.pending(project), nil
+}
+
+// Export is the state of a project's stack as Pulumi exports it; secrets stay
+// encrypted.
+func (e *Environment) Export(ctx context.Context, project string) ([]byte, error) {
+	dir, err := e.workingCopy(project)
+	if err != nil {
+		return nil, err
+	}
+	output, err := e.run(ctx, dir, "stack", "export", "--stack", e.qualified(project))
+	if err != nil {
+		return nil, fmt.Errorf("exporting the state of %s: %w", project, err)
+	}
+	return []byte(output), nil
+}
+
+// state asks Pulumi for the state of a project's stack.
+func (e *Environment) state(ctx context.Context, project string) (deployment, error) {
+	if !e.Summary(project).Exists {
+		return deployment{}, nil
+	}
+	content, err := e.Export(ctx, project)
+	if err != nil {
+		return deployment{}, err
+	}
+	var exported struct {
+		Deployment deployment `json:"deployment"`
+	}
+	if err := json.Unmarshal(content, &exported); err != nil {
+		return deployment{}, fmt.Errorf("reading the state of %s: pulumi answered with something else than JSON: %w", project, err)
+	}
+	return exported.Deployment, nil
+}
+
+func (d deployment) pending(project string) []Pending {
+	var pending []Pending
+	for _, operation := range d.Pending {
+		urn := operation.Resource.URN
+		pending = append(pending, Pending{Project: project, URN: urn, Resource: resourceOf(urn).String(), Action: operation.Type})
+	}
+	return pending
+}
+
+// inCluster counts the resources that are in a cluster.
+func (d deployment) inCluster() int {
+	n := 0
+	for _, r := range d.Resources {
+		if isInCluster(r.Type) {
+			n++
+		}
+	}
+	return n
+}
+
+// outsideCluster lists the resources that exist elsewhere than in a cluster.
+func (d deployment) outsideCluster() []string {
+	var elsewhere []string
+	for _, r := range d.Resources {
+		nowhere := r.Type == stackType || strings.HasPrefix(r.Type, providerType) || r.ID == ""
+		if name := resourceOf(r.URN).String(); !nowhere && r.Type != referenceType && !isInCluster(r.Type) && !slices.Contains(elsewhere, name) {
+			elsewhere = append(elsewhere, name)
+		}
+	}
+	return elsewhere
+}
+
+func isInCluster(token string) bool { return strings.HasPrefix(token, "kubernetes:") }
