@@ -11,7 +11,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 )
 
 // The names that settings have in the environment and in the stack file.
@@ -142,16 +141,14 @@ func resolveBackend(r Request, environ map[string]string) (Value, error) {
 		return fileBackend(r.Root, simulatedStateFolder, FromSimulation), nil
 	}
 	if backend := r.Sources.Lookup(BackendVariable); backend.IsSet() {
-		return backend, nil
+		return absoluteBackend(backend, r.Root)
 	}
 	login, err := currentLogin(environ)
 	if err != nil {
 		return Value{}, err
 	}
-	return first(login, fileBackend(r.Root, stateFolder, FromDefault)), nil
-}
-
-func fileBackend(root, folder string, source Source) Value {
-	url := "file://" + filepath.ToSlash(filepath.Join(root, folder))
-	return Value{Text: url, Origin: Origin{Source: source}}
+	if login.IsSet() {
+		return absoluteBackend(login, r.Root)
+	}
+	return fileBackend(r.Root, stateFolder, FromDefault), nil
 }

@@ -59,7 +59,7 @@ func AWSEKS() Project {
 		Outputs: []Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster; it calls `aws eks get-token`"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
-			{Name: "cluster_endpoint", Doc: "URL of the API server"},
+			{Name: "cluster_endpoint", Highlight: true, Doc: "URL of the API server"},
 			{Name: "cluster_version", Doc: "Kubernetes version of the cluster"},
 			{Name: "region", Doc: "region of the cluster"},
 		},
@@ -175,7 +175,7 @@ func AWSECR() Project {
 			},
 		),
 		Outputs: []Output{
-			{Name: "repository_url", Doc: "repository as images are named: host and path, without tag"},
+			{Name: "repository_url", Highlight: true, Doc: "repository as images are named: host and path, without tag"},
 			{Name: "repository_name", Doc: "name of the repository"},
 			{Name: "registry_id", Doc: "id of the account's registry"},
 		},

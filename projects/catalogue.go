@@ -58,9 +58,10 @@ const (
 
 // Output describes one stack output.
 type Output struct {
-	Name   string
-	Secret bool
-	Doc    string
+	Name      string
+	Secret    bool
+	Highlight bool // shown at the end of a successful up: what a user goes on with
+	Doc       string
 }
 
 // All lists every project, grouped and in a stable order.

@@ -44,6 +44,9 @@ func TestProjectsAreDescribed(t *testing.T) {
 			if output.Doc == "" {
 				t.Errorf("output %q of project %q has no documentation", output.Name, project.Name)
 			}
+			if output.Secret && output.Highlight {
+				t.Errorf("output %q of project %q is secret, and would be shown at the end of up", output.Name, project.Name)
+			}
 		}
 	}
 }

@@ -109,7 +109,7 @@ func KindRegistry() Project {
 			kindRuntimeKey(),
 		},
 		Outputs: []Output{
-			{Name: "endpoint", Doc: "registry as this machine and the nodes name it: localhost:5001"},
+			{Name: "endpoint", Highlight: true, Doc: "registry as this machine and the nodes name it: localhost:5001"},
 			{Name: "internal_endpoint", Doc: "registry as containers on the cluster's network reach it"},
 		},
 	}

@@ -93,7 +93,7 @@ func IngressController() Project {
 			},
 		),
 		Outputs: []Output{
-			{Name: "address", Doc: "host name or IP address that reaches the controller; empty while there is none yet"},
+			{Name: "address", Highlight: true, Doc: "host name or IP address that reaches the controller; empty while there is none yet"},
 			{Name: "hostname", Doc: "host name of the load balancer; empty when it has none"},
 			{Name: "ip", Doc: "IP address of the load balancer; empty when it has none"},
 			{Name: "ingress_class", Doc: "IngressClass to name in an Ingress"},
@@ -128,7 +128,7 @@ func Logstore() Project {
 			{Name: "port", Doc: "port of OpenSearch (HTTPS)"},
 			{Name: "username", Doc: "user name of the administrator"},
 			{Name: "password", Secret: true, Doc: "password of the administrator"},
-			{Name: "dashboards", Doc: "command that makes OpenSearch Dashboards reachable from this machine"},
+			{Name: "dashboards", Highlight: true, Doc: "command that makes OpenSearch Dashboards reachable from this machine"},
 		},
 	}
 }
@@ -238,8 +238,8 @@ func Prometheus() Project {
 		},
 		Outputs: []Output{
 			{Name: "prometheus_url", Doc: "Prometheus inside the cluster"},
-			{Name: "grafana_user", Doc: "user name for Grafana; its password is in the secrets project"},
-			{Name: "grafana", Doc: "command that makes Grafana reachable from this machine"},
+			{Name: "grafana_user", Highlight: true, Doc: "user name for Grafana; its password is in the secrets project"},
+			{Name: "grafana", Highlight: true, Doc: "command that makes Grafana reachable from this machine"},
 			{Name: "prometheus", Doc: "command that makes Prometheus reachable from this machine"},
 			{Name: "alertmanager", Doc: "command that makes Alertmanager reachable from this machine"},
 		},
@@ -332,8 +332,8 @@ func BankOfAnthos() Project {
 			},
 		},
 		Outputs: []Output{
-			{Name: "application_url", Doc: "address of the application"},
-			{Name: "demo_user", Doc: "user name to log in with; its password is in Bank of Anthos' own documentation"},
+			{Name: "application_url", Highlight: true, Doc: "address of the application"},
+			{Name: "demo_user", Highlight: true, Doc: "user name to log in with; its password is in Bank of Anthos' own documentation"},
 			{Name: "host", Doc: "host name in the Ingress"},
 		},
 	}

@@ -66,7 +66,7 @@ func LinodeLKE() Project {
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, base64"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
 			{Name: "cluster_id", Doc: "id of the cluster"},
-			{Name: "api_endpoint", Doc: "URL of the API server"},
+			{Name: "api_endpoint", Highlight: true, Doc: "URL of the API server"},
 		},
 		Hooks: []Hook{HookKubeconfig},
 	}
@@ -111,8 +111,8 @@ func LinodeHarbor() Project {
 		}},
 		Outputs: []Output{
 			{Name: "harbor_hostname", Doc: "host name of the registry"},
-			{Name: "harbor_url", Doc: "URL of Harbor's web page"},
-			{Name: "harbor_user", Doc: "name of Harbor's administrator"},
+			{Name: "harbor_url", Highlight: true, Doc: "URL of Harbor's web page"},
+			{Name: "harbor_user", Highlight: true, Doc: "name of Harbor's administrator"},
 			{Name: "harbor_password", Secret: true, Doc: "password of Harbor's administrator"},
 			{Name: "instance_id", Doc: "id of the machine"},
 		},

@@ -85,18 +85,25 @@ func keyRule(key config.Key) string {
 	if key.Default == nil && !key.Required {
 		rules = append(rules, "No default")
 	}
-	if len(key.Allowed) > 0 {
-		rules = append(rules, "Allowed: "+strings.Join(key.Allowed, ", "))
-	}
-	switch {
-	case key.Min != nil && key.Max != nil:
-		rules = append(rules, fmt.Sprintf("From %d to %d", *key.Min, *key.Max))
-	case key.Min != nil:
-		rules = append(rules, fmt.Sprintf("%d or more", *key.Min))
-	case key.Max != nil:
-		rules = append(rules, fmt.Sprintf("%d or less", *key.Max))
+	if rule := limits(key); rule != "" {
+		rules = append(rules, rule)
 	}
 	return strings.Join(rules, ". ")
+}
+
+// limits says which values of its kind a key takes; "" when it takes all.
+func limits(key config.Key) string {
+	switch {
+	case len(key.Allowed) > 0:
+		return "Allowed: " + strings.Join(key.Allowed, ", ")
+	case key.Min != nil && key.Max != nil:
+		return fmt.Sprintf("From %d to %d", *key.Min, *key.Max)
+	case key.Min != nil:
+		return fmt.Sprintf("%d or more", *key.Min)
+	case key.Max != nil:
+		return fmt.Sprintf("%d or less", *key.Max)
+	}
+	return ""
 }
 
 // exampleValue is the default as YAML on one line, else the example.

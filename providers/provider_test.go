@@ -166,23 +166,60 @@ func TestKeys(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestStackExample keeps the committed example in step with the catalogue:
-// go test ./providers -run Example -update
-func TestStackExample(t *testing.T) {
+// TestGenerated keeps the committed files that are made from the catalogue in
+// step with it: go test ./providers -run Generated -update
+func TestGenerated(t *testing.T) {
 	t.Parallel()
-	const path = "../config/pulumi/Pulumi.stackname.yaml.example"
-	got := StackExample()
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
+	for path, got := range map[string][]byte{
+		"../config/pulumi/Pulumi.stackname.yaml.example": StackExample(),
+		"../docs/projects.md":                            Reference(),
+	} {
+		if *update {
+			if err := os.WriteFile(path, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("run `go test ./providers -run Generated -update`: %s: %s", path, diff)
+		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// TestReferenceIsComplete looks for everything that the catalogue says.
+func TestReferenceIsComplete(t *testing.T) {
+	t.Parallel()
+	sections := strings.Split(string(Reference()), "\n## ")[1:]
+	for i, project := range projects.All() {
+		wanted := []string{project.Name + "\n", project.Title, project.Summary, "`projects/" + project.Path + "`"}
+		for _, key := range project.Keys {
+			wanted = append(wanted, "| `"+key.Name+"` |", key.Doc)
+		}
+		for _, secret := range project.Secrets {
+			wanted = append(wanted, "| `"+secret.Key+"` |", secret.Doc)
+		}
+		for _, output := range project.Outputs {
+			wanted = append(wanted, "| `"+output.Name+"` |", output.Doc)
+		}
+		for _, text := range wanted {
+			if !strings.Contains(sections[i], text) {
+				t.Errorf("the section of %s lacks %q", project.Name, text)
+			}
+		}
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("run `go test ./providers -run Example -update`: %s", diff)
+	for section, text := range map[string]string{
+		"kubeconfig":     "- Reads the outputs of: [aws-eks](#aws-eks) (aws), [linode-lke](#linode-lke) (linode), [kind-cluster](#kind-cluster) (kind)\n",
+		"kic-image-push": "- Waits for: [linode-harbor-configuration](#linode-harbor-configuration)",
+		"aws-vpc":        "Allowed: single, per-az, none",
+		"linode-lke":     "- Providers: linode\n",
+	} {
+		i := slices.IndexFunc(sections, func(s string) bool { return strings.HasPrefix(s, section+"\n") })
+		if !strings.Contains(sections[i], text) {
+			t.Errorf("the section of %s lacks %q:\n%s", section, text, sections[i])
+		}
 	}
 }
 

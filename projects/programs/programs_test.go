@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -48,16 +50,7 @@ func TestPrograms(t *testing.T) {
 		for _, step := range provider.Steps {
 			t.Run(provider.Name+"/"+step.Project.Name, func(t *testing.T) {
 				t.Parallel()
-				program, _ := programs.ByName(step.Project.Name)
-				result := programtest.Run(t, programtest.Case{
-					Project: step.Project, Program: program, Preview: true,
-					Config: configuration(t, step.Project, provider.Name),
-					Stacks: known(),
-					Outputs: map[string]resource.PropertyMap{
-						"kubernetes:core/v1:Secret credentials": credentials(projects.LinodeHarbor()),
-					},
-					Call: invoke,
-				})
+				result := run(t, step.Project, configuration(t, step.Project, provider.Name))
 				if result.Err != nil {
 					t.Fatal(result.Err)
 				}
@@ -69,6 +62,81 @@ func TestPrograms(t *testing.T) {
 			})
 		}
 	}
+}
+
+// variants are configurations that make programs read what they otherwise leave
+// aside, by project.
+func variants(t *testing.T) map[string][]map[string]string {
+	t.Helper()
+	token, certificate, key := file(t, "nginx-repo.jwt"), file(t, "nginx-repo.crt"), file(t, "nginx-repo.key")
+	return map[string][]map[string]string{
+		projects.KICImageBuild().Name: {
+			{"kic:nginx_plus": "true", "kic:jwt_path": token},
+			{"kic:nginx_plus": "true", "kic:image_origin": "source", "kic:repo_cert_path": certificate, "kic:repo_key_path": key},
+		},
+		projects.IngressController().Name: {{"kic:nginx_plus": "true", "kic:jwt_path": token}},
+	}
+}
+
+// file makes a file that is not empty.
+func file(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte("sample"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestDeclaredKeysAreRead holds that every key the catalogue declares, and so
+// documents and validates, is read by the program that declares it. (That a
+// program reads only declared keys, package settings holds.)
+func TestDeclaredKeysAreRead(t *testing.T) {
+	t.Parallel()
+	reads, more := map[string]map[string]bool{}, variants(t)
+	for _, provider := range providers.All() {
+		for _, step := range provider.Steps {
+			name := step.Project.Name
+			if reads[name] == nil {
+				reads[name] = map[string]bool{}
+			}
+			for _, variant := range append(more[name], nil) {
+				settings := configuration(t, step.Project, provider.Name)
+				maps.Copy(settings, variant)
+				result := run(t, step.Project, settings)
+				if result.Err != nil {
+					t.Errorf("%s on %s: %v", name, provider.Name, result.Err)
+				}
+				for _, key := range result.Reads {
+					reads[name][key] = true
+				}
+			}
+		}
+	}
+	for _, project := range projects.All() {
+		for _, key := range project.Keys {
+			// Pulumi's AWS provider reads its own keys itself.
+			if !reads[project.Name][key.Name] && key.Namespace() != "aws" {
+				t.Errorf("project %s declares %s, but its program does not read it", project.Name, key.Name)
+			}
+		}
+	}
+}
+
+// run previews a project's program.
+func run(t *testing.T, project projects.Project, settings map[string]string) programtest.Result {
+	t.Helper()
+	program, ok := programs.ByName(project.Name)
+	if !ok {
+		t.Fatalf("project %s has no program", project.Name)
+	}
+	return programtest.Run(t, programtest.Case{
+		Project: project, Program: program, Preview: true, Config: settings, Stacks: known(),
+		Outputs: map[string]resource.PropertyMap{
+			"kubernetes:core/v1:Secret credentials": credentials(projects.LinodeHarbor()),
+		},
+		Call: invoke,
+	})
 }
 
 // known is what is there already: outputs that end up in the data of a

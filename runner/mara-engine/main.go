@@ -10,10 +10,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"syscall"
 
+	"github.com/pulumi/pulumi/pkg/v3/backend"
 	"github.com/pulumi/pulumi/sdk/v3"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/version"
 
@@ -47,13 +47,14 @@ func work() error {
 		syscall.CloseOnExec(int(pipe.Fd()))
 	}
 	keepCrashOutput()
-	holdInterrupts()
+	interrupts := watchInterrupts()
+	backend.CancellationScopes = interrupts
 
 	encoder := json.NewEncoder(replies)
 	if err := encoder.Encode(wire.Hello{Protocol: wire.Version, Pulumi: sdk.Version.String()}); err != nil {
 		return fmt.Errorf("greeting the runner: %w", err)
 	}
-	for request := range receive(requests) {
+	for request := range receive(requests, interrupts) {
 		if err := serve(request, encoder); err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func work() error {
 // receive decodes requests as they come. When the runner is gone in the middle
 // of an operation, the operation is cancelled as by one Ctrl-C, so that Pulumi
 // finishes its bookkeeping and leaves no lock behind.
-func receive(pipe *os.File) <-chan wire.Request {
+func receive(pipe *os.File, interrupts *interrupts) <-chan wire.Request {
 	requests := make(chan wire.Request)
 	go func() {
 		defer close(requests)
@@ -72,19 +73,14 @@ func receive(pipe *os.File) <-chan wire.Request {
 		for {
 			var request wire.Request
 			if err := decoder.Decode(&request); err != nil {
-				_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+				interrupts.abandon()
 				return
 			}
+			interrupts.begin()
 			requests <- request
 		}
 	}()
 	return requests
-}
-
-// holdInterrupts keeps an interrupt between two commands from killing the
-// worker: while an operation runs, Pulumi itself listens and cancels it.
-func holdInterrupts() {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM)
 }
 
 // keepCrashOutput sends the trace of a crash to the stderr the worker was

@@ -17,6 +17,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 
 	"mara/projects"
+	"mara/projects/internal/settings"
 )
 
 const (
@@ -44,6 +45,7 @@ type Case struct {
 
 // Result is what a program declared.
 type Result struct {
+	Reads     []string // configuration keys, sorted
 	Resources []Resource
 	Exports   map[string]Export
 	Err       error
@@ -76,10 +78,10 @@ type Export struct {
 // resource without an explicit provider fails the test.
 func Run(t *testing.T, c Case) Result {
 	t.Helper()
-	recorder := &recorder{answers: c}
+	recorder := &recorder{answers: c, reads: map[string]bool{}}
 	var exports map[string]Export
 	program := func(ctx *pulumi.Context) error {
-		err := c.Program(ctx)
+		err := c.Program(settings.Watch(ctx, recorder.read))
 		if err == nil {
 			exports, err = await(ctx)
 		}
@@ -89,7 +91,7 @@ func Run(t *testing.T, c Case) Result {
 		info.Config = maps.Clone(c.Config)
 		info.DryRun = c.Preview
 	})
-	result := Result{Resources: recorder.resources, Exports: exports, Err: err}
+	result := Result{Reads: slices.Sorted(maps.Keys(recorder.reads)), Resources: recorder.resources, Exports: exports, Err: err}
 	result.checkProviders(t, c.Preview)
 	return result
 }
@@ -267,8 +269,16 @@ func plain(value resource.PropertyValue) resource.PropertyValue {
 type recorder struct {
 	answers Case
 
-	mu        sync.Mutex // guards resources: the SDK registers from many goroutines
+	mu        sync.Mutex // guards what follows: the SDK registers from many goroutines
 	resources []Resource
+	reads     map[string]bool
+}
+
+// read notes a configuration key.
+func (m *recorder) read(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reads[key] = true
 }
 
 // NewResource records one resource.

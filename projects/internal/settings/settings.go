@@ -23,17 +23,32 @@ type Settings struct {
 	project  projects.Project
 	stack    string
 	lookup   func(key string) (string, bool)
+	note     func(key string) // is told what the program reads
 	problems []error
+}
+
+// noteKey is the key of the function, in a program's context, that is told
+// which configuration keys the program reads.
+type noteKey struct{}
+
+// Watch has a function be told which keys a program reads that gets the
+// returned context. A test holds them against the declared ones.
+func Watch(ctx *pulumi.Context, note func(key string)) *pulumi.Context {
+	return ctx.WithValue(noteKey{}, note)
 }
 
 // New makes the settings of a project from the configuration of its stack, and
 // checks every key that the project declares.
 func New(ctx *pulumi.Context, project projects.Project) *Settings {
-	return load(project, ctx.Stack(), ctx.GetConfig)
+	s := load(project, ctx.Stack(), ctx.GetConfig)
+	if note, ok := ctx.Value(noteKey{}).(func(string)); ok {
+		s.note = note
+	}
+	return s
 }
 
 func load(project projects.Project, stack string, lookup func(string) (string, bool)) *Settings {
-	s := &Settings{project: project, stack: stack, lookup: lookup}
+	s := &Settings{project: project, stack: stack, lookup: lookup, note: func(string) {}}
 	for _, key := range project.Keys {
 		s.read(key.Name, key.Kind)
 	}
@@ -42,13 +57,13 @@ func load(project projects.Project, stack string, lookup func(string) (string, b
 
 // String reads a string. Without a value and a default it is "".
 func (s *Settings) String(name string) string {
-	text, _ := s.read(name, config.String).(string)
+	text, _ := s.take(name, config.String).(string)
 	return text
 }
 
 // Int reads a whole number.
 func (s *Settings) Int(name string) int {
-	switch value := s.read(name, config.Int).(type) {
+	switch value := s.take(name, config.Int).(type) {
 	case int:
 		return value
 	case string:
@@ -60,7 +75,7 @@ func (s *Settings) Int(name string) int {
 
 // Bool reads true or false.
 func (s *Settings) Bool(name string) bool {
-	switch value := s.read(name, config.Bool).(type) {
+	switch value := s.take(name, config.Bool).(type) {
 	case bool:
 		return value
 	case string:
@@ -71,7 +86,7 @@ func (s *Settings) Bool(name string) bool {
 
 // List reads a list of strings; nil when there is none.
 func (s *Settings) List(name string) []string {
-	switch value := s.read(name, config.List).(type) {
+	switch value := s.take(name, config.List).(type) {
 	case []string:
 		return slices.Clone(value)
 	case []any:
@@ -86,7 +101,7 @@ func (s *Settings) List(name string) []string {
 
 // Map reads a free-form map; nil when there is none.
 func (s *Settings) Map(name string) map[string]any {
-	value, _ := s.read(name, config.Map).(map[string]any)
+	value, _ := s.take(name, config.Map).(map[string]any)
 	return maps.Clone(value)
 }
 
@@ -94,6 +109,7 @@ func (s *Settings) Map(name string) map[string]any {
 // default does not count.
 func (s *Settings) IsSet(name string) bool {
 	s.declared(name)
+	s.note(name)
 	text, ok := s.lookup(name)
 	return ok && text != ""
 }
@@ -134,6 +150,12 @@ func (s *Settings) Reject(name, format string, args ...any) {
 // Err is every problem found so far, or nil.
 func (s *Settings) Err() error {
 	return errors.Join(s.problems...)
+}
+
+// take is read on the program's behalf.
+func (s *Settings) take(name string, kind config.Kind) any {
+	s.note(name)
+	return s.read(name, kind)
 }
 
 // read gives a key's value: decoded and valid, or its default, or nil.

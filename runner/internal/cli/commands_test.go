@@ -168,6 +168,8 @@ func TestBashCompletion(t *testing.T) {
 		{"init ", ""},
 		{"init --d", "--debug"},
 		{"completion f", "fish"},
+		{"up --only prom", "prometheus"},
+		{"destroy --skip linode-h", "linode-harbor linode-harbor-configuration"},
 		{"providers -o ", "table json"},
 	}
 	for _, tt := range tests {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/projects"
 	"mara/providers"
 )
 
@@ -110,8 +111,22 @@ func completeFlag(flag cli.Flag) completedFlag {
 		if typed.Name == "provider" {
 			completed.values = providers.Names()
 		}
+	case *cli.StringSliceFlag:
+		if strings.HasSuffix(row.left, " PROJECTS") {
+			completed.values = projectNames()
+		}
 	}
 	return completed
+}
+
+// projectNames are the projects of all providers.
+func projectNames() []string {
+	var names []string
+	for _, project := range projects.All() {
+		names = append(names, project.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // typed are the names of a flag as they are typed.

@@ -1,59 +1,173 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/event"
 	"mara/runner/internal/prompt"
 )
 
-// confirm asks before an operation that changes something. Destroying takes the
-// stack's name for an answer; without somebody to ask it needs --yes.
-func confirm(d Deps, o operateOptions, s *session) error {
+// rule is what a preview has to be like for up to go on without asking.
+type rule string
+
+// The rules.
+const (
+	noRule     rule = ""
+	noReplaces rule = "no-replaces" // nothing is replaced
+	noDeletes  rule = "no-deletes"  // nothing that exists goes, which a replacement does, too
+)
+
+// approveFlags are the flags of up that decide about asking.
+func approveFlags() []cli.Flag {
+	return []cli.Flag{&cli.GenericFlag{
+		Name: "auto-approve-if", Value: &choice{allowed: []string{string(noDeletes), string(noReplaces)}, value: string(noRule)},
+		Usage: "preview first, and do not ask if the preview follows `RULE`: no-deletes, no-replaces",
+	}}
+}
+
+func parseRule(c *cli.Context) rule {
+	if chosen, ok := c.Generic("auto-approve-if").(*choice); ok {
+		return rule(chosen.value)
+	}
+	return noRule
+}
+
+// broken names the projects whose preview does not follow the rule. What a
+// partial preview of something that exists has not shown yet may be anything.
+func (r rule) broken(s *session, preview event.Summary) []string {
+	var names []string
+	for _, step := range preview.Steps {
+		goes := step.Changes.Replace > 0 || r == noDeletes && step.Changes.Delete > 0
+		if goes || len(step.Unknown) > 0 && s.isDeployed(step.Name) {
+			names = append(names, step.Name)
+		}
+	}
+	return names
+}
+
+// approve asks before an operation that changes something. Up shows what it
+// would do first. Destroying takes the stack's name for an answer. Without
+// somebody to ask it needs --yes, or a rule to decide by; a simulation, which
+// costs nothing, goes on.
+func (s *session) approve(ctx context.Context, d Deps, o operateOptions, w work) error {
+	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
+	ask := o.Interactive && ok
 	switch {
-	case o.Yes || o.Operation == event.Preview || o.Operation == event.Refresh:
+	case o.Yes || len(w.plan.Steps) == 0 || o.Operation != event.Up && o.Operation != event.Destroy:
 		return nil
+	case o.Operation == event.Up && (ask || o.Approve != noRule):
+		return s.approveUp(ctx, d, o, w, question{terminal, ask})
 	case o.Operation == event.Up && o.Simulation.On:
 		return nil
-	}
-	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
-	if !o.Interactive || !ok {
+	case !ask:
 		return &usageError{
 			text: fmt.Sprintf("%s needs a confirmation, and there is nobody to ask", o.Operation),
 			next: "add --yes to do it without asking",
 		}
 	}
-	if o.Operation == event.Up {
-		return confirmUp(terminal, s)
-	}
-	return confirmDestroy(d, terminal, s)
+	return s.approveDestroy(ctx, d, terminal, w)
 }
 
-func confirmUp(terminal prompt.Terminal, s *session) error {
-	yes, err := terminal.Confirm(fmt.Sprintf("Deploy the %d projects of %s to the stack %s?", len(s.plan.Steps), s.provider.Name, s.settings.Stack.Text))
+// question asks the user, if there is one.
+type question struct {
+	terminal prompt.Terminal
+	possible bool
+}
+
+// approveUp previews everything, in one table, and asks once.
+func (s *session) approveUp(ctx context.Context, d Deps, o operateOptions, w work, q question) error {
+	preview, err := s.preview(ctx, d, o, w)
 	if err != nil {
 		return err
 	}
-	if !yes {
-		return &declined{}
+	var broken []string
+	if o.Approve != noRule {
+		broken = o.Approve.broken(s, preview)
 	}
-	return nil
+	switch {
+	case !preview.Changes.Any() && len(broken) == 0:
+		return nil
+	case o.Approve != noRule && len(broken) == 0:
+		return nil
+	case !q.possible:
+		return &declined{fmt.Sprintf("not approved by --auto-approve-if %s, because of %s; nothing was changed", o.Approve, strings.Join(broken, ", "))}
+	}
+	yes, err := q.terminal.Confirm(ctx, fmt.Sprintf("Deploy this to the stack %s (%s)?", s.settings.Stack.Text, preview.Changes.Words(event.Preview)))
+	if err == nil && !yes {
+		err = &declined{"not confirmed; nothing was changed"}
+	}
+	return err
 }
 
-func confirmDestroy(d Deps, terminal prompt.Terminal, s *session) error {
+// preview shows what up would do. It is no run of its own: only the screen and
+// the caller learn of it.
+func (s *session) preview(ctx context.Context, d Deps, o operateOptions, w work) (event.Summary, error) {
+	o.Operation = event.Preview
+	seen := &sum{}
+	sinks := []event.Sink{seen}
+	var show screen
+	if o.Output != "json" {
+		var err error
+		if show, _, err = newScreen(d, o, s, nil); err != nil {
+			return event.Summary{}, err
+		}
+		sinks = append(sinks, show)
+	}
+	emitter := event.NewEmitter(event.EmitterOptions{Run: s.run, Masker: s.masker, Now: d.Now, Sinks: sinks})
+	_, err := s.walk(ctx, d, o, w, emitter.Emit)
+	emitter.Close()
+	if show == nil {
+		return seen.Summary, err
+	}
+	_ = show.Close() // nobody reads any more
+	if err != nil {
+		return seen.Summary, &reported{code: exitCode(err)}
+	}
+	return seen.Summary, nil
+}
+
+// sum is a sink that keeps what events add up to.
+type sum struct{ event.Summary }
+
+// Emit implements event.Sink.
+func (s *sum) Emit(e event.Event) { s.Apply(e) }
+
+// approveDestroy shows what will go and asks for the stack's name.
+func (s *session) approveDestroy(ctx context.Context, d Deps, terminal prompt.Terminal, w work) error {
 	stack := s.settings.Stack.Text
-	fmt.Fprintf(d.Stderr, "This destroys everything in the %d projects of %s, stack %s.\n", len(s.plan.Steps), s.provider.Name, stack)
-	answer, err := terminal.Text("Type the stack's name to go on:")
+	if err := s.writeDoomed(d.Stderr, w); err != nil {
+		return err
+	}
+	answer, err := terminal.Text(ctx, "Type the stack's name to go on:")
 	if err != nil {
 		return err
 	}
 	if answer != stack {
-		return &declined{}
+		return &declined{"not confirmed; nothing was changed"}
 	}
 	return nil
 }
 
-// declined is the error of an operation that the user did not confirm.
-type declined struct{}
+// writeDoomed lists what a destroy takes away.
+func (s *session) writeDoomed(w io.Writer, doomed work) error {
+	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.provider.Name, s.settings.Stack.Text)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, step := range doomed.plan.Steps {
+		if summary := s.stacks.Summary(step.Project.Name); summary.Resources > 0 {
+			fmt.Fprintf(table, "  %s\t%s\t%d resources\n", step.Project.Name, step.Project.Title, summary.Resources)
+		}
+	}
+	return table.Flush()
+}
 
-func (*declined) Error() string { return "not confirmed; nothing was changed" }
+// declined is the error of an operation that was not confirmed.
+type declined struct{ text string }
+
+// Error says that nothing has happened.
+func (e *declined) Error() string { return e.text }

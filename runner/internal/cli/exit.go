@@ -13,6 +13,9 @@ import (
 	"mara/config"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/interrupt"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
 )
 
@@ -52,11 +55,18 @@ func exitCodes() []struct {
 	}{
 		{isA[*usageError], exitUsage},
 		{isA[*config.FlagError], exitUsage},
+		{isA[*journal.NoRunError], exitUsage},
 		{isA[*config.Error], exitConfig},
 		{isA[*config.NoRootError], exitConfig},
 		{isA[*environmentError], exitConfig},
+		{isA[*plan.SelectionError], exitUsage},
+		{isA[*plan.ExcludedError], exitConfig},
+		{isA[*journal.ResumeError], exitConfig},
 		{is(stacks.ErrPassphrase), exitConfig},
+		{isA[*pendingError], exitConfig},
+		{isA[*lockedStacksError], exitLocked},
 		{isA[*stacks.LockedError], exitLocked},
+		{isA[*lock.HeldError], exitLocked},
 		{is(executor.ErrInterrupted), exitInterrupted},
 		{is(interrupt.ErrInterrupted), exitInterrupted},
 		{is(context.Canceled), exitInterrupted},

@@ -58,6 +58,7 @@ func (s *session) lockEnvironment(ctx context.Context, d Deps, o lockOptions) er
 	}
 	s.closers = append(s.closers, held.Release)
 	if dead, ok := held.Previous(); ok {
+		s.takenOver = true
 		s.warnings = append(s.warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is taken over", dead.Run, dead.Operation, dead))
 	}
 	return nil

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,43 +15,56 @@ import (
 	"mara/runner/internal/stacks"
 )
 
-// defaultParallel is how many projects run at once unless told otherwise.
-const defaultParallel = 4
-
 // sessionOptions are the options of every command that opens an environment.
 type sessionOptions struct {
 	commonOptions
 	Pulumi string // path of an installed Pulumi; "" for the engine inside
+	Lock   lockOptions
 }
 
-// operateOptions are the options of up, preview, refresh and destroy.
+// operateOptions are the options of up, preview, refresh, destroy and drift.
 type operateOptions struct {
 	sessionOptions
+	policyOptions
 	Operation string
-	Parallel  int
+	Selection selectionOptions
+	Approve   rule
+	ExitCode  bool // changes are told by the exit code
+	Remove    bool // of destroy: the stacks, too
+	Forget    bool // of destroy: what was in a cluster that is gone
+	clear     bool // of repair: forget the creations that were cut off
 	Show      showOptions
 }
 
-// operateFlags are the flags of up, preview, refresh and destroy.
-func operateFlags() []cli.Flag {
+// operateFlags are the flags of an operation; own are those that others do not
+// have.
+func operateFlags(own ...cli.Flag) []cli.Flag {
 	return joinFlags(
-		outputFlag("text", "json"),
-		[]cli.Flag{&cli.IntFlag{Name: "parallel", Value: defaultParallel, Usage: "run up to `N` projects at once; 1 follows the listed order exactly"}},
-		showFlags(), environmentFlags(), confirmFlags(), simulationFlags(), pulumiFlags(), baseFlags(),
+		own, selectionFlags(), resumeFlags(), policyFlags(), lockFlags(), outputFlag("text", "json"), showFlags(),
+		environmentFlags(), confirmFlags(), simulationFlags(), pulumiFlags(), baseFlags(),
 	)
 }
 
-// operationCommand makes the command of an operation; the operations differ in
-// words only.
-func operationCommand(d Deps, operation, use, description string, aliases ...string) *cli.Command {
+// operation is what is particular about the command of an operation.
+type operation struct {
+	name, use, description string
+	aliases                []string
+	flags                  []cli.Flag
+	codes                  []int // exit codes besides the usual ones
+}
+
+// operationCommand makes the command of an operation.
+func operationCommand(d Deps, op operation) *cli.Command {
+	codes := append([]int{exitDone, exitFailed, exitUsage, exitConfig, exitLocked, exitInterrupted}, op.codes...)
+	slices.Sort(codes)
 	return &cli.Command{
-		Name:        operation,
-		Aliases:     aliases,
-		Usage:       use,
-		Description: description + "\n\n" + exitText(exitDone, exitFailed, exitUsage, exitConfig, exitLocked, exitInterrupted),
-		Flags:       operateFlags(),
+		Name:        op.name,
+		Aliases:     op.aliases,
+		Usage:       op.use,
+		Description: op.description + "\n\n" + exitText(codes...),
+		Flags:       operateFlags(op.flags...),
 		Action: func(c *cli.Context) error {
-			options, err := parseOperate(c, d, operation)
+			options, err := parseOperate(c, d, op.name)
 			if err != nil {
 				return err
 			}
@@ -59,18 +74,27 @@ func operationCommand(d Deps, operation, use, description string, aliases ...str
 }
 
 func parseOperate(c *cli.Context, d Deps, operation string) (operateOptions, error) {
-	session, err := parseSession(c, d)
-	if err != nil {
-		return operateOptions{}, err
+	o := operateOptions{Operation: operation}
+	var err error
+	if o.sessionOptions, err = parseSession(c, d); err != nil {
+		return o, err
 	}
-	if _, err := arguments(c, 0); err != nil {
-		return operateOptions{}, err
+	if o.Lock, err = parseLock(c, operation); err != nil {
+		return o, err
 	}
-	o := operateOptions{sessionOptions: session, Operation: operation, Parallel: c.Int("parallel"), Show: parseShow(c)}
-	if o.Parallel < 1 {
-		return operateOptions{}, usage(operation, "--parallel: %d is not a number above 0", o.Parallel)
+	if o.policyOptions, err = parsePolicy(c); err != nil {
+		return o, err
 	}
-	return o, nil
+	if o.Selection, err = parseSelection(c); err != nil {
+		return o, err
+	}
+	o.Show, o.Approve, o.ExitCode = parseShow(c), parseRule(c), c.Bool("exit-code")
+	o.Remove, o.Forget = c.Bool("remove-stacks"), c.Bool("force-forget")
+	if c.Bool("preview-only") {
+		o.Operation = event.Drift
+	}
+	_, err = arguments(c, 0)
+	return o, err
 }
 
 func parseSession(c *cli.Context, d Deps) (sessionOptions, error) {
@@ -78,60 +102,96 @@ func parseSession(c *cli.Context, d Deps) (sessionOptions, error) {
 	return sessionOptions{commonOptions: common, Pulumi: c.String("pulumi")}, err
 }
 
-// runOperate is the workflow: open the environment, ask, walk the plan, and
-// tell what came of it.
+// runOperate is the workflow: open the environment, choose what to do, look for
+// what is in the way, ask, and do it.
 func runOperate(ctx context.Context, d Deps, o operateOptions) (err error) {
 	s, err := openSession(ctx, d, o.sessionOptions, toOperate)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := confirm(d, o, s); err != nil {
+	if err := s.checkProtection(o); err != nil {
 		return err
 	}
-	if o.Operation == event.Up {
-		if err := s.rememberProvider(); err != nil {
-			return err
-		}
-	}
-	run, err := startRun(d, o, s)
+	w, err := s.choose(o)
 	if err != nil {
 		return err
 	}
-	stop, release := d.gentle()
-	defer release()
-	walked := s.plan
-	if o.Operation == event.Destroy {
-		walked = walked.Reverse()
+	if err := s.checkLeftovers(ctx, o, w); err != nil {
+		return err
 	}
-	_, err = executor.Run(ctx, executor.Options{
-		Plan:      walked,
-		Operation: o.Operation,
-		Stack:     s.settings.Stack.Text,
-		Simulated: o.Simulation.On,
-		Parallel:  o.Parallel,
-		Operator:  operator{stacks: s.stacks, operation: o.Operation},
-		Hook:      s.hook(o.Operation),
-		Emit:      run.emit,
-		Stop:      stop,
-	})
+	if err := s.approve(ctx, d, o, w); err != nil {
+		return err
+	}
+	if err := s.rememberProvider(o.Operation); err != nil {
+		return err
+	}
+	if err := s.execute(ctx, d, o, w); err != nil {
+		return err
+	}
+	return s.checkNothingLeft(ctx, o, w)
+}
+
+// execute walks the plan and tells what comes of it.
+func (s *session) execute(ctx context.Context, d Deps, o operateOptions, w work) error {
+	run, err := startRun(d, o, s, w)
+	if err != nil {
+		return err
+	}
+	_, err = s.walk(ctx, d, o, w, run.emit)
 	run.finish(d, o)
 	if err != nil {
 		return &reported{code: exitCode(err)}
 	}
+	s.tellHighlights(ctx, d, o)
+	if o.ExitCode && run.summary.Changes.Any() {
+		return &reported{code: exitChanges}
+	}
 	return nil
+}
+
+// walk has the executor do the operation on what is to be done.
+func (s *session) walk(ctx context.Context, d Deps, o operateOptions, w work, emit func(event.Event)) (executor.Result, error) {
+	stop, release := d.gentle()
+	defer release()
+	return executor.Run(ctx, executor.Options{
+		Plan:      w.plan,
+		Operation: o.Operation,
+		Stack:     s.settings.Stack.Text,
+		Simulated: o.Simulation.On,
+		Parallel:  o.Parallel,
+		Estimates: plan.Estimates{Known: s.durations(o.Operation), Default: time.Second},
+		OnError:   o.OnError,
+		Retry:     o.retry(o.Simulation),
+		Timeout:   w.limit,
+		Timeouts:  w.limits,
+		Operator:  operator{stacks: s.stacks, task: o.task()},
+		Hook:      s.hook(o.Operation),
+		Emit:      emit,
+		Stop:      stop,
+	})
+}
+
+// task is what is the same for every step.
+func (o operateOptions) task() stacks.Task {
+	return stacks.Task{
+		Operation: o.Operation, ParallelResources: o.Resources,
+		Remove: o.Remove, Forgiven: o.Forget, Clear: o.clear,
+	}
 }
 
 // operator does a step's work on its stack.
 type operator struct {
-	stacks    *stacks.Environment
-	operation string
+	stacks *stacks.Environment
+	task   stacks.Task // for every step
 }
 
 // Operate implements executor.Operator.
 func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
-	outcome, err := o.stacks.Operate(ctx, o.operation, step, emit)
-	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped}, err
+	task := o.task
+	task.Step = step
+	outcome, err := o.stacks.Do(ctx, task, emit)
+	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
 }
 
 // defaultSpeed is how fast simulated clouds are unless told otherwise.

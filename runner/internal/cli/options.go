@@ -130,8 +130,8 @@ func splitVariable(flag cli.Flag, text string) []string {
 }
 
 func parseSimulation(c *cli.Context) (simulation, error) {
-	if !hasFlag(c.Command, "simulate") {
-		return simulation{}, nil
+	if !hasFlag(c.Command, "simulate-speed") {
+		return simulation{On: c.Bool("simulate")}, nil
 	}
 	s := simulation{
 		On:    c.Bool("simulate"),

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"io"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
 	"mara/providers"
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
 )
 
@@ -18,12 +21,13 @@ func planCommand(d Deps) *cli.Command {
 		Description: "Needs no configuration, no credentials and no Pulumi. Without -p the provider is the one in the\n" +
 			"configuration of the stack.\n\n" +
 			"The order is what `up --parallel 1` follows. A project that `reads` another uses its outputs; one that comes\n" +
-			"`after` another only waits for it. A `hook` is work of the runner itself when the project has succeeded.\n\n" +
+			"`after` another only waits for it. A `hook` is work of the runner itself when the project has succeeded.\n" +
+			"Times are those of this stack's earlier runs, if -s names one that has been deployed from here, else estimates.\n\n" +
 			exitText(exitDone, exitUsage, exitConfig),
 		Flags: joinFlags(
 			outputFlag(plan.Formats()...),
 			[]cli.Flag{&cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"}},
-			environmentFlags(), baseFlags(),
+			selectionFlags(), environmentFlags(), baseFlags(),
 		),
 		Action: func(c *cli.Context) error {
 			options, err := parsePlan(c, d)
@@ -36,9 +40,12 @@ func planCommand(d Deps) *cli.Command {
 }
 
 type planOptions struct {
-	Provider providers.Provider
-	Format   plan.Format
-	Destroy  bool
+	Provider  providers.Provider
+	Format    plan.Format
+	Destroy   bool
+	Selection plan.Selection
+	Runs      string // folder of earlier runs; "" when there is none
+	Stack     string
 }
 
 func parsePlan(c *cli.Context, d Deps) (planOptions, error) {
@@ -53,8 +60,16 @@ func parsePlan(c *cli.Context, d Deps) (planOptions, error) {
 	if err != nil {
 		return planOptions{}, err
 	}
+	selection, err := parseSelection(c)
+	if err != nil {
+		return planOptions{}, err
+	}
 	provider, err := providerOf(named)
-	return planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy")}, err
+	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"), Selection: selection.Selection}
+	if stack, err := config.ResolveStack(common.Stack, common.Sources); err == nil && common.Root != "" {
+		o.Runs, o.Stack = filepath.Join(common.Root, ".runner", "runs"), stack.Text
+	}
+	return o, err
 }
 
 // plannedProvider is the provider that was asked for, whatever the stack is
@@ -81,13 +96,34 @@ func (o commonOptions) plannedProvider() (config.Value, error) {
 	return config.ResolveProvider(config.Value{}, o.Sources, file)
 }
 
+// estimates are how long the projects took in this stack's earlier runs, and
+// what is declared for the others.
+func (o planOptions) estimates(operation string) plan.Estimates {
+	declared := plan.Declared()
+	if o.Runs == "" {
+		return declared
+	}
+	known, err := journal.Durations(o.Runs, journal.DurationQuery{
+		Environment: journal.Environment{Provider: o.Provider.Name, Stack: o.Stack}, Operation: operation,
+	})
+	if err != nil {
+		return declared // an estimate is nothing to fail for
+	}
+	return plan.Estimates{Known: known}.Or(declared)
+}
+
 func runPlan(d Deps, options planOptions) error {
 	p, err := plan.New(options.Provider)
 	if err != nil {
 		return err
 	}
+	operation := event.Up
 	if options.Destroy {
-		p = p.Reverse()
+		p, operation = p.Reverse(), event.Destroy
+	}
+	p.Estimates = options.estimates(operation)
+	if p, err = plan.Select(p, options.Selection); err != nil {
+		return err
 	}
 	text, err := plan.Render(p, options.Format)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/runner/internal/event"
 )
 
 // The runner keeps what belongs to an environment as a whole, and is not the
@@ -58,7 +59,10 @@ func (s *session) rememberedProvider(named config.Value) (config.Value, error) {
 }
 
 // rememberProvider notes the provider before anything is deployed with it.
-func (s *session) rememberProvider() error {
+func (s *session) rememberProvider(operation string) error {
+	if operation != event.Up {
+		return nil
+	}
 	content, err := yaml.Marshal(providerRecord{Provider: s.provider.Name})
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
-	"mara/runner/internal/lock"
 	"mara/runner/internal/report"
 )
 
@@ -20,7 +19,7 @@ type run struct {
 	screen    screen
 	collector *report.Collector
 	summary   event.Summary
-	opening   string // a warning to begin with
+	opening   []string // warnings to begin with
 	reports   []string
 	markdown  string // file of GitHub's step summary
 }
@@ -29,20 +28,20 @@ type run struct {
 func (r *run) Emit(e event.Event) { r.summary.Apply(e) }
 
 // startRun opens the journal and the screen.
-func startRun(d Deps, o operateOptions, s *session) (*run, error) {
+func startRun(d Deps, o operateOptions, s *session, w work) (*run, error) {
 	if err := o.Show.check(); err != nil {
 		return nil, err
 	}
 	r := &run{collector: report.NewCollector()}
 	var err error
 	r.journal, err = journal.Create(journal.Options{
-		Dir: s.runsFolder(), Now: d.Now(), Meta: s.meta(d, o),
+		Dir: s.runsFolder(), Now: d.Now(), ID: s.run, Meta: s.meta(d, o, w),
 		Warn: func(e event.Event) { r.emit(e) },
 	})
 	if err != nil {
 		return nil, s.folderError(err)
 	}
-	show, look, err := newScreen(d, o, s)
+	show, look, err := newScreen(d, o, s, nextSteps(o, s))
 	if err != nil {
 		return nil, errors.Join(err, r.journal.Close())
 	}
@@ -55,8 +54,9 @@ func startRun(d Deps, o operateOptions, s *session) (*run, error) {
 		Run: r.journal.ID(), Masker: s.masker, Now: d.Now,
 		Sinks: []event.Sink{show, r.journal, r.collector, r},
 	})
+	r.opening = s.warnings
 	if len(s.madeUp) > 0 && (o.Operation == event.Up || o.Operation == event.Preview) {
-		r.opening = "SIMULATED: made up throw-away values for " + strings.Join(s.madeUp, ", ")
+		r.opening = append(r.opening, "SIMULATED: made up throw-away values for "+strings.Join(s.madeUp, ", "))
 	}
 	return r, nil
 }
@@ -65,8 +65,11 @@ func startRun(d Deps, o operateOptions, s *session) (*run, error) {
 // the opening.
 func (r *run) emit(e event.Event) {
 	r.emitter.Emit(e)
-	if e.Type == event.RunStarted && r.opening != "" {
-		r.emitter.Emit(event.Event{Type: event.RunWarning, Message: r.opening})
+	if e.Type != event.RunStarted {
+		return
+	}
+	for _, text := range r.opening {
+		r.emitter.Emit(event.Event{Type: event.RunWarning, Message: text})
 	}
 }
 
@@ -102,11 +105,11 @@ func (s *session) environment() journal.Environment {
 }
 
 // meta tells who runs what, for the run's folder.
-func (s *session) meta(d Deps, o operateOptions) journal.Meta {
-	owner := lock.Self(o.Operation, "", d.Now())
+func (s *session) meta(d Deps, o operateOptions, w work) journal.Meta {
 	return journal.Meta{
 		Operation: o.Operation, Environment: s.environment(), Simulated: o.Simulation.On,
-		User: owner.User, Host: owner.Host, PID: owner.PID, Runner: d.Version,
+		Selection: o.Selection.words(), Resumes: w.resumes, Fingerprint: s.fingerprint(o.Sources),
+		User: s.owner.User, Host: s.owner.Host, PID: s.owner.PID, Runner: d.Version,
 	}
 }
 
@@ -118,7 +121,7 @@ func nextSteps(o operateOptions, s *session) func(*event.Summary) []string {
 	}
 	return func(summary *event.Summary) []string {
 		if summary.Outcome() != event.Succeeded {
-			return []string{"runner " + o.Operation + suffix + "   # carries on with what is left"}
+			return []string{"runner " + o.Operation + suffix + " --resume   # carries on with what is left"}
 		}
 		switch o.Operation {
 		case event.Up:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -81,7 +82,9 @@ func (o selectionOptions) words() []string {
 // work is what a run has to do.
 type work struct {
 	plan    plan.Plan
-	resumes string // id of the run that it carries on
+	resumes string                   // id of the run that it carries on
+	limit   time.Duration            // for each project; 0 is none
+	limits  map[string]time.Duration // for single projects
 }
 
 // choose is the plan in the order of the operation, without what is not
@@ -95,6 +98,9 @@ func (s *session) choose(o operateOptions) (work, error) {
 		w.plan = w.plan.Unordered()
 	}
 	var err error
+	if w.limit, w.limits, err = o.timeouts(s.plan); err != nil {
+		return w, err
+	}
 	if w.plan, err = plan.Select(w.plan, o.Selection.Selection); err != nil {
 		return w, err
 	}
@@ -143,8 +149,8 @@ func (s *session) fingerprint(sources config.Sources) journal.Fingerprint {
 	}
 	slices.Sort(names)
 	return journal.NewFingerprint(map[string][]byte{
-		s.settings.Config.File:                    bytes.TrimSpace(s.settings.Config.Content),
-		s.settings.Secrets.File:                   bytes.TrimSpace(s.settings.Secrets.Content),
+		s.settings.Config.File:                  bytes.TrimSpace(s.settings.Config.Content),
+		s.settings.Secrets.File:                 bytes.TrimSpace(s.settings.Secrets.Content),
 		config.EnvironmentFile + " (its names)": []byte(strings.Join(names, "\n")),
 	})
 }

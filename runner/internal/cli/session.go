@@ -15,6 +15,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
+	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/simulate"
 	"mara/runner/internal/stacks"
@@ -29,9 +30,14 @@ type session struct {
 	stacks   *stacks.Environment
 	masker   *event.Masker
 	madeUp   []string // configuration a simulation made up
-	env      map[string]string
-	folder   string // .runner or .runner/simulated
-	closers  []func() error
+	run      string   // id of the run that holds the environment's lock
+	owner    lock.Owner
+	warnings []string // to begin the run with
+
+	takenOver bool // the lock, from a run that did not end properly
+	env       map[string]string
+	folder    string // .runner or .runner/simulated
+	closers   []func() error
 }
 
 // need is what a session is opened for.
@@ -54,6 +60,11 @@ func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *se
 	}()
 	if err := s.resolve(o, why); err != nil {
 		return nil, err
+	}
+	if why == toOperate {
+		if err := s.lockEnvironment(ctx, d, o.Lock); err != nil {
+			return nil, err
+		}
 	}
 	engine, err := s.startEngine(ctx, d, o)
 	if err != nil {
@@ -144,7 +155,7 @@ func (s *session) validate(o sessionOptions) error {
 			needed = append(needed, key)
 		}
 	}
-	return s.settings.Config.Validate(providers.Keys(), needed)
+	return s.settings.Config.Validate(append(providers.Keys(), protectKey()), needed)
 }
 
 func (s *session) planKeys() []config.Key {
@@ -270,11 +281,7 @@ func (s *session) makeStateFolder(why need) error {
 }
 
 // stateFolder is the folder of a file backend.
-func (s *session) stateFolder() (string, bool) {
-	folder, ok := strings.CutPrefix(s.settings.Backend.Text, "file://")
-	folder, _, _ = strings.Cut(folder, "?")
-	return folder, ok && folder != ""
-}
+func (s *session) stateFolder() (string, bool) { return s.settings.StateFolder() }
 
 // hasState is false when nothing can have been deployed yet.
 func (s *session) hasState() bool {

@@ -64,8 +64,9 @@ type screen interface {
 	Close() error
 }
 
-// newScreen chooses how the run is shown.
-func newScreen(d Deps, o operateOptions, s *session) (screen, ui.Look, error) {
+// newScreen chooses how the run is shown; next are the commands to suggest at
+// the end.
+func newScreen(d Deps, o operateOptions, s *session, next func(*event.Summary) []string) (screen, ui.Look, error) {
 	if o.Output == "json" {
 		return ui.NewJSON(d.Stdout), ui.Look{}, nil
 	}
@@ -79,12 +80,12 @@ func newScreen(d Deps, o operateOptions, s *session) (screen, ui.Look, error) {
 	if look.Mode == ui.LiveMode {
 		return ui.NewLive(d.Stdout, ui.LiveOptions{
 			Size: d.Size, Ticks: time.Tick(ui.TickRate), Colour: look.Colour, ASCII: look.ASCII,
-			Durations: s.durations(o.Operation), Next: nextSteps(o, s),
+			Durations: s.durations(o.Operation), Next: next,
 		}), look, nil
 	}
 	return ui.NewPlain(d.Stdout, ui.PlainOptions{
 		Width: d.width(), Colour: look.Colour, Order: look.Order, GitHub: look.GitHub,
-		Ticks: time.Tick(time.Second), Next: nextSteps(o, s),
+		Ticks: time.Tick(time.Second), Next: next,
 	}), look, nil
 }
 

@@ -7,31 +7,77 @@ import (
 )
 
 func upCommand(d Deps) *cli.Command {
-	return operationCommand(d, event.Up,
-		"create or update everything in the environment",
-		"Runs the projects of the plan, each as soon as what it needs has succeeded. When one fails, what runs is\n"+
-			"finished, nothing that depends on it starts, and running the same command again carries on.\n\n"+
-			"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1")
+	return operationCommand(d, operation{
+		name: event.Up,
+		use:  "create or update everything in the environment",
+		description: "Runs the projects of the plan, each as soon as what it needs has succeeded. On a terminal it first shows\n" +
+			"what would change, and asks once. When a project fails, what runs is finished and nothing that depends on\n" +
+			"it starts; --resume carries on with what is left.\n\n" +
+			"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
+			"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
+		flags: approveFlags(),
+	})
 }
 
 func previewCommand(d Deps) *cli.Command {
-	return operationCommand(d, event.Preview,
-		"show what up would change",
-		"Stacks that do not exist yet are created empty, so that references to them are unknown rather than an error.\n\n"+
-			"Example:\n  runner preview -s dev")
+	return operationCommand(d, operation{
+		name: event.Preview,
+		use:  "show what up would change",
+		description: "Shows in one table what would be created, updated, replaced and deleted in each project. Stacks that do\n" +
+			"not exist yet are created empty, so that references to them are unknown rather than an error; a project that\n" +
+			"depends on outputs that are not known yet is marked partial.\n\n" +
+			"Examples:\n  runner preview -s dev\n  runner preview -s dev --exit-code",
+		flags: exitCodeFlags(),
+		codes: []int{exitChanges},
+	})
 }
 
 func refreshCommand(d Deps) *cli.Command {
-	return operationCommand(d, event.Refresh,
-		"bring the state in line with what really exists",
-		"Projects that were never deployed are skipped.\n\nExample:\n  runner refresh -s dev")
+	return operationCommand(d, operation{
+		name: event.Refresh,
+		use:  "bring the state in line with what really exists",
+		description: "Projects that were never deployed are skipped. With --preview-only the state stays as it is, as with\n" +
+			"`runner drift`.\n\n" +
+			"Examples:\n  runner refresh -s dev\n  runner refresh -s dev --preview-only --exit-code",
+		flags: append(exitCodeFlags(), &cli.BoolFlag{Name: "preview-only", Usage: "show what differs and leave the state as it is"}),
+		codes: []int{exitChanges},
+	})
+}
+
+func driftCommand(d Deps) *cli.Command {
+	return operationCommand(d, operation{
+		name: event.Drift,
+		use:  "show where what really exists differs from the state",
+		description: "Compares all deployed projects with the clouds, side by side and without changing anything, and lists the\n" +
+			"resources that were changed or deleted by others, with the properties that differ.\n\n" +
+			"Examples:\n  runner drift -s dev\n  runner drift -s dev --exit-code",
+		flags: exitCodeFlags(),
+		codes: []int{exitChanges},
+	})
 }
 
 func destroyCommand(d Deps) *cli.Command {
-	return operationCommand(d, event.Destroy,
-		"destroy everything in the environment",
-		"Walks the plan backwards. Asks for the stack's name first; without a terminal it needs --yes. Stacks,\n"+
-			"configuration and secrets stay. Running it again carries on; destroying nothing succeeds.\n\n"+
-			"Example:\n  runner destroy -s dev --yes",
-		"down")
+	return operationCommand(d, operation{
+		name: event.Destroy,
+		use:  "destroy everything in the environment",
+		description: "Walks the plan backwards. Shows what will go and asks for the stack's name; without a terminal it needs\n" +
+			"--yes. Stacks, configuration and secrets stay. Running it again carries on; destroying nothing succeeds.\n" +
+			"A stack whose configuration says `runner:protect: true` is not destroyed.\n\n" +
+			"Examples:\n  runner destroy -s dev --yes\n  runner destroy -s dev --only kubeconfig+ --remove-stacks",
+		aliases: []string{"down"},
+		flags:   destroyFlags(),
+	})
+}
+
+// exitCodeFlags let the exit code tell whether something changes or differs.
+func exitCodeFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "exit-code", Usage: "end with exit code 5 if there are changes"}}
+}
+
+// destroyFlags are the flags of destroy alone.
+func destroyFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "remove-stacks", Usage: "remove the stacks, too, once they are empty"},
+		&cli.BoolFlag{Name: "force-forget", Usage: "if the cluster is gone or cannot be reached, drop what was in it from the state"},
+	}
 }

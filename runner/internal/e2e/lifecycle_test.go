@@ -144,11 +144,27 @@ func checkNothingLeft(t *testing.T, e *environment) {
 // stateResources are the resources in the state files, by project.
 func (e *environment) stateResources() map[string][]string {
 	e.t.Helper()
+	found := map[string][]string{}
+	for _, resource := range e.state() {
+		found[resource.Project] = append(found[resource.Project], resource.URN)
+	}
+	return found
+}
+
+// stateResource is a resource in a state file.
+type stateResource struct {
+	URN, Type, Provider string
+	Project             string `json:"-"`
+}
+
+// state are the resources in all state files.
+func (e *environment) state() []stateResource {
+	e.t.Helper()
 	files, err := filepath.Glob(filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/*/dev.json"))
 	if err != nil || len(files) == 0 {
 		e.t.Fatalf("no state files: %v", err)
 	}
-	found := map[string][]string{}
+	var found []stateResource
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -156,16 +172,15 @@ func (e *environment) stateResources() map[string][]string {
 		}
 		var state struct {
 			Checkpoint struct {
-				Latest struct{ Resources []struct{ URN string } }
+				Latest struct{ Resources []stateResource }
 			}
 		}
 		if err := json.Unmarshal(content, &state); err != nil {
 			e.t.Fatal(err)
 		}
-		project := filepath.Base(filepath.Dir(file))
-		found[project] = []string{}
 		for _, resource := range state.Checkpoint.Latest.Resources {
-			found[project] = append(found[project], resource.URN)
+			resource.Project = filepath.Base(filepath.Dir(file))
+			found = append(found, resource)
 		}
 	}
 	return found

@@ -59,6 +59,9 @@ type Step struct {
 	// Unknown are the projects whose outputs a preview did not know.
 	Unknown []string `json:"unknown,omitempty"`
 
+	// Differences are what a look for drift has found.
+	Differences []Difference `json:"differences,omitempty"`
+
 	Hooks       []Hook       `json:"hooks,omitempty"`
 	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
 }
@@ -70,6 +73,13 @@ type Hook struct {
 	Result     Result    `json:"result,omitempty"`
 	DurationMS int64     `json:"duration_ms"`
 	Error      string    `json:"error,omitempty"`
+}
+
+// Difference is a resource that others have changed or deleted.
+type Difference struct {
+	Resource   Resource `json:"resource"`
+	Action     Action   `json:"action"` // what a refresh would do to the state
+	Properties []string `json:"properties,omitempty"`
 }
 
 // Diagnostic is a warning or an error that belongs to a step. Lesser messages
@@ -189,6 +199,10 @@ func (s *Summary) applyStep(step *Step, e Event) {
 	switch e.Type {
 	case StepStarted:
 		step.Started = e.Time
+	case StepProgress:
+		if s.Operation == Drift {
+			step.differ(e)
+		}
 	case StepLog:
 		step.log(e)
 	case StepRetrying:
@@ -237,10 +251,18 @@ func (s *Step) log(e Event) {
 	}
 }
 
+// differ keeps a resource that is not as the state has it.
+func (s *Step) differ(e Event) {
+	changes := Changes{}.Count(e.Action)
+	if e.Status == ActionDone && changes.Any() {
+		s.Differences = append(s.Differences, Difference{Resource: e.Resource, Action: e.Action, Properties: e.Properties})
+	}
+}
+
 // retry forgets the errors of an attempt that is not the last: they are not why
 // the step ended as it did, and if they are, they come again.
 func (s *Step) retry(e Event) {
-	s.Attempt = e.Attempt
+	s.Attempt, s.Differences = e.Attempt, nil
 	s.Diagnostics = slices.DeleteFunc(s.Diagnostics, func(d Diagnostic) bool { return d.Severity == Error })
 }
 

@@ -36,11 +36,15 @@ func (c Changes) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Words renders what differs in words. A preview tells what would be done.
+// Words renders what differs in words. A preview tells what would be done, a
+// look for drift what has been done by others.
 func (c Changes) Words(operation string) string {
 	words := []string{"created", "updated", "replaced", "deleted"}
-	if operation == Preview {
+	switch operation {
+	case Preview:
 		words = []string{"to create", "to update", "to replace", "to delete"}
+	case Drift:
+		words = []string{"new", "changed", "replaced", "gone"}
 	}
 	var parts []string
 	for i, n := range []int{c.Create, c.Update, c.Replace, c.Delete} {

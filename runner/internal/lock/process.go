@@ -65,6 +65,18 @@ func (o Owner) isAlive() bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
+// IsAlive reports whether a process runs on this machine.
+func IsAlive(pid int) bool {
+	if startOf(pid) != "" {
+		return true
+	}
+	if _, err := os.Stat("/proc/self/stat"); err == nil {
+		return false // there is a /proc, and it does not have it
+	}
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
 // bootID names the run of the kernel, where the system tells it.
 func bootID() string {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

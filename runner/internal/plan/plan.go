@@ -56,6 +56,8 @@ type Plan struct {
 	Destroy  bool // the plan is reversed
 	// Excluded are the steps that a selection has left out.
 	Excluded []Excluded
+	// Estimates are how long the steps take, for those who look at the plan.
+	Estimates Estimates
 }
 
 // New makes the plan of a provider. A name that is listed twice or not at all,
@@ -88,7 +90,7 @@ func New(p providers.Provider) (Plan, error) {
 // A step of it waits for all steps that needed it. Nothing is read while it is
 // being destroyed, so that all edges are about order only.
 func (p Plan) Reverse() Plan {
-	reversed := Plan{Provider: p.Provider, Title: p.Title, Destroy: !p.Destroy}
+	reversed := Plan{Provider: p.Provider, Title: p.Title, Destroy: !p.Destroy, Estimates: p.Estimates}
 	dependents, outside := p.dependents(), p.excludedDependents()
 	for i, step := range slices.Backward(p.Steps) {
 		reversed.Steps = append(reversed.Steps, Step{
@@ -105,6 +107,19 @@ func (p Plan) Reverse() Plan {
 		reversed.Excluded = append(reversed.Excluded, e)
 	}
 	return reversed
+}
+
+// Unordered is the same plan with nothing to wait for: all steps may run at
+// once. What a step reads counts as outside of it.
+func (p Plan) Unordered() Plan {
+	steps := slices.Clone(p.Steps)
+	for i, step := range steps {
+		step.Outside = slices.Concat(step.Outside, step.Needs())
+		step.Reads, step.After = nil, nil
+		steps[i] = step
+	}
+	p.Steps = steps
+	return p
 }
 
 // dependents maps each project to those that need it, the last of the plan

@@ -30,9 +30,9 @@ func Formats() []string {
 func Render(p Plan, format Format) (string, error) {
 	switch format {
 	case Tree:
-		return renderTree(p), nil
+		return renderTree(p) + renderOutline(p), nil
 	case Table:
-		return renderTable(p), nil
+		return renderTable(p) + renderOutline(p), nil
 	case JSON:
 		return renderJSON(p)
 	case DOT:
@@ -54,10 +54,12 @@ func (p Plan) operation() string {
 func renderTable(p Plan) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "#\tPROJECT\tTITLE\tPHASE\tREADS\tAFTER\tHOOKS")
+	fmt.Fprintln(w, "#\tPROJECT\tTITLE\tPHASE\tLEVEL\tABOUT\tREADS\tAFTER\tHOOKS")
+	level := levelOf(p)
 	for _, s := range p.Steps {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Index+1, s.Project.Name, s.Project.Title, s.Phase,
-			list(s.Reads), list(s.After), list(s.hooks()))
+		name := s.Project.Name
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", s.Index+1, name, s.Project.Title, s.Phase,
+			level[name], about(p.Estimates.Of(name)), list(s.Reads), list(s.After), list(s.hooks()))
 	}
 	_ = w.Flush() // a strings.Builder takes everything
 	return b.String()
@@ -86,6 +88,21 @@ type Document struct {
 	Title     string         `json:"title"`
 	Operation string         `json:"operation"` // up or destroy
 	Steps     []DocumentStep `json:"steps"`
+	// CriticalPath is the chain of steps that takes longest.
+	CriticalPath DocumentPath       `json:"critical_path"`
+	Excluded     []DocumentExcluded `json:"excluded,omitempty"`
+}
+
+// DocumentPath is the JSON form of a chain of steps.
+type DocumentPath struct {
+	Projects   []string `json:"projects"`
+	EstimateMS int64    `json:"estimate_ms"`
+}
+
+// DocumentExcluded is the JSON form of a step that is left out.
+type DocumentExcluded struct {
+	Project string `json:"project"`
+	Reason  string `json:"reason"`
 }
 
 // DocumentStep is the JSON form of a step.
@@ -98,18 +115,30 @@ type DocumentStep struct {
 	Reads   []string `json:"reads"`
 	After   []string `json:"after"`
 	Hooks   []string `json:"hooks"`
+	// Level is how many others have to run one after another up to this one.
+	Level      int   `json:"level"` // from 1
+	EstimateMS int64 `json:"estimate_ms"`
 }
 
 // documentVersion changes when a field changes its meaning or goes away.
 const documentVersion = 1
 
 func renderJSON(p Plan) (string, error) {
-	document := Document{Version: documentVersion, Provider: p.Provider, Title: p.Title, Operation: p.operation(), Steps: []DocumentStep{}}
+	path := p.CriticalPath(p.Estimates)
+	document := Document{
+		Version: documentVersion, Provider: p.Provider, Title: p.Title, Operation: p.operation(), Steps: []DocumentStep{},
+		CriticalPath: DocumentPath{Projects: orEmpty(path.Projects), EstimateMS: path.Total.Milliseconds()},
+	}
+	level := levelOf(p)
 	for _, s := range p.Steps {
 		document.Steps = append(document.Steps, DocumentStep{
 			Index: s.Index, Project: s.Project.Name, Title: s.Project.Title, Path: projectFolder(s.Project), Phase: s.Phase,
 			Reads: orEmpty(s.Reads), After: orEmpty(s.After), Hooks: s.hooks(),
+			Level: level[s.Project.Name], EstimateMS: p.Estimates.Of(s.Project.Name).Milliseconds(),
 		})
+	}
+	for _, e := range p.Excluded {
+		document.Excluded = append(document.Excluded, DocumentExcluded{Project: e.Step.Project.Name, Reason: e.Reason})
 	}
 	text, err := json.MarshalIndent(document, "", "  ")
 	return string(text) + "\n", err

@@ -19,6 +19,7 @@ func TestRenderGolden(t *testing.T) {
 	t.Parallel()
 	for _, p := range providers.All() {
 		up := mustNew(t, p)
+		up.Estimates = Declared()
 		for _, plan := range []Plan{up, up.Reverse()} {
 			for _, format := range Formats() {
 				name := p.Name + "-" + plan.operation() + "." + format
@@ -67,10 +68,7 @@ func TestRenderTreeEnds(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Render(mustNew(t, provider(tt.in...)), Tree)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := renderTree(mustNew(t, provider(tt.in...)))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}

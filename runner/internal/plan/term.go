@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -60,6 +61,23 @@ func (m *matcher) match(flag string, values []string) []string {
 		}
 	}
 	return matched
+}
+
+// Match lists the projects that a term means, as in a Selection. The flag is
+// what an error names.
+func (p Plan) Match(flag, term string) ([]string, error) {
+	m := newMatcher(p)
+	matched := m.match(flag, []string{term})
+	if err := errors.Join(m.errs...); err != nil {
+		return nil, err
+	}
+	var names []string
+	for i, step := range p.Steps {
+		if isMatch(matched[i]) {
+			names = append(names, step.Project.Name)
+		}
+	}
+	return names, nil
 }
 
 // splitTerms takes a list at its commas.

@@ -3,11 +3,14 @@
 package prompt
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/AlecAivazis/survey/v2"
 	"github.com/AlecAivazis/survey/v2/terminal"
+	"golang.org/x/term"
 
 	"mara/runner/internal/interrupt"
 )
@@ -27,20 +30,41 @@ func NewTerminal(in io.Reader, out io.Writer) (t Terminal, ok bool) {
 }
 
 // Text asks for a line of text.
-func (t Terminal) Text(question string) (string, error) {
-	var answer string
-	err := survey.AskOne(&survey.Input{Message: question}, &answer, t.stdio())
-	return answer, translate(err)
+func (t Terminal) Text(ctx context.Context, question string) (string, error) {
+	answer := new(string)
+	if err := t.ask(ctx, &survey.Input{Message: question}, answer); err != nil {
+		return "", err
+	}
+	return *answer, nil
 }
 
 // Confirm asks a question whose default answer is no.
-func (t Terminal) Confirm(question string) (bool, error) {
-	var answer bool
-	err := survey.AskOne(&survey.Confirm{Message: question}, &answer, t.stdio())
-	return answer, translate(err)
+func (t Terminal) Confirm(ctx context.Context, question string) (bool, error) {
+	answer := new(bool)
+	if err := t.ask(ctx, &survey.Confirm{Message: question}, answer); err != nil {
+		return false, err
+	}
+	return *answer, nil
 }
 
-func (t Terminal) stdio() survey.AskOpt { return survey.WithStdio(t.in, t.out, t.err) }
+// ask waits for the answer or the end of ctx: a question must not keep the
+// runner from being terminated. Nothing can wake what reads a terminal, so after
+// the end of ctx it stays behind, and the terminal is put back as it was.
+func (t Terminal) ask(ctx context.Context, question survey.Prompt, answer any) error {
+	before, stateErr := term.GetState(int(t.in.Fd()))
+	answered := make(chan error, 1)
+	go func() { answered <- survey.AskOne(question, answer, survey.WithStdio(t.in, t.out, t.err)) }()
+	select {
+	case err := <-answered:
+		return translate(err)
+	case <-ctx.Done():
+		if stateErr == nil {
+			_ = term.Restore(int(t.in.Fd()), before)
+		}
+		_, _ = fmt.Fprintln(t.err)
+		return context.Cause(ctx)
+	}
+}
 
 func translate(err error) error {
 	if errors.Is(err, terminal.InterruptErr) || errors.Is(err, io.EOF) {

@@ -132,6 +132,8 @@ func (e *engineEvents) progress(step apitype.StepEventMetadata, status event.Sta
 		Action:   action,
 		Status:   status,
 		Counts:   &counts,
+
+		Properties: propertiesOf(step),
 	})
 }
 

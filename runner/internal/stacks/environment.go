@@ -67,9 +67,14 @@ func Open(ctx context.Context, options Options) (*Environment, error) {
 	if options.Empty {
 		return e, nil
 	}
-	output, err := e.run(ctx, options.WorkDir, "stack", "ls", "--all", "--json")
+	return e, e.List(ctx)
+}
+
+// List asks the backend anew which of the environment's stacks exist.
+func (e *Environment) List(ctx context.Context) error {
+	output, err := e.run(ctx, e.options.WorkDir, "stack", "ls", "--all", "--json")
 	if err != nil {
-		return nil, fmt.Errorf("listing the stacks: %w", err)
+		return fmt.Errorf("listing the stacks: %w", err)
 	}
 	var listed []struct {
 		Name             string     `json:"name"`
@@ -78,8 +83,9 @@ func Open(ctx context.Context, options Options) (*Environment, error) {
 		ResourceCount    *int       `json:"resourceCount"`
 	}
 	if err := json.Unmarshal([]byte(output), &listed); err != nil {
-		return nil, fmt.Errorf("listing the stacks: pulumi answered with something else than JSON: %w", err)
+		return fmt.Errorf("listing the stacks: pulumi answered with something else than JSON: %w", err)
 	}
+	summaries := map[string]Summary{}
 	for _, stack := range listed {
 		project, ok := e.projectOf(stack.Name)
 		if !ok {
@@ -92,9 +98,12 @@ func Open(ctx context.Context, options Options) (*Environment, error) {
 		if stack.LastUpdate != nil {
 			summary.LastUpdate = *stack.LastUpdate
 		}
-		e.summaries[project] = summary
+		summaries[project] = summary
 	}
-	return e, nil
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.summaries = summaries
+	return nil
 }
 
 // Organization is the organization a Pulumi Cloud user works in: the default

@@ -15,10 +15,7 @@ import (
 // not change what the user has selected, and takes results from the event
 // stream, so none of these has to run. Questions of our own go to the command
 // itself.
-type frugal struct {
-	auto.PulumiCommand
-	flags []string // for the operation itself
-}
+type frugal struct{ auto.PulumiCommand }
 
 // Run implements auto.PulumiCommand.
 func (f frugal) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,
@@ -33,8 +30,6 @@ func (f frugal) Run(ctx context.Context, dir string, stdin io.Reader, stdout, st
 		return "[]", "", 0, nil
 	case starts(args, "stack", "init"):
 		args = append(slices.Clone(args), "--no-select")
-	case !starts(args, "stack"):
-		args = append(slices.Clone(args), f.flags...)
 	}
 	return f.PulumiCommand.Run(ctx, dir, stdin, stdout, stderr, env, args...)
 }

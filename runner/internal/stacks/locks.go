@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,4 +53,17 @@ func (e *Environment) Locks(backendFolder, project string) ([]Lock, error) {
 		locks = append(locks, lock)
 	}
 	return locks, nil
+}
+
+// Cancel ends what Pulumi believes is going on on a project's stack: it removes
+// its lock.
+func (e *Environment) Cancel(ctx context.Context, project string) error {
+	dir, err := e.workingCopy(project)
+	if err != nil {
+		return err
+	}
+	if _, err := e.run(ctx, dir, "cancel", "--yes", "--stack", e.qualified(project)); err != nil {
+		return fmt.Errorf("unlocking %s: %w", project, err)
+	}
+	return nil
 }

@@ -3,8 +3,6 @@ package stacks
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -29,11 +27,8 @@ type Task struct {
 	Forgiven bool
 	// Remove removes the stack once nothing is left in it.
 	Remove bool
-	// Imports are the ids of resources that a creation which was cut off has
-	// made all the same, by URN. Other pending creations are forgotten by a
-	// refresh that Clear is set for.
-	Imports map[string]string
-	Clear   bool
+	// Clear makes a refresh forget the creations that were cut off.
+	Clear bool
 }
 
 // Outcome is what an operation on one stack came to.
@@ -58,7 +53,7 @@ func (e *Environment) Do(ctx context.Context, task Task, emit func(event.Event))
 	if reason := e.nothingToDo(task.Operation, project); reason != "" {
 		return Outcome{Skipped: reason}, e.finishDestroy(ctx, task)
 	}
-	stack, err := e.stackOf(ctx, project, task.flags())
+	stack, err := e.stackOf(ctx, project)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -137,16 +132,6 @@ func perform(ctx context.Context, task Task, stack auto.Stack, channel chan<- ev
 		panic(fmt.Sprintf("unknown operation %q", task.Operation))
 	}
 	return err
-}
-
-// flags are arguments of Pulumi's command that the Automation API does not
-// have.
-func (t Task) flags() []string {
-	var flags []string
-	for _, urn := range slices.Sorted(maps.Keys(t.Imports)) {
-		flags = append(flags, "--import-pending-creates", urn, "--import-pending-creates", t.Imports[urn])
-	}
-	return flags
 }
 
 // agent names the runner in Pulumi's update metadata.

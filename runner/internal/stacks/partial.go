@@ -43,8 +43,14 @@ func (e *Environment) expect(project string, changing bool) {
 // engine tells them.
 type stackOutputs struct{ before, after map[string]any }
 
-// secretText is what the engine says instead of a secret value.
-const secretText = "[secret]"
+// secretMark is the key by which the engine tells secret values, of which it
+// says no more.
+const secretMark = "4dabf18193072939515e22adb298388d"
+
+func isSecret(value any) bool {
+	object, ok := value.(map[string]any)
+	return ok && object[secretMark] != nil
+}
 
 // changesOutputs reports whether outputs of the stack differ after the
 // operation. Of secret ones the engine does not tell; they count as changed if
@@ -58,7 +64,7 @@ func (e *engineEvents) changesOutputs(partial bool) bool {
 		if !known || !reflect.DeepEqual(before, after) {
 			return true
 		}
-		if after == secretText && (partial || e.changes.Any()) {
+		if isSecret(after) && (partial || e.changes.Any()) {
 			return true
 		}
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // stackOf prepares the working copy of a project and returns its stack, which
-// is created when it is missing. The flags are added to the operation's own.
-func (e *Environment) stackOf(ctx context.Context, project string, flags []string) (auto.Stack, error) {
+// is created when it is missing.
+func (e *Environment) stackOf(ctx context.Context, project string) (auto.Stack, error) {
 	program, ok := e.options.Programs(project)
 	if !ok {
 		return auto.Stack{}, fmt.Errorf("this runner has no program for the project %s", project)
@@ -28,7 +28,7 @@ func (e *Environment) stackOf(ctx context.Context, project string, flags []strin
 		return auto.Stack{}, err
 	}
 	ws, err := auto.NewLocalWorkspace(ctx,
-		auto.Pulumi(frugal{PulumiCommand: e.options.Command, flags: flags}),
+		auto.Pulumi(frugal{e.options.Command}),
 		auto.WorkDir(dir),
 		auto.Program(e.learnSecrets(project, program)),
 		auto.EnvVars(e.options.Env),

@@ -16,7 +16,7 @@ type ending struct {
 }
 
 func (e ending) render() string {
-	return e.failures() + e.table() + e.totals()
+	return e.failures() + e.differences() + e.table() + e.totals()
 }
 
 // failures renders every failed step with its diagnostics in full. What was
@@ -61,6 +61,9 @@ func (e ending) table() string {
 	if len(steps) == 0 {
 		return ""
 	}
+	if e.summary.Operation == event.Preview {
+		return e.previewTable()
+	}
 	rows := make([][]string, len(steps))
 	for i, s := range steps {
 		rows[i] = e.row(s)
@@ -78,11 +81,16 @@ func (e ending) table() string {
 		}
 		return text
 	}
-	heading := "Summary"
+	return e.heading() + table(columns, rows, e.width, paint)
+}
+
+// heading stands above the table.
+func (e ending) heading() string {
+	text := "Summary"
 	if e.summary.Simulated {
-		heading += " " + mark
+		text += " " + mark
 	}
-	return "\n" + e.paint.bold(heading) + "\n" + table(columns, rows, e.width, paint)
+	return "\n" + e.paint.bold(text) + "\n"
 }
 
 // row renders a step. One that never ran has neither changes nor a time.

@@ -7,6 +7,7 @@ package controller
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
@@ -92,8 +93,12 @@ func read(s *settings.Settings) options {
 func readLicense(s *settings.Settings) string {
 	const key = "kic:jwt_path"
 	path := s.String(key)
-	if path == "" {
+	switch {
+	case path == "":
 		s.Reject(key, "is not set, but kic:nginx_plus is true: NGINX Plus needs its licence token")
+		return ""
+	case !filepath.IsAbs(path): // the working folder differs between the runner and a plain `pulumi up`
+		s.Reject(key, "is %q, which is not an absolute path; NGINX Plus needs it", path)
 		return ""
 	}
 	token, err := os.ReadFile(path)

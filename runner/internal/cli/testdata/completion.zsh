@@ -9,11 +9,19 @@ _runner() {
     'preview:show what up would change'
     'up:create or update everything in the environment'
     'refresh:bring the state in line with what really exists'
+    'drift:show where what really exists differs from the state'
     'destroy:destroy everything in the environment'
     'status:show what is deployed'
     'outputs:show the outputs of the projects'
+    'unlock:remove the locks that a run has left behind'
+    'repair:put a state right that a run has left in the middle of creating something'
+    'history:list the runs'
+    'show:show a past run'
+    'logs:print what happened in the projects of a past run'
+    'report:write a report of a past run'
     'env:print what plain pulumi needs to see the same state and configuration'
     'pulumi:run any Pulumi command on one project'
+    'schema:print the JSON Schema of what the runner prints'
     'completion:print the completion of a shell\: bash, zsh or fish'
     'version:print the versions of the runner and of the Pulumi inside'
   )
@@ -40,6 +48,10 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: tree, table, json, dot, mermaid (default\: tree)]:value:(tree table json dot mermaid)' \
         '--destroy[show the order of destroy]' \
+        '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -48,8 +60,21 @@ _runner() {
       ;;
     preview)
       _arguments \
-        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--exit-code[end with exit code 5 if there are changes]' \
+        '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--failed[run only what failed in the last run]' \
+        '--resume[carry on with the last run\: only what failed in it or never ran]' \
+        '--resume-changed[--resume, also when the configuration has changed since]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[try a project up to N more times if its error is known to pass\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
@@ -68,8 +93,21 @@ _runner() {
       ;;
     up)
       _arguments \
-        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--auto-approve-if[preview first, and do not ask if the preview follows RULE\: no-deletes, no-replaces]:value:(no-deletes no-replaces)' \
+        '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--failed[run only what failed in the last run]' \
+        '--resume[carry on with the last run\: only what failed in it or never ran]' \
+        '--resume-changed[--resume, also when the configuration has changed since]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[try a project up to N more times if its error is known to pass\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
@@ -88,8 +126,55 @@ _runner() {
       ;;
     refresh)
       _arguments \
-        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--exit-code[end with exit code 5 if there are changes]' \
+        '--preview-only[show what differs and leave the state as it is]' \
+        '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--failed[run only what failed in the last run]' \
+        '--resume[carry on with the last run\: only what failed in it or never ran]' \
+        '--resume-changed[--resume, also when the configuration has changed since]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[try a project up to N more times if its error is known to pass\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
+        '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
+        '--non-interactive[never ask anything; what is missing is an error]' \
+        '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
+        '--simulate-speed[make simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]'
+      ;;
+    drift)
+      _arguments \
+        '--exit-code[end with exit code 5 if there are changes]' \
+        '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--failed[run only what failed in the last run]' \
+        '--resume[carry on with the last run\: only what failed in it or never ran]' \
+        '--resume-changed[--resume, also when the configuration has changed since]' \
+        '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[try a project up to N more times if its error is known to pass\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
@@ -108,8 +193,22 @@ _runner() {
       ;;
     destroy|down)
       _arguments \
-        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--remove-stacks[remove the stacks, too, once they are empty]' \
+        '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
+        '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--failed[run only what failed in the last run]' \
+        '--resume[carry on with the last run\: only what failed in it or never ran]' \
+        '--resume-changed[--resume, also when the configuration has changed since]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[try a project up to N more times if its error is known to pass\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
@@ -155,6 +254,89 @@ _runner() {
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
+    unlock)
+      _arguments \
+        '--force[remove also the locks of processes that seem to run]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
+        '--non-interactive[never ask anything; what is missing is an error]' \
+        '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
+        '--simulate-speed[make simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]'
+      ;;
+    repair)
+      _arguments \
+        '--import[take the resource into the state that exists with this id, NAME=ID; may be repeated]:value:' \
+        '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[try a project up to N more times if its error is known to pass\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
+        '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
+        '--non-interactive[never ask anything; what is missing is an error]' \
+        '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
+        '--simulate-speed[make simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]'
+      ;;
+    history)
+      _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
+        '--limit[list at most N runs; 0 lists all (default\: 20)]:value:' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]'
+      ;;
+    show)
+      _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]'
+      ;;
+    logs)
+      _arguments \
+        '--errors[print the projects that failed only]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]'
+      ;;
+    report)
+      _arguments \
+        '--format[write as FORMAT\: html, md, json, junit, csv (default\: html)]:value:(html md json junit csv)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]'
+      ;;
     env)
       _arguments \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
@@ -175,6 +357,12 @@ _runner() {
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
+      ;;
+    schema)
+      _arguments \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]' \
+        '1:argument:(events summary plan)'
       ;;
     completion)
       _arguments \

@@ -1,0 +1,74 @@
+package config
+
+import (
+	"net/url"
+	"os/user"
+	"path/filepath"
+	"strings"
+)
+
+// filePrefix begins the address of a folder as a place for state.
+const filePrefix = "file://"
+
+// fileBackend is a folder below the root.
+func fileBackend(root, folder string, source Source) Value {
+	return Value{Text: folderAddress(filepath.Join(root, folder)), Origin: Origin{Source: source}}
+}
+
+// folderAddress writes a path the way Pulumi reads it: signs that mean
+// something in an address are escaped.
+func folderAddress(path string) string {
+	return filePrefix + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
+}
+
+// StateFolder is the folder that the state is kept in; ok is false where it is
+// not in a folder of this machine.
+func (s Settings) StateFolder() (folder string, ok bool) {
+	path, _, _ := strings.Cut(s.Backend.Text, "?")
+	path, ok = strings.CutPrefix(path, filePrefix)
+	if !ok || path == "" {
+		return "", false
+	}
+	folder, err := url.PathUnescape(path)
+	return filepath.FromSlash(folder), err == nil
+}
+
+// absoluteBackend makes the path of a folder hold everywhere. Pulumi would take
+// a relative one from the folder it runs in, which here is a working copy that
+// does not last: it is taken from the root. `~` is the user's home, as it is
+// for Pulumi; `pulumi login --local` writes file://~.
+func absoluteBackend(backend Value, root string) (Value, error) {
+	path, isFile := strings.CutPrefix(backend.Text, filePrefix)
+	if !isFile {
+		return backend, nil
+	}
+	path, query, asked := strings.Cut(path, "?")
+	path, err := url.PathUnescape(path)
+	if err != nil {
+		return Value{}, backend.wrongAddress("write a % as %25")
+	}
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+		current, err := user.Current()
+		if err != nil {
+			return Value{}, backend.wrongAddress("write the whole path: " + err.Error())
+		}
+		path = filepath.Join(current.HomeDir, rest)
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(root, path)
+	}
+	backend.Text = folderAddress(path)
+	if asked {
+		backend.Text += "?" + query
+	}
+	return backend, nil
+}
+
+// wrongAddress is the error for an address of a folder that cannot be read. It
+// may come from the user's login, which is no line of a file.
+func (v Value) wrongAddress(next string) error {
+	if v.Origin.Source != FromLogin {
+		return v.Wrong("is not the address of a folder", next)
+	}
+	return &Error{Problems: []Problem{{File: v.Origin.File, Text: "the address " + v.Text + " is not that of a folder"}}, Next: next}
+}

@@ -1,0 +1,175 @@
+package providers
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/projects"
+)
+
+// Reference is the reference page of all projects, in Markdown: what each one
+// deploys, the configuration and secrets it reads, what it waits for and what it
+// exports. It is made from the catalogue, as StackExample is.
+func Reference() []byte {
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	for _, project := range projects.All() {
+		fmt.Fprintf(&b, "- [%s](#%s): %s\n", project.Name, project.Name, project.Summary)
+	}
+	for _, project := range projects.All() {
+		writeProject(&b, project)
+	}
+	return []byte(b.String())
+}
+
+const referenceHead = `# The projects
+
+<!-- Made from the catalogue in projects/ by the tests of providers/. Change it there, then: make golden -->
+
+Every project is a Pulumi program of its own; a provider's plan puts them in order (` + "`runner plan -p PROVIDER`" + `).
+Configuration keys are set in ` + "`config/pulumi/Pulumi.<stack>.yaml`" + `, secrets with ` + "`runner secrets`" + `.
+
+`
+
+// writeProject writes the section of one project.
+func writeProject(b *strings.Builder, project projects.Project) {
+	fmt.Fprintf(b, "\n## %s\n\n%s: %s.\n\n", project.Name, project.Title, project.Summary)
+	fmt.Fprintf(b, "- Folder: `projects/%s`\n", project.Path)
+	fmt.Fprintf(b, "- Providers: %s\n", strings.Join(serving(project), ", "))
+	if project.Namespace != "" {
+		fmt.Fprintf(b, "- Namespace: `%s`\n", project.Namespace)
+	}
+	writeEdges(b, "Reads the outputs of", project, func(s Step) []string { return s.Reads })
+	writeEdges(b, "Waits for", project, func(s Step) []string { return s.After })
+	if slices.Contains(project.Hooks, projects.HookKubeconfig) {
+		b.WriteString("- When it has succeeded, the runner merges its kubeconfig into yours; destroy takes it out again\n")
+	}
+	writeKeys(b, project.Keys)
+	writeSecrets(b, project.Secrets)
+	writeOutputs(b, project.Outputs)
+}
+
+// serving names the providers whose plans have the project.
+func serving(project projects.Project) []string {
+	var names []string
+	for _, provider := range All() {
+		if _, ok := provider.step(project.Name); ok {
+			names = append(names, provider.Name)
+		}
+	}
+	return names
+}
+
+// step finds a project in the provider's list.
+func (p Provider) step(project string) (Step, bool) {
+	for _, step := range p.Steps {
+		if step.Project.Name == project {
+			return step, true
+		}
+	}
+	return Step{}, false
+}
+
+// writeEdges writes one kind of edges: once for what all providers share, and
+// with the provider for the rest.
+func writeEdges(b *strings.Builder, words string, project projects.Project, edges func(Step) []string) {
+	in := map[string][]string{} // project to the providers in which it is needed
+	var needed []string
+	for _, provider := range All() {
+		step, ok := provider.step(project.Name)
+		if !ok {
+			continue
+		}
+		for _, need := range edges(step) {
+			if in[need] == nil {
+				needed = append(needed, need)
+			}
+			in[need] = append(in[need], provider.Name)
+		}
+	}
+	var texts []string
+	for _, need := range needed {
+		text := fmt.Sprintf("[%s](#%s)", need, need)
+		if len(in[need]) < len(serving(project)) {
+			text += " (" + strings.Join(in[need], ", ") + ")"
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) > 0 {
+		fmt.Fprintf(b, "- %s: %s\n", words, strings.Join(texts, ", "))
+	}
+}
+
+func writeKeys(b *strings.Builder, keys []config.Key) {
+	if len(keys) == 0 {
+		return
+	}
+	b.WriteString("\n| Key | Kind | Default | Meaning |\n| --- | --- | --- | --- |\n")
+	for _, key := range keys {
+		meaning := key.Doc
+		if rule := limits(key); rule != "" {
+			meaning += ". " + rule
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", key.Name, key.Kind, defaultOf(key), cell(meaning))
+	}
+}
+
+// defaultOf is what a key is when nobody sets it.
+func defaultOf(key config.Key) string {
+	switch value := key.Default.(type) {
+	case nil:
+		if key.Required {
+			return "required"
+		}
+		return ""
+	case string:
+		return "`" + cell(value) + "`"
+	default:
+		text, err := json.Marshal(value)
+		if err != nil {
+			panic(fmt.Sprintf("the default of %s is no JSON: %v", key.Name, err))
+		}
+		return "`" + cell(string(text)) + "`"
+	}
+}
+
+func writeSecrets(b *strings.Builder, secrets []projects.Secret) {
+	if len(secrets) == 0 {
+		return
+	}
+	b.WriteString("\n| Secret | When none is given | Meaning |\n| --- | --- | --- |\n")
+	for _, secret := range secrets {
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", secret.Key, originOf(secret), cell(secret.Doc))
+	}
+}
+
+// originOf says where a secret comes from that the user does not give.
+func originOf(secret projects.Secret) string {
+	switch {
+	case secret.Generate != projects.None:
+		return "generated"
+	case secret.Default != "":
+		return "a default"
+	}
+	return "asked for"
+}
+
+func writeOutputs(b *strings.Builder, outputs []projects.Output) {
+	if len(outputs) == 0 {
+		return
+	}
+	b.WriteString("\n| Output | Meaning |\n| --- | --- |\n")
+	for _, output := range outputs {
+		meaning := output.Doc
+		if output.Secret {
+			meaning += " (secret)"
+		}
+		fmt.Fprintf(b, "| `%s` | %s |\n", output.Name, cell(meaning))
+	}
+}
+
+// cell is a text inside a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/stacks"
+)
+
+// leftLock is a lock of Pulumi's on a stack.
+type leftLock struct {
+	Project string
+	Holder  string // who, and since when
+	Dead    bool   // its process ran on this machine and is gone
+}
+
+// String says whose lock it is.
+func (l leftLock) String() string {
+	text := l.Project + " is locked by " + l.Holder
+	if l.Dead {
+		text += ", which is gone"
+	}
+	return text
+}
+
+// leftLocks are Pulumi's locks on the stacks of a plan.
+func (s *session) leftLocks(p plan.Plan) ([]leftLock, error) {
+	var left []leftLock
+	host, _ := os.Hostname()
+	folder, isFile := s.stateFolder()
+	for _, step := range p.Steps {
+		project := step.Project.Name
+		if !isFile {
+			if s.stacks.Summary(project).Updating {
+				left = append(left, leftLock{Project: project, Holder: "an update, says the backend"})
+			}
+			continue
+		}
+		locks, err := s.stacks.Locks(folder, project)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range locks {
+			left = append(left, leftLock{Project: project, Holder: l.String(), Dead: l.Host == host && !lock.IsAlive(l.PID)})
+		}
+	}
+	return left, nil
+}
+
+// leftPending are the operations on resources that were cut off. A state that
+// is no file is asked for only if there is a reason: each question is a command.
+func (s *session) leftPending(ctx context.Context, p plan.Plan, ask bool) ([]stacks.Pending, error) {
+	folder, isFile := s.stateFolder()
+	if !isFile && !ask {
+		return nil, nil
+	}
+	found := make([][]stacks.Pending, len(p.Steps))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(defaultParallel)
+	for i, step := range p.Steps {
+		group.Go(func() error {
+			var err error
+			if isFile {
+				found[i], err = s.stacks.PendingInFolder(folder, step.Project.Name)
+			} else {
+				found[i], err = s.stacks.Pending(ctx, step.Project.Name)
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	var pending []stacks.Pending
+	for _, part := range found {
+		pending = append(pending, part...)
+	}
+	return pending, err
+}
+
+// checkLeftovers finds what an earlier run that was cut off has left on the
+// stacks, before anything starts.
+func (s *session) checkLeftovers(ctx context.Context, o operateOptions, w work) error {
+	if o.Operation == event.Preview || o.Operation == event.Drift {
+		return nil // they change nothing, and Pulumi lets them
+	}
+	locks, err := s.leftLocks(w.plan)
+	if err != nil {
+		return err
+	}
+	if len(locks) > 0 {
+		return &lockedStacksError{locks: locks, unlock: s.command("unlock", o)}
+	}
+	pending, err := s.leftPending(ctx, w.plan, s.takenOver || s.wasCutOff())
+	if err != nil {
+		return err
+	}
+	var blocking []stacks.Pending
+	for _, p := range pending {
+		if p.Blocks() && o.Operation != event.Refresh {
+			blocking = append(blocking, p)
+			continue
+		}
+		s.warnings = append(s.warnings, fmt.Sprintf("%s: an earlier run was cut off at %s", p.Project, p))
+	}
+	if len(blocking) > 0 {
+		return &pendingError{pending: blocking, repair: s.command("repair", o)}
+	}
+	return nil
+}
+
+// wasCutOff reports whether the last run that may have changed the environment
+// never came to its end.
+func (s *session) wasCutOff() bool {
+	runs, err := journal.List(s.runsFolder())
+	if err != nil {
+		return false // it says nothing
+	}
+	for _, run := range runs {
+		summary, err := run.Summary()
+		if err != nil || summary.Provider != s.provider.Name || summary.Stack != s.settings.Stack.Text {
+			continue
+		}
+		if summary.Operation != event.Preview && summary.Operation != event.Drift {
+			return summary.Result == ""
+		}
+	}
+	return false
+}
+
+// command is a command on the same environment, for people to type.
+func (s *session) command(name string, o operateOptions) string {
+	text := "runner " + name + " -s " + s.settings.Stack.Text
+	if o.Simulation.On {
+		text += " --simulate"
+	}
+	return text
+}
+
+// lockedStacksError says that stacks are locked.
+type lockedStacksError struct {
+	locks  []leftLock
+	unlock string
+}
+
+// Error lists the locks.
+func (e *lockedStacksError) Error() string {
+	var parts []string
+	for _, l := range e.locks {
+		parts = append(parts, l.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// NextStep says how to get rid of them.
+func (e *lockedStacksError) NextStep() string {
+	return "if no Pulumi works on them any more, `" + e.unlock + "` removes the locks"
+}
+
+// pendingError says that nobody knows whether some resources exist.
+type pendingError struct {
+	pending []stacks.Pending
+	repair  string
+}
+
+// Error lists the resources.
+func (e *pendingError) Error() string {
+	var parts []string
+	for _, p := range e.pending {
+		parts = append(parts, p.Project+": "+p.String())
+	}
+	return "an earlier run was cut off while it created resources, which may exist without being in the state: " + strings.Join(parts, "; ")
+}
+
+// NextStep says how to put the state in order.
+func (e *pendingError) NextStep() string { return "put it right with `" + e.repair + "`" }

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+)
+
+// fakePulumi is a program that tells how it was called, and answers as told.
+func fakePulumi(t *testing.T, body string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pulumi")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// pulumiRoot is a root for the stack dev on kind.
+func pulumiRoot(t *testing.T) string {
+	t.Helper()
+	return newRoot(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+}
+
+func TestPulumiRunsInAWorkingCopy(t *testing.T) {
+	t.Parallel()
+	root := pulumiRoot(t)
+	d, stdout, stderr := testDeps(t)
+	d.Stdin = strings.NewReader("input")
+	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
+	fake := fakePulumi(t, `echo "$@"; cat Pulumi.yaml; echo "$PULUMI_STACK $PULUMI_BACKEND_URL"; cat; echo oops >&2; exit 42`)
+	code := Run(context.Background(), d, []string{"pulumi", "--root", root, "-s", "dev", "--pulumi", fake, "secrets", "--", "config", "-s", "other"})
+	if code != 42 || stderr.String() != "oops\n" {
+		t.Errorf("exit code %d, stderr %q", code, stderr)
+	}
+	lines := strings.Split(stdout.String(), "\n")
+	if lines[0] != "config -s other" || !strings.HasSuffix(stdout.String(), "\ndev file://"+filepath.ToSlash(root)+"/.runner/state\ninput") {
+		t.Errorf("stdout:\n%s", stdout)
+	}
+	if !strings.Contains(stdout.String(), "name: secrets\n") || !strings.Contains(stdout.String(), filepath.Join("config", "pulumi", "secrets")) {
+		t.Errorf("the working copy does not lead to the stack file:\n%s", stdout)
+	}
+}
+
+func TestPulumiRunsInTheProjectsFolder(t *testing.T) {
+	t.Parallel()
+	root := pulumiRoot(t)
+	folder := filepath.Join(root, "projects/kubernetes/certmgr")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := projects.Manifest(projects.CertManager())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), manifest, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, stdout, stderr := testDeps(t)
+	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
+	if code := Run(context.Background(), d, []string{"pulumi", "--root", root, "-s", "dev", "--pulumi", fakePulumi(t, "pwd -P"), "certmgr", "stack"}); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	want, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(stdout.String()); got != want {
+		t.Errorf("ran in %s, want %s", got, want)
+	}
+}
+
+// TestPulumiServesTheProgram holds that a command that runs the program is told
+// where it is served.
+func TestPulumiServesTheProgram(t *testing.T) {
+	t.Parallel()
+	d, stdout, stderr := testDeps(t)
+	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
+	d.Programs = func(string) (pulumi.RunFunc, bool) { return func(*pulumi.Context) error { return nil }, true }
+	args := []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fakePulumi(t, `echo "$@"`), "certmgr", "--", "up", "--yes"}
+	if code := Run(context.Background(), d, args); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if got := stdout.String(); !strings.HasPrefix(got, "up --client=127.0.0.1:") || !strings.HasSuffix(got, " --yes\n") {
+		t.Errorf("called with %q", got)
+	}
+}
+
+func TestPulumiRefuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, args string
+		code       int
+		stderr     string
+	}{
+		{"nothing", "pulumi -s dev", exitUsage, "error: a project and a Pulumi command are needed"},
+		{"no command", "pulumi certmgr -s dev", exitUsage, "error: a project and a Pulumi command are needed"},
+		{"unknown project", "pulumi certmg -s dev -- stack", exitUsage, `error: no project "certmg" in the plan of kind; did you mean "certmgr"?`},
+		{"project of another provider", "pulumi aws-vpc -s dev -- stack", exitUsage, `error: no project "aws-vpc" in the plan of kind`},
+		{"flag without --", "pulumi certmgr -s dev stack output --json", exitUsage, "error: unknown flag --json"},
+		{"no such pulumi", "pulumi certmgr -s dev --pulumi /nowhere/pulumi -- stack", exitConfig, "error: no pulumi at /nowhere/pulumi"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d, _, stderr := testDeps(t)
+			d.Environ = []string{"RUNNER_PULUMI=" + fakePulumi(t, "exit 1")}
+			code := Run(context.Background(), d, append([]string{"--root", pulumiRoot(t)}, strings.Fields(tt.args)...))
+			if code != tt.code || !strings.HasPrefix(stderr.String(), tt.stderr) {
+				t.Errorf("exit code %d, want %d: %s", code, tt.code, stderr)
+			}
+		})
+	}
+}
+
+// TestPulumiPassesAnInterruptOn cancels the runner alone: the command gets one
+// SIGINT and ends by itself.
+func TestPulumiPassesAnInterruptOn(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	d, _, _ := testDeps(t)
+	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
+	d.Stdout = writerFunc(func(p []byte) (int, error) { cancel(); return len(p), nil })
+	fake := fakePulumi(t, "trap 'exit 7' INT\necho ready\nwhile :; do sleep 0.05; done\n")
+	if code := Run(ctx, d, []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fake, "certmgr", "--", "stack"}); code != 7 {
+		t.Errorf("exit code %d, want that of the command", code)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestProgramArgument(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		args string
+		want int
+	}{
+		{"up", 1},
+		{"up --yes", 1},
+		{"--color never preview --diff", 3},
+		{"--non-interactive refresh", 2},
+		{"-C up destroy", 3},
+		{"--cwd=x destroy", 2},
+		{"stack rm up", -1},
+		{"config set up x", -1},
+		{"--help", -1},
+		{"", -1},
+	}
+	for _, tt := range tests {
+		if got := programArgument(strings.Fields(tt.args)); got != tt.want {
+			t.Errorf("%q: got %d, want %d", tt.args, got, tt.want)
+		}
+	}
+}
+
+// TestRooted holds that programs learn the root.
+func TestRooted(t *testing.T) {
+	t.Parallel()
+	var root any
+	all := rooted(func(project string) (pulumi.RunFunc, bool) {
+		return func(ctx *pulumi.Context) error { root = ctx.Value(projects.RootKey{}); return nil }, project == "known"
+	}, "/root")
+	if _, ok := all("unknown"); ok {
+		t.Error("an unknown project was found")
+	}
+	program, ok := all("known")
+	if !ok {
+		t.Fatal("a known project was not found")
+	}
+	if err := pulumi.RunErr(program, pulumi.WithMocks("p", "s", noMocks{})); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("/root", root); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// noMocks is for programs without resources.
+type noMocks struct{}
+
+var errNone = errors.New("there is nothing here")
+
+func (noMocks) NewResource(pulumi.MockResourceArgs) (string, resource.PropertyMap, error) {
+	return "", nil, errNone
+}
+
+func (noMocks) Call(pulumi.MockCallArgs) (resource.PropertyMap, error) { return nil, errNone }

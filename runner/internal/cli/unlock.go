@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/lock"
+	"mara/runner/internal/prompt"
+)
+
+func unlockCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "unlock",
+		Usage: "remove the locks that a run has left behind",
+		Description: "A run that is killed may leave locks on its stacks. Shows the runner's own lock and Pulumi's, and removes\n" +
+			"them when they are confirmed. Locks of processes that still run on this machine stay, unless --force is\n" +
+			"given: first make sure that nothing works on the environment any more.\n\n" +
+			"Example:\n  runner unlock -s dev\n\n" + exitText(exitDone, exitFailed, exitUsage, exitConfig, exitLocked),
+		Flags: joinFlags(
+			[]cli.Flag{&cli.BoolFlag{Name: "force", Usage: "remove also the locks of processes that seem to run"}},
+			environmentFlags(), confirmFlags(), simulationFlags(), pulumiFlags(), baseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			options, err := parseUnlock(c, d)
+			if err != nil {
+				return err
+			}
+			return runUnlock(c.Context, d, options)
+		},
+	}
+}
+
+type unlockOptions struct {
+	sessionOptions
+	Force bool
+}
+
+func parseUnlock(c *cli.Context, d Deps) (unlockOptions, error) {
+	session, err := parseSession(c, d)
+	if err != nil {
+		return unlockOptions{}, err
+	}
+	_, err = arguments(c, 0)
+	return unlockOptions{sessionOptions: session, Force: c.Bool("force")}, err
+}
+
+func runUnlock(ctx context.Context, d Deps, o unlockOptions) (err error) {
+	s, err := openSession(ctx, d, o.sessionOptions, toLook)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	state, owner, err := lock.Inspect(s.lockFile())
+	if err != nil {
+		return s.folderError(err)
+	}
+	if state == lock.Held {
+		return &lock.HeldError{Owner: owner}
+	}
+	locks, err := s.leftLocks(s.plan)
+	if err != nil {
+		return err
+	}
+	if state == lock.Free && len(locks) == 0 {
+		_, err := fmt.Fprintln(d.Stdout, "nothing is locked")
+		return err
+	}
+	if state != lock.Free {
+		fmt.Fprintf(d.Stderr, "the environment is locked by %s: %s, run %s\n", owner, owner.Operation, owner.Run)
+	}
+	for _, l := range locks {
+		fmt.Fprintln(d.Stderr, l)
+	}
+	if alive := slices.DeleteFunc(slices.Clone(locks), func(l leftLock) bool { return l.Dead }); len(alive) > 0 && !o.Force {
+		return &lockedStacksError{locks: alive, unlock: "runner unlock --force"}
+	}
+	if err := confirmUnlock(ctx, d, o); err != nil {
+		return err
+	}
+	return s.unlock(ctx, d, locks)
+}
+
+// confirmUnlock asks whether to remove the locks.
+func confirmUnlock(ctx context.Context, d Deps, o unlockOptions) error {
+	if o.Yes {
+		return nil
+	}
+	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
+	if !o.Interactive || !ok {
+		return &usageError{text: "unlock needs a confirmation, and there is nobody to ask", next: "add --yes to do it without asking"}
+	}
+	yes, err := terminal.Confirm(ctx, "Remove these locks?")
+	if err == nil && !yes {
+		err = &declined{"not confirmed; nothing was unlocked"}
+	}
+	return err
+}
+
+// unlock removes the locks. What Pulumi has locked it has to unlock itself.
+func (s *session) unlock(ctx context.Context, d Deps, locks []leftLock) error {
+	var unlocked []string
+	for _, l := range locks {
+		if slices.Contains(unlocked, l.Project) {
+			continue
+		}
+		if err := s.stacks.Cancel(ctx, l.Project); err != nil {
+			return err
+		}
+		unlocked = append(unlocked, l.Project)
+		fmt.Fprintf(d.Stdout, "unlocked %s\n", l.Project)
+	}
+	owner, err := lock.Break(s.lockFile())
+	if err == nil && owner != (lock.Owner{}) {
+		fmt.Fprintf(d.Stdout, "unlocked the environment\n")
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package journal
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mara/runner/internal/event"
+)
+
+// Events reads the run's events, as far as they were written.
+func (r Run) Events() iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		f, err := os.Open(filepath.Join(r.Dir, eventsFile))
+		if err != nil {
+			yield(event.Event{}, fmt.Errorf("reading run %s: %w", r.ID, err))
+			return
+		}
+		defer f.Close()
+		for e, err := range event.Decode(f) {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Logs lists the projects that have a log, sorted by name.
+func (r Run) Logs() ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(r.Dir, logsFolder, "*.log"))
+	if err != nil {
+		return nil, err
+	}
+	for i, file := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(file), ".log")
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// LogFile is the log of a project that has one.
+func (r Run) LogFile(project string) string {
+	return filepath.Join(r.Dir, logsFolder, logName(project))
+}
+
+// Find returns the run of an id or of the beginning of one; an empty text means
+// the newest.
+func Find(dir, id string) (Run, error) {
+	runs, err := List(dir)
+	if err != nil {
+		return Run{}, err
+	}
+	var found []Run
+	for _, r := range runs {
+		if strings.HasPrefix(r.ID, id) {
+			found = append(found, r)
+		}
+	}
+	switch {
+	case len(runs) == 0:
+		return Run{}, &NoRunError{text: "there are no runs yet"}
+	case len(found) == 0:
+		return Run{}, &NoRunError{text: fmt.Sprintf("there is no run %q", id)}
+	case len(found) > 1 && id != "":
+		return Run{}, &NoRunError{text: fmt.Sprintf("%d runs begin with %q", len(found), id)}
+	}
+	return found[0], nil
+}
+
+// NoRunError says that the run which was asked for does not exist, or is not
+// the only one.
+type NoRunError struct{ text string }
+
+// Error says what is wrong.
+func (e *NoRunError) Error() string { return e.text }
+
+// NextStep says where the runs are listed.
+func (e *NoRunError) NextStep() string { return "`runner history` lists the runs" }

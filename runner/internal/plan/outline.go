@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// renderOutline tells in words what a list cannot show: what runs side by side,
+// what decides how long it takes, and what is left out.
+func renderOutline(p Plan) string {
+	if len(p.Steps) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nLevels, what can run side by side:\n")
+	for i, names := range p.Levels() {
+		fmt.Fprintf(&b, "  %d  %s\n", i+1, strings.Join(names, ", "))
+	}
+	path := p.CriticalPath(p.Estimates)
+	fmt.Fprintf(&b, "\nCritical path, about %s:\n  %s\n", about(path.Total), strings.Join(path.Projects, " > "))
+	if len(p.Excluded) > 0 {
+		b.WriteString("\nLeft out:\n")
+	}
+	for _, e := range p.Excluded {
+		fmt.Fprintf(&b, "  %s (%s)\n", e.Step.Project.Name, e.Reason)
+	}
+	return b.String()
+}
+
+// about renders a duration no finer than an estimate is.
+func about(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%ds", int(d.Round(time.Second).Seconds()))
+	}
+	minutes := int(d.Round(30*time.Second).Seconds()) / 30
+	if minutes%2 == 1 && minutes < 20 {
+		return fmt.Sprintf("%dm30s", minutes/2)
+	}
+	return fmt.Sprintf("%dm", (minutes+1)/2)
+}
+
+// levelOf maps every project to its level, from 1.
+func levelOf(p Plan) map[string]int {
+	level := map[string]int{}
+	for i, names := range p.Levels() {
+		for _, name := range names {
+			level[name] = i + 1
+		}
+	}
+	return level
+}

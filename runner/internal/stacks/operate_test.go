@@ -1,0 +1,251 @@
+package stacks
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/plan"
+)
+
+// summed is the engine's last event.
+func summed(changes map[apitype.OpType]int) apitype.EngineEvent {
+	return apitype.EngineEvent{SummaryEvent: &apitype.SummaryEvent{ResourceChanges: changes}}
+}
+
+// readStack is the event of a program that reads another stack.
+func readStack(name string) apitype.EngineEvent {
+	return apitype.EngineEvent{ResourcePreEvent: &apitype.ResourcePreEvent{Metadata: apitype.StepEventMetadata{
+		Op: apitype.OpRead, Type: referenceType, URN: "urn:pulumi:dev::x::" + referenceType + "::" + name,
+		New: &apitype.StepEventStateMetadata{Inputs: map[string]any{"name": name}},
+	}}}
+}
+
+// TestOneCommandForEachOperation: around an operation the Automation API asks
+// five questions more, which cost more than the operation itself.
+func TestOneCommandForEachOperation(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		operation string
+		command   string
+		want      event.Changes
+	}{
+		{event.Up, "up --yes --skip-preview", event.Changes{Create: 3, Update: 2, Same: 4}},
+		{event.Preview, "preview", event.Changes{Create: 3, Update: 2, Same: 4}},
+		{event.Refresh, "refresh", event.Changes{Create: 3, Update: 2, Same: 4}},
+		{event.Destroy, "destroy", event.Changes{Create: 3, Update: 2, Same: 4}},
+	} {
+		t.Run(test.operation, func(t *testing.T) {
+			t.Parallel()
+			changes := map[apitype.OpType]int{apitype.OpCreate: 2, apitype.OpImport: 1, apitype.OpUpdate: 2, apitype.OpSame: 4}
+			e := open(t, []string{"vpc"}, call{
+				args: test.command, events: []apitype.EngineEvent{summed(changes)},
+				check: func(_ string, env, args []string) {
+					if got := flag(args, "--stack"); got != "organization/vpc/dev" {
+						t.Errorf("the stack is %q", got)
+					}
+					if line := strings.Join(args, " "); strings.Contains(line, "--show-secrets") && !strings.Contains(line, "--show-secrets=false") {
+						t.Errorf("secrets would be shown: %s", line)
+					}
+				},
+			})
+			outcome, err := e.Operate(t.Context(), test.operation, step("vpc"), func(event.Event) {})
+			if diff := cmp.Diff(test.want, outcome.Changes); diff != "" || err != nil || outcome.Skipped != "" {
+				t.Errorf("%v, skipped %q: %s", err, outcome.Skipped, diff)
+			}
+		})
+	}
+}
+
+func TestMissingStacksAreCreatedAndNotSelected(t *testing.T) {
+	t.Parallel()
+	const stackFile = "secretsprovider: awskms://alias/x\nconfig:\n  a:b: c\n"
+	fake := newFake(t,
+		call{args: "stack init organization/vpc/dev --secrets-provider awskms://alias/x --no-select", check: func(dir string, _, _ []string) {
+			checkWorkingCopy(t, dir, "vpc", stackFile)
+		}},
+		call{args: "up", events: []apitype.EngineEvent{summed(nil)}},
+		call{args: "up", events: []apitype.EngineEvent{summed(nil)}},
+		call{args: "destroy", events: []apitype.EngineEvent{summed(nil)}},
+	)
+	e := openWith(t, fake, func(o *Options) { o.Empty, o.StackFile = true, []byte(stackFile) })
+	for _, operation := range []string{event.Up, event.Up, event.Destroy} {
+		if _, err := e.Operate(t.Context(), operation, step("vpc"), func(event.Event) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := e.Summary("vpc"); !s.Exists || s.Resources != 0 {
+		t.Errorf("after all that the summary is %+v", s)
+	}
+}
+
+func checkWorkingCopy(t *testing.T, dir, project, stackFile string) {
+	t.Helper()
+	var settings struct{ Name, Runtime string }
+	content, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
+	if err == nil {
+		err = json.Unmarshal(content, &settings)
+	}
+	if err != nil || settings.Name != project || settings.Runtime != "go" {
+		t.Errorf("Pulumi.yaml: %v, %s", err, content)
+	}
+	content, err = os.ReadFile(filepath.Join(dir, "Pulumi.dev.yaml"))
+	if err != nil || string(content) != stackFile {
+		t.Errorf("Pulumi.dev.yaml: %v, %s", err, content)
+	}
+	info, err := os.Stat(filepath.Join(dir, "Pulumi.dev.yaml"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("Pulumi.dev.yaml: %v, %v", err, info.Mode())
+	}
+}
+
+func TestTheSecretsProjectHasItsOwnStackFile(t *testing.T) {
+	t.Parallel()
+	e := openWith(t, newFake(t), func(o *Options) {
+		o.Empty, o.StackFile, o.SecretsFile = true, []byte("# shared\n"), []byte("# secrets\n")
+	})
+	for project, content := range map[string]string{"secrets": "# secrets\n", "vpc": "# shared\n"} {
+		dir, err := e.workingCopy(project)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkWorkingCopy(t, dir, project, content)
+	}
+}
+
+// TestWorkingCopyIsMadeAgain when it was left half-made.
+func TestWorkingCopyIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	e := openWith(t, newFake(t), func(o *Options) { o.Empty = true })
+	obstacle := filepath.Join(e.options.WorkDir, "vpc", "Pulumi.dev.yaml")
+	if err := os.MkdirAll(obstacle, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.workingCopy("vpc"); err == nil {
+		t.Error("a working copy without a stack file is no error")
+	}
+	if err := os.Remove(obstacle); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := e.workingCopy("vpc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkWorkingCopy(t, dir, "vpc", "config: {}\n")
+}
+
+func TestWhereNothingIsNothingIsDone(t *testing.T) {
+	t.Parallel()
+	fake := newFake(t, call{args: "stack ls", stdout: `[{"name":"organization/empty/dev","resourceCount":0},{"name":"organization/created/dev"}]`})
+	e := openWith(t, fake, nil)
+	for _, operation := range []string{event.Refresh, event.Destroy} {
+		for project, want := range map[string]string{"missing": "never deployed", "empty": "nothing deployed", "created": "nothing deployed"} {
+			outcome, err := e.Operate(t.Context(), operation, step(project), func(event.Event) {})
+			if outcome.Skipped != want || err != nil {
+				t.Errorf("%s of %s: %q, %v; want %q", operation, project, outcome.Skipped, err, want)
+			}
+		}
+	}
+}
+
+func TestUnknownProgram(t *testing.T) {
+	t.Parallel()
+	e := openWith(t, newFake(t), func(o *Options) {
+		o.Empty, o.Programs = true, func(string) (pulumi.RunFunc, bool) { return nil, false }
+	})
+	_, err := e.Operate(t.Context(), event.Up, step("vpc"), func(event.Event) {})
+	if err == nil || err.Error() != "this runner has no program for the project vpc" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestReferencesAreCompared with the declared edges after up and preview.
+func TestReferencesAreCompared(t *testing.T) {
+	t.Parallel()
+	const (
+		missing = "run.warning the plan declares that it reads vpc, but it did not"
+		extra   = "run.warning it reads ecr, which the plan does not declare; a parallel run may start it too early"
+	)
+	for _, test := range []struct {
+		name, operation string
+		step            plan.Step
+		read            []string
+		want            []string
+	}{
+		{"as declared", event.Up, step("eks", "vpc"), []string{"organization/vpc/dev"}, nil},
+		{"twice", event.Up, step("eks", "vpc"), []string{"organization/vpc/dev", "organization/vpc/dev"}, nil},
+		{"none", event.Up, step("eks"), nil, nil},
+		{"not read", event.Up, step("eks", "vpc"), nil, []string{missing}},
+		{"not declared", event.Preview, step("eks", "vpc"), []string{"organization/vpc/dev", "organization/ecr/dev"}, []string{extra}},
+		{"only waited for", event.Up, plan.Step{Project: step("eks").Project, After: []string{"ecr"}}, []string{"organization/ecr/dev"}, []string{extra}},
+		{"of other environments", event.Up, step("eks"), []string{"organization/vpc/prod", "acme/dns/dev", "organization/a/b/dev"}, nil},
+		{"not at a refresh", event.Refresh, step("eks", "vpc"), nil, nil},
+		{"not at a destroy", event.Destroy, step("eks", "vpc"), nil, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			events := []apitype.EngineEvent{summed(nil)}
+			for _, name := range test.read {
+				events = append(events, readStack(name))
+			}
+			e := open(t, []string{"eks"}, call{args: test.operation, events: events})
+			var got record
+			if _, err := e.Operate(t.Context(), test.operation, test.step, got.emit); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got.lines); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestFailureBeforeAnyEvent: the Automation API never closes the channel when
+// the command fails before it has connected. Nobody waits for it, not even a
+// while.
+func TestFailureBeforeAnyEvent(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []string{event.Up, event.Preview, event.Refresh, event.Destroy} {
+		t.Run(operation, func(t *testing.T) {
+			t.Parallel()
+			e := open(t, []string{"vpc"}, call{args: operation, stderr: "error: no such backend\n", err: failed()})
+			began := time.Now()
+			outcome, err := e.Operate(t.Context(), operation, step("vpc"), func(event.Event) {})
+			if err == nil || err.Error() != "no such backend" || outcome.Changes.Any() {
+				t.Errorf("got %+v, %v", outcome, err)
+			}
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("it took %s to fail", took)
+			}
+		})
+	}
+}
+
+// TestChangesOfAnEngineThatWasKilled: what was done until then counts.
+func TestChangesOfAnEngineThatWasKilled(t *testing.T) {
+	t.Parallel()
+	done := func(op apitype.OpType, kind, name string) apitype.EngineEvent {
+		return apitype.EngineEvent{ResOutputsEvent: &apitype.ResOutputsEvent{Metadata: metadata(op, kind, name)}}
+	}
+	e := open(t, []string{"vpc"}, call{args: "up", err: errors.New("the engine process ended in the middle of the operation: signal: killed"), events: []apitype.EngineEvent{
+		done(apitype.OpSame, "aws:ec2/vpc:Vpc", "main"),
+		done(apitype.OpCreate, "aws:ec2/subnet:Subnet", "a"),
+		done(apitype.OpCreate, "aws:ec2/subnet:Subnet", "b"),
+	}})
+	outcome, err := e.Operate(t.Context(), event.Up, step("vpc"), func(event.Event) {})
+	if diff := cmp.Diff(event.Changes{Create: 2, Same: 1}, outcome.Changes); diff != "" {
+		t.Error(diff)
+	}
+	if err == nil || !strings.Contains(err.Error(), "the engine process ended in the middle of the operation") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,32 @@
+package ui
+
+import (
+	"strings"
+
+	"mara/runner/internal/event"
+)
+
+// differences lists what a look for drift has found, by project.
+func (e ending) differences() string {
+	var b strings.Builder
+	for _, s := range e.summary.Steps {
+		if len(s.Differences) == 0 {
+			continue
+		}
+		b.WriteString("\n" + e.paint.bold(wrap(s.Title+" ("+s.Name+")", e.width, 2)) + "\n")
+		for _, d := range s.Differences {
+			b.WriteString(wrap("  "+difference(d), e.width, 6) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// difference says what has become of a resource.
+func difference(d event.Difference) string {
+	what := map[event.Action]string{event.Create: "new", event.Update: "changed", event.Replace: "replaced", event.Delete: "gone"}[d.Action]
+	text := what + ": " + d.Resource.String()
+	if len(d.Properties) > 0 {
+		text += ", in " + strings.Join(d.Properties, ", ")
+	}
+	return text
+}
