@@ -120,7 +120,7 @@ func (s *session) preview(ctx context.Context, d Deps, o operateOptions, w work)
 		sinks = append(sinks, show)
 	}
 	emitter := event.NewEmitter(event.EmitterOptions{Run: s.run, Masker: s.masker, Now: d.Now, Sinks: sinks})
-	_, err := s.walk(ctx, d, o, w, emitter.Emit)
+	err := s.walk(ctx, d, o, w, emitter.Emit)
 	emitter.Close()
 	if show == nil {
 		return seen.Summary, err

@@ -16,9 +16,9 @@ import (
 // engine runs Pulumi's commands.
 type engine interface {
 	stacks.Command
-	Warm()        // gets ready in the background
-	Kill()        // ends everything at once
-	Close() error // ends what is idle
+	Warm(workers int) // gets ready in the background
+	Kill()            // ends everything at once
+	Close() error     // ends what is idle
 }
 
 // pulumiFlags choose another Pulumi than the one inside.
@@ -32,13 +32,16 @@ func pulumiFlags() []cli.Flag {
 // is still being read.
 func (s *session) startEngine(ctx context.Context, d Deps, o sessionOptions) (engine, error) {
 	e, err := chooseEngine(ctx, d, o.Pulumi)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, &environmentError{text: err.Error()}
 	}
-	e.Warm()
+	e.Warm(o.workers(len(s.plan.Steps)))
 	stop := killWith(d, e)
 	s.closers = append(s.closers, func() error { stop(); return e.Close() })
-	return e, nil
+	return s.profile.watch(e), nil
 }
 
 // chooseEngine makes the engine of what findEngine has found.

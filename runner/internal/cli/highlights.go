@@ -25,7 +25,7 @@ func (s *session) tellHighlights(ctx context.Context, d Deps, o operateOptions) 
 		return
 	}
 	if len(lines) > 0 {
-		fmt.Fprintf(d.Stdout, "\n%s\n", strings.Join(lines, "\n"))
+		fmt.Fprintf(d.Stdout, "\nOutputs:\n  %s\n", strings.Join(lines, "\n  "))
 	}
 }
 

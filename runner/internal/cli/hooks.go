@@ -45,6 +45,7 @@ func (s *session) mergeKubeconfig(ctx context.Context, project string, emit func
 	if err != nil {
 		return err
 	}
+	s.masker.Add(append(kubeconfig.Secrets(content), string(content))...)
 	name := s.contextName()
 	file, err := kubeconfig.Merge(ctx, s.kubeconfigFiles(), content, name)
 	if err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 
@@ -18,8 +19,17 @@ import (
 // sessionOptions are the options of every command that opens an environment.
 type sessionOptions struct {
 	commonOptions
-	Pulumi string // path of an installed Pulumi; "" for the engine inside
-	Lock   lockOptions
+	Pulumi  string // path of an installed Pulumi; "" for the engine inside
+	Lock    lockOptions
+	Profile bool
+	// AtOnce is how many projects will be worked on at once; 0 counts as one.
+	AtOnce int
+}
+
+// workers is how many workers are worth starting early: as many as will be
+// needed, but no more than there are processors to start them on.
+func (o sessionOptions) workers(projects int) int {
+	return max(1, min(o.AtOnce, projects, runtime.NumCPU()))
 }
 
 // operateOptions are the options of up, preview, refresh, destroy and drift.
@@ -40,7 +50,7 @@ type operateOptions struct {
 // have.
 func operateFlags(own ...cli.Flag) []cli.Flag {
 	return joinFlags(
-		own, selectionFlags(), resumeFlags(), policyFlags(), lockFlags(), outputFlag("text", "json"), showFlags(),
+		own, selectionFlags(), resumeFlags(), policyFlags(), lockFlags(), outputFlag("text", "json"), showFlags(), profileFlags(),
 		environmentFlags(), confirmFlags(), simulationFlags(), pulumiFlags(), baseFlags(),
 	)
 }
@@ -85,6 +95,7 @@ func parseOperate(c *cli.Context, d Deps, operation string) (operateOptions, err
 	if o.policyOptions, err = parsePolicy(c); err != nil {
 		return o, err
 	}
+	o.AtOnce, o.Profile = o.Parallel, c.Bool("profile")
 	if o.Selection, err = parseSelection(c); err != nil {
 		return o, err
 	}
@@ -138,8 +149,9 @@ func (s *session) execute(ctx context.Context, d Deps, o operateOptions, w work)
 	if err != nil {
 		return err
 	}
-	_, err = s.walk(ctx, d, o, w, run.emit)
+	err = s.walk(ctx, d, o, w, run.emit)
 	run.finish(d, o)
+	defer s.profile.write(d.Stderr, &run.summary)
 	if err != nil {
 		return &reported{code: exitCode(err)}
 	}
@@ -151,10 +163,10 @@ func (s *session) execute(ctx context.Context, d Deps, o operateOptions, w work)
 }
 
 // walk has the executor do the operation on what is to be done.
-func (s *session) walk(ctx context.Context, d Deps, o operateOptions, w work, emit func(event.Event)) (executor.Result, error) {
+func (s *session) walk(ctx context.Context, d Deps, o operateOptions, w work, emit func(event.Event)) error {
 	stop, release := d.gentle()
 	defer release()
-	return executor.Run(ctx, executor.Options{
+	_, err := executor.Run(ctx, executor.Options{
 		Plan:      w.plan,
 		Operation: o.Operation,
 		Stack:     s.settings.Stack.Text,
@@ -170,6 +182,7 @@ func (s *session) walk(ctx context.Context, d Deps, o operateOptions, w work, em
 		Emit:      emit,
 		Stop:      stop,
 	})
+	return err
 }
 
 // task is what is the same for every step.

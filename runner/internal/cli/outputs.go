@@ -139,7 +139,7 @@ func writeOutput(w io.Writer, outputs map[string]any, o outputsOptions) error {
 		if len(known) == 0 {
 			return fmt.Errorf("%s has no outputs: it is not deployed", o.Project)
 		}
-		return fmt.Errorf("%s has no output %q%s; it has: %s", o.Project, o.Key, config.DidYouMean(o.Key, known), strings.Join(known, ", "))
+		return fmt.Errorf("%s has no output %q among %s%s", o.Project, o.Key, strings.Join(known, ", "), config.DidYouMean(o.Key, known))
 	}
 	if o.Output == "json" {
 		return writeJSON(w, value)
@@ -173,11 +173,13 @@ func plainValue(value any) string {
 	if text, ok := value.(string); ok {
 		return text
 	}
-	content, err := json.Marshal(value)
-	if err != nil {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
 		return fmt.Sprint(value)
 	}
-	return string(content)
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 func orEmpty(outputs map[string]any) map[string]any {

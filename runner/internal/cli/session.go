@@ -35,6 +35,7 @@ type session struct {
 	warnings []string // to begin the run with
 
 	takenOver bool // the lock, from a run that did not end properly
+	profile   *profile
 	env       map[string]string
 	folder    string // .runner or .runner/simulated
 	closers   []func() error
@@ -52,7 +53,7 @@ const (
 // openSession opens the environment that the options choose. Every problem that
 // can be found before anything changes is found here.
 func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *session, err error) {
-	s := &session{masker: event.NewMasker()}
+	s := &session{masker: event.NewMasker(), profile: newProfile(d, o.Profile)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -61,11 +62,13 @@ func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *se
 	if err := s.resolve(o, why); err != nil {
 		return nil, err
 	}
+	s.profile.lap("configuration")
 	if why == toOperate {
 		if err := s.lockEnvironment(ctx, d, o.Lock); err != nil {
 			return nil, err
 		}
 	}
+	s.profile.lap("lock")
 	engine, err := s.startEngine(ctx, d, o)
 	if err != nil {
 		return nil, err
@@ -74,11 +77,13 @@ func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *se
 	if err != nil {
 		return nil, err
 	}
+	s.profile.lap("passphrase key")
 	if why == toOperate && o.Simulation.On {
 		if err := s.startClouds(ctx, d, o); err != nil {
 			return nil, err
 		}
 	}
+	s.profile.lap("clouds")
 	work, err := s.workFolder(why)
 	if err != nil {
 		return nil, err
@@ -95,10 +100,11 @@ func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *se
 		StackFile:    copies.Stack,
 		SecretsFile:  copies.Secrets,
 		Env:          s.env,
-		Programs:     rooted(d.Programs, s.settings.Root),
+		Programs:     s.profile.measure(rooted(d.Programs, s.settings.Root)),
 		Masker:       s.masker,
 		Empty:        !s.hasState(),
 	})
+	s.profile.lap("list of stacks")
 	return s, err
 }
 
@@ -196,7 +202,7 @@ func (s *session) prepareFiles(o sessionOptions, why need) (encryption.Copies, e
 	}
 	copies, err := encryption.Prepare(options)
 	if err != nil {
-		return encryption.Copies{}, encryptionError(err)
+		return encryption.Copies{}, s.encryptionError(err)
 	}
 	s.masker.Add(copies.Known...)
 	s.madeUp = copies.MadeUp
@@ -206,7 +212,13 @@ func (s *session) prepareFiles(o sessionOptions, why need) (encryption.Copies, e
 
 // encryptionError marks what is wrong with the passphrase or the files it
 // opens as a matter of the environment.
-func encryptionError(err error) error { return &environmentError{text: err.Error()} }
+func (s *session) encryptionError(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) && strings.HasPrefix(path.Path, s.folder) {
+		return s.folderError(err)
+	}
+	return &environmentError{text: err.Error()}
+}
 
 // startClouds serves the simulated clouds.
 func (s *session) startClouds(ctx context.Context, d Deps, o sessionOptions) error {

@@ -103,7 +103,10 @@ func (s *session) statusOf(ctx context.Context, step plan.Step) (projectStatus, 
 		return status, err
 	}
 	if ok {
-		status.Operation, status.Ended = update.Operation, &update.End
+		status.Operation = update.Operation
+		if !update.End.IsZero() { // it is not going on
+			status.Ended = &update.End
+		}
 		status.State = stateOf(update.Operation, update.Result, summary.Resources)
 	}
 	if folder, isFile := s.stateFolder(); isFile {

@@ -151,7 +151,7 @@ func (i *Installed) Kill() {
 }
 
 // Warm does nothing: a process is started for each command.
-func (i *Installed) Warm() {}
+func (i *Installed) Warm(int) {}
 
 // Close does nothing: no process outlives its command.
 func (i *Installed) Close() error { return nil }

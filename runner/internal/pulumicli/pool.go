@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
@@ -18,22 +20,34 @@ var ErrClosed = errors.New("the engine is closed")
 
 // Pool runs Pulumi commands in mara-engine workers. A worker does one command
 // at a time and is kept warm for the next: an idle worker is used before a new
-// one is started, so there are as many as commands ever ran at once.
+// one is started.
+//
+// A new worker is dear: it has to start and to derive the passphrase key, half a
+// second of work, while a command that changes nothing takes a warm worker some
+// hundredths of a second. Therefore a command waits a little for a busy worker
+// before a new one is started for it. What takes long in a cloud still runs in
+// as many workers as there are commands.
 type Pool struct {
-	path string
+	path     string
+	patience time.Duration
 
 	mu      sync.Mutex // guards what follows
 	idle    []*worker
 	busy    map[*worker]bool
+	coming  int            // workers that are being started ahead of a command
+	waiting []chan *worker // commands that wait for a worker, the first one first
 	started int
 	closed  bool
 }
+
+// patience is how long a command waits for a busy worker.
+const patience = 300 * time.Millisecond
 
 var _ auto.PulumiCommand = (*Pool)(nil)
 
 // NewPool makes a pool of workers of the mara-engine at path.
 func NewPool(path string) *Pool {
-	return &Pool{path: path, busy: map[*worker]bool{}}
+	return &Pool{path: path, patience: patience, busy: map[*worker]bool{}}
 }
 
 // Version is the version of the Pulumi inside mara-engine. Runner and engine
@@ -47,15 +61,23 @@ func (p *Pool) Started() int {
 	return p.started
 }
 
-// Warm starts a worker in the background, so that it is ready when the first
-// command comes. A failure shows at that command.
-func (p *Pool) Warm() {
-	go func() {
-		w, err := p.take()
-		if err == nil {
-			p.giveBack(w)
-		}
-	}()
+// Warm starts workers in the background, so that they are ready when commands
+// come. A failure shows at the first command.
+func (p *Pool) Warm(workers int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for range workers {
+		p.coming++
+		go func() {
+			w, err := p.start()
+			p.mu.Lock()
+			p.coming--
+			p.mu.Unlock()
+			if err == nil {
+				p.giveBack(w)
+			}
+		}()
+	}
 }
 
 // Run runs one Pulumi command as auto.PulumiCommand demands. When ctx is
@@ -112,7 +134,8 @@ func (p *Pool) Close() error {
 	return errors.Join(errs...)
 }
 
-// take gets an idle worker, or starts one.
+// take gets an idle worker, waits a little for one that is busy or coming, or
+// starts one.
 func (p *Pool) take() (*worker, error) {
 	p.mu.Lock()
 	if p.closed {
@@ -126,9 +149,46 @@ func (p *Pool) take() (*worker, error) {
 		p.mu.Unlock()
 		return w, nil
 	}
+	if len(p.busy)+p.coming == 0 {
+		p.mu.Unlock()
+		return p.start()
+	}
+	turn := make(chan *worker, 1)
+	p.waiting = append(p.waiting, turn)
+	p.mu.Unlock()
+	return p.await(turn)
+}
+
+// await waits for a worker that another command gives back.
+func (p *Pool) await(turn chan *worker) (*worker, error) {
+	timer := time.NewTimer(p.patience)
+	defer timer.Stop()
+	select {
+	case w := <-turn:
+		return w, nil
+	case <-timer.C:
+	}
+	p.mu.Lock()
+	i := slices.Index(p.waiting, turn)
+	if i >= 0 {
+		p.waiting = slices.Delete(p.waiting, i, i+1)
+	}
+	p.mu.Unlock()
+	if i < 0 { // it came at the last moment
+		return <-turn, nil
+	}
+	return p.start()
+}
+
+// start starts a worker for a command.
+func (p *Pool) start() (*worker, error) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil, ErrClosed
+	}
 	p.started++
 	p.mu.Unlock()
-
 	w, err := startWorker(p.path)
 	if err != nil {
 		return nil, err
@@ -139,8 +199,16 @@ func (p *Pool) take() (*worker, error) {
 	return w, nil
 }
 
+// giveBack hands a worker to the command that has waited longest, or keeps it.
 func (p *Pool) giveBack(w *worker) {
 	p.mu.Lock()
+	if !p.closed && len(p.waiting) > 0 {
+		turn := p.waiting[0]
+		p.waiting = p.waiting[1:]
+		p.mu.Unlock()
+		turn <- w // it stays busy
+		return
+	}
 	delete(p.busy, w)
 	if !p.closed {
 		p.idle = append(p.idle, w)

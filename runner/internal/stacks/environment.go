@@ -50,7 +50,8 @@ type Environment struct {
 
 	mu        sync.Mutex // guards what follows
 	summaries map[string]Summary
-	changing  map[string]bool // projects whose outputs a preview has found to change
+	changing  map[string]bool           // projects whose outputs a preview has found to change
+	outputs   map[string]map[string]any // by project, as the last up has told them
 }
 
 // Summary is what the backend's list says about a project's stack.
@@ -63,7 +64,7 @@ type Summary struct {
 
 // Open asks the backend once which of the environment's stacks exist.
 func Open(ctx context.Context, options Options) (*Environment, error) {
-	e := &Environment{options: options, summaries: map[string]Summary{}, changing: map[string]bool{}}
+	e := &Environment{options: options, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}}
 	if options.Empty {
 		return e, nil
 	}

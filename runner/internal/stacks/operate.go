@@ -68,6 +68,7 @@ func (e *Environment) Do(ctx context.Context, task Task, emit func(event.Event))
 		return outcome, err
 	}
 	e.learn(task.Operation, project)
+	e.noteTold(task.Operation, project, engine.outputs)
 	switch task.Operation {
 	case event.Preview:
 		outcome.Unknown = e.unknownNeeds(task.Step)

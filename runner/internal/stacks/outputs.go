@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
+
+	"mara/runner/internal/event"
 )
 
 // Outputs are the outputs of a project's stack. Without secrets a secret value
@@ -12,6 +15,9 @@ import (
 func (e *Environment) Outputs(ctx context.Context, project string, secrets bool) (map[string]any, error) {
 	if !e.Summary(project).Exists {
 		return nil, nil
+	}
+	if told, ok := e.told(project); ok && !secrets {
+		return told, nil
 	}
 	dir, err := e.workingCopy(project)
 	if err != nil {
@@ -30,6 +36,34 @@ func (e *Environment) Outputs(ctx context.Context, project string, secrets bool)
 		return nil, fmt.Errorf("reading the outputs of %s: pulumi answered with something else than JSON", project)
 	}
 	return outputs, nil
+}
+
+// told are the outputs that an up of this run has told, which need not be asked
+// for again.
+func (e *Environment) told(project string) (map[string]any, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	outputs, ok := e.outputs[project]
+	return maps.Clone(outputs), ok
+}
+
+// noteTold keeps the outputs that an up has told, and forgets them after any
+// other operation that may change them.
+func (e *Environment) noteTold(operation, project string, outputs *stackOutputs) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.outputs, project)
+	if operation != event.Up || outputs == nil {
+		return
+	}
+	told := map[string]any{}
+	for name, value := range outputs.after {
+		if isSecret(value) {
+			value = "[secret]"
+		}
+		told[name] = value
+	}
+	e.outputs[project] = told
 }
 
 // Update is the last operation on a stack, as Pulumi's history tells it.
