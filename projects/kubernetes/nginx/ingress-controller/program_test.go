@@ -223,6 +223,7 @@ func TestPlusRefusals(t *testing.T) {
 	tests := []struct{ name, path, want string }{
 		{"no licence", "", "needs its licence token"},
 		{"unreadable licence", "/nowhere/license.jwt", "names a file that cannot be read"},
+		{"relative path", "license.jwt", "which is not an absolute path"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"mara/config"
+	"mara/runner/internal/executor"
+	"mara/runner/internal/interrupt"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/stacks"
+)
+
+// TestExitTable holds an error against every entry of the table: each has to be
+// the one that decides, alone and as the failure of a step among others.
+func TestExitTable(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		err  error
+		code int
+	}{
+		{&usageError{}, exitUsage},
+		{&config.FlagError{}, exitUsage},
+		{&journal.NoRunError{}, exitUsage},
+		{&plan.SelectionError{}, exitUsage},
+		{&config.Error{}, exitConfig},
+		{&config.NoRootError{}, exitConfig},
+		{&environmentError{}, exitConfig},
+		{&plan.ExcludedError{}, exitConfig},
+		{&journal.ResumeError{}, exitConfig},
+		{stacks.ErrPassphrase, exitConfig},
+		{&pendingError{}, exitConfig},
+		{&lockedStacksError{}, exitLocked},
+		{&stacks.LockedError{}, exitLocked},
+		{&lock.HeldError{}, exitLocked},
+		{executor.ErrInterrupted, exitInterrupted},
+		{interrupt.ErrInterrupted, exitInterrupted},
+		{context.Canceled, exitInterrupted},
+	}
+	table := exitCodes()
+	decided := make([]bool, len(table))
+	for _, test := range cases {
+		first := -1
+		for i, entry := range table {
+			if first < 0 && entry.matches(test.err) {
+				first = i
+			}
+		}
+		if first < 0 {
+			t.Errorf("%T matches nothing", test.err)
+			continue
+		}
+		decided[first] = true
+		step := &executor.StepError{Project: "vpc", Operation: "up", Err: fmt.Errorf("hook kubeconfig: %w", test.err)}
+		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err), errors.Join(errors.New("x"), step)} {
+			if got := exitCode(err); got != test.code {
+				t.Errorf("%T: exit code %d, want %d", test.err, got, test.code)
+			}
+		}
+	}
+	for i, ok := range decided {
+		if !ok {
+			t.Errorf("entry %d of the table (exit code %d) has no test", i, table[i].code)
+		}
+	}
+}
+
+// TestExitMeanings: every code is explained, and nothing else is a failure.
+func TestExitMeanings(t *testing.T) {
+	t.Parallel()
+	for _, entry := range exitCodes() {
+		if exitMeanings()[entry.code] == "" {
+			t.Errorf("exit code %d has no meaning", entry.code)
+		}
+	}
+	for _, err := range []error{errors.New("x"), &declined{}, &stacks.UnreachableError{}, context.DeadlineExceeded} {
+		if got := exitCode(err); got != exitFailed {
+			t.Errorf("%T: exit code %d", err, got)
+		}
+	}
+	for code := range exitMeanings() {
+		if got := exitCode(errors.Join(context.Canceled, &reported{code: code})); got != code {
+			t.Errorf("what was reported as %d became %d", code, got)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/blang/semver"
+	"github.com/pulumi/pulumi/sdk/v3"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers"
+	"mara/runner/internal/event"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/stacks"
+)
+
+const clusterToken = "eyJhbGciOiJSUzI1NiIsImtpZCI6IkFCQyJ9.token"
+
+const clusterConfig = `apiVersion: v1
+kind: Config
+clusters:
+- name: c
+  cluster: {server: "https://10.0.0.1:6443"}
+users:
+- name: u
+  user: {token: ` + clusterToken + `}
+contexts:
+- name: x
+  context: {cluster: c, user: u}
+current-context: x
+`
+
+// answers is a pulumi that answers every question for outputs alike.
+type answers struct{ outputs map[string]any }
+
+func (answers) Version() semver.Version { return sdk.Version }
+
+func (a answers) Run(_ context.Context, _ string, _ io.Reader, _, _ []io.Writer, _ []string, args ...string) (string, string, int, error) {
+	switch line := strings.Join(args, " "); {
+	case strings.HasPrefix(line, "stack ls"):
+		return `[{"name":"organization/linode-lke/dev","resourceCount":1}]`, "", 0, nil
+	case strings.HasPrefix(line, "stack output") && strings.Contains(line, "--show-secrets"):
+		content, err := json.Marshal(a.outputs)
+		return string(content), "", 0, err
+	default:
+		return "", "error: unexpected " + line, 255, errors.New("unexpected command")
+	}
+}
+
+// hookSession is a session with a cluster that has these outputs.
+func hookSession(t *testing.T, outputs map[string]any) *session {
+	t.Helper()
+	provider, err := providers.ByName("linode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	s := &session{
+		provider: provider, masker: event.NewMasker(), folder: folder,
+		settings: config.Settings{Stack: config.Value{Text: "dev"}},
+		env:      map[string]string{"KUBECONFIG": filepath.Join(folder, "kubeconfig")},
+	}
+	s.stacks, err = stacks.Open(t.Context(), stacks.Options{
+		Command: answers{outputs}, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(), Masker: s.masker,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func runHook(t *testing.T, s *session, operation, hook string) (messages []string, err error) {
+	t.Helper()
+	step := plan.Step{Project: projects.Project{Name: "linode-lke"}}
+	err = s.hook(operation)(t.Context(), step, hook, func(e event.Event) { messages = append(messages, e.Message) })
+	return messages, err
+}
+
+// TestKubeconfigHook: the cluster's entries come with up and go with destroy,
+// whichever form the output has.
+func TestKubeconfigHook(t *testing.T) {
+	t.Parallel()
+	encoded := base64.StdEncoding.EncodeToString([]byte(clusterConfig))
+	for name, output := range map[string]string{
+		"plain":           clusterConfig,
+		"base64":          encoded,
+		"base64 in lines": encoded[:76] + "\n" + encoded[76:] + "\n",
+		"JSON":            `{"apiVersion":"v1","clusters":[{"name":"c","cluster":{"server":"https://10.0.0.1:6443"}}],"users":[{"name":"u","user":{"token":"` + clusterToken + `"}}],"contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}],"current-context":"x"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := hookSession(t, map[string]any{"kubeconfig": output})
+			file := s.env["KUBECONFIG"]
+			messages, err := runHook(t, s, event.Up, "kubeconfig")
+			if err != nil || len(messages) != 1 || messages[0] != "context mara-linode-dev is in "+file {
+				t.Fatalf("up: %v, %v", messages, err)
+			}
+			content, err := os.ReadFile(file)
+			if err != nil || !strings.Contains(string(content), "mara-linode-dev") || !strings.Contains(string(content), clusterToken) {
+				t.Errorf("%v: %s", err, content)
+			}
+			if masked := s.masker.Mask("the token is " + clusterToken); strings.Contains(masked, clusterToken) {
+				t.Errorf("the token is not known to the masker: %s", masked)
+			}
+			messages, err = runHook(t, s, event.Destroy, "kubeconfig")
+			if err != nil || len(messages) != 1 || messages[0] != "context mara-linode-dev is removed from "+file {
+				t.Errorf("destroy: %v, %v", messages, err)
+			}
+			if content, err := os.ReadFile(file); err != nil || strings.Contains(string(content), "mara-linode-dev") {
+				t.Errorf("%v: %s", err, content)
+			}
+			if messages, err := runHook(t, s, event.Destroy, "kubeconfig"); err != nil || len(messages) > 0 {
+				t.Errorf("destroy again: %v, %v", messages, err)
+			}
+		})
+	}
+}
+
+func TestHooksThatFail(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, hook string
+		outputs    map[string]any
+		want       string
+	}{
+		{"no output", "kubeconfig", map[string]any{"other": "x"}, "linode-lke has no output kubeconfig"},
+		{"no text", "kubeconfig", map[string]any{"kubeconfig": 3}, "linode-lke has no output kubeconfig"},
+		{"neither form", "kubeconfig", map[string]any{"kubeconfig": "not a kubeconfig!"}, "the output kubeconfig is neither a kubeconfig nor base64 of one"},
+		{"base64 of something else", "kubeconfig", map[string]any{"kubeconfig": base64.StdEncoding.EncodeToString([]byte("nothing"))}, "kubeconfig"},
+		{"unknown hook", "mail", nil, `this runner has no hook "mail"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := hookSession(t, test.outputs)
+			_, err := runHook(t, s, event.Up, test.hook)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v", err)
+			}
+			if _, err := os.Stat(s.env["KUBECONFIG"]); err == nil {
+				t.Error("a kubeconfig was written")
+			}
+		})
+	}
+}
+
+// TestKubeconfigOfASimulation is never the user's.
+func TestKubeconfigOfASimulation(t *testing.T) {
+	t.Parallel()
+	s := hookSession(t, map[string]any{"kubeconfig": clusterConfig})
+	users := s.env["KUBECONFIG"]
+	s.folder = filepath.Join(s.folder, "simulated")
+	if err := os.Mkdir(s.folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runHook(t, s, event.Up, "kubeconfig"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(users); err == nil {
+		t.Error("the user's kubeconfig was written")
+	}
+	if _, err := os.Stat(filepath.Join(s.folder, "kubeconfig")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/runner/internal/simulate"
+)
+
+// installed is a fake pulumi that the user has installed: a script that writes
+// down what it is asked and answers from files.
+type installed struct {
+	t      *testing.T
+	folder string
+}
+
+// script answers each question from the folder it is in. A stack's files are
+// named after its project.
+const script = `#!/bin/sh
+cd_to="$PWD"
+cd "$(dirname "$0")" || exit 1
+project=
+for argument in "$@"; do
+	case "$argument" in
+	organization/*) project="${argument#organization/}" project="${project%/*}" ;;
+	esac
+done
+echo "$cd_to $*" >>log
+answer() {
+	if [ -e "$1.fail" ]; then cat "$1.fail" >&2; exit 255; fi
+	if [ -e "$1" ]; then cat "$1"; else echo "$2"; fi
+}
+case "$*" in
+version) echo v3.250.0 ;;
+*"stack ls"*) [ -e hang ] && { echo hanging >>log; exec sleep 60; }; answer stacks.json '[]' ;;
+*"stack history"*) answer "history-$project.json" '[]' ;;
+*"stack output"*--show-secrets*) answer "shown-$project.json" '{}' ;;
+*"stack output"*) answer "outputs-$project.json" '{}' ;;
+*) echo "error: the fake does not do that" >&2; exit 255 ;;
+esac
+`
+
+func newInstalled(t *testing.T) *installed {
+	t.Helper()
+	i := &installed{t: t, folder: t.TempDir()}
+	i.write("pulumi", script)
+	if err := os.Chmod(i.path(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func (i *installed) path() string { return filepath.Join(i.folder, "pulumi") }
+
+// write writes one of the files that the fake answers from.
+func (i *installed) write(name, content string) {
+	i.t.Helper()
+	if err := os.WriteFile(filepath.Join(i.folder, name), []byte(content), 0o600); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+// stacks tells the fake which projects have a stack dev, with how many
+// resources.
+func (i *installed) stacks(resources map[string]int) {
+	var entries []string
+	for project, n := range resources {
+		entries = append(entries, fmt.Sprintf(`{"name":"organization/%s/dev","resourceCount":%d}`, project, n))
+	}
+	i.write("stacks.json", "["+strings.Join(entries, ",")+"]")
+}
+
+// calls are what the fake was asked, without the folders and the questions for
+// its version.
+func (i *installed) calls() []string {
+	i.t.Helper()
+	var calls []string
+	for _, line := range i.log() {
+		if _, call, _ := strings.Cut(line, " "); call != "version" {
+			calls = append(calls, strings.TrimPrefix(call, "--non-interactive "))
+		}
+	}
+	return calls
+}
+
+func (i *installed) log() []string {
+	i.t.Helper()
+	content, err := os.ReadFile(filepath.Join(i.folder, "log"))
+	if err != nil && !os.IsNotExist(err) {
+		i.t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
+}
+
+// aws is a root with the stack dev on aws and a passphrase.
+func aws(t *testing.T) string {
+	t.Helper()
+	return newRoot(t, map[string]string{
+		"environment":     "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=correct-horse\n",
+		"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n  aws:region: us-west-2\n",
+	})
+}
+
+// deployed makes the root's backend one that has something.
+func deployed(t *testing.T, root string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(root, ".runner", "state", ".pulumi"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// installedDeps is an outside world at a root, with an installed pulumi.
+func installedDeps(t *testing.T, root string, i *installed) (d Deps, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	d, stdout, stderr = testDeps(t)
+	d.Dir = root
+	d.Environ = []string{"HOME=" + t.TempDir(), "RUNNER_PULUMI=" + i.path()}
+	d.Programs = func(string) (pulumi.RunFunc, bool) { return func(*pulumi.Context) error { return nil }, true }
+	d.Clouds = func() []simulate.Package { return nil }
+	return d, stdout, stderr
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mara/runner/internal/interrupt"
+)
+
+// TestSessionRefuses: what is wrong is found in the order in which it costs
+// more to find out, and pulumi is asked nothing before the rest is right.
+func TestSessionRefuses(t *testing.T) {
+	t.Parallel()
+	const kind = "config:\n  kubernetes:infra_type: kind\n"
+	for _, test := range []struct {
+		name, args string
+		files      map[string]string // below config/pulumi; "../../x" is below the root
+		prepare    func(i *installed)
+		code       int
+		stderr     string // the start
+		calls      []string
+	}{
+		{"no root", "status -s dev", nil, nil, exitConfig, "error: no folder with config/pulumi here", nil},
+		{"no provider", "status -s dev", map[string]string{"environment": ""}, nil, exitUsage, "error: --provider: no provider is named", nil},
+		{"wrong configuration before a wrong engine", "up -s dev --pulumi /nowhere", map[string]string{"Pulumi.dev.yaml": kind + "  kind:nodez: 1\n"}, nil,
+			exitConfig, "error: config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project", nil},
+		{"the runner's own key", "up -s dev", map[string]string{"Pulumi.dev.yaml": kind + "  mara:simulated: \"true\"\n"}, nil,
+			exitConfig, "error: config/pulumi/Pulumi.dev.yaml:3: mara:simulated is the runner's own", nil},
+		{"missing engine before a missing passphrase", "outputs -s dev --pulumi /nowhere/pulumi", map[string]string{"Pulumi.dev.yaml": kind}, nil,
+			exitConfig, "error: no pulumi at /nowhere/pulumi: ", nil},
+		{"no passphrase", "outputs -s dev", map[string]string{"Pulumi.dev.yaml": kind}, nil,
+			exitConfig, "error: no passphrase is set", nil},
+		{"malformed salt", "outputs -s dev", map[string]string{"Pulumi.dev.yaml": "encryptionsalt: salt\n" + kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x"}, nil,
+			exitConfig, "error: config/pulumi/Pulumi.dev.yaml: encryptionsalt is not a salt that Pulumi wrote", nil},
+		{"bad fault before the backend is asked", "up -s dev --simulate --simulate-fail =", map[string]string{"Pulumi.dev.yaml": kind}, nil,
+			exitUsage, "error: --simulate-fail: ", nil},
+		{"a record that is in the way", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/environments": "a file"}, nil,
+			exitConfig, "error: the folder .runner cannot be used: ", nil},
+		{"made-up secrets that cannot be kept", "outputs -s dev --simulate", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/simulated/secrets": "a file"}, nil,
+			exitConfig, "error: the folder .runner cannot be used: ", nil},
+		{"the backend fails", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json.fail", "error: could not list bucket: no route to host\n") },
+			exitFailed, "error: listing the stacks: could not list bucket: no route to host\n", []string{"stack ls --all --json"}},
+		{"the backend answers nonsense", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json", "Hello!") },
+			exitFailed, "error: listing the stacks: pulumi answered with something else than JSON", []string{"stack ls --all --json"}},
+		{"the passphrase is wrong for the state", "outputs -s dev certmgr", map[string]string{"Pulumi.dev.yaml": kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x"}, func(i *installed) {
+			i.stacks(map[string]int{"certmgr": 1})
+			i.write("outputs-certmgr.json.fail", "error: incorrect passphrase\n")
+		}, exitConfig, "error: reading the outputs of certmgr: the passphrase is wrong: ", []string{"stack ls --all --json", "stack output --json --stack organization/certmgr/dev"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			root, i := t.TempDir(), newInstalled(t)
+			if test.files != nil {
+				root = newRoot(t, nil)
+				deployed(t, root)
+			}
+			for name, content := range test.files {
+				writeFile(t, filepath.Join(root, "config/pulumi", name), content)
+			}
+			if test.prepare != nil {
+				test.prepare(i)
+			}
+			d, stdout, stderr := installedDeps(t, root, i)
+			if code := Run(context.Background(), d, strings.Fields(test.args)); code != test.code || stdout.Len() > 0 {
+				t.Errorf("exit code %d, want %d; stdout %q", code, test.code, stdout)
+			}
+			if !strings.HasPrefix(stderr.String(), test.stderr) {
+				t.Errorf("stderr: %s\nwant: %s", stderr, test.stderr)
+			}
+			if calls := i.calls(); !slices.Equal(calls, test.calls) && !(len(test.calls) == 0 && strings.Join(calls, "") == "") {
+				t.Errorf("pulumi was asked %q, want %q", calls, test.calls)
+			}
+			checkNothingIsLeft(t, root, i)
+		})
+	}
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkNothingIsLeft looks for working copies: below the root, and in the
+// folders that pulumi ran in.
+func checkNothingIsLeft(t *testing.T, root string, i *installed) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(root, ".runner*/**/work/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob(filepath.Join(root, ".runner/work/*"))
+	if left = append(left, more...); err != nil || len(left) > 0 {
+		t.Errorf("working copies are left: %v, %v", left, err)
+	}
+	for _, line := range i.log() {
+		folder, call, _ := strings.Cut(line, " ")
+		if _, err := os.Stat(folder); err == nil && strings.Contains(call, "stack") {
+			t.Errorf("the working copy %s is left", folder)
+		}
+	}
+}
+
+// TestSessionIsInterrupted while the backend is asked: that is no failure.
+func TestSessionIsInterrupted(t *testing.T) {
+	t.Parallel()
+	root, i := aws(t), newInstalled(t)
+	deployed(t, root)
+	i.write("hang", "")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	stop := make(chan struct{})
+	go func() {
+		defer close(stop)
+		for ctx.Err() == nil {
+			content, _ := os.ReadFile(filepath.Join(i.folder, "log"))
+			if strings.Contains(string(content), "hanging") {
+				cancel(interrupt.ErrInterrupted)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	d, _, stderr := installedDeps(t, root, i)
+	code := Run(ctx, d, []string{"status"})
+	cancel(nil)
+	<-stop
+	if code != exitInterrupted || stderr.String() != "error: listing the stacks: interrupted\n" {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	checkNothingIsLeft(t, root, i)
+}
+
+// TestSessionBackends: a relative address and ~ lead to the folders they name.
+func TestSessionBackends(t *testing.T) {
+	t.Parallel()
+	root, i := aws(t), newInstalled(t)
+	writeFile(t, filepath.Join(root, "elsewhere 100%/.pulumi/meta.yaml"), "")
+	i.stacks(map[string]int{"aws-vpc": 24})
+	d, stdout, stderr := installedDeps(t, root, i)
+	d.Environ = append(d.Environ, "PULUMI_BACKEND_URL=file://./elsewhere 100%25")
+	if code := Run(context.Background(), d, []string{"status"}); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if calls := i.calls(); len(calls) == 0 || calls[0] != "stack ls --all --json" {
+		t.Errorf("the backend was taken for an empty one: %q\n%s", calls, stdout)
+	}
+}
+
+// TestSecretsOf: which variables are taken for secrets.
+func TestSecretsOf(t *testing.T) {
+	t.Parallel()
+	got := secretsOf(map[string]string{
+		"LINODE_TOKEN": "1", "PULUMI_ACCESS_TOKEN": "2", "AWS_SECRET_ACCESS_KEY": "3", "AWS_SESSION_TOKEN": "4", "PULUMI_CONFIG_PASSPHRASE": "5",
+		"DB_PASSWORD": "6", "SOME_API_KEY": "7", "PATH": "no", "AWS_ACCESS_KEY_ID": "no", "TOKENS": "no", "PULUMI_CONFIG_PASSPHRASE_FILE": "no",
+	})
+	slices.Sort(got)
+	if want := []string{"1", "2", "3", "4", "5", "6", "7"}; !slices.Equal(slices.Compact(got), want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// statusAt is the time of the lock in the status; it is shown in local time.
+func statusAt() time.Time { return time.Date(2026, 11, 20, 11, 30, 0, 0, time.UTC) }
+
+// lookedAt is an environment in every state a project can be in.
+func lookedAt(t *testing.T) (root string, i *installed) {
+	t.Helper()
+	root, i = aws(t), newInstalled(t)
+	deployed(t, root)
+	i.stacks(map[string]int{"aws-vpc": 24, "aws-eks": 31, "aws-ecr": 0, "kubeconfig": 0, "secrets": 7, "logstore": 2, "certmgr": 3})
+	for project, update := range map[string]string{
+		"aws-vpc":  `"kind":"update","result":"succeeded","startTime":"2026-11-20T11:00:00.000Z","endTime":"2026-11-20T11:59:30.000Z"`,
+		"aws-eks":  `"kind":"update","result":"failed","startTime":"2026-11-20T10:00:00.000Z","endTime":"2026-11-20T11:00:00.000Z"`,
+		"aws-ecr":  `"kind":"destroy","result":"succeeded","startTime":"2026-11-18T10:00:00.000Z","endTime":"2026-11-18T11:00:00.000Z"`,
+		"secrets":  `"kind":"refresh","result":"succeeded","startTime":"2026-11-20T01:00:00.000Z","endTime":"2026-11-20T02:00:00.000Z"`,
+		"logstore": `"kind":"update","result":"succeeded","startTime":"2026-11-20T11:00:00.000Z","endTime":"2026-11-20T11:10:00.000Z"`,
+		"certmgr":  `"kind":"update","result":"in-progress","startTime":"2026-11-20T11:00:00.000Z"`,
+	} {
+		i.write("history-"+project+".json", "[{"+update+"}]")
+	}
+	locks := filepath.Join(root, ".runner/state/.pulumi/locks/organization/logstore/dev")
+	if err := os.MkdirAll(locks, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock := fmt.Sprintf(`{"pid":4711,"username":"jane","hostname":"laptop","timestamp":%q}`, statusAt().Format(time.RFC3339))
+	if err := os.WriteFile(filepath.Join(locks, "one.json"), []byte(lock), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return root, i
+}
+
+func TestStatusGolden(t *testing.T) {
+	t.Parallel()
+	root, i := lookedAt(t)
+	for golden, args := range map[string]string{"status.txt": "status", "status.json": "status -o json"} {
+		d, stdout, stderr := installedDeps(t, root, i)
+		if code := Run(context.Background(), d, strings.Fields(args)); code != exitDone || stderr.Len() > 0 {
+			t.Fatalf("%s: exit code %d: %s", args, code, stderr)
+		}
+		// The root is a new folder each time, and locks are shown in local time.
+		text := strings.ReplaceAll(stdout.String(), root, "ROOT")
+		checkGolden(t, golden, strings.ReplaceAll(text, statusAt().Local().Format(time.DateTime), "LOCAL TIME"))
+	}
+}
+
+// TestStatusAsksForNoPassphrase, and writes nothing.
+func TestStatusAsksForNoPassphrase(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	d, stdout, stderr := installedDeps(t, root, newInstalled(t))
+	if code := Run(context.Background(), d, []string{"status"}); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if !strings.Contains(stdout.String(), "0 of 14 projects deployed") {
+		t.Errorf("got %s", stdout)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".runner")); err == nil {
+		t.Error("something was written below the root")
+	}
+}
+
+func TestStatusOfASimulationSaysSo(t *testing.T) {
+	t.Parallel()
+	root := aws(t)
+	d, stdout, stderr := installedDeps(t, root, newInstalled(t))
+	if code := Run(context.Background(), d, []string{"status", "--simulate"}); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if !strings.Contains(stdout.String(), "SIMULATED") || !strings.Contains(stdout.String(), "/.runner/simulated/state") {
+		t.Errorf("got %s", stdout)
+	}
+}
+
+func TestStateOf(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		operation, result string
+		resources         int
+		want              string
+	}{
+		{"up", "succeeded", 3, stateDeployed},
+		{"up", "failed", 3, stateFailed},
+		{"up", "failed", 0, stateFailed},
+		{"up", "in-progress", 3, stateDeployed},
+		{"refresh", "succeeded", 3, stateDeployed},
+		{"destroy", "succeeded", 0, stateDestroyed},
+		{"destroy", "failed", 2, stateFailed},
+		{"destroy", "succeeded", 1, stateDeployed}, // up has begun since
+		{"up", "succeeded", 0, stateNever},
+		{"", "", 0, stateNever},
+	} {
+		if got := stateOf(test.operation, test.result, test.resources); got != test.want {
+			t.Errorf("%s %s with %d: got %s, want %s", test.operation, test.result, test.resources, got, test.want)
+		}
+	}
+}
+
+func TestAgo(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[time.Duration]string{
+		-time.Second: "0s ago", 0: "0s ago", 119 * time.Second: "119s ago", 2 * time.Minute: "2m ago",
+		119 * time.Minute: "119m ago", 2 * time.Hour: "2h ago", 47 * time.Hour: "47h ago", 48 * time.Hour: "2d ago", 90 * 24 * time.Hour: "90d ago",
+	} {
+		if got := ago(in); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mara/runner/internal/event"
+)
+
+// lose deletes something from the simulated clouds behind the runner's back.
+func (e *environment) lose(name string) {
+	e.t.Helper()
+	for _, file := range e.cloudRecords() {
+		if strings.HasSuffix(file, name) {
+			if err := os.Remove(file); err != nil {
+				e.t.Fatal(err)
+			}
+			return
+		}
+	}
+	e.t.Fatalf("the simulated clouds have no %s", name)
+}
+
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
+		e.simulate(0, "up", "-p", "kind", "--only", "+logstore")
+		if got := results(e.simulate(0, "drift", "--exit-code")); got != (event.Results{Succeeded: 3, Skipped: 11}) {
+			t.Errorf("drift of what nobody touched: %+v", got)
+		}
+		e.lose("core.v1.Secret/logstore%2Flogstore-credentials.json")
+		before := e.stateResources()
+		for _, args := range [][]string{{"drift"}, {"refresh", "--preview-only"}} {
+			step := finished(e.simulate(5, args[0], append(args[1:], "--exit-code")...))["logstore"]
+			if step.Changes == nil || step.Changes.Delete != 1 {
+				t.Errorf("%s: %+v, want one that is gone", args, step.Changes)
+			}
+		}
+		r := e.run("drift", "--simulate", "--only", "logstore")
+		if r.code != 0 || !strings.Contains(r.stdout, "gone: kubernetes:core/v1:Secret logstore-credentials") {
+			t.Errorf("drift does not tell what is gone: exit code %d\n%s", r.code, r.stdout)
+		}
+		if len(e.stateResources()["logstore"]) != len(before["logstore"]) {
+			t.Error("looking for drift has changed the state")
+		}
+		if step := finished(e.simulate(5, "refresh", "--exit-code"))["logstore"]; step.Changes.Delete != 1 {
+			t.Errorf("refresh: %s", step.Changes)
+		}
+		e.simulate(0, "drift", "--exit-code")
+	})
+}
+
+func TestProtection(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n  runner:protect: true\n")
+	e.simulate(0, "up", "--only", "+kubeconfig")
+	r := e.run("destroy", "--simulate", "--yes")
+	if r.code != 3 || !strings.Contains(r.stderr, "Pulumi.dev.yaml:3") || !strings.Contains(r.stderr, "protects this environment") {
+		t.Errorf("destroying what is protected: exit code %d, %s", r.code, r.stderr)
+	}
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  runner:protect: perhaps\n")
+	if r := e.run("destroy", "--simulate", "--yes"); r.code != 3 || !strings.Contains(r.stderr, "runner:protect") {
+		t.Errorf("a protection that is neither true nor false: exit code %d, %s", r.code, r.stderr)
+	}
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  runner:protect: false\n")
+	e.simulate(0, "destroy")
+}
+
+func TestRemoveStacks(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
+		e.simulate(0, "preview", "-p", "kind", "--only", "+certmgr") // leaves empty stacks
+		e.simulate(0, "up", "-p", "kind", "--only", "+kubeconfig")
+		e.simulate(0, "destroy", "--remove-stacks")
+		if left, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/*/dev.json")); len(left) > 0 {
+			t.Errorf("stacks are left: %v", left)
+		}
+		e.simulate(0, "up", "-p", "kind", "--only", "+kubeconfig")
+	})
+}
+
+// TestGoneCluster destroys an environment whose cluster somebody has deleted.
+func TestGoneCluster(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.simulate(0, "up", "-p", "kind", "--only", "+certmgr")
+	e.lose("index.Cluster/mara-dev.json")
+	step := finished(e.simulate(1, "destroy"))["certmgr"]
+	if !strings.Contains(step.Error, "unreachable") || !strings.Contains(step.Error, "--force-forget") {
+		t.Errorf("the error does not explain itself: %s", step.Error)
+	}
+	events := e.simulate(0, "destroy", "--force-forget")
+	if text := strings.Join(warnings(events), "\n"); !strings.Contains(text, "dropped from the state") {
+		t.Errorf("what is forgotten is not told: %s", text)
+	}
+	for project, left := range e.stateResources() {
+		if len(left) > 0 {
+			t.Errorf("%s still has %v", project, left)
+		}
+	}
+}

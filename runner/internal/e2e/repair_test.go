@@ -1,0 +1,164 @@
+package e2e
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestUnlockAndRepair kills the runner and Pulumi while they create something.
+func TestUnlockAndRepair(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
+		e.simulate(0, "up", "-p", "kind", "--only", "+certmgr")
+		issuer := e.record("cert-manager.io.v1.ClusterIssuer/mara.json")
+		e.simulate(0, "destroy", "--only", "certmgr+")
+		e.crash("certmgr")
+
+		e.refused(4, "up", "certmgr is locked by", "which is gone", "runner unlock -s dev --simulate")
+		e.refused(2, "unlock", "certmgr is locked by", "--yes")
+		if r := e.run("unlock", "--simulate", "--yes"); r.code != 0 || !strings.Contains(r.stdout, "unlocked certmgr") {
+			t.Fatalf("unlock: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+		if r := e.run("unlock", "--simulate", "--yes"); r.code != 0 || r.stdout != "nothing is locked\n" {
+			t.Errorf("unlock of nothing: exit code %d, %q", r.code, r.stdout)
+		}
+		e.refused(3, "up", "certmgr: kubernetes:cert-manager.io/v1:ClusterIssuer mara (creating)", "runner repair -s dev --simulate")
+
+		// It was created after all, and nobody knows.
+		if err := os.WriteFile(issuer.path, issuer.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e.simulate(0, "repair", "--import", "mara=mara")
+		if saved, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/backups/*/certmgr.json")); len(saved) != 1 {
+			t.Errorf("the state was not saved: %v", saved)
+		}
+		if r := e.run("repair", "--simulate", "--yes"); r.code != 0 || !strings.HasPrefix(r.stdout, "nothing to repair") {
+			t.Errorf("repair of nothing: exit code %d, %q", r.code, r.stdout)
+		}
+		events := e.simulate(0, "up", "--only", "+certmgr")
+		if c := finished(events)["certmgr"].Changes; c.Create != 0 {
+			t.Errorf("what was imported is created again: %s", c)
+		}
+		e.checkNoLocks()
+	})
+}
+
+// TestRepairForgets forgets what was never created.
+func TestRepairForgets(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.simulate(0, "up", "-p", "kind", "--only", "+kubeconfig")
+	e.crash("certmgr")
+	if r := e.run("unlock", "--simulate", "--yes"); r.code != 0 {
+		t.Fatalf("unlock: exit code %d: %s", r.code, r.stderr)
+	}
+	e.refused(2, "repair", "(creating) is forgotten", "--yes")
+	e.simulate(0, "repair")
+	if got := results(e.simulate(0, "up", "--only", "+certmgr", "--resume")); got.Failed+got.Cancelled > 0 {
+		t.Errorf("carrying on: %+v", got)
+	}
+}
+
+// refused runs a command that must refuse to work.
+func (e *environment) refused(code int, command string, wants ...string) {
+	e.t.Helper()
+	r := e.run(command, "--simulate")
+	if r.code != code || strings.Contains(r.stdout, "started") {
+		e.t.Errorf("%s: exit code %d, want %d\n%s", command, r.code, code, r.stdout)
+	}
+	for _, want := range wants {
+		if !strings.Contains(r.stderr, want) {
+			e.t.Errorf("%s does not say %q: %s", command, want, r.stderr)
+		}
+	}
+}
+
+// saved is a file as it was.
+type saved struct {
+	path    string
+	content []byte
+}
+
+// record is what the simulated clouds keep about something.
+func (e *environment) record(name string) saved {
+	e.t.Helper()
+	for _, file := range e.cloudRecords() {
+		if strings.HasSuffix(file, name) {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				e.t.Fatal(err)
+			}
+			return saved{file, content}
+		}
+	}
+	e.t.Fatalf("the simulated clouds have no %s", name)
+	return saved{}
+}
+
+// crash deploys a project and kills the runner and all that it has started
+// while the issuer is being created.
+func (e *environment) crash(project string) {
+	e.t.Helper()
+	const slow = "kubernetes:cert-manager.io/v1:ClusterIssuer"
+	cmd := e.command("up", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json", "-p", "kind",
+		"--only", "+"+project, "--simulate-slow", slow+"=60s")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		e.t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() && !strings.Contains(lines.Text(), `"`+slow+`"`) {
+	}
+	go func() { _, _ = io.Copy(io.Discard, stdout) }()
+	e.awaitPending(project)
+	children := childrenOf(e.t, cmd)
+	_ = cmd.Process.Kill()
+	for _, child := range children {
+		_ = syscall.Kill(child, syscall.SIGKILL)
+	}
+	_ = cmd.Wait()
+}
+
+// awaitPending waits until the state says that something is being created.
+func (e *environment) awaitPending(project string) {
+	e.t.Helper()
+	file := filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks", project, "dev.json")
+	for range 600 {
+		if content, err := os.ReadFile(file); err == nil && strings.Contains(string(content), `"pending_operations"`) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	e.t.Fatal("the state never got a pending operation")
+}
+
+// childrenOf are the processes that a command has started, whichever of its
+// threads has.
+func childrenOf(t *testing.T, cmd *exec.Cmd) []int {
+	t.Helper()
+	lists, err := filepath.Glob("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/task/*/children")
+	if err != nil || len(lists) == 0 {
+		t.Skip("this system does not tell the children of a process")
+	}
+	var children []int
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for word := range strings.FieldsSeq(string(text)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
+}

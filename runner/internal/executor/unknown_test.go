@@ -1,0 +1,34 @@
+package executor_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/executor"
+	"mara/runner/internal/plan"
+)
+
+// previewer is an operator that does not know the outputs of a.
+type previewer struct{}
+
+func (previewer) Operate(context.Context, plan.Step, func(event.Event)) (executor.Outcome, error) {
+	return executor.Outcome{Unknown: []string{"a"}}, nil
+}
+
+func TestPartialPreviewsAreTold(t *testing.T) {
+	t.Parallel()
+	var told []string
+	result, err := executor.Run(t.Context(), executor.Options{
+		Plan: planOf("b"), Operation: event.Preview, Operator: previewer{},
+		Emit: func(e event.Event) {
+			if e.Type == event.StepFinished {
+				told = e.Unknown
+			}
+		},
+	})
+	if err != nil || !slices.Equal(told, []string{"a"}) || !slices.Equal(result.Steps[0].Unknown, []string{"a"}) {
+		t.Errorf("told %v, result %+v, %v", told, result.Steps, err)
+	}
+}

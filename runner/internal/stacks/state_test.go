@@ -1,0 +1,159 @@
+package stacks
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"mara/runner/internal/event"
+)
+
+const (
+	roleURN   = "urn:pulumi:dev::vpc::aws:iam/role:Role::nodes"
+	secretURN = "urn:pulumi:dev::vpc::kubernetes:core/v1:Secret::token"
+)
+
+// exported is a state in which the creation of a role was cut off.
+const exported = `{"version":3,"deployment":{"manifest":{"time":"2026"},"resources":[
+  {"urn":"urn:pulumi:dev::vpc::pulumi:pulumi:Stack::vpc-dev","type":"pulumi:pulumi:Stack"},
+  {"urn":"urn:pulumi:dev::vpc::pulumi:providers:aws::default","type":"pulumi:providers:aws","id":"1"},
+  {"urn":"` + secretURN + `","type":"kubernetes:core/v1:Secret","id":"a/token","inputs":{"big":12345678901234567890}}],
+  "pending_operations":[
+  {"type":"creating","resource":{"urn":"` + roleURN + `","type":"aws:iam/role:Role","inputs":{"path":"/"}}},
+  {"type":"updating","resource":{"urn":"` + secretURN + `","type":"kubernetes:core/v1:Secret","id":"a/token"}}]}}`
+
+func TestPending(t *testing.T) {
+	t.Parallel()
+	want := []Pending{
+		{Project: "vpc", URN: roleURN, Resource: "aws:iam/role:Role nodes", Action: "creating"},
+		{Project: "vpc", URN: secretURN, Resource: "kubernetes:core/v1:Secret token", Action: "updating"},
+	}
+	e := open(t, []string{"vpc"}, call{args: "stack export --stack organization/vpc/dev", stdout: exported})
+	asked, err := e.Pending(t.Context(), "vpc")
+	if diff := cmp.Diff(want, asked); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if !want[0].Blocks() || want[1].Blocks() {
+		t.Error("what was being created blocks, what was being updated does not")
+	}
+	if got := want[0].String(); got != "aws:iam/role:Role nodes (creating)" {
+		t.Errorf("it reads %q", got)
+	}
+
+	folder := t.TempDir()
+	file := filepath.Join(folder, ".pulumi/stacks/vpc/dev.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	stored := `{"version":3,"checkpoint":{"latest":` + exported[len(`{"version":3,"deployment":`):]
+	for _, test := range []struct {
+		name, content string
+		want          []Pending
+		wrong         bool
+	}{
+		{"no file", "", nil, false},
+		{"cut off", stored + "}", want, false},
+		{"in order", `{"checkpoint":{"latest":{"resources":[]}}}`, nil, false},
+		{"broken", `{"checkpoint":{"latest":{"pending_operations":[`, nil, true},
+	} {
+		if test.content != "" {
+			if err := os.WriteFile(file, []byte(test.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		read, err := open(t, nil).PendingInFolder(folder, "vpc")
+		if diff := cmp.Diff(test.want, read); diff != "" || (err != nil) != test.wrong {
+			t.Errorf("%s: %v\n%s", test.name, err, diff)
+		}
+	}
+}
+
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	e := open(t, []string{"vpc"},
+		call{args: "stack export --stack organization/vpc/dev", stdout: exported},
+		call{args: "stack import --file ", check: func(_ string, _, args []string) {
+			content, err := os.ReadFile(flag(args, "--file"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(content), "12345678901234567890") {
+				t.Errorf("a big number is not as it was: %s", content)
+			}
+			var state struct{ Deployment deployment }
+			if err := json.Unmarshal(content, &state); err != nil {
+				t.Fatal(err)
+			}
+			last := state.Deployment.Resources[3]
+			if last.URN != roleURN || last.ID != "the-role" {
+				t.Errorf("the last resource is %+v", last)
+			}
+			if left := state.Deployment.pending("vpc"); len(left) != 1 || left[0].Action != "updating" {
+				t.Errorf("still cut off: %v", left)
+			}
+		}})
+	if err := e.Adopt(t.Context(), "vpc", map[string]string{roleURN: "the-role", secretURN: "not cut off while it was created"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestForgettingWhatWasInACluster destroys where the cluster cannot be reached.
+func TestForgettingWhatWasInACluster(t *testing.T) {
+	t.Parallel()
+	const inCluster = `{"deployment":{"resources":[
+  {"urn":"urn:pulumi:dev::vpc::pulumi:pulumi:Stack::vpc-dev","type":"pulumi:pulumi:Stack"},
+  {"urn":"` + secretURN + `","type":"kubernetes:core/v1:Secret","id":"a/token"}]}}`
+	const elsewhere = `{"deployment":{"resources":[
+  {"urn":"` + secretURN + `","type":"kubernetes:core/v1:Secret","id":"a/token"},
+  {"urn":"` + roleURN + `","type":"aws:iam/role:Role","id":"r"}]}}`
+	unreachable := call{args: "destroy", err: failed(), events: []apitype.EngineEvent{
+		diagnostic("error", "configured Kubernetes cluster is unreachable: no such host", secretURN),
+	}}
+	for _, test := range []struct {
+		name     string
+		forgiven bool
+		calls    []call
+		want     string // in the error; "" for none
+	}{
+		{"not told to", false, []call{unreachable}, "--force-forget"},
+		{"told to", true, []call{unreachable, {args: "stack export", stdout: inCluster}, {args: "state delete --all --force --yes --stack organization/vpc/dev"}}, ""},
+		{"something is elsewhere", true, []call{unreachable, {args: "stack export", stdout: elsewhere}}, "aws:iam/role:Role nodes is not in the cluster"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			e := open(t, []string{"vpc"}, test.calls...)
+			var told []string
+			_, err := e.Do(t.Context(), Task{Operation: event.Destroy, Step: step("vpc"), Forgiven: test.forgiven}, func(ev event.Event) {
+				if ev.Type == event.RunWarning {
+					told = append(told, ev.Message)
+				}
+			})
+			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if (len(told) == 1) != (test.want == "") {
+				t.Errorf("told: %v", told)
+			}
+		})
+	}
+}
+
+func TestRemovingStacks(t *testing.T) {
+	t.Parallel()
+	remove := call{args: "stack rm --yes --preserve-config --stack organization/vpc/dev"}
+	e := open(t, []string{"vpc"}, call{args: "destroy", events: []apitype.EngineEvent{summed(nil)}}, remove)
+	task := Task{Operation: event.Destroy, Step: step("vpc"), Remove: true}
+	for range 2 { // the second time there is none
+		if _, err := e.Do(t.Context(), task, func(event.Event) {}); err != nil {
+			t.Error(err)
+		}
+	}
+	if e.Summary("vpc").Exists {
+		t.Error("the stack is still known")
+	}
+}

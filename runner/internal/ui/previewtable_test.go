@@ -1,0 +1,66 @@
+package ui_test
+
+import (
+	"strings"
+	"testing"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/ui"
+)
+
+// rehearsal is a preview with every kind of outcome.
+func rehearsal() []event.Event {
+	finish := func(name string, result event.Result, changes event.Changes, unknown ...string) event.Event {
+		return event.Event{Type: event.StepFinished, Project: name, Result: result, Changes: &changes, Unknown: unknown}
+	}
+	skipped := finish("secrets", event.Skipped, event.Changes{})
+	skipped.Reason = "kubeconfig failed"
+	return []event.Event{
+		{Type: event.RunStarted, Operation: event.Preview, Provider: "aws", Stack: "dev", Parallel: 4, Projects: []event.Project{
+			{Name: "aws-vpc"}, {Name: "aws-eks"}, {Name: "aws-ecr"}, {Name: "kubeconfig"}, {Name: "secrets"}}},
+		finish("aws-vpc", event.Succeeded, event.Changes{Replace: 1, Same: 12}),
+		finish("aws-eks", event.Succeeded, event.Changes{Create: 3, Update: 1}, "aws-vpc"),
+		finish("aws-ecr", event.Succeeded, event.Changes{Delete: 2}),
+		finish("kubeconfig", event.Failed, event.Changes{}),
+		skipped,
+		{Type: event.RunFinished, Result: event.Failed, Results: &event.Results{}},
+	}
+}
+
+func TestPreviewTable(t *testing.T) {
+	t.Parallel()
+	got := plain(rehearsal(), ui.PlainOptions{})
+	for _, want := range []string{
+		"   PROJECT     CREATE  UPDATE  REPLACE  DELETE  SAME  PREVIEW\n",
+		"!  aws-vpc     -       -       1        -       12    complete\n",
+		"   aws-eks     3       1       -        -       -     partial, needs outputs of aws-vpc\n",
+		"!  aws-ecr     -       -       -        2       -     complete\n",
+		"   kubeconfig  -       -       -        -       -     failed\n",
+		"   secrets     -       -       -        -       -     skipped, kubeconfig failed\n",
+		"\n! resources would be replaced or deleted\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q in\n%s", want, got)
+		}
+	}
+	if narrow := plain(rehearsal(), ui.PlainOptions{Width: 50}); !strings.Contains(narrow, "aws-vpc     ±1         complete") {
+		t.Errorf("on a narrow screen:\n%s", narrow)
+	}
+}
+
+func TestDriftIsListed(t *testing.T) {
+	t.Parallel()
+	events := rehearsal()
+	events[0].Operation = event.Drift
+	events = append(events[:1], append([]event.Event{
+		{Type: event.StepProgress, Project: "aws-eks", Action: event.Update, Status: event.ActionDone,
+			Resource: event.Resource{Type: "aws:eks/cluster:Cluster", Name: "main"}, Properties: []string{"version", "tags"}},
+		{Type: event.StepProgress, Project: "aws-eks", Action: event.Delete, Status: event.ActionDone,
+			Resource: event.Resource{Type: "aws:iam/role:Role", Name: "nodes"}},
+	}, events[1:]...)...)
+	got := plain(events, ui.PlainOptions{})
+	want := " (aws-eks)\n  changed: aws:eks/cluster:Cluster main, in version, tags\n  gone: aws:iam/role:Role nodes\n"
+	if !strings.Contains(got, want) {
+		t.Errorf("there is no %q in\n%s", want, got)
+	}
+}
