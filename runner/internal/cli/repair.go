@@ -123,9 +123,12 @@ func idsOf(given []string, pending []stacks.Pending) (map[string]string, error) 
 		var names []string
 		found := ""
 		for _, p := range pending {
+			if !p.Blocks() {
+				continue
+			}
 			_, own, _ := strings.Cut(p.Resource, " ")
 			names = append(names, own)
-			if p.Blocks() && (own == name || p.URN == name) {
+			if own == name || p.URN == name {
 				found = p.URN
 			}
 		}

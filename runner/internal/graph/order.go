@@ -13,17 +13,21 @@ const sweeps = 16
 func (l *layered) order() {
 	best := clone(l.layers)
 	fewest := l.crossings()
-	for range sweeps {
-		for i := 1; i < len(l.layers); i++ {
-			l.sortLayer(i, l.layers[i-1], func(p point) []int { return p.back })
-		}
-		for i := len(l.layers) - 2; i >= 0; i-- {
-			l.sortLayer(i, l.layers[i+1], func(p point) []int { return p.next })
-		}
+	keep := func() {
 		l.swapNeighbours()
 		if n := l.crossings(); n < fewest {
 			best, fewest = clone(l.layers), n
 		}
+	}
+	for range sweeps {
+		for i := 1; i < len(l.layers); i++ {
+			l.sortLayer(i, l.layers[i-1], func(p point) []int { return p.back })
+		}
+		keep()
+		for i := len(l.layers) - 2; i >= 0; i-- {
+			l.sortLayer(i, l.layers[i+1], func(p point) []int { return p.next })
+		}
+		keep()
 	}
 	l.layers = best
 }

@@ -58,11 +58,16 @@ const Colours = `
 `
 
 // SVG draws the graph as an element for a page that has Style and Colours.
-func (g Graph) SVG() string { return g.draw("", "") }
+// There it shrinks a little where it does not fit, before it has to be scrolled.
+func (g Graph) SVG() string {
+	p := g.layout()
+	const smallest = 0.7
+	return p.draw(fmt.Sprintf(` style="max-width:100%%;height:auto;min-width:%.0fpx"`, smallest*p.w), "")
+}
 
 // File draws the graph as a file of its own.
 func (g Graph) File() string {
-	return g.draw(` xmlns="http://www.w3.org/2000/svg"`, "<style>"+Colours+Style+"svg { background: var(--back); }\n</style>\n")
+	return g.layout().draw(` xmlns="http://www.w3.org/2000/svg"`, "<style>"+Colours+Style+"svg { background: var(--back); }\n</style>\n")
 }
 
 // picture is a graph whose nodes have found their places.
@@ -76,10 +81,9 @@ type picture struct {
 	w, h   float64
 }
 
-func (g Graph) draw(namespace, head string) string {
-	p := g.layout()
+func (p *picture) draw(attributes, head string) string {
 	fmt.Fprintf(&p.b, `<svg class="graph"%s width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="group" aria-label="%s">`+"\n",
-		namespace, p.w, p.h, p.w, p.h, html.EscapeString(g.Title))
+		attributes, p.w, p.h, p.w, p.h, html.EscapeString(p.g.Title))
 	p.b.WriteString(head)
 	for _, marked := range []bool{false, true} { // marked edges lie on top
 		for i, k := range p.links {
@@ -88,7 +92,7 @@ func (g Graph) draw(namespace, head string) string {
 			}
 		}
 	}
-	for i := range g.Nodes {
+	for i := range p.g.Nodes {
 		p.node(i)
 	}
 	p.b.WriteString("</svg>\n")

@@ -10,51 +10,45 @@ import (
 	"mara/runner/internal/graph"
 )
 
-// The formats that show a plan as a picture: a file, and a page around it.
-const (
-	SVG  Format = "svg"
-	HTML Format = "html"
-)
-
-// Pictures lists the names of these formats.
-func Pictures() []string { return []string{string(SVG), string(HTML)} }
-
 //go:embed picture.html
 var pictureHTML string
 
-// Draw shows a plan as a picture.
-func Draw(p Plan, format Format) (string, error) {
-	switch format {
-	case SVG:
-		return picture(p).File(), nil
-	case HTML:
-		return drawHTML(p)
-	}
-	return "", fmt.Errorf("unknown format %q of a picture; known: %s", format, strings.Join(Pictures(), ", "))
-}
-
-// picture turns steps into boxes and needs into edges.
+// picture turns steps into boxes and needs into edges. The critical path stands
+// out, if it is known how long things take.
 func picture(p Plan) graph.Graph {
 	g := graph.Graph{Title: treeTitle(p)}
+	path := p.CriticalPath(p.Estimates)
+	if path.Total == 0 {
+		path.Projects = nil
+	}
 	for _, s := range p.Steps {
-		label := fmt.Sprintf("%s (%s), phase %s", s.Project.Title, s.Project.Name, s.Phase)
+		name := s.Project.Name
+		text, label := name, fmt.Sprintf("%s (%s), phase %s", s.Project.Title, name, s.Phase)
+		if estimate := p.Estimates.Of(name); estimate > 0 {
+			text += ", " + about(estimate)
+			label += ", about " + about(estimate)
+		}
 		if remark := s.remark(); remark != "" {
 			label += "; " + remark
 		}
-		g.Nodes = append(g.Nodes, graph.Node{ID: s.Project.Name, Title: s.Project.Title, Text: s.Project.Name, Label: label})
-		for _, name := range s.Needs() {
-			g.Edges = append(g.Edges, graph.Edge{From: name, To: s.Project.Name, Dashed: !slices.Contains(s.Reads, name)})
+		on := slices.Index(path.Projects, name)
+		g.Nodes = append(g.Nodes, graph.Node{ID: name, Title: s.Project.Title, Text: text, Label: label, Marked: on >= 0})
+		for _, need := range s.Needs() {
+			g.Edges = append(g.Edges, graph.Edge{
+				From: need, To: name, Dashed: !slices.Contains(s.Reads, need), Marked: on > 0 && path.Projects[on-1] == need,
+			})
 		}
 	}
 	return g
 }
 
-// drawHTML puts the picture on a page of its own, with the steps as a table.
-func drawHTML(p Plan) (string, error) {
+// renderHTML puts the picture on a page of its own, with the steps as a table.
+func renderHTML(p Plan) (string, error) {
 	t, err := template.New("plan").Funcs(template.FuncMap{
 		"join":  func(names []string) string { return strings.Join(names, ", ") },
 		"hooks": func(s Step) string { return strings.Join(s.hooks(), ", ") },
 		"place": func(s Step) int { return s.Index + 1 },
+		"about": about,
 	}).Parse(pictureHTML)
 	if err != nil {
 		return "", fmt.Errorf("parsing the page's template: %w", err)
@@ -63,8 +57,9 @@ func drawHTML(p Plan) (string, error) {
 	err = t.Execute(&b, struct {
 		Plan
 		Heading string
+		Path    Path // the critical one
 		Style   template.CSS
 		Picture template.HTML
-	}{p, treeTitle(p), graph.Colours + graph.Style, template.HTML(picture(p).SVG())}) // which escapes what it is given
+	}{p, treeTitle(p), p.CriticalPath(p.Estimates), graph.Colours + graph.Style, template.HTML(picture(p).SVG())}) // which escapes what it is given
 	return b.String(), err
 }

@@ -8,14 +8,16 @@ import (
 	"mara/providers"
 )
 
-func TestDrawGolden(t *testing.T) {
+func TestPictureGolden(t *testing.T) {
 	t.Parallel()
 	linode, err := providers.ByName("linode")
 	if err != nil {
 		t.Fatal(err)
 	}
+	plan := mustNew(t, linode)
+	plan.Estimates = Declared()
 	for _, format := range []Format{SVG, HTML} {
-		got, err := Draw(mustNew(t, linode), format)
+		got, err := Render(plan, format)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,11 +25,11 @@ func TestDrawGolden(t *testing.T) {
 	}
 }
 
-func TestDrawShowsEveryStepAndEdge(t *testing.T) {
+func TestPictureShowsEveryStepAndEdge(t *testing.T) {
 	t.Parallel()
 	for _, p := range providers.All() {
 		plan := mustNew(t, p).Reverse()
-		got, err := Draw(plan, SVG)
+		got, err := Render(plan, SVG)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,9 +46,28 @@ func TestDrawShowsEveryStepAndEdge(t *testing.T) {
 	}
 }
 
-func TestDrawKnowsPicturesOnly(t *testing.T) {
+func TestPictureMarksTheCriticalPath(t *testing.T) {
 	t.Parallel()
-	if _, err := Draw(Plan{}, Tree); err == nil || !strings.Contains(err.Error(), "known: svg, html") {
-		t.Errorf("got %v", err)
+	for _, p := range providers.All() {
+		plan := mustNew(t, p)
+		if n := markedNodes(t, plan); n != 0 {
+			t.Errorf("%s: %d boxes are marked although nobody knows how long they take", p.Name, n)
+		}
+		plan.Estimates = Declared()
+		if got, want := markedNodes(t, plan), len(plan.CriticalPath(plan.Estimates).Projects); got != want {
+			t.Errorf("%s: %d boxes are marked, want %d", p.Name, got, want)
+		}
 	}
+}
+
+func markedNodes(t *testing.T, p Plan) int {
+	t.Helper()
+	text, err := Render(p, SVG)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if edges, nodes := strings.Count(text, `class="edge marked"`)+strings.Count(text, `class="edge dashed marked"`), strings.Count(text, `class="node marked"`); nodes > 0 && edges != nodes-1 {
+		t.Errorf("%d boxes are marked, and %d edges", nodes, edges)
+	}
+	return strings.Count(text, `class="node marked"`)
 }

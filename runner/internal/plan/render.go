@@ -19,11 +19,13 @@ const (
 	JSON    Format = "json"
 	DOT     Format = "dot"
 	Mermaid Format = "mermaid"
+	SVG     Format = "svg"  // a picture
+	HTML    Format = "html" // a page with the picture
 )
 
 // Formats lists the names of the formats.
 func Formats() []string {
-	return []string{string(Tree), string(Table), string(JSON), string(DOT), string(Mermaid)}
+	return []string{string(Tree), string(Table), string(JSON), string(DOT), string(Mermaid), string(SVG), string(HTML)}
 }
 
 // Render shows a plan as text that ends with a line break.
@@ -39,6 +41,10 @@ func Render(p Plan, format Format) (string, error) {
 		return renderDOT(p), nil
 	case Mermaid:
 		return renderMermaid(p), nil
+	case SVG:
+		return picture(p).File(), nil
+	case HTML:
+		return renderHTML(p)
 	}
 	return "", fmt.Errorf("unknown format %q of a plan; known: %s", format, strings.Join(Formats(), ", "))
 }

@@ -46,7 +46,7 @@ _runner() {
       ;;
     plan|show-execution)
       _arguments \
-        '(--output -o)'{--output,-o}'[print as FORMAT\: tree, table, json, dot, mermaid (default\: tree)]:value:(tree table json dot mermaid)' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: tree, table, json, dot, mermaid, svg, html (default\: tree)]:value:(tree table json dot mermaid svg html)' \
         '--destroy[show the order of destroy]' \
         '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
@@ -78,6 +78,7 @@ _runner() {
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print where the time went, on stderr]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -111,6 +112,7 @@ _runner() {
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print where the time went, on stderr]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -145,6 +147,7 @@ _runner() {
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print where the time went, on stderr]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -178,6 +181,7 @@ _runner() {
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print where the time went, on stderr]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -212,6 +216,7 @@ _runner() {
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print where the time went, on stderr]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
