@@ -67,7 +67,7 @@ func (e ending) narrowPreview() string {
 	for i, s := range steps {
 		rows[i] = []string{s.Name, s.Changes.String(), completeness(s)}
 	}
-	columns := []column{{title: "PROJECT", min: 10, middle: true}, {title: "CHANGES", min: 7}, {title: "PREVIEW", min: 7}}
+	columns := []column{{title: "PROJECT", min: 10, middle: true}, {title: "CHANGES"}, {title: "PREVIEW", min: 7}}
 	return e.heading() + table(columns, rows, e.width, func(row, _ int, text string) string {
 		if isDestructive(steps[row].Changes) {
 			return e.paint.red(text)

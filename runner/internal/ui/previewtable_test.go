@@ -43,7 +43,7 @@ func TestPreviewTable(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
 	}
-	if narrow := plain(rehearsal(), ui.PlainOptions{Width: 50}); !strings.Contains(narrow, "aws-vpc     ±1         complete") {
+	if narrow := plain(rehearsal(), ui.PlainOptions{Width: 50}); !strings.Contains(narrow, "aws-vpc     ±1          complete") {
 		t.Errorf("on a narrow screen:\n%s", narrow)
 	}
 }
