@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -48,36 +47,13 @@ func deriveBank(data map[string]string) error {
 // publicKey derives the public key in PKIX form, whose PEM header is the only
 // one that the Java services understand.
 func publicKey(private []byte) (string, error) {
-	block, _ := pem.Decode(private)
-	if block == nil {
-		return "", errors.New("is not in PEM form")
-	}
-	key, err := parseRSA(block.Bytes)
+	key, err := projects.ParseRSAKey(private)
 	if err != nil {
 		return "", err
-	}
-	if key.N.BitLen() < 2048 {
-		return "", fmt.Errorf("is an RSA key of %d bits; at least 2048 are needed", key.N.BitLen())
 	}
 	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
 	if err != nil {
 		return "", errors.New("has no usable public key")
 	}
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), nil
-}
-
-// parseRSA accepts both forms of a private key: PKCS #1 and PKCS #8.
-func parseRSA(der []byte) (*rsa.PrivateKey, error) {
-	if key, err := x509.ParsePKCS1PrivateKey(der); err == nil {
-		return key, nil
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(der)
-	if err != nil {
-		return nil, errors.New("is not an RSA private key")
-	}
-	key, ok := parsed.(*rsa.PrivateKey)
-	if !ok {
-		return nil, fmt.Errorf("is a %T, not an RSA private key", parsed)
-	}
-	return key, nil
 }

@@ -201,12 +201,11 @@ func TestPublicKey(t *testing.T) {
 // checkPair holds that the public key belongs to the private one.
 func checkPair(t *testing.T, data map[string]string) {
 	t.Helper()
-	privateBlock, _ := pem.Decode([]byte(data["jwtRS256.key"]))
 	publicBlock, _ := pem.Decode([]byte(data["jwtRS256.key.pub"]))
 	if publicBlock == nil {
 		t.Fatal("no public key")
 	}
-	private, err := parseRSA(privateBlock.Bytes)
+	private, err := projects.ParseRSAKey([]byte(data["jwtRS256.key"]))
 	if err != nil {
 		t.Fatal(err)
 	}

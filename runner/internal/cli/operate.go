@@ -21,6 +21,7 @@ type sessionOptions struct {
 	commonOptions
 	Pulumi  string // path of an installed Pulumi; "" for the engine inside
 	Lock    lockOptions
+	Secrets secretOptions
 	Profile bool
 	// AtOnce is how many projects will be worked on at once; 0 counts as one.
 	AtOnce int
@@ -99,6 +100,7 @@ func parseOperate(c *cli.Context, d Deps, operation string) (operateOptions, err
 	if o.Selection, err = parseSelection(c); err != nil {
 		return o, err
 	}
+	o.Secrets = secretOptions{Needed: needsSecrets(operation), Selection: o.Selection.Selection}
 	o.Show, o.Approve, o.ExitCode = parseShow(c), parseRule(c), c.Bool("exit-code")
 	o.Remove, o.Forget = c.Bool("remove-stacks"), c.Bool("force-forget")
 	if c.Bool("preview-only") {

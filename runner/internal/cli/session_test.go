@@ -27,7 +27,7 @@ func TestSessionRefuses(t *testing.T) {
 	}{
 		{"no root", "status -s dev", nil, nil, exitConfig, "error: no folder with config/pulumi here", nil},
 		{"no provider", "status -s dev", map[string]string{"environment": ""}, nil, exitUsage, "error: --provider: no provider is named", nil},
-		{"wrong configuration before a wrong engine", "up -s dev --pulumi /nowhere", map[string]string{"Pulumi.dev.yaml": kind + "  kind:nodez: 1\n"}, nil,
+		{"wrong configuration before a wrong engine", "refresh -s dev --pulumi /nowhere", map[string]string{"Pulumi.dev.yaml": kind + "  kind:nodez: 1\n"}, nil,
 			exitConfig, "error: config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project", nil},
 		{"the runner's own key", "up -s dev", map[string]string{"Pulumi.dev.yaml": kind + "  mara:simulated: \"true\"\n"}, nil,
 			exitConfig, "error: config/pulumi/Pulumi.dev.yaml:3: mara:simulated is the runner's own", nil},

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMissingSecretsArePartOfTheOneError: whatever is wrong with the
+// configuration is told at once, and nothing is asked before it is right.
+func TestMissingSecretsArePartOfTheOneError(t *testing.T) {
+	t.Parallel()
+	const stack = "config:\n  kubernetes:infra_type: kind\n  kind:nodez: 1\n"
+	const secure = "    secure: v1:x:y\n"
+	all := []string{
+		"config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project",
+		"config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing: password of Grafana",
+		"bank-of-anthos:accounts_db_password is missing",
+		"bank-of-anthos:ledger_db_password is missing",
+		"runner secrets set bank-of-anthos:jwt_private_key -s dev",
+	}
+	for _, test := range []struct {
+		name, args, secrets string
+		wants               []string
+		not                 string
+	}{
+		{"up", "up", "", append(all, "5 problems"), "harbor"},
+		{"preview", "preview", "", append(all, "5 problems"), "harbor"},
+		{"one is there", "up", "config:\n  prometheus:admin_password:\n" + secure, []string{"4 problems", "jwt_private_key"}, "admin_password"},
+		{"one is empty", "up", "config:\n  prometheus:admin_password: \"\"\n", []string{"secrets/Pulumi.dev.yaml:2: prometheus:admin_password is missing"}, "plain text"},
+		{"one is in plain text", "up", "config:\n  prometheus:admin_password: hunter2hunter2\n", []string{"secrets/Pulumi.dev.yaml:2: prometheus:admin_password is in plain text"}, "hunter2"},
+		{"not those of projects that do not run", "up --only certmgr", "", []string{"kind:nodez"}, "missing"},
+		{"those of what reads them", "up --only +prometheus", "", all, "harbor"},
+		{"refresh", "refresh", "", []string{"kind:nodez"}, "missing"},
+		{"destroy", "destroy", "", []string{"kind:nodez"}, "missing"},
+		{"a simulation", "up --simulate", "", []string{"kind:nodez"}, "missing"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			root, i := newRoot(t, map[string]string{"Pulumi.dev.yaml": stack}), newInstalled(t)
+			writeFile(t, filepath.Join(root, "config/pulumi/secrets/Pulumi.dev.yaml"), test.secrets)
+			d, _, stderr := installedDeps(t, root, i)
+			if code := Run(context.Background(), d, append(strings.Fields(test.args), "-s", "dev")); code != exitConfig {
+				t.Errorf("exit code %d", code)
+			}
+			for _, want := range test.wants {
+				if !strings.Contains(stderr.String(), want) {
+					t.Errorf("the error does not say %q:\n%s", want, stderr)
+				}
+			}
+			if strings.Contains(stderr.String(), test.not) || strings.Count(stderr.String(), "error:") != 1 {
+				t.Errorf("the error says too much:\n%s", stderr)
+			}
+		})
+	}
+}
