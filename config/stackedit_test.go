@@ -1,0 +1,153 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	set := func(key string, value any) Change { return Change{Key: key, Value: value} }
+	unset := func(key string) Change { return Change{Key: key, Unset: true} }
+	tests := []struct {
+		name, in string
+		change   Change
+		want     string
+	}{
+		{"no file", "", set("a:b", "x"), "config:\n  a:b: x\n"},
+		{"only comments", "# mine\n", set("a:b", "x"), "# mine\nconfig:\n  a:b: x\n"},
+		{"only comments, no line end", "# mine", set("a:b", "x"), "# mine\nconfig:\n  a:b: x\n"},
+		{"document start", "---\n", set("a:b", "x"), "---\nconfig:\n  a:b: x\n"},
+		{"no configuration", "encryptionsalt: v1:x=\n", set("a:b", "x"), "encryptionsalt: v1:x=\nconfig:\n  a:b: x\n"},
+		{"empty configuration", "config:\n", set("a:b", "x"), "config:\n  a:b: x\n"},
+		{"empty configuration with a comment", "config: # mine\nencryptionsalt: x\n", set("a:b", "x"), "config: # mine\n  a:b: x\nencryptionsalt: x\n"},
+		{"braces", "config: {} # mine\nencryptionsalt: x\n", set("a:b", "x"), "config: # mine\n  a:b: x\nencryptionsalt: x\n"},
+		{"null", "config: null\n", set("a:b", 1), "config:\n  a:b: 1\n"},
+		{"full braces", "config: {a:b: 1.30, a:c: [x, y]}\n", set("a:d", true), "config:\n  a:b: 1.30\n  a:c: [x, y]\n  a:d: true\n"},
+		{"unset in braces", "config: {a:b: 1.30}\n", unset("a:b"), "config: {}\n"},
+
+		{"a version stays a text", "config:\n  a:b: x\n", set("a:b", "1.30"), "config:\n  a:b: \"1.30\"\n"},
+		{"texts that YAML reads otherwise", "config:\n", set("a:b", "yes"), "config:\n  a:b: \"yes\"\n"},
+		{"a number", "config:\n  a:b: 1 # one\n  a:c: 2\n", set("a:b", 3), "config:\n  a:b: 3 # one\n  a:c: 2\n"},
+		{"aligned comment", "config:\n  a:b: 1     # one\n", set("a:b", 30), "config:\n  a:b: 30     # one\n"},
+		{"quoted", "config:\n  a:b: \"x # \\\" y\"   # one\n", set("a:b", "z"), "config:\n  a:b: z   # one\n"},
+		{"single quotes", "config:\n  a:b: 'it''s # y' # one\n", set("a:b", false), "config:\n  a:b: false # one\n"},
+		{"quoted key", "config:\n  \"a:b\"  : x\n", set("a:b", "z"), "config:\n  \"a:b\"  : z\n"},
+		{"the old form of a key", "config:\n  a:config:b: x\n", set("a:b", "z"), "config:\n  a:config:b: z\n"},
+		{"nothing", "config:\n  a:b:\n  a:c: 1\n", set("a:b", "z"), "config:\n  a:b: z\n  a:c: 1\n"},
+		{"nothing but a comment", "config:\n  a:b: # one\n\n  # two\n", set("a:b", "z"), "config:\n  a:b: z # one\n\n  # two\n"},
+		{"encrypted", "config:\n  a:b:\n    secure: v1:x\n  a:c: 1\n", set("a:b", "z"), "config:\n  a:b: z\n  a:c: 1\n"},
+		{"characters before it", "config:\n  \"ä:ö\": \"ü\" # é\n", set("ä:ö", "z"), "config:\n  \"ä:ö\": z # é\n"},
+
+		{"a new list", "config:\n  a:b: 1\n", set("a:c", []string{"x", "1.0"}), "config:\n  a:b: 1\n  a:c:\n    - x\n    - \"1.0\"\n"},
+		{"an empty list", "config:\n  a:b: 1\n", set("a:c", []string{}), "config:\n  a:b: 1\n  a:c: []\n"},
+		{"a list in brackets", "config:\n  a:b: [x, # one\n    \"]\"] # two\n  a:c: 1\n", set("a:b", []string{"z"}), "config:\n  a:b: # two\n    - z\n  a:c: 1\n"},
+		{"a list to a text", "config:\n  a:b: # one\n    - x\n    # inside\n    - y\n\n  # two\n  a:c: 1\n", set("a:b", "z"), "config:\n  a:b: z # one\n\n  # two\n  a:c: 1\n"},
+		{"a list without indentation", "config:\n  a:b:\n  - x\n  - y\nencryptionsalt: x\n", set("a:b", []string{"z"}), "config:\n  a:b:\n    - z\nencryptionsalt: x\n"},
+		{"a map", "config:\n  a:b: x # one\n", set("a:b", map[string]any{"c": map[string]any{"d": 1}}), "config:\n  a:b: # one\n    c:\n      d: 1\n"},
+		{"several lines", "config:\n  a:b: x # one\n  a:c: 1\n", set("a:b", "x\ny\n"), "config:\n  a:b: | # one\n    x\n    y\n  a:c: 1\n"},
+		{"a block of text", "config:\n  a:b: |\n    x\n    # text\n\n  # comment\n  a:c: 1\n", set("a:b", "z"), "config:\n  a:b: z\n\n  # comment\n  a:c: 1\n"},
+		{"behind a block of text", "config:\n  a:b: |\n    x\n    # text\n\n# comment\n", set("a:c", 1), "config:\n  a:b: |\n    x\n    # text\n  a:c: 1\n\n# comment\n"},
+
+		{"beside its namespace", "config:\n  a:b: 1\n\n  # c\n  c:d: 1\n", set("a:c", 2), "config:\n  a:b: 1\n  a:c: 2\n\n  # c\n  c:d: 1\n"},
+		{"a new namespace", "config:\n  a:b: 1\n\n# end\n", set("c:d", 2), "config:\n  a:b: 1\n  c:d: 2\n\n# end\n"},
+		{"below its line in comments", "config:\n  a:b: 1\n\n  # a number.\n  #a:c: 3\n\n  # ends.\n", set("a:c", 4), "config:\n  a:b: 1\n\n  # a number.\n  #a:c: 3\n  a:c: 4\n\n  # ends.\n"},
+		{"comments before the configuration", "#a:c: 3\nconfig:\n  a:b: 1\n", set("a:c", 4), "#a:c: 3\nconfig:\n  a:b: 1\n  a:c: 4\n"},
+		{"keys behind the configuration", "config:\n  a:b: 1\nencryptionsalt: x\n", set("a:c", 4), "config:\n  a:b: 1\n  a:c: 4\nencryptionsalt: x\n"},
+		{"no line end", "config:\n  a:b: 1", set("a:c", 2), "config:\n  a:b: 1\n  a:c: 2\n"},
+		{"no line end, replaced", "config:\n  a:b: 1", set("a:b", 2), "config:\n  a:b: 2"},
+		{"windows line ends", "config:\r\n  a:b: 1\r\n", set("a:c", []string{"x"}), "config:\r\n  a:b: 1\r\n  a:c:\r\n    - x\r\n"},
+		{"windows line ends, replaced", "config:\r\n  a:b: 1 # one\r\n  a:c: 1\r\n", set("a:b", 2), "config:\r\n  a:b: 2 # one\r\n  a:c: 1\r\n"},
+		{"deeper indentation", "config:\n     a:b: 1\n", set("a:c", 2), "config:\n     a:b: 1\n     a:c: 2\n"},
+		{"strange indentation", "config:\n a:b: 1\n", set("a:c", map[string]any{"d": 1}), "config:\n a:b: 1\n a:c:\n   d: 1\n"},
+
+		{"unset", "config:\n  # one\n  a:b: 1\n  # two\n  a:c: 2\n", unset("a:b"), "config:\n  # one\n  # two\n  a:c: 2\n"},
+		{"unset a list", "config:\n  a:b:\n    - 1\n    - 2\n\n  a:c: 2\n", unset("a:b"), "config:\n\n  a:c: 2\n"},
+		{"unset the last", "config:\n  a:b: 1\n", unset("a:b"), "config:\n"},
+		{"unset what is not there", "config: {a:b: 1} # x", unset("a:c"), "config: {a:b: 1} # x"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			file, err := ParseStack("f", []byte(tt.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := file.Edit(tt.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestEditRefuses: a form that the editor does not know is an error that says
+// so, and never a damaged file.
+func TestEditRefuses(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]string{
+		"explicit key":     "config:\n  ? a:b\n  : x\n",
+		"document end":     "config:\n  a:b: x\n...\n",
+		"all in braces":    "{config: {a:b: x}}",
+		"nothing in it":    "{}",
+		"on the same line": "config: !!map\n  {a:b: x}\n",
+	} {
+		file, err := ParseStack("f", []byte(in))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, err := file.Edit(Change{Key: "a:b", Value: "y"}, Change{Key: "c:d", Value: []string{"z"}})
+		if err == nil {
+			edited, err := ParseStack("f", got)
+			if err != nil || edited.Values()["a:b"] != "y" {
+				t.Errorf("%s: damaged: %s", name, got)
+			}
+			continue
+		}
+		if !strings.Contains(err.Error(), "cannot be changed by the runner in a file of this form; change it by hand") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// FuzzEdit: an edit changes one value and no other, keeps all lines that it does
+// not have to touch, and can be taken back.
+func FuzzEdit(f *testing.F) {
+	f.Add("config:\n  a:b: 1 # one\n  # two\n  a:c: [x]\nencryptionsalt: x\n", "a:b", "1.30")
+	f.Add("config: {a:b: {c: 'd'}}\r\n", "a:c", "x\ny")
+	f.Add("config:\n  a:b: |+\n    x\n\n  a:c: \"x\n    # y\"\n", "a:c", "#")
+	f.Add("# x\n\u2028config:\n  a:b: &x y\n", "a:b", "- x")
+	f.Fuzz(func(t *testing.T, content, key, text string) {
+		before, err := ParseStack("f", []byte(content))
+		name, ok := normalKey(key)
+		if err != nil || !ok || name != key {
+			return
+		}
+		edited, err := before.Edit(Change{Key: key, Value: text})
+		if err != nil {
+			return
+		}
+		after, err := ParseStack("f", edited)
+		if err != nil {
+			t.Fatalf("%q became %q: %v", content, edited, err)
+		}
+		want := before.Values()
+		want[key] = text
+		if diff := cmp.Diff(want, after.Values()); diff != "" {
+			t.Fatalf("%q became %q: %s", content, edited, diff)
+		}
+		without, err := after.Edit(Change{Key: key, Unset: true})
+		if err != nil {
+			return
+		}
+		delete(want, key)
+		if again, err := ParseStack("f", without); err != nil || !cmp.Equal(want, again.Values()) {
+			t.Fatalf("%q became %q: %v", edited, without, err)
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package config
+
+import (
+	"bytes"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// render is a value as YAML below a key that is indented by so many spaces. What
+// takes lines of its own begins with a line end; a text over several lines
+// begins with its | instead.
+func (e *stackEditor) render(value any, indent int) (string, error) {
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		return "", err
+	}
+	const key = "k" // to have the value indented
+	text, err := marshal(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: key}, &node}})
+	if err != nil {
+		return "", err
+	}
+	lines := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, key+":"), "\n"), "\n")
+	for i := range lines {
+		if i > 0 && lines[i] != "" {
+			lines[i] = strings.Repeat(" ", indent) + lines[i]
+		}
+	}
+	return strings.TrimPrefix(strings.Join(lines, e.eol), " "), nil
+}
+
+func marshal(node *yaml.Node) (string, error) {
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(node); err != nil {
+		return "", err
+	}
+	return b.String(), encoder.Close()
+}
+
+// unfold writes a configuration in braces, or one that is written as null, on
+// lines of its own, with the change made.
+func (e *stackEditor) unfold(change Change) error {
+	end := e.inlineEnd(e.config)
+	colon := e.colon(e.configKey)
+	if end < 0 || colon < 0 {
+		return nil // the check finds that nothing has changed
+	}
+	config := &yaml.Node{Kind: yaml.MappingNode}
+	for i := 0; i+1 < len(e.config.Content); i += 2 {
+		name, _ := normalKey(e.config.Content[i].Value)
+		if name != change.Key {
+			config.Content = append(config.Content, e.config.Content[i], e.config.Content[i+1])
+		}
+	}
+	if !change.Unset {
+		var value yaml.Node
+		if err := value.Encode(change.Value); err != nil {
+			return err
+		}
+		config.Content = append(config.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: change.Key}, &value)
+	}
+	text, err := e.render(config, e.configKey.Column-1)
+	if err != nil {
+		return err
+	}
+	comment := string(e.content[end:e.lineEnd(e.lineOf(end))])
+	e.splice(colon, end+len(comment), withComment(text, comment, e.eol))
+	return nil
+}
+
+// colon is the offset behind the colon of a key, -1 when it is not where keys
+// have it.
+func (e *stackEditor) colon(key *yaml.Node) int {
+	end := e.inlineEnd(key)
+	if end < 0 {
+		return -1
+	}
+	rest := string(e.content[end:e.lineEnd(e.lineOf(end))])
+	trimmed := strings.TrimLeft(rest, " \t")
+	if !strings.HasPrefix(trimmed, ":") {
+		return -1
+	}
+	return end + len(rest) - len(trimmed) + 1
+}
+
+// inlineEnd is the offset behind a value that says itself where it ends: a plain
+// text on one line, a quoted one, a list or map in brackets. For others it is -1.
+func (e *stackEditor) inlineEnd(node *yaml.Node) int {
+	start := e.offset(node)
+	rest := e.content[start:]
+	switch {
+	case len(rest) == 0:
+		return -1
+	case rest[0] == '"' || rest[0] == '\'':
+		return shifted(start, quotedEnd(rest))
+	case rest[0] == '[' || rest[0] == '{':
+		return shifted(start, flowEnd(rest))
+	case node.Kind == yaml.ScalarNode && node.Style == 0 && node.Value != "" && bytes.HasPrefix(rest, []byte(node.Value)):
+		return start + len(node.Value)
+	}
+	return -1
+}
+
+func shifted(start, length int) int {
+	if length < 0 {
+		return -1
+	}
+	return start + length
+}
+
+// quotedEnd is the length of the quoted text that begins here.
+func quotedEnd(text []byte) int {
+	quote := text[0]
+	for i := 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote == '"':
+			i++
+		case text[i] == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
+			i++
+		case text[i] == quote:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// flowEnd is the length of the list or map in brackets that begins here.
+func flowEnd(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case (c == '"' || c == '\'') && bytes.ContainsRune([]byte(" \t\r\n[{,:"), rune(text[i-1])):
+			length := quotedEnd(text[i:])
+			if length < 0 {
+				return -1
+			}
+			i += length - 1
+		case c == '#' && bytes.ContainsRune([]byte(" \t\r\n"), rune(text[i-1])):
+			length := bytes.IndexByte(text[i:], '\n')
+			if length < 0 {
+				return -1
+			}
+			i += length
+		}
+	}
+	return -1
+}
