@@ -26,6 +26,7 @@ type Key struct {
 	Kind      Kind     // type of the value
 	Default   any      // nil means none; else string, int, bool, []string or map[string]any
 	Required  bool     // it has no default and the program cannot do without
+	Variables []string // environment variables that do as well: a provider of Pulumi's reads them when the key is not set
 	Allowed   []string // closed set of values of a string; nil means free
 	Min, Max  *int     // bounds of an integer; nil means unbounded
 	Example   string   // shown in documentation and errors
@@ -38,6 +39,9 @@ func (k Key) Namespace() string {
 	namespace, _, _ := strings.Cut(k.Name, ":")
 	return namespace
 }
+
+// Set is the first of the key's variables that is set.
+func (k Key) Set(sources Sources) Value { return sources.Lookup(k.Variables...) }
 
 // Validate checks the type and range of a decoded value. The error says what
 // is allowed, and leaves naming the key and the file to the caller.

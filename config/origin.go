@@ -12,6 +12,7 @@ const (
 	FromProcess     Source = "process environment"
 	FromStackConfig Source = "stack configuration"
 	FromLogin       Source = "pulumi login"
+	FromRecord      Source = "first deployment" // of the provider: what the environment was first deployed with
 	FromDefault     Source = "default"
 	FromSimulation  Source = "simulation" // overrides all others
 )

@@ -43,6 +43,21 @@ func (f StackFile) Missing(keys []Key) []Key {
 	return missing
 }
 
+// Needed leaves out the keys that an environment variable stands in for.
+func Needed(keys []Key, sources Sources) []Key {
+	return slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Set(sources).IsSet() })
+}
+
+// Unknown is what is wrong with a key that is not declared, "" when it is or
+// when it may belong to somebody else; see Check.
+func Unknown(declared []Key, name string) string {
+	keys := newKeySet(declared)
+	if _, ok := keys.byName[name]; ok {
+		return ""
+	}
+	return keys.unknown(name)
+}
+
 // Validate is Check and Missing as one error: declared are the keys of all
 // known projects, needed those of the projects that will run.
 func (f StackFile) Validate(declared, needed []Key) error {
@@ -127,7 +142,7 @@ func (s keySet) unknown(name string) string {
 	if near := Suggest(rest, siblings); near != "" {
 		return fmt.Sprintf("is read by no project; did you mean %q?", namespace+":"+near)
 	}
-	if slices.Contains(providerNamespaces(), namespace) {
+	if slices.Contains(ForeignNamespaces(), namespace) {
 		return ""
 	}
 	return fmt.Sprintf("is read by no project; in %s there are: %s", namespace, strings.Join(siblings, ", "))
@@ -136,7 +151,7 @@ func (s keySet) unknown(name string) string {
 // unknownNamespace suspects a typing error only where the rest of the key is
 // one that the near namespace has: "esk:min_size", but not "ecs:cluster".
 func (s keySet) unknownNamespace(namespace, name string) string {
-	if slices.Contains(providerNamespaces(), namespace) {
+	if slices.Contains(ForeignNamespaces(), namespace) {
 		return ""
 	}
 	near := Suggest(namespace, s.namespaces)
@@ -161,8 +176,8 @@ func (s keySet) inNamespace(namespace string) []string {
 	return names
 }
 
-// providerNamespaces are the namespaces of the Pulumi providers that the
+// ForeignNamespaces are the namespaces of the Pulumi providers that the
 // projects use; the providers read settings of their own there.
-func providerNamespaces() []string {
+func ForeignNamespaces() []string {
 	return []string{"aws", "command", "docker", "kubernetes", "linode", "pulumi", "random", "tls"}
 }

@@ -188,11 +188,12 @@ func AWSECR() Project {
 func awsProviderKeys() []config.Key {
 	return []config.Key{
 		{
-			Name: "aws:region", Kind: config.String, Example: "us-east-1", Simulated: "us-east-1",
+			Name: "aws:region", Kind: config.String, Required: true, Variables: []string{"AWS_REGION", "AWS_DEFAULT_REGION"},
+			Example: "us-east-1", Simulated: "us-east-1",
 			Doc: "region; AWS_REGION when not set",
 		},
 		{
-			Name: "aws:profile", Kind: config.String, Example: "platform",
+			Name: "aws:profile", Kind: config.String, Variables: []string{"AWS_PROFILE"}, Example: "platform",
 			Doc: "named profile of the AWS configuration; when not set, AWS_PROFILE or the credentials in the environment",
 		},
 	}

@@ -76,10 +76,16 @@ func writeKey(b *strings.Builder, key config.Key) {
 	fmt.Fprintf(b, "  %s%s: %s\n", comment, key.Name, exampleValue(key))
 }
 
+// Rule says which values a key takes; "" when it takes all of its kind.
+func Rule(key config.Key) string { return limits(key) }
+
 // keyRule says what values a key takes.
 func keyRule(key config.Key) string {
 	var rules []string
-	if key.Required {
+	switch {
+	case key.Required && len(key.Variables) > 0:
+		rules = append(rules, "Required, unless "+strings.Join(key.Variables, " or ")+" is set")
+	case key.Required:
 		rules = append(rules, "Required")
 	}
 	if key.Default == nil && !key.Required {

@@ -121,7 +121,10 @@ func writeKeys(b *strings.Builder, keys []config.Key) {
 func defaultOf(key config.Key) string {
 	switch value := key.Default.(type) {
 	case nil:
-		if key.Required {
+		switch {
+		case key.Required && len(key.Variables) > 0:
+			return "required, or `" + strings.Join(key.Variables, "` or `") + "`"
+		case key.Required:
 			return "required"
 		}
 		return ""

@@ -166,7 +166,7 @@ func (s *Settings) read(name string, kind config.Kind) any {
 	}
 	text, ok := s.lookup(name)
 	if !ok || text == "" {
-		if key.Required && key.Default == nil {
+		if key.Required && key.Default == nil && len(key.Variables) == 0 { // variables are for a provider, not for programs
 			s.reject(key, errors.New("is not set"))
 		}
 		return key.Default

@@ -66,6 +66,7 @@ func commands(d Deps) []*cli.Command {
 		initCommand(d),
 		providersCommand(d),
 		planCommand(d),
+		configCommand(d),
 		previewCommand(d),
 		upCommand(d),
 		refreshCommand(d),

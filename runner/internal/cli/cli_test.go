@@ -202,8 +202,13 @@ func TestHelpGolden(t *testing.T) {
 	d, _, _ := testDeps(t)
 	for _, command := range commands(d) {
 		topics = append(topics, command.Name)
-		if !strings.Contains(command.Description, "Exit codes:\n") {
-			t.Errorf("%s: the description does not end with the exit codes", command.Name)
+		for _, sub := range command.Subcommands {
+			topics = append(topics, command.Name+" "+sub.Name)
+		}
+		for _, c := range append(command.Subcommands, command) {
+			if !strings.Contains(c.Description, "Exit codes:\n") {
+				t.Errorf("%s: the description does not end with the exit codes", c.Name)
+			}
 		}
 	}
 	for _, topic := range topics {

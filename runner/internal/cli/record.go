@@ -24,8 +24,11 @@ func (s *session) recordFile() string {
 }
 
 // providerFile keeps the provider the environment was first used with.
-func (s *session) providerFile() string {
-	return filepath.Join(s.folder, "environments", s.settings.Stack.Text+".provider.yaml")
+func (s *session) providerFile() string { return providerFile(s.folder, s.settings.Stack.Text) }
+
+// providerFile is that of a stack below .runner or .runner/simulated.
+func providerFile(folder, stack string) string {
+	return filepath.Join(folder, "environments", stack+".provider.yaml")
 }
 
 type providerRecord struct {
@@ -36,13 +39,17 @@ type providerRecord struct {
 // environment was first used with. The two never differ: a stack does not
 // change its provider.
 func (s *session) rememberedProvider(named config.Value) (config.Value, error) {
-	file := s.providerFile()
+	return rememberedProvider(s.providerFile(), s.settings.Stack.Text, named)
+}
+
+// rememberedProvider reads the record of an environment's provider.
+func rememberedProvider(file, stack string, named config.Value) (config.Value, error) {
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return named, nil
 	}
 	if err != nil {
-		return config.Value{}, s.folderError(err)
+		return config.Value{}, runnerFolderError(err)
 	}
 	var record providerRecord
 	if err := yaml.Unmarshal(content, &record); err != nil || record.Provider == "" {
@@ -51,11 +58,11 @@ func (s *session) rememberedProvider(named config.Value) (config.Value, error) {
 	if named.IsSet() && named.Text != record.Provider {
 		return config.Value{}, &environmentError{
 			text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its provider",
-				s.settings.Stack.Text, record.Provider, named.Origin, named.Text),
+				stack, record.Provider, named.Origin, named.Text),
 			next: fmt.Sprintf("go on with -p %s, or name another stack for %s with -s NAME", record.Provider, named.Text),
 		}
 	}
-	return config.Value{Text: record.Provider, Origin: config.Origin{Source: config.FromDefault, File: file}}, nil
+	return config.Value{Text: record.Provider, Origin: config.Origin{Source: config.FromRecord, File: file}}, nil
 }
 
 // rememberProvider notes the provider before anything is deployed with it.
@@ -81,7 +88,9 @@ func (s *session) rememberProvider(operation string) error {
 }
 
 // folderError says that the runner's folder cannot be used.
-func (s *session) folderError(err error) error {
+func (s *session) folderError(err error) error { return runnerFolderError(err) }
+
+func runnerFolderError(err error) error {
 	return &environmentError{
 		text: fmt.Sprintf("the folder .runner cannot be used: %v", err),
 		next: "the runner keeps state and runs there; make it writable, or choose another root with --root",

@@ -161,7 +161,7 @@ func (s *session) validate(o sessionOptions) error {
 			needed = append(needed, key)
 		}
 	}
-	return withProblems(s.settings.Config.Validate(append(providers.Keys(), protectKey()), needed), s.missingSecrets(o))
+	return withProblems(s.settings.Config.Validate(declaredKeys(), config.Needed(needed, o.Sources)), s.missingSecrets(o))
 }
 
 func (s *session) planKeys() []config.Key {

@@ -1,6 +1,6 @@
-// Package schema holds the JSON Schemas of what the runner writes for programs.
-// Each names the version of the format that it describes; a new version gets a
-// schema of its own.
+// Package schema holds the JSON Schemas of what the runner writes for programs,
+// and of the stack file that it reads. Each names the version of the format that
+// it describes; a new version gets a schema of its own.
 package schema
 
 import (
@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"mara/providers"
 )
 
 //go:embed *.json
@@ -16,11 +18,18 @@ var files embed.FS
 // ErrUnknown is the error for a schema that does not exist.
 var ErrUnknown = errors.New("unknown schema")
 
+// Config is the schema of the stack file. The others are files; this one is made
+// from the keys that the projects declare, so that it cannot differ from them.
+const Config = "config"
+
 // Names returns the names of the schemas.
-func Names() []string { return []string{"events", "summary", "plan"} }
+func Names() []string { return []string{"events", "summary", "plan", Config} }
 
 // Get returns a schema as JSON text with a line end.
 func Get(name string) ([]byte, error) {
+	if name == Config {
+		return providers.StackSchema()
+	}
 	for _, known := range Names() {
 		if name == known {
 			return files.ReadFile(name + ".json")

@@ -7,6 +7,7 @@ _runner() {
       init) command=init; break ;;
       providers|list-providers) command=providers; break ;;
       plan|show-execution) command=plan; break ;;
+      config) command=config; break ;;
       preview) command=preview; break ;;
       up) command=up; break ;;
       refresh) command=refresh; break ;;
@@ -37,6 +38,24 @@ _runner() {
     "plan --root") offered=""; known=1 ;;
     "plan --stack"|"plan -s") offered=""; known=1 ;;
     "plan --provider"|"plan -p") offered="aws linode kind"; known=1 ;;
+    "config --output"|"config -o") offered="text json"; known=1 ;;
+    "config --root") offered=""; known=1 ;;
+    "config --stack"|"config -s") offered=""; known=1 ;;
+    "config --provider"|"config -p") offered="aws linode kind"; known=1 ;;
+    "config --output"|"config -o") offered="text json"; known=1 ;;
+    "config --root") offered=""; known=1 ;;
+    "config --stack"|"config -s") offered=""; known=1 ;;
+    "config --provider"|"config -p") offered="aws linode kind"; known=1 ;;
+    "config --root") offered=""; known=1 ;;
+    "config --stack"|"config -s") offered=""; known=1 ;;
+    "config --provider"|"config -p") offered="aws linode kind"; known=1 ;;
+    "config --root") offered=""; known=1 ;;
+    "config --stack"|"config -s") offered=""; known=1 ;;
+    "config --provider"|"config -p") offered="aws linode kind"; known=1 ;;
+    "config --output"|"config -o") offered="text json"; known=1 ;;
+    "config --root") offered=""; known=1 ;;
+    "config --stack"|"config -s") offered=""; known=1 ;;
+    "config --provider"|"config -p") offered="aws linode kind"; known=1 ;;
     "preview --only") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "preview --skip") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "preview --from") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
@@ -213,10 +232,11 @@ _runner() {
     "version --output"|"version -o") offered="text json"; known=1 ;;
   esac
   [[ -n "$known" ]] || case "$command" in
-    "") offered="init providers plan preview up refresh drift destroy status outputs unlock repair history show logs report env pulumi schema completion version help" ;;
+    "") offered="init providers plan config preview up refresh drift destroy status outputs unlock repair history show logs report env pulumi schema completion version help" ;;
     init) [[ "$current" != -* ]] || offered="--debug --no-color" ;;
     providers) offered="--output --debug --no-color" ;;
     plan) offered="--output --destroy --only --skip --from --until --root --stack --provider --debug --no-color" ;;
+    config) offered="list get set unset explain schema --all --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --root --stack --provider --debug --no-color --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --debug --no-color" ;;
     preview) offered="--exit-code --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     up) offered="--auto-approve-if --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     refresh) offered="--exit-code --preview-only --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
@@ -232,7 +252,7 @@ _runner() {
     report) offered="--format --root --stack --simulate --debug --no-color" ;;
     env) offered="--root --stack --provider --debug --no-color" ;;
     pulumi) offered="--root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
-    schema) offered="events summary plan --debug --no-color" ;;
+    schema) offered="events summary plan config --debug --no-color" ;;
     completion) offered="bash zsh fish" ;;
     version) offered="--output --debug --no-color" ;;
   esac

@@ -6,6 +6,7 @@ _runner() {
     'init:make a folder for the configuration of environments'
     'providers:list the providers'
     'plan:show the projects of a provider, in order, with what they wait for'
+    'config:look at the configuration of an environment, and change it'
     'preview:show what up would change'
     'up:create or update everything in the environment'
     'refresh:bring the state in line with what really exists'
@@ -21,7 +22,7 @@ _runner() {
     'report:write a report of a past run'
     'env:print what plain pulumi needs to see the same state and configuration'
     'pulumi:run any Pulumi command on one project'
-    'schema:print the JSON Schema of what the runner prints'
+    'schema:print the JSON Schema of what the runner prints and reads'
     'completion:print the completion of a shell\: bash, zsh or fish'
     'version:print the versions of the runner and of the Pulumi inside'
   )
@@ -57,6 +58,41 @@ _runner() {
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
+      ;;
+    config)
+      _arguments \
+        '--all[show the keys at their defaults, too]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]' \
+        '1:argument:(list get set unset explain schema)'
       ;;
     preview)
       _arguments \
@@ -367,7 +403,7 @@ _runner() {
       _arguments \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
-        '1:argument:(events summary plan)'
+        '1:argument:(events summary plan config)'
       ;;
     completion)
       _arguments \

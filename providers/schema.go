@@ -1,0 +1,112 @@
+package providers
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mara/config"
+)
+
+// StackSchema is the JSON Schema of a stack file, for editors. It is made from
+// the catalogue, as StackExample is.
+//
+// It asks for more than the runner does in one place: a text that YAML reads as
+// a number, such as 1.30, has to be in quotes. The runner keeps such texts, but
+// other readers of the file do not.
+func StackSchema() ([]byte, error) {
+	keys := Keys()
+	properties := map[string]any{}
+	for _, key := range keys {
+		properties[key.Name] = keySchema(key)
+	}
+	document := schema{
+		"$schema":     "https://json-schema.org/draft/2020-12/schema",
+		"$id":         "urn:mara:schema:config:1",
+		"title":       "The configuration of an environment",
+		"description": "config/pulumi/Pulumi.<stack>.yaml: Pulumi's stack file, which all projects share",
+		"type":        []string{"object", "null"},
+		"properties": schema{
+			"config":          schema{"type": []string{"object", "null"}, "properties": properties, "propertyNames": names(keys)},
+			"encryptionsalt":  schema{"type": "string", "description": "salt of the passphrase's key; written by Pulumi"},
+			"secretsprovider": schema{"type": "string", "description": "what encrypts the secrets: passphrase, or the address of a cloud's key"},
+			"encryptedkey":    schema{"type": "string", "description": "data key of a cloud's key service; written by Pulumi"},
+			"environment":     schema{"description": "environments of Pulumi ESC"},
+		},
+		"additionalProperties": false,
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(document)
+	return b.Bytes(), err
+}
+
+type schema map[string]any
+
+// ownNamespaces are those in which only declared keys make sense. The providers
+// of Pulumi read settings of their own in the others.
+func ownNamespaces(keys []config.Key) []string {
+	foreign := config.ForeignNamespaces()
+	return slices.DeleteFunc(namespaces(keys), func(name string) bool { return slices.Contains(foreign, name) })
+}
+
+// names allows the declared keys, and whatever is in a namespace that the
+// projects do not have to themselves.
+func names(keys []config.Key) schema {
+	declared := make([]string, len(keys))
+	for i, key := range keys {
+		declared[i] = key.Name
+	}
+	return schema{"anyOf": []schema{
+		{"enum": declared},
+		{"pattern": "^[^:]+:.+$", "not": schema{"pattern": fmt.Sprintf("^(%s):", strings.Join(ownNamespaces(keys), "|"))}},
+	}}
+}
+
+// keySchema describes the values of a key. Each may also be one that Pulumi has
+// encrypted.
+func keySchema(key config.Key) schema {
+	secure := schema{"type": "object", "properties": schema{"secure": schema{"type": "string"}}, "required": []string{"secure"}, "additionalProperties": false}
+	s := schema{"description": key.Doc, "anyOf": append(valueSchemas(key), secure)}
+	if key.Default != nil {
+		s["default"] = key.Default
+	}
+	if key.Example != "" && key.Kind == config.String {
+		s["examples"] = []string{key.Example}
+	}
+	if !key.Required {
+		s["anyOf"] = append(s["anyOf"].([]schema), schema{"type": "null"})
+	}
+	return s
+}
+
+// valueSchemas are the forms that a value has. Pulumi itself writes numbers and
+// booleans as texts.
+func valueSchemas(key config.Key) []schema {
+	switch key.Kind {
+	case config.Int:
+		number := schema{"type": "integer"}
+		if key.Min != nil {
+			number["minimum"] = *key.Min
+		}
+		if key.Max != nil {
+			number["maximum"] = *key.Max
+		}
+		return []schema{number, {"type": "string", "pattern": "^[+-]?[0-9]+$"}}
+	case config.Bool:
+		return []schema{{"type": "boolean"}, {"enum": []string{"true", "false"}}}
+	case config.List:
+		return []schema{{"type": "array", "items": schema{"type": "string"}}}
+	case config.Map:
+		return []schema{{"type": "object"}}
+	}
+	text := schema{"type": "string"}
+	if len(key.Allowed) > 0 {
+		text["enum"] = key.Allowed
+	}
+	return []schema{text}
+}

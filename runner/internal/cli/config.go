@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers"
+)
+
+func configCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "config",
+		Usage: "look at the configuration of an environment, and change it",
+		Description: "The configuration is config/pulumi/Pulumi.<stack>.yaml, which all projects share. Secrets are not in it:\n" +
+			"see `runner secrets`.\n\n" + exitText(exitDone, exitUsage, exitConfig),
+		Subcommands: []*cli.Command{
+			configListCommand(d),
+			configGetCommand(d),
+			configSetCommand(d),
+			configUnsetCommand(d),
+			configExplainCommand(d),
+			configSchemaCommand(d),
+		},
+	}
+}
+
+// configFlags are those of every command below config that reads the file.
+func configFlags(own ...[]cli.Flag) []cli.Flag {
+	return joinFlags(joinFlags(own...), environmentFlags(), baseFlags())
+}
+
+// configuration is a stack's configuration to look at or to change.
+type configuration struct {
+	root, stack string
+	file        config.StackFile
+	sources     config.Sources
+	provider    config.Value // not set when nobody has named one
+	declared    []config.Key // of all projects, and the runner's own
+}
+
+// openConfiguration reads the stack file. Neither it nor the provider has to be
+// there: `config set` begins both.
+func openConfiguration(o commonOptions) (configuration, error) {
+	if o.Root == "" {
+		return configuration{}, o.needRoot()
+	}
+	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
+	if err != nil {
+		return configuration{}, err
+	}
+	c := configuration{
+		root: o.Root, stack: settings.Stack.Text, file: settings.Config, sources: o.Sources, provider: settings.Provider,
+		declared: declaredKeys(),
+	}
+	c.provider, err = rememberedProvider(providerFile(filepath.Join(o.Root, ".runner"), c.stack), c.stack, settings.Provider)
+	return c, err
+}
+
+// declaredKeys are the keys that somebody reads: projects, or the runner.
+func declaredKeys() []config.Key { return append(providers.Keys(), protectKey()) }
+
+// key finds a declared key.
+func (c configuration) key(name string) (config.Key, bool) {
+	for _, key := range c.declared {
+		if key.Name == name {
+			return key, true
+		}
+	}
+	return config.Key{}, false
+}
+
+// secretKey finds the secret that a key names.
+func secretKey(name string) (projects.Secret, bool) {
+	for _, project := range projects.All() {
+		for _, secret := range project.Secrets {
+			if secret.Key == name {
+				return secret, true
+			}
+		}
+	}
+	return projects.Secret{}, false
+}
+
+// planned are the keys that the provider's projects read, and the runner's own;
+// all keys while there is no provider.
+func (c configuration) planned() []config.Key {
+	provider, err := providers.ByName(c.provider.Text)
+	if err != nil {
+		return c.declared
+	}
+	read := map[string]bool{protectKey().Name: true}
+	for _, step := range provider.Steps {
+		for _, key := range step.Project.Keys {
+			read[key.Name] = true
+		}
+	}
+	var keys []config.Key
+	for _, key := range c.declared {
+		if read[key.Name] {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// check is the error for a key that cannot be one of the configuration.
+func (c configuration) check(name string) error {
+	if secret, ok := secretKey(name); ok {
+		return &usageError{
+			text: name + " is a secret (" + secret.Doc + "), and secrets are not kept in " + c.file.File,
+			next: "set it with `runner secrets set " + name + "`",
+		}
+	}
+	if name == projects.SimulatedKey {
+		return &usageError{text: name + " is the runner's own: it tells programs that they are simulated", next: "use --simulate"}
+	}
+	if wrong := config.Unknown(c.declared, name); wrong != "" {
+		return &usageError{text: name + " " + wrong, next: "`runner config list --all` shows the keys there are"}
+	}
+	return nil
+}
+
+// layer is a value that a key has in one place.
+type layer struct {
+	Value  any
+	Origin config.Origin
+}
+
+// layers are the places that say something about a key, the one that counts
+// first.
+func (c configuration) layers(key config.Key) []layer {
+	var layers []layer
+	add := func(v config.Value) {
+		if v.IsSet() {
+			layers = append(layers, layer{v.Text, v.Origin})
+		}
+	}
+	if entry, ok := c.file.Lookup(key.Name); ok && entry.Value != nil {
+		layers = append(layers, layer{entry.Value, config.Origin{
+			Source: config.FromStackConfig, Name: key.Name, File: c.file.File, Line: entry.Line,
+		}})
+	} else if key.Name == config.InfraType {
+		add(c.provider)
+	}
+	add(key.Set(c.sources))
+	if key.Default != nil {
+		layers = append(layers, layer{key.Default, config.Origin{Source: config.FromDefault}})
+	}
+	return layers
+}
+
+// oneKey is the only argument of a command.
+func oneKey(c *cli.Context) (string, error) {
+	given, err := arguments(c, 1)
+	if err == nil && len(given) == 0 {
+		err = usage("config "+c.Command.Name, "which key? `runner config list --all` shows those there are")
+	}
+	if err != nil {
+		return "", err
+	}
+	return given[0], nil
+}

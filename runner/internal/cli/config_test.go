@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const configFile = `# mine
+config:
+  kubernetes:infra_type: aws # where
+
+  # the version
+  eks:k8s_version: "1.36"
+  nginx:values: {controller: {replicaCount: 2}}
+  aws:defaultTags: {tags: {team: x}}
+  myapp:token:
+    secure: v1:abc
+encryptionsalt: v1:x=:y
+`
+
+// runConfig runs `runner config ...` in a root with the stack file of dev.
+func runConfig(t *testing.T, content, args string, environ ...string) (root, stdout, stderr string, code int) {
+	t.Helper()
+	files := map[string]string{"environment": "PULUMI_STACK=dev\n"}
+	if content != "" {
+		files["Pulumi.dev.yaml"] = content
+	}
+	root = newRoot(t, files)
+	d, out, errs := testDeps(t)
+	d.Dir, d.Environ = root, environ
+	code = Run(context.Background(), d, append([]string{"config"}, strings.Fields(args)...))
+	return root, out.String(), errs.String(), code
+}
+
+func TestConfigList(t *testing.T) {
+	t.Parallel()
+	_, stdout, stderr, code := runConfig(t, configFile, "list", "AWS_PROFILE=me")
+	want := `KEY                    VALUE                            ORIGIN
+aws:region             -                                missing
+aws:profile            me                               AWS_PROFILE in the process environment
+eks:k8s_version        1.36                             config/pulumi/Pulumi.dev.yaml:6
+kubernetes:infra_type  aws                              config/pulumi/Pulumi.dev.yaml:3
+nginx:values           {controller: {replicaCount: 2}}  config/pulumi/Pulumi.dev.yaml:7
+aws:defaultTags        {tags: {team: x}}                config/pulumi/Pulumi.dev.yaml:8
+myapp:token            [secret]                         config/pulumi/Pulumi.dev.yaml:9
+`
+	if diff := cmp.Diff(want, stdout); diff != "" || code != exitDone {
+		t.Errorf("exit code %d: %s", code, diff)
+	}
+	if !strings.HasSuffix(stderr, " more keys have their defaults; --all shows them\n") {
+		t.Error(stderr)
+	}
+	_, stdout, _, _ = runConfig(t, configFile, "list --all -o json")
+	var values []configValue
+	if err := json.Unmarshal([]byte(stdout), &values); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]configValue{}
+	for _, v := range values {
+		seen[v.Key] = v
+	}
+	if v := seen["eks:min_size"]; v.Origin != "default" || v.Value != 3.0 {
+		t.Errorf("a default is %+v", v)
+	}
+	if v := seen["myapp:token"]; v.Value != "[secret]" {
+		t.Errorf("an encrypted value is %+v", v)
+	}
+	if _, ok := seen["lke:region"]; ok {
+		t.Error("keys of another provider are shown")
+	}
+}
+
+func TestConfigGet(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args, stdout, stderr string
+		code                 int
+	}{
+		{"get eks:k8s_version", "1.36\n", "", exitDone},
+		{"get eks:min_size", "3\n", "", exitDone},
+		{"get nginx:values", "{controller: {replicaCount: 2}}\n", "", exitDone},
+		{"get eks:k8s_version -o json", "{\n  \"key\": \"eks:k8s_version\",\n  \"value\": \"1.36\",\n  \"origin\": \"stack configuration\",\n  \"file\": \"config/pulumi/Pulumi.dev.yaml\",\n  \"line\": 6\n}\n", "", exitDone},
+		{"get myapp:token", "", "error: config/pulumi/Pulumi.dev.yaml:9: myapp:token is encrypted, and is not shown\n", exitConfig},
+		{"get vpc:azs", "", "error: config/pulumi/Pulumi.dev.yaml: vpc:azs is not set and has no default\nhint: set it with `runner config set vpc:azs VALUE -s dev`\n", exitConfig},
+		{"get eks:min_szie", "", "error: eks:min_szie is read by no project; did you mean \"eks:min_size\"?\nhint: `runner config list --all` shows the keys there are\n", exitUsage},
+		{"get", "", "error: which key? `runner config list --all` shows those there are\nhint: see `runner config get --help`\n", exitUsage},
+	} {
+		_, stdout, stderr, code := runConfig(t, configFile, tt.args)
+		if stdout != tt.stdout || stderr != tt.stderr || code != tt.code {
+			t.Errorf("%s: exit code %d\n%s%s", tt.args, code, stdout, stderr)
+		}
+	}
+}
+
+func TestConfigSet(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ args, old, new string }{
+		{"set eks:k8s_version 1.30", `eks:k8s_version: "1.36"`, `eks:k8s_version: "1.30"`},
+		{"set kubernetes:infra_type aws", "", ""},
+		{"set eks:min_size 2", "  eks:k8s_version: \"1.36\"\n", "  eks:k8s_version: \"1.36\"\n  eks:min_size: 2\n"},
+		{"set vpc:azs a,b", "    secure: v1:abc\n", "    secure: v1:abc\n  vpc:azs:\n    - a\n    - b\n"},
+		{`set nginx:values {"a":{"b":2}}`, "nginx:values: {controller: {replicaCount: 2}}", "nginx:values:\n    a:\n      b: 2"},
+		{"set random:thing 1.30", "    secure: v1:abc\n", "    secure: v1:abc\n  random:thing: \"1.30\"\n"},
+		{"unset nginx:values", "  nginx:values: {controller: {replicaCount: 2}}\n", ""},
+		{"unset eks:min_size", "", ""},
+		{"unset myapp:token", "  myapp:token:\n    secure: v1:abc\n", ""},
+	} {
+		root, _, stderr, code := runConfig(t, configFile, tt.args)
+		got, err := os.ReadFile(filepath.Join(root, "config/pulumi/Pulumi.dev.yaml"))
+		if err != nil || code != exitDone {
+			t.Errorf("%s: exit code %d: %s", tt.args, code, stderr)
+		}
+		if diff := cmp.Diff(strings.Replace(configFile, tt.old, tt.new, 1), string(got)); diff != "" {
+			t.Errorf("%s: %s", tt.args, diff)
+		}
+	}
+}
+
+// TestConfigSetRefuses: nothing is written.
+func TestConfigSetRefuses(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"set eks:min_size many":           "error: eks:min_size must be a whole number, not the string \"many\"\nhint: `runner config explain eks:min_size` says what it takes\n",
+		"set eks:min_size 0":              "error: eks:min_size is 0; the smallest allowed value is 1\n",
+		"set vpc:nat two":                 "error: vpc:nat is \"two\"; allowed: single, per-az, none\n",
+		"set eks:min_szie 3":              "error: eks:min_szie is read by no project; did you mean \"eks:min_size\"?\n",
+		"set kubernetes:infra_type kind":  "error: config/pulumi/Pulumi.dev.yaml:3: kubernetes:infra_type is \"aws\"; a stack never changes its provider\n",
+		"set prometheus:admin_password x": "error: prometheus:admin_password is a secret (",
+		"set mara:simulated true":         "error: mara:simulated is the runner's own: it tells programs that they are simulated\nhint: use --simulate\n",
+		"set myapp:token x":               "error: config/pulumi/Pulumi.dev.yaml:9: myapp:token is encrypted; a plain value would show it\n",
+		"set region x":                    "error: config/pulumi/Pulumi.dev.yaml: region is not a configuration key; write namespace:name\n",
+		"set eks:min_size":                "error: name a key and its value\n",
+		"set eks:min_size 3 4":            "error: unexpected argument \"4\"\n",
+	} {
+		root, stdout, stderr, code := runConfig(t, configFile, args)
+		if !strings.HasPrefix(stderr, want) || stdout != "" || code != exitUsage && code != exitConfig {
+			t.Errorf("%s: exit code %d: %s%s", args, code, stdout, stderr)
+		}
+		if got, err := os.ReadFile(filepath.Join(root, "config/pulumi/Pulumi.dev.yaml")); err != nil || string(got) != configFile {
+			t.Errorf("%s: %v, now it is %s", args, err, got)
+		}
+	}
+}
+
+// TestConfigBegins: the first value makes the file.
+func TestConfigBegins(t *testing.T) {
+	t.Parallel()
+	root, _, stderr, code := runConfig(t, "", "set kubernetes:infra_type kind")
+	got, err := os.ReadFile(filepath.Join(root, "config/pulumi/Pulumi.dev.yaml"))
+	if err != nil || string(got) != "config:\n  kubernetes:infra_type: kind\n" || code != exitDone {
+		t.Errorf("exit code %d: %s%s", code, stderr, got)
+	}
+	if stderr != "config/pulumi/Pulumi.dev.yaml: set kubernetes:infra_type to kind\n" {
+		t.Error(stderr)
+	}
+}
+
+func TestConfigExplain(t *testing.T) {
+	t.Parallel()
+	_, stdout, stderr, code := runConfig(t, configFile+"", "explain eks:k8s_version")
+	want := `eks:k8s_version
+  value      1.36 (config/pulumi/Pulumi.dev.yaml:6)
+  overrides  1.36 (default)
+  meaning    Kubernetes version, major.minor in quotes
+  type       string
+  default    1.36
+  example    1.35
+  read by    aws-eks
+`
+	if diff := cmp.Diff(want, stdout); diff != "" || code != exitDone {
+		t.Errorf("exit code %d: %s%s", code, stderr, diff)
+	}
+	_, stdout, _, _ = runConfig(t, configFile, "explain aws:region -o json", "AWS_DEFAULT_REGION=eu-north-1")
+	var got configExplanation
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Value != "eu-north-1" || got.Origin != "process environment" || !got.Required || len(got.Projects) != 3 {
+		t.Errorf("got %+v", got)
+	}
+	_, stdout, _, _ = runConfig(t, configFile, "explain aws:defaultTags")
+	if !strings.Contains(stdout, "no project of the runner's declares it") {
+		t.Error(stdout)
+	}
+}
+
+func TestConfigSchema(t *testing.T) {
+	t.Parallel()
+	_, stdout, _, code := runConfig(t, "", "schema")
+	d, other, _ := testDeps(t)
+	if Run(context.Background(), d, []string{"schema", "config"}); code != exitDone || stdout != other.String() || !strings.Contains(stdout, `"eks:min_size"`) {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+}
+
+// TestConfigSetInAReadOnlyFolder leaves the file as it was.
+func TestConfigSetInAReadOnlyFolder(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 {
+		t.Skip("nothing is read-only for root")
+	}
+	root := newRoot(t, map[string]string{"Pulumi.dev.yaml": configFile})
+	folder := filepath.Join(root, "config/pulumi")
+	if err := os.Chmod(folder, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
+	d, _, stderr := testDeps(t)
+	d.Dir = root
+	if code := Run(context.Background(), d, strings.Fields("config set eks:min_size 2 -s dev")); code != exitConfig || !strings.Contains(stderr.String(), "permission denied") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}

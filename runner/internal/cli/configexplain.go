@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers"
+	"mara/runner/internal/schema"
+)
+
+func configExplainCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name: "explain", Usage: "explain one key: its value, where it comes from, and what it may be", ArgsUsage: "KEY",
+		Description: "Shows the value, its origin and what it overrides, the meaning of the key, its default and what it takes, and\n" +
+			"the projects that read it.\n\n" +
+			"Example:\n  runner config explain eks:k8s_version -s dev\n\n" + exitText(exitDone, exitUsage, exitConfig),
+		Flags: configFlags(outputFlag("text", "json")),
+		Action: func(c *cli.Context) error {
+			common, err := parseCommon(c, d)
+			if err != nil {
+				return err
+			}
+			key, err := oneKey(c)
+			if err != nil {
+				return err
+			}
+			return runConfigExplain(d, common, key)
+		},
+	}
+}
+
+// configExplanation is the JSON form of what is known about a key.
+type configExplanation struct {
+	configValue
+	Overrides     []configValue `json:"overrides,omitempty"`
+	Documentation string        `json:"documentation,omitempty"`
+	Kind          config.Kind   `json:"kind,omitempty"`
+	Required      bool          `json:"required"`
+	Default       any           `json:"default,omitempty"`
+	Allowed       []string      `json:"allowed,omitempty"`
+	Min           *int          `json:"min,omitempty"`
+	Max           *int          `json:"max,omitempty"`
+	Example       string        `json:"example,omitempty"`
+	Variables     []string      `json:"variables,omitempty"` // of the environment that do as well
+	Projects      []string      `json:"projects,omitempty"`  // that read it
+}
+
+func runConfigExplain(d Deps, o commonOptions, name string) error {
+	c, err := openConfiguration(o)
+	if err != nil {
+		return err
+	}
+	key, declared := c.key(name)
+	if !declared {
+		if _, ok := c.file.Lookup(name); !ok {
+			if err := c.check(name); err != nil {
+				return err
+			}
+		}
+		key = config.Key{Name: name}
+	}
+	e := c.explain(key)
+	if o.Output == "json" {
+		return printJSON(d.Stdout, e)
+	}
+	e.write(d.Stdout, key)
+	return nil
+}
+
+func (c configuration) explain(key config.Key) configExplanation {
+	e := configExplanation{
+		configValue:   configValue{Key: key.Name},
+		Documentation: key.Doc, Kind: key.Kind, Required: key.Required, Default: key.Default,
+		Allowed: key.Allowed, Min: key.Min, Max: key.Max, Example: key.Example, Variables: key.Variables,
+		Projects: readers(key.Name),
+	}
+	for i, l := range c.layers(key) {
+		if i == 0 {
+			e.configValue = newConfigValue(key.Name, l)
+			continue
+		}
+		e.Overrides = append(e.Overrides, newConfigValue(key.Name, l))
+	}
+	e.Missing = e.Origin == "" && key.Required
+	return e
+}
+
+// readers are the projects that read a key.
+func readers(key string) []string {
+	var names []string
+	for _, project := range projects.All() {
+		if _, ok := project.Key(key); ok {
+			names = append(names, project.Name)
+		}
+	}
+	return names
+}
+
+// write explains in lines that fit a narrow terminal.
+func (e configExplanation) write(w io.Writer, key config.Key) {
+	fmt.Fprintln(w, e.Key)
+	line := func(title, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "  %-9s  %s\n", title, text)
+		}
+	}
+	line("value", e.shown())
+	for _, l := range e.Overrides {
+		line("overrides", l.shown())
+	}
+	line("meaning", e.Documentation)
+	if key.Kind == "" {
+		line("meaning", "no project of the runner's declares it; a provider of Pulumi's or a program of yours may read it")
+	}
+	line("type", string(e.Kind))
+	if e.Default != nil {
+		line("default", config.Show(e.Default))
+	}
+	line("takes", providers.Rule(key))
+	line("example", e.Example)
+	line("variables", strings.Join(e.Variables, ", "))
+	line("read by", strings.Join(e.Projects, ", "))
+}
+
+// shown is a value with its place.
+func (v configValue) shown() string {
+	switch {
+	case v.Missing:
+		return "missing"
+	case v.Origin == "":
+		return "not set"
+	}
+	return fmt.Sprintf("%s (%s)", config.Show(v.Value), v.place)
+}
+
+func configSchemaCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name: "schema", Usage: "print the JSON Schema of the stack file, for editors",
+		Description: "It knows every key with its type, default, limits and meaning. Editors with a YAML language server complete and\n" +
+			"check a stack file whose first line names it:\n\n" +
+			"  # yaml-language-server: $schema=stack.schema.json\n\n" +
+			"Example:\n  runner config schema > config/pulumi/stack.schema.json\n\n" + exitText(exitDone, exitUsage),
+		Flags: baseFlags(),
+		Action: func(c *cli.Context) error {
+			if _, err := parseCommon(c, d); err != nil {
+				return err
+			}
+			if _, err := arguments(c, 0); err != nil {
+				return err
+			}
+			text, err := schema.Get(schema.Config)
+			if err != nil {
+				return err
+			}
+			_, err = d.Stdout.Write(text)
+			return err
+		},
+	}
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+)
+
+func configSetCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name: "set", Usage: "set one value in the stack file", ArgsUsage: "KEY VALUE",
+		Description: "The value is checked and written as the type that the key has: the version 1.30 stays a text. A list is\n" +
+			"written with commas or as YAML, a map as YAML. Everything else in the file stays as it is, comments too;\n" +
+			"a file that does not exist is made. A key that projects do not declare may belong to a provider of Pulumi's\n" +
+			"or to a program of your own; one that looks like a typing error is refused.\n\n" +
+			"Examples:\n  runner config set eks:k8s_version 1.35 -s dev\n  runner config set vpc:azs us-east-1a,us-east-1b\n" +
+			"  runner config set nginx:values '{replicaCount: 2}'\n\n" +
+			exitText(exitDone, exitUsage, exitConfig),
+		Flags: configFlags(),
+		Action: func(c *cli.Context) error {
+			common, err := parseCommon(c, d)
+			if err != nil {
+				return err
+			}
+			given, err := arguments(c, 2)
+			if err != nil {
+				return err
+			}
+			if len(given) < 2 {
+				return usage("config set", "name a key and its value")
+			}
+			return runConfigSet(d, common, given[0], given[1])
+		},
+	}
+}
+
+func configUnsetCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name: "unset", Usage: "take one value out of the stack file", ArgsUsage: "KEY",
+		Description: "The key is at its default after that. Everything else in the file stays as it is.\n\n" +
+			"Example:\n  runner config unset eks:k8s_version -s dev\n\n" + exitText(exitDone, exitUsage, exitConfig),
+		Flags: configFlags(),
+		Action: func(c *cli.Context) error {
+			common, err := parseCommon(c, d)
+			if err != nil {
+				return err
+			}
+			key, err := oneKey(c)
+			if err != nil {
+				return err
+			}
+			return runConfigUnset(d, common, key)
+		},
+	}
+}
+
+func runConfigSet(d Deps, o commonOptions, name, text string) error {
+	c, err := openConfiguration(o)
+	if err != nil {
+		return err
+	}
+	value, err := c.parse(name, text)
+	if err != nil {
+		return err
+	}
+	entry, exists := c.file.Lookup(name)
+	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
+		return c.refuse(name, entry.Line, "is encrypted; a plain value would show it", "take it away first with `runner config unset "+name+"`")
+	}
+	if name == config.InfraType && c.provider.IsSet() && c.provider.Text != text {
+		return c.refuse(name, entry.Line, fmt.Sprintf("is %q; a stack never changes its provider", c.provider.Text),
+			"name another stack for "+text+" with -s NAME")
+	}
+	if err := c.write(config.Change{Key: name, Value: value}); err != nil {
+		return err
+	}
+	told := ""
+	if exists {
+		told = fmt.Sprintf(" (was %s)", config.Show(entry.Value))
+	}
+	_, err = fmt.Fprintf(d.Stderr, "%s: set %s to %s%s\n", c.file.File, name, config.Show(value), told)
+	return err
+}
+
+// parse makes the value of a key from what was typed.
+func (c configuration) parse(name, text string) (any, error) {
+	if err := c.check(name); err != nil {
+		return nil, err
+	}
+	key, declared := c.key(name)
+	value, err := config.ParseFree(text)
+	if declared {
+		value, err = key.Parse(text)
+	}
+	if err != nil {
+		return nil, &usageError{
+			text: fmt.Sprintf("%s %v", name, err),
+			next: fmt.Sprintf("`runner config explain %s` says what it takes", name),
+		}
+	}
+	return value, nil
+}
+
+func runConfigUnset(d Deps, o commonOptions, name string) error {
+	c, err := openConfiguration(o)
+	if err != nil {
+		return err
+	}
+	entry, ok := c.file.Lookup(name)
+	if !ok {
+		if err := c.check(name); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(d.Stderr, "%s: %s is not set\n", c.file.File, name)
+		return err
+	}
+	if err := c.write(config.Change{Key: name, Unset: true}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(d.Stderr, "%s: took %s away (was %s)\n", c.file.File, name, config.Show(entry.Value))
+	return err
+}
+
+func (c configuration) refuse(key string, line int, text, next string) error {
+	return &config.Error{Problems: []config.Problem{{File: c.file.File, Line: line, Key: key, Text: text}}, Next: next}
+}
+
+// write changes the stack file, in one step.
+func (c configuration) write(changes ...config.Change) error {
+	content, err := c.file.Edit(changes...)
+	if err != nil {
+		return err
+	}
+	return writeConfiguration(c.root, c.file.File, content)
+}
+
+// writeConfiguration replaces a file below config/pulumi, in one step.
+func writeConfiguration(root, file string, content []byte) error {
+	if err := config.WriteFile(filepath.Join(root, file), content, 0o644); err != nil {
+		return &environmentError{text: err.Error(), next: "nothing was changed; make the folder writable"}
+	}
+	return nil
+}
