@@ -143,11 +143,15 @@ func (p *preparation) inherit() {
 // usesPassphrase is false for a file whose values a cloud's key service or the
 // Pulumi Cloud encrypts. The rules are Pulumi's own.
 func (p *preparation) usesPassphrase(file stackFile) bool {
-	switch file.text(providerKey) {
+	return p.Options.usesPassphrase(file.text(providerKey), file.text(saltKey))
+}
+
+func (o Options) usesPassphrase(provider, salt string) bool {
+	switch provider {
 	case "passphrase":
 		return true
 	case "", "default":
-		return file.text(saltKey) != "" || !p.Managed || p.Simulate != nil
+		return salt != "" || !o.Managed || o.Simulate != nil
 	}
 	return false
 }
@@ -196,13 +200,18 @@ func (p *preparation) saltOf(file stackFile) string {
 
 func (p *preparation) open(salt, path string) (*Key, error) {
 	key, err := OpenKey(p.passphrase, salt)
-	if errors.Is(err, ErrPassphrase) {
-		return nil, fmt.Errorf("%w: it does not open what %s was encrypted with; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the right one", err, path)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, wrongKey(err, path)
 	}
 	return key, nil
+}
+
+// wrongKey says which file a passphrase does not open.
+func wrongKey(err error, path string) error {
+	if errors.Is(err, ErrPassphrase) {
+		return fmt.Errorf("%w: it does not open what %s was encrypted with; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the right one", err, path)
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // ownSalt is the salt of an environment whose stack files have none. It is

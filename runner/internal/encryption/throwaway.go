@@ -109,7 +109,7 @@ func (p *preparation) earlierSecrets() stackFile {
 func invent(secret projects.Secret) (string, error) {
 	switch secret.Generate {
 	case projects.RSAKey:
-		return rsaKey()
+		return rsaKey(keyBits)
 	case projects.AlphanumericPassword:
 		return padded("SIMULATED0"+alphanumeric(secret.Key), secret.MinLength), nil
 	}
@@ -130,8 +130,8 @@ func alphanumeric(text string) string {
 	return string(kept)
 }
 
-func rsaKey() (string, error) {
-	key, err := rsa.GenerateKey(rand.Reader, keyBits)
+func rsaKey(bits int) (string, error) {
+	key, err := rsa.GenerateKey(rand.Reader, bits)
 	if err != nil {
 		return "", err
 	}

@@ -38,6 +38,15 @@ func (t Terminal) Text(ctx context.Context, question string) (string, error) {
 	return *answer, nil
 }
 
+// Password asks for a text that the screen does not show.
+func (t Terminal) Password(ctx context.Context, question string) (string, error) {
+	answer := new(string)
+	if err := t.ask(ctx, &survey.Password{Message: question}, answer); err != nil {
+		return "", err
+	}
+	return *answer, nil
+}
+
 // Confirm asks a question whose default answer is no.
 func (t Terminal) Confirm(ctx context.Context, question string) (bool, error) {
 	answer := new(bool)

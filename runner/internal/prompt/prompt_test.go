@@ -67,6 +67,38 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestPassword: what is typed never reaches the screen.
+func TestPassword(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, typed, want string
+		err               error
+	}{
+		{"an answer", "hunter2\r", "hunter2", nil},
+		{"with spaces", " hun ter2 \r", " hun ter2 ", nil},
+		{"corrected", "hunters\x7f2\r", "hunter2", nil},
+		{"nothing", "\r", "", nil},
+		{"Ctrl-C", "hunter2\x03", "", interrupt.ErrInterrupted},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			person, side := prompttest.Open(t)
+			before := prompttest.State(t, side)
+			answer := ask(t, side, func(terminal prompt.Terminal) (string, error) { return terminal.Password(t.Context(), "Password:") })
+			person.Expect("Password:")
+			person.Type(test.typed)
+			got, err := answer()
+			if got != test.want || !errors.Is(err, test.err) {
+				t.Errorf("got %q, %v; want %q, %v", got, err, test.want, test.err)
+			}
+			if screen := person.Screen(); strings.Contains(screen, "unter") || strings.Contains(screen, "r2") {
+				t.Errorf("the screen shows what was typed: %q", screen)
+			}
+			checkRestored(t, side, before)
+		})
+	}
+}
+
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

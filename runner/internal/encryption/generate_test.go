@@ -1,0 +1,79 @@
+package encryption_test
+
+import (
+	"errors"
+	"regexp"
+	"testing"
+
+	"mara/projects"
+	"mara/runner/internal/encryption"
+)
+
+func TestGenerate(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		secret projects.Secret
+		want   string // pattern
+	}{
+		{"password", projects.Secret{Generate: projects.Password, MinLength: 8}, `^[a-zA-Z][a-zA-Z0-9_.+=^,-]{31}$`},
+		{"long password", projects.Secret{Generate: projects.Password, MinLength: 40}, `^[a-zA-Z][a-zA-Z0-9_.+=^,-]{39}$`},
+		{"letters and digits", projects.Secret{Generate: projects.AlphanumericPassword, MinLength: 8}, `^[a-zA-Z][a-zA-Z0-9]{31}$`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			seen := map[string]bool{}
+			for range 500 {
+				value, err := encryption.Generate(test.secret)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, pattern := range []string{test.want, `[a-z]`, `[A-Z]`, `[0-9]`} {
+					if !regexp.MustCompile(pattern).MatchString(value) {
+						t.Fatalf("%q does not match %s", value, pattern)
+					}
+				}
+				if err := test.secret.Check(value); err != nil {
+					t.Fatalf("%q breaks the secret's own rules: %v", value, err)
+				}
+				if seen[value] {
+					t.Fatalf("%q came twice", value)
+				}
+				seen[value] = true
+			}
+		})
+	}
+}
+
+// TestGenerateTheCatalogue makes every secret that a project declares.
+func TestGenerateTheCatalogue(t *testing.T) {
+	t.Parallel()
+	keys := 0
+	for _, project := range projects.All() {
+		for _, secret := range project.Secrets {
+			value, err := encryption.Generate(secret)
+			if err == nil {
+				err = secret.Check(value)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", secret.Key, err)
+			}
+			if secret.Generate == projects.RSAKey {
+				keys++
+				if key, err := projects.ParseRSAKey([]byte(value)); err != nil || key.N.BitLen() != 4096 {
+					t.Errorf("%s has %d bits, %v", secret.Key, key.N.BitLen(), err)
+				}
+			}
+		}
+	}
+	if keys == 0 {
+		t.Error("no project declares an RSA key any more")
+	}
+}
+
+func TestGenerateNothing(t *testing.T) {
+	t.Parallel()
+	if value, err := encryption.Generate(projects.Secret{Key: "x:y"}); !errors.Is(err, encryption.ErrNoGenerator) || value != "" {
+		t.Errorf("got %q, %v", value, err)
+	}
+}

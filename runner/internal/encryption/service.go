@@ -1,0 +1,217 @@
+package encryption
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Command runs Pulumi's commands.
+type Command interface {
+	Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string, args ...string) (string, string, int, error)
+}
+
+// Service is a Sealer that has Pulumi encrypt, in a stack of its own: with the
+// key service of a cloud, or on Pulumi Cloud with the backend's own encryption.
+// Values go through pipes, never through arguments or files.
+type Service struct {
+	command Command
+	env     []string
+	dir     string
+	stack   string // its full name
+	file    string // the stack's file
+	scheme  Scheme
+}
+
+// ServiceOptions is what NewService works with.
+type ServiceOptions struct {
+	Command Command
+	Env     map[string]string
+	Dir     string // an empty folder, private to the caller, who removes it
+	Stack   string
+	Scheme  Scheme
+	// Organization has Pulumi use the backend's own encryption there, in the
+	// stack of the secrets project. Otherwise nothing touches the backend.
+	Organization string
+}
+
+// sealedProject is the project whose stack encrypts.
+const sealedProject = "secrets"
+
+// NewService gets ready to encrypt. A key service that cannot be reached, or
+// refuses, is found here. A scheme without a data key gets one.
+func NewService(ctx context.Context, o ServiceOptions) (*Service, error) {
+	env, organization := maps.Clone(o.Env), o.Organization
+	if organization == "" {
+		organization = "organization"
+		env["PULUMI_BACKEND_URL"] = "file://" + filepath.ToSlash(o.Dir)
+	}
+	s := &Service{
+		command: o.Command, dir: o.Dir, scheme: o.Scheme,
+		stack: organization + "/" + sealedProject + "/" + o.Stack,
+		file:  filepath.Join(o.Dir, "Pulumi."+o.Stack+".yaml"),
+	}
+	for name, value := range env {
+		s.env = append(s.env, name+"="+value)
+	}
+	slices.Sort(s.env)
+	manifest := []byte("name: " + sealedProject + "\nruntime: go\n")
+	if err := os.WriteFile(filepath.Join(o.Dir, "Pulumi.yaml"), manifest, 0o600); err != nil {
+		return nil, err
+	}
+	if err := s.writeStack(nil); err != nil {
+		return nil, err
+	}
+	return s, s.open(ctx, o.Organization != "")
+}
+
+// open makes the stack that encrypts. On a backend it may exist already; then
+// the first use tells whether it can be used.
+func (s *Service) open(ctx context.Context, mayExist bool) error {
+	args := []string{"stack", "init", s.stack, "--no-select"}
+	if s.scheme.Provider != "" {
+		args = append(args, "--secrets-provider", s.scheme.Provider)
+	}
+	if _, err := s.run(ctx, "", args...); err != nil && !(mayExist && strings.Contains(err.Error(), "already exists")) {
+		return err
+	}
+	file, err := s.read()
+	if err != nil {
+		return err
+	}
+	if key := file.text(dataKey); key != "" {
+		s.scheme.DataKey = key
+	}
+	return nil
+}
+
+// Scheme implements Sealer.
+func (s *Service) Scheme() Scheme { return s.scheme }
+
+// Seal implements Sealer.
+func (s *Service) Seal(ctx context.Context, values map[string]string) (map[string]string, error) {
+	if err := s.writeStack(nil); err != nil {
+		return nil, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		// --raw keeps a line end at the end of a value, which a PEM text has.
+		if _, err := s.run(ctx, values[key], "config", "set", "--secret", "--raw", "--stack", s.stack, key); err != nil {
+			return nil, fmt.Errorf("encrypting %s: %w", key, err)
+		}
+	}
+	file, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	ciphertexts := map[string]string{}
+	for key := range values {
+		node := get(file.config(), key)
+		if node != nil {
+			node = get(node, "secure")
+		}
+		if node == nil || node.Value == "" {
+			return nil, fmt.Errorf("encrypting %s: pulumi has kept no encrypted value", key)
+		}
+		ciphertexts[key] = node.Value
+	}
+	return ciphertexts, nil
+}
+
+// Unseal implements Sealer.
+func (s *Service) Unseal(ctx context.Context, ciphertexts map[string]string) (map[string]string, error) {
+	if len(ciphertexts) == 0 {
+		return map[string]string{}, nil
+	}
+	if err := s.writeStack(ciphertexts); err != nil {
+		return nil, err
+	}
+	output, err := s.run(ctx, "", "config", "--show-secrets", "--json", "--stack", s.stack)
+	if err != nil {
+		return nil, fmt.Errorf("decrypting: %w", err)
+	}
+	var shown map[string]struct {
+		Value *string `json:"value"`
+	}
+	if err := json.Unmarshal([]byte(output), &shown); err != nil {
+		return nil, errors.New("decrypting: pulumi answered with something else than JSON")
+	}
+	values := map[string]string{}
+	for key := range ciphertexts {
+		if shown[key].Value == nil {
+			return nil, fmt.Errorf("decrypting %s: pulumi did not decrypt it", key)
+		}
+		values[key] = *shown[key].Value
+	}
+	return values, nil
+}
+
+// writeStack writes the stack file with ciphertexts only.
+func (s *Service) writeStack(ciphertexts map[string]string) error {
+	file := stackFile{root: mapping()}
+	for key, value := range map[string]string{providerKey: s.scheme.Provider, dataKey: s.scheme.DataKey, saltKey: s.scheme.Salt} {
+		if value != "" {
+			file.setText(key, value)
+		}
+	}
+	for key, ciphertext := range ciphertexts {
+		set(file.config(), key, secure(ciphertext))
+	}
+	content, err := file.bytes()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(s.file, content, 0o600)
+}
+
+func (s *Service) read() (stackFile, error) {
+	content, err := os.ReadFile(s.file)
+	if err != nil {
+		return stackFile{}, err
+	}
+	return parse(content)
+}
+
+// run runs a command with an input; the error is Pulumi's own message.
+func (s *Service) run(ctx context.Context, input string, args ...string) (string, error) {
+	stdout, stderr, _, err := s.command.Run(ctx, s.dir, bytes.NewReader([]byte(input)), nil, nil, s.env, args...)
+	if err == nil {
+		return stdout, nil
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	return "", &ServiceError{Provider: s.scheme.Provider, Text: message(stderr, err)}
+}
+
+// ServiceError says that a key service did not do what it was asked for.
+type ServiceError struct{ Provider, Text string }
+
+// Error names the key service.
+func (e *ServiceError) Error() string {
+	if e.Provider == "" {
+		return e.Text
+	}
+	return fmt.Sprintf("the key service %s: %s", e.Provider, e.Text)
+}
+
+// message is what Pulumi says is wrong.
+func message(stderr string, err error) string {
+	var lines []string
+	for line := range strings.Lines(stderr) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, strings.TrimPrefix(line, "error: "))
+		}
+	}
+	if len(lines) == 0 {
+		return err.Error()
+	}
+	return strings.Join(lines, "; ")
+}
