@@ -74,6 +74,7 @@ func commands(d Deps) []*cli.Command {
 		destroyCommand(d),
 		statusCommand(d),
 		outputsCommand(d),
+		secretsCommand(d),
 		unlockCommand(d),
 		repairCommand(d),
 		historyCommand(d),

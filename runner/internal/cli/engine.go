@@ -41,7 +41,8 @@ func (s *session) startEngine(ctx context.Context, d Deps, o sessionOptions) (en
 	e.Warm(o.workers(len(s.plan.Steps)))
 	stop := killWith(d, e)
 	s.closers = append(s.closers, func() error { stop(); return e.Close() })
-	return s.profile.watch(e), nil
+	s.engine = s.profile.watch(e)
+	return s.engine, nil
 }
 
 // chooseEngine makes the engine of what findEngine has found.

@@ -100,7 +100,9 @@ func parseOperate(c *cli.Context, d Deps, operation string) (operateOptions, err
 	if o.Selection, err = parseSelection(c); err != nil {
 		return o, err
 	}
-	o.Secrets = secretOptions{Needed: needsSecrets(operation), Selection: o.Selection.Selection}
+	if o.Secrets, err = parseSecrets(c, operation, o); err != nil {
+		return o, err
+	}
 	o.Show, o.Approve, o.ExitCode = parseShow(c), parseRule(c), c.Bool("exit-code")
 	o.Remove, o.Forget = c.Bool("remove-stacks"), c.Bool("force-forget")
 	if c.Bool("preview-only") {

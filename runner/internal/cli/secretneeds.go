@@ -1,11 +1,17 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/urfave/cli/v2"
 
 	"mara/config"
 	"mara/projects"
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )
@@ -14,19 +20,143 @@ import (
 type secretOptions struct {
 	Needed    bool           // the operation runs programs that read them
 	Selection plan.Selection // of projects: only the secrets project reads secrets
+	Given     []secretSource // on the command line
+	Generate  bool           // what is missing and can be made
+}
+
+// secretFlags are for the operations that need secrets.
+func secretFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "secret", Usage: "keep this secret first, `KEY=SOURCE`; the source is " + sourceForms + "; may be repeated"},
+		&cli.BoolFlag{Name: "generate-secrets", Usage: "make the secrets that are missing, and keep them encrypted"},
+	}
+}
+
+func parseSecrets(c *cli.Context, operation string, o operateOptions) (secretOptions, error) {
+	secrets := secretOptions{Needed: needsSecrets(operation), Selection: o.Selection.Selection, Generate: c.Bool("generate-secrets")}
+	given, err := parseSources(operation, "--secret", c.StringSlice("secret"))
+	if err == nil && len(given) > 0 && o.Simulation.On {
+		err = usage(operation, "--secret: a simulation makes secrets up and keeps none; leave it out")
+	}
+	secrets.Given = given
+	return secrets, err
+}
+
+// gives says whether the command line gives a secret.
+func (o secretOptions) gives(key string) bool {
+	return slices.ContainsFunc(o.Given, func(s secretSource) bool { return s.Secret.Key == key })
 }
 
 // needsSecrets says whether an operation runs programs that read secrets.
 func needsSecrets(operation string) bool { return operation == event.Up || operation == event.Preview }
 
-// missingSecrets lists the secrets that an operation needs and that nobody has
-// given, as problems of the configuration. A simulation makes them up.
+// missingSecrets lists the secrets that an operation needs and nobody will give,
+// as problems of the configuration, and the passphrase if that is missing. Where
+// somebody can be asked there are none; a simulation makes secrets up.
 func (s *session) missingSecrets(o sessionOptions) []config.Problem {
-	var problems []config.Problem
+	problems := s.missingPassphrase(o)
 	for _, lack := range s.lackingSecrets(o) {
-		problems = append(problems, lack.problem(s.settings))
+		if !o.Interactive && !o.Secrets.gives(lack.secret.Key) && !(o.Secrets.Generate && lack.secret.Generate != projects.None) {
+			problems = append(problems, lack.problem(s.settings))
+		}
 	}
 	return problems
+}
+
+// provideSecrets asks for what is missing: the passphrase, and the secrets that
+// the operation needs. All of them are kept at once, encrypted, or none.
+func (s *session) provideSecrets(ctx context.Context, d Deps, o sessionOptions, why need) error {
+	if why == toLook {
+		return nil
+	}
+	if err := s.providePassphrase(ctx, d, o); err != nil {
+		return err
+	}
+	values, err := s.givenSecrets(d, o)
+	if err != nil {
+		return err
+	}
+	lacks := slices.DeleteFunc(s.lackingSecrets(o), func(l lack) bool { return o.Secrets.gives(l.secret.Key) })
+	if len(values)+len(lacks) == 0 {
+		return nil
+	}
+	sealer, err := s.openSealer(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	if err := s.leaveSame(ctx, sealer, values); err != nil {
+		return err
+	}
+	made, err := s.fillSecrets(ctx, d, o, lacks)
+	if err != nil || len(values)+len(made) == 0 {
+		return err
+	}
+	maps.Copy(values, made)
+	if err := s.storeSecrets(ctx, d, sealer, values); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.Stderr, "kept %s in %s, encrypted\n", secretCount(len(values)), s.settings.Secrets.File)
+	return nil
+}
+
+// givenSecrets reads the values that the command line names; what is wrong with
+// them is told at once.
+func (s *session) givenSecrets(d Deps, o sessionOptions) (map[string]string, error) {
+	values := map[string]string{}
+	var wrong error
+	for _, source := range o.Secrets.Given {
+		value, err := source.read(d, o.Sources)
+		var problem *config.Error
+		if errors.As(err, &problem) {
+			wrong = withProblems(wrong, problem.Problems)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		values[source.Secret.Key] = value
+	}
+	return values, wrong
+}
+
+// leaveSame takes the values away that the file has already: encrypting them
+// again would change the file for nothing.
+func (s *session) leaveSame(ctx context.Context, sealer encryption.Sealer, values map[string]string) error {
+	known, err := s.unsealSecrets(ctx, sealer, slices.Collect(maps.Keys(values)))
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(values, func(key, value string) bool {
+		old, ok := known[key]
+		return ok && old == value
+	})
+	return nil
+}
+
+// fillSecrets makes the values that are missing, or asks for them.
+func (s *session) fillSecrets(ctx context.Context, d Deps, o sessionOptions, lacks []lack) (map[string]string, error) {
+	values := map[string]string{}
+	asked := false
+	for _, lack := range lacks {
+		if o.Secrets.Generate && lack.secret.Generate != projects.None {
+			value, err := encryption.Generate(lack.secret)
+			if err != nil {
+				return nil, fmt.Errorf("making %s: %w", lack.secret.Key, err)
+			}
+			values[lack.secret.Key] = value
+			continue
+		}
+		if !asked {
+			fmt.Fprintf(d.Stderr, "Some secrets of %s are missing. They are kept encrypted in %s.\n", s.settings.Stack.Text, s.settings.Secrets.File)
+			asked = true
+		}
+		value, err := askSecret(ctx, d, o, lack.secret)
+		if err != nil {
+			return nil, err
+		}
+		values[lack.secret.Key] = value
+	}
+	return values, nil
 }
 
 // lack is a secret without a usable value.
@@ -75,8 +205,16 @@ func (s *session) selects(selection plan.Selection, project string) bool {
 func (l lack) problem(settings config.Settings) config.Problem {
 	return config.Problem{
 		File: settings.Secrets.File, Line: l.line, Key: l.secret.Key,
-		Text: fmt.Sprintf("%s: %s; set it with `runner secrets set %s -s %s`", l.text, l.secret.Doc, l.secret.Key, settings.Stack.Text),
+		Text: fmt.Sprintf("%s: %s; set it with `runner secrets set %s -s %s`, or give it with --secret %[3]s=env:NAME%[5]s",
+			l.text, l.secret.Doc, l.secret.Key, settings.Stack.Text, l.generate()),
 	}
+}
+
+func (l lack) generate() string {
+	if l.secret.Generate == projects.None {
+		return ""
+	}
+	return ", or have it made with --generate-secrets"
 }
 
 // withProblems adds problems to those of a configuration that is not valid, so
@@ -92,4 +230,11 @@ func withProblems(err error, more []config.Problem) error {
 		return err
 	}
 	return &config.Error{Problems: append(invalid.Problems, more...), Next: invalid.Next}
+}
+
+func secretCount(n int) string {
+	if n == 1 {
+		return "1 secret"
+	}
+	return fmt.Sprintf("%d secrets", n)
 }

@@ -25,13 +25,15 @@ func TestMissingSecretsArePartOfTheOneError(t *testing.T) {
 		wants               []string
 		not                 string
 	}{
-		{"up", "up", "", append(all, "5 problems"), "harbor"},
-		{"preview", "preview", "", append(all, "5 problems"), "harbor"},
-		{"one is there", "up", "config:\n  prometheus:admin_password:\n" + secure, []string{"4 problems", "jwt_private_key"}, "admin_password"},
+		{"up", "up", "", append(all, "6 problems", "PULUMI_CONFIG_PASSPHRASE is missing"), "harbor"},
+		{"preview", "preview", "", append(all, "6 problems", "PULUMI_CONFIG_PASSPHRASE is missing"), "harbor"},
+		{"one is there", "up", "config:\n  prometheus:admin_password:\n" + secure, []string{"5 problems", "jwt_private_key"}, "admin_password"},
 		{"one is empty", "up", "config:\n  prometheus:admin_password: \"\"\n", []string{"secrets/Pulumi.dev.yaml:2: prometheus:admin_password is missing"}, "plain text"},
 		{"one is in plain text", "up", "config:\n  prometheus:admin_password: hunter2hunter2\n", []string{"secrets/Pulumi.dev.yaml:2: prometheus:admin_password is in plain text"}, "hunter2"},
-		{"not those of projects that do not run", "up --only certmgr", "", []string{"kind:nodez"}, "missing"},
+		{"not those of projects that do not run", "up --only certmgr", "", []string{"kind:nodez"}, "runner secrets"},
 		{"those of what reads them", "up --only +prometheus", "", all, "harbor"},
+		{"one is given", "up --secret prometheus:admin_password=env:X", "", []string{"5 problems", "--secret bank-of-anthos:jwt_private_key=env:NAME, or have it made with --generate-secrets"}, "admin_password"},
+		{"what can be made is made", "up --generate-secrets", "", []string{"2 problems", "PULUMI_CONFIG_PASSPHRASE"}, "runner secrets"},
 		{"refresh", "refresh", "", []string{"kind:nodez"}, "missing"},
 		{"destroy", "destroy", "", []string{"kind:nodez"}, "missing"},
 		{"a simulation", "up --simulate", "", []string{"kind:nodez"}, "missing"},

@@ -34,7 +34,8 @@ type session struct {
 	owner    lock.Owner
 	warnings []string // to begin the run with
 
-	takenOver bool // the lock, from a run that did not end properly
+	engine    engine // nil until it is started
+	takenOver bool   // the lock, from a run that did not end properly
 	profile   *profile
 	env       map[string]string
 	folder    string // .runner or .runner/simulated
@@ -71,6 +72,9 @@ func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *se
 	s.profile.lap("lock")
 	engine, err := s.startEngine(ctx, d, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.provideSecrets(ctx, d, o, why); err != nil {
 		return nil, err
 	}
 	copies, err := s.prepareFiles(o, why)
@@ -110,6 +114,27 @@ func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *se
 
 // resolve makes settings and plan, and checks the configuration.
 func (s *session) resolve(o sessionOptions, why need) error {
+	if err := s.configure(o); err != nil {
+		return err
+	}
+	named, err := s.rememberedProvider(s.settings.Provider)
+	if err != nil {
+		return err
+	}
+	if s.provider, err = providerOf(named); err != nil {
+		return err
+	}
+	if s.plan, err = plan.New(s.provider); err != nil {
+		return err
+	}
+	if why != toOperate {
+		return nil
+	}
+	return s.validate(o)
+}
+
+// configure makes the settings, and what follows from them alone.
+func (s *session) configure(o sessionOptions) error {
 	if o.Root == "" {
 		return o.needRoot()
 	}
@@ -131,20 +156,7 @@ func (s *session) resolve(o sessionOptions, why need) error {
 			return err
 		}
 	}
-	named, err := s.rememberedProvider(settings.Provider)
-	if err != nil {
-		return err
-	}
-	if s.provider, err = providerOf(named); err != nil {
-		return err
-	}
-	if s.plan, err = plan.New(s.provider); err != nil {
-		return err
-	}
-	if why != toOperate {
-		return nil
-	}
-	return s.validate(o)
+	return nil
 }
 
 // validate holds the configuration against what the projects declare. A
@@ -185,6 +197,18 @@ func (s *session) prepareFiles(o sessionOptions, why need) (encryption.Copies, e
 	if why == toLook {
 		return encryption.Copies{}, nil
 	}
+	copies, err := encryption.Prepare(s.encryptionOptions(o))
+	if err != nil {
+		return encryption.Copies{}, s.encryptionError(err)
+	}
+	s.masker.Add(copies.Known...)
+	s.madeUp = copies.MadeUp
+	maps.Copy(s.env, copies.Env)
+	return copies, nil
+}
+
+// encryptionOptions are what decides how the environment is encrypted.
+func (s *session) encryptionOptions(o sessionOptions) encryption.Options {
 	options := encryption.Options{
 		Stack:    encryption.File{Path: s.settings.Config.File, Content: s.settings.Config.Content},
 		Secrets:  encryption.File{Path: s.settings.Secrets.File, Content: s.settings.Secrets.Content},
@@ -200,14 +224,7 @@ func (s *session) prepareFiles(o sessionOptions, why need) (encryption.Copies, e
 			File:    filepath.Join(s.folder, "secrets", "Pulumi."+s.settings.Stack.Text+".yaml"),
 		}
 	}
-	copies, err := encryption.Prepare(options)
-	if err != nil {
-		return encryption.Copies{}, s.encryptionError(err)
-	}
-	s.masker.Add(copies.Known...)
-	s.madeUp = copies.MadeUp
-	maps.Copy(s.env, copies.Env)
-	return copies, nil
+	return options
 }
 
 // encryptionError marks what is wrong with the passphrase or the files it

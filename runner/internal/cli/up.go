@@ -15,7 +15,7 @@ func upCommand(d Deps) *cli.Command {
 			"it starts; --resume carries on with what is left.\n\n" +
 			"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 			"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
-		flags: approveFlags(),
+		flags: joinFlags(approveFlags(), secretFlags()),
 	})
 }
 
@@ -27,7 +27,7 @@ func previewCommand(d Deps) *cli.Command {
 			"not exist yet are created empty, so that references to them are unknown rather than an error; a project that\n" +
 			"depends on outputs that are not known yet is marked partial.\n\n" +
 			"Examples:\n  runner preview -s dev\n  runner preview -s dev --exit-code",
-		flags: exitCodeFlags(),
+		flags: joinFlags(exitCodeFlags(), secretFlags()),
 		codes: []int{exitChanges},
 	})
 }

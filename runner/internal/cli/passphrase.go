@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mara/config"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/prompt"
+)
+
+// passphraseTries is how often a wrong passphrase may be typed.
+const passphraseTries = 3
+
+// providePassphrase asks for the passphrase if one is needed, none is set and
+// somebody is there to ask. Otherwise whoever needs it says that it is missing.
+func (s *session) providePassphrase(ctx context.Context, d Deps, o sessionOptions) error {
+	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
+	if !o.Interactive || !ok || o.Simulation.On {
+		return nil
+	}
+	options := s.encryptionOptions(o)
+	_, set, err := encryption.Passphrase(s.env)
+	if err != nil {
+		return s.encryptionError(err)
+	}
+	if set {
+		return nil
+	}
+	schemes, err := encryption.SchemesOf(options)
+	if err != nil {
+		return s.encryptionError(err)
+	}
+	scheme, needed := schemes.Passphrase(options)
+	if !needed {
+		return nil
+	}
+	q := passphraseQuestion{Deps: d, terminal: terminal, stack: s.settings.Stack.Text}
+	var text string
+	if scheme.Salt == "" {
+		text, err = q.choose(ctx, "Choose a passphrase for the secrets of "+q.stack+":")
+	} else {
+		text, err = q.ask(ctx, scheme)
+	}
+	if err != nil {
+		return err
+	}
+	s.usePassphrase(text)
+	return nil
+}
+
+// usePassphrase gives the passphrase to Pulumi, by the environment of its
+// workers, and masks it.
+func (s *session) usePassphrase(text string) {
+	s.env[passphraseVariable] = text
+	s.masker.Add(text)
+}
+
+// passphraseQuestion asks for passphrases.
+type passphraseQuestion struct {
+	Deps
+	terminal prompt.Terminal
+	stack    string
+}
+
+// ask asks for the passphrase of a scheme until it is right.
+func (q passphraseQuestion) ask(ctx context.Context, scheme encryption.Scheme) (string, error) {
+	var wrong error
+	for range passphraseTries {
+		text, err := q.terminal.Password(ctx, "Passphrase for the secrets of "+q.stack+":")
+		if err != nil {
+			return "", err
+		}
+		if _, wrong = encryption.NewKeySealer(text, scheme); wrong == nil {
+			return text, nil
+		}
+		if !errors.Is(wrong, encryption.ErrPassphrase) {
+			break
+		}
+		fmt.Fprintf(q.Stderr, "That is not the passphrase that %s was encrypted with.\n", scheme.File)
+	}
+	return "", &environmentError{text: wrong.Error()}
+}
+
+// choose asks for a new passphrase, twice.
+func (q passphraseQuestion) choose(ctx context.Context, question string) (string, error) {
+	text, err := askTwice(ctx, q.Deps, q.terminal, question, func(text string) error {
+		if text == "" {
+			return errors.New("is empty; to really use an empty one, set " + passphraseVariable + "=")
+		}
+		return nil
+	})
+	if err == nil {
+		fmt.Fprintf(q.Stderr, "Keep it safe: nothing can be read without it. With %s or %s you will not be asked for it again.\n",
+			passphraseVariable, passphraseFileVariable)
+	}
+	return text, err
+}
+
+// askTwice asks for a new secret until it follows the rules and has been typed
+// twice. An answer that accept returns no error for and that is empty is not
+// asked for again: it stands for something else.
+func askTwice(ctx context.Context, d Deps, terminal prompt.Terminal, question string, accept func(string) error) (string, error) {
+	for {
+		text, err := terminal.Password(ctx, question)
+		if err != nil {
+			return "", err
+		}
+		if err := accept(text); err != nil {
+			fmt.Fprintf(d.Stderr, "That %s.\n", err)
+			continue
+		}
+		if text == "" {
+			return "", nil
+		}
+		again, err := terminal.Password(ctx, "The same again:")
+		if err != nil {
+			return "", err
+		}
+		if again == text {
+			return text, nil
+		}
+		fmt.Fprintln(d.Stderr, "The two are different; once more.")
+	}
+}
+
+// missingPassphrase is the passphrase as a problem of the configuration, for a
+// run that can ask nobody.
+func (s *session) missingPassphrase(o sessionOptions) []config.Problem {
+	options := s.encryptionOptions(o)
+	_, set, err := encryption.Passphrase(s.env)
+	if o.Interactive || o.Simulation.On || !o.Secrets.Needed || set || err != nil {
+		return nil
+	}
+	schemes, err := encryption.SchemesOf(options)
+	if err != nil {
+		return nil // it is reported where it is used
+	}
+	if _, needed := schemes.Passphrase(options); !needed {
+		return nil
+	}
+	return []config.Problem{{
+		File: config.EnvironmentFile, Key: passphraseVariable,
+		Text: fmt.Sprintf("is missing: no passphrase is set, and it encrypts the secrets; set it or %s=FILE, there or in the process environment", passphraseFileVariable),
+	}}
+}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/projects"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/event"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/prompt"
+)
+
+func secretsCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "secrets",
+		Usage: "look after the encrypted values of an environment",
+		Description: "The values are in config/pulumi/secrets/Pulumi.<stack>.yaml, encrypted as Pulumi does it, so that plain\n" +
+			"pulumi reads them, too: safe to commit. The passphrase comes from PULUMI_CONFIG_PASSPHRASE or\n" +
+			"PULUMI_CONFIG_PASSPHRASE_FILE, or is asked for. Values never stand on the command line and are never shown.\n\n" +
+			exitText(exitDone, exitFailed, exitUsage, exitConfig, exitLocked, exitInterrupted),
+		Subcommands: []*cli.Command{
+			secretsListCommand(d),
+			secretsSetCommand(d),
+			secretsGenerateCommand(d),
+			secretsRotateCommand(d),
+			secretsRemoveCommand(d),
+			secretsExportCommand(d),
+		},
+	}
+}
+
+// secretsOptions are the options of the commands about secrets.
+type secretsOptions struct {
+	sessionOptions
+	Keys []string
+	File string // of export
+}
+
+// secretsAction is what runs a command about secrets.
+type secretsAction func(ctx context.Context, d Deps, o secretsOptions, s *session) error
+
+// secretsSubcommand makes one of the commands about secrets.
+func secretsSubcommand(d Deps, command *cli.Command, own []cli.Flag, most int, run secretsAction) *cli.Command {
+	command.Description += "\n\n" + exitText(exitDone, exitFailed, exitUsage, exitConfig, exitLocked, exitInterrupted)
+	command.Flags = joinFlags(own, environmentFlags(), confirmFlags(), pulumiFlags(), baseFlags())
+	command.Action = func(c *cli.Context) error {
+		options, err := parseSecretsOptions(c, d, most)
+		if err != nil {
+			return err
+		}
+		return runSecrets(c.Context, d, options, run)
+	}
+	return command
+}
+
+func parseSecretsOptions(c *cli.Context, d Deps, most int) (secretsOptions, error) {
+	session, err := parseSession(c, d)
+	if err != nil {
+		return secretsOptions{}, err
+	}
+	o := secretsOptions{sessionOptions: session, File: c.String("to-file"), Keys: c.Args().Slice()}
+	if most >= 0 && len(o.Keys) > most { // what is too much may be a value
+		return o, usage("secrets "+c.Command.Name, "there are too many arguments")
+	}
+	return o, nil
+}
+
+// runSecrets opens as much of the environment as secrets need: its provider may
+// still be unknown.
+func runSecrets(ctx context.Context, d Deps, o secretsOptions, run secretsAction) (err error) {
+	s := &session{masker: event.NewMasker(), profile: newProfile(d, false)}
+	defer func() {
+		if closing := s.close(); err == nil {
+			err = closing
+		}
+	}()
+	if err := s.openForSecrets(o.sessionOptions); err != nil {
+		return err
+	}
+	return run(ctx, d, o, s)
+}
+
+func (s *session) openForSecrets(o sessionOptions) error {
+	if err := s.configure(o); err != nil {
+		return err
+	}
+	named, err := s.rememberedProvider(s.settings.Provider)
+	if err != nil || !named.IsSet() {
+		return err
+	}
+	if s.provider, err = providerOf(named); err != nil {
+		return err
+	}
+	s.plan, err = plan.New(s.provider)
+	return err
+}
+
+// declaredSecrets are the secrets of the plan's projects, of all projects as
+// long as the provider is unknown.
+func (s *session) declaredSecrets() []projects.Secret {
+	if s.provider.Name == "" {
+		return allSecrets()
+	}
+	return s.planSecrets()
+}
+
+// secretsByKey finds the secrets that keys name.
+func secretsByKey(command string, keys []string) ([]projects.Secret, error) {
+	var found []projects.Secret
+	for _, key := range keys {
+		secret, err := declaredSecret("secrets "+command, key)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(found, func(s projects.Secret) bool { return s.Key == key }) {
+			found = append(found, secret)
+		}
+	}
+	return found, nil
+}
+
+// confirmSecrets asks before a value is lost.
+func confirmSecrets(ctx context.Context, d Deps, o secretsOptions, command, text string) error {
+	if o.Yes {
+		return nil
+	}
+	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
+	if !o.Interactive || !ok {
+		return &usageError{text: command + " needs a confirmation, and there is nobody to ask", next: "add --yes to do it without asking"}
+	}
+	yes, err := terminal.Confirm(ctx, text)
+	if err == nil && !yes {
+		err = &declined{"not confirmed; nothing was changed"}
+	}
+	return err
+}
+
+// makeSecrets makes values for secrets and keeps them.
+func (s *session) makeSecrets(ctx context.Context, d Deps, o secretsOptions, secrets []projects.Secret) error {
+	sealer, err := s.openSealer(ctx, d, o.sessionOptions)
+	if err != nil {
+		return err
+	}
+	values := map[string]string{}
+	for _, secret := range secrets {
+		if values[secret.Key], err = encryption.Generate(secret); err != nil {
+			return usage("secrets set", "%s: %v", secret.Key, err)
+		}
+	}
+	if err := s.storeSecrets(ctx, d, sealer, values); err != nil {
+		return err
+	}
+	for _, secret := range secrets {
+		fmt.Fprintf(d.Stdout, "made %s\n", secret.Key)
+	}
+	return nil
+}
+
+// shownPath is a path as the user would type it.
+func shownPath(d Deps, path string) string {
+	if relative, err := filepath.Rel(d.Dir, path); err == nil && filepath.IsLocal(relative) {
+		return relative
+	}
+	return path
+}

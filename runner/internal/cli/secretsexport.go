@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+)
+
+func secretsExportCommand(d Deps) *cli.Command {
+	return secretsSubcommand(d, &cli.Command{
+		Name:  "export",
+		Usage: "write all secrets to a file, in plain text",
+		Description: "Writes YAML, one KEY: VALUE each, for a password manager or another environment. Only you can read the\n" +
+			"file; a file that exists is replaced only when that is confirmed, or with --yes. Delete it when it has served.\n\n" +
+			"Example:\n  runner secrets export --to-file /run/user/1000/dev.yaml -s dev",
+	}, []cli.Flag{&cli.StringFlag{Name: "to-file", Usage: "write to `FILE`"}}, 0, runSecretsExport)
+}
+
+func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session) error {
+	if o.File == "" || o.File == "-" {
+		return usage("secrets export", "--to-file FILE is needed: values are never printed")
+	}
+	path := o.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(d.Dir, path)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		if err := confirmSecrets(ctx, d, o, "replacing "+shownPath(d, path), fmt.Sprintf("Replace %s?", shownPath(d, path))); err != nil {
+			return err
+		}
+		o.Yes = true
+	}
+	var keys []string
+	for _, entry := range s.settings.Secrets.Entries {
+		if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
+			keys = append(keys, entry.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return &environmentError{text: s.settings.Secrets.File + " has no secrets to export", next: "`runner secrets list` shows what there is"}
+	}
+	sealer, err := s.openSealer(ctx, d, o.sessionOptions)
+	if err != nil {
+		return err
+	}
+	values, err := s.unsealSecrets(ctx, sealer, keys)
+	if err != nil {
+		return err
+	}
+	if err := writePlain(path, keys, values, o.Yes); err != nil {
+		return &environmentError{text: fmt.Sprintf("the secrets cannot be written: %v", err), next: "nothing was written"}
+	}
+	_, err = fmt.Fprintf(d.Stdout, "wrote %s to %s, in plain text\n", secretCount(len(values)), shownPath(d, path))
+	return err
+}
+
+// writePlain writes values in the order of keys to a file that only the user
+// may read, all or nothing. A file that exists, or a link, is replaced by a new
+// file, which does not keep the mode of the old one.
+func writePlain(path string, keys []string, values map[string]string, replace bool) (err error) {
+	document := &yaml.Node{Kind: yaml.MappingNode}
+	for _, key := range keys {
+		document.Content = append(document.Content,
+			&yaml.Node{Kind: yaml.ScalarNode, Value: key}, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: values[key]})
+	}
+	content, err := yaml.Marshal(document)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".secrets-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, removed(file.Name())) }()
+	_, err = file.Write(content)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if replace {
+		return os.Rename(file.Name(), path)
+	}
+	return os.Link(file.Name(), path) // unlike a rename it replaces nothing
+}
+
+// removed removes a file that may be gone.
+func removed(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

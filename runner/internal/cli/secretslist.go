@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+)
+
+func secretsListCommand(d Deps) *cli.Command {
+	return secretsSubcommand(d, &cli.Command{
+		Name:  "list",
+		Usage: "show which secrets there are, and never a value",
+		Description: "Lists the secrets of the provider's projects, or of all projects as long as the stack has no provider, and\n" +
+			"what else is in the file. It needs no passphrase.\n\nExamples:\n  runner secrets list -s dev\n  runner secrets list -s dev -o json",
+	}, outputFlag("table", "json"), 0, runSecretsList)
+}
+
+// listedSecret is a line of the list.
+type listedSecret struct {
+	Key       string             `json:"key"`
+	State     string             `json:"state"`
+	Generator projects.Generator `json:"generator,omitempty"`
+	MinLength int                `json:"min_length,omitempty"`
+	Doc       string             `json:"doc,omitempty"`
+}
+
+// The states of a secret.
+const (
+	secretSet     = "set"
+	secretMissing = "missing"
+	secretDefault = "default"
+	secretPlain   = "plain text"
+	secretUnused  = "unused" // no project of the provider reads it
+)
+
+func runSecretsList(_ context.Context, d Deps, o secretsOptions, s *session) error {
+	listed := s.listSecrets()
+	if o.Output == "json" {
+		return writeJSON(d.Stdout, listed)
+	}
+	table := tabwriter.NewWriter(d.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SECRET\tSTATE\tMEANING")
+	for _, secret := range listed {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", secret.Key, secret.State, secret.Doc)
+	}
+	return table.Flush()
+}
+
+func (s *session) listSecrets() []listedSecret {
+	listed := []listedSecret{}
+	for _, secret := range s.declaredSecrets() {
+		listed = append(listed, listedSecret{
+			Key: secret.Key, State: s.stateOfSecret(secret), Generator: secret.Generate, MinLength: secret.MinLength, Doc: secret.Doc,
+		})
+	}
+	for _, entry := range s.settings.Secrets.Entries {
+		known := slices.ContainsFunc(listed, func(l listedSecret) bool { return l.Key == entry.Key })
+		if !known && entry.Key != config.InfraType {
+			listed = append(listed, listedSecret{Key: entry.Key, State: secretUnused})
+		}
+	}
+	return listed
+}
+
+func (s *session) stateOfSecret(secret projects.Secret) string {
+	entry, ok := s.settings.Secrets.Lookup(secret.Key)
+	_, encrypted := entry.Value.(config.Ciphertext)
+	switch {
+	case s.hasSecret(secret.Key):
+		return secretSet
+	case ok && !encrypted && entry.Value != nil && entry.Value != "":
+		return secretPlain
+	case secret.Default != "" && !ok:
+		return secretDefault
+	}
+	return secretMissing
+}

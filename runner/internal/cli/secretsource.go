@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/projects"
+)
+
+// secretSource says where the value of a secret comes from. The value itself is
+// never an argument: others on the machine can read those.
+type secretSource struct {
+	Secret projects.Secret
+	From   string // "-", "@FILE" or "env:NAME"
+}
+
+// sourceForms is how a source is written.
+const sourceForms = "- (stdin), @FILE or env:NAME"
+
+// neverOnTheLine is why a value is refused as an argument.
+const neverOnTheLine = "a value never stands on the command line, where others can read it"
+
+// maxSecret bounds a value: a Kubernetes Secret holds no more.
+const maxSecret = 1 << 20
+
+// parseSources parses KEY=SOURCE texts of a flag. No message repeats what
+// might be a value.
+func parseSources(command, flag string, texts []string) ([]secretSource, error) {
+	var found []secretSource
+	for _, text := range texts {
+		key, from, _ := strings.Cut(text, "=")
+		secret, err := declaredSecret(command, key)
+		if err != nil {
+			return nil, err
+		}
+		if !isSource(from) {
+			return nil, usage(command, "%s %s: %s; write %s=SOURCE, where SOURCE is %s", flag, key, neverOnTheLine, key, sourceForms)
+		}
+		if slices.ContainsFunc(found, func(s secretSource) bool { return s.Secret.Key == key }) {
+			return nil, usage(command, "%s %s is given twice", flag, key)
+		}
+		if from == "-" && slices.ContainsFunc(found, func(s secretSource) bool { return s.From == "-" }) {
+			return nil, usage(command, "%s: only one secret can come from stdin", flag)
+		}
+		found = append(found, secretSource{Secret: secret, From: from})
+	}
+	return found, nil
+}
+
+func isSource(text string) bool {
+	return text == "-" || strings.HasPrefix(text, "@") && len(text) > 1 || strings.HasPrefix(text, "env:") && len(text) > 4
+}
+
+// declaredSecret finds a secret that some project declares.
+func declaredSecret(command, key string) (projects.Secret, error) {
+	var keys []string
+	for _, secret := range allSecrets() {
+		if secret.Key == key {
+			return secret, nil
+		}
+		keys = append(keys, secret.Key)
+	}
+	key, _, _ = strings.Cut(key, "=")
+	if !strings.Contains(key, ":") || len(key) > 100 { // it may be a value
+		return projects.Secret{}, usage(command, "name the secret by its key, such as %s", keys[0])
+	}
+	err := usage(command, "no project has a secret %q%s", key, config.DidYouMean(key, keys))
+	var wrong *usageError
+	if errors.As(err, &wrong) {
+		wrong.next = "`runner secrets list` shows them"
+	}
+	return projects.Secret{}, err
+}
+
+// allSecrets are the secrets of all projects.
+func allSecrets() []projects.Secret {
+	var secrets []projects.Secret
+	for _, project := range projects.All() {
+		for _, secret := range project.Secrets {
+			if !slices.ContainsFunc(secrets, func(s projects.Secret) bool { return s.Key == secret.Key }) {
+				secrets = append(secrets, secret)
+			}
+		}
+	}
+	return secrets
+}
+
+// read reads the value. A line end behind a value of one line is the file's or
+// the shell's, not the value's.
+func (s secretSource) read(d Deps, sources config.Sources) (string, error) {
+	text, err := s.raw(d, sources)
+	if err != nil {
+		return "", err
+	}
+	if s.Secret.Generate != projects.RSAKey {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	}
+	if err := s.Secret.Check(text); err != nil {
+		return "", s.problem("the value %w", err)
+	}
+	return text, nil
+}
+
+func (s secretSource) raw(d Deps, sources config.Sources) (string, error) {
+	if variable, ok := strings.CutPrefix(s.From, "env:"); ok {
+		value := sources.Lookup(variable)
+		if !value.IsSet() {
+			return "", s.problem("the variable is not set, or empty")
+		}
+		return value.Text, nil
+	}
+	input := d.Stdin
+	if name, ok := strings.CutPrefix(s.From, "@"); ok {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(d.Dir, name)
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return "", s.problem("%w", err)
+		}
+		defer file.Close()
+		input = file
+	} else if d.StdinIsTerminal {
+		return "", s.problem("stdin is a terminal, which would show what is typed; leave the - out to be asked")
+	}
+	content, err := io.ReadAll(io.LimitReader(input, maxSecret+1))
+	if err != nil {
+		return "", s.problem("%w", err)
+	}
+	if len(content) > maxSecret {
+		return "", s.problem("it is larger than a Kubernetes Secret can hold (1 MiB)")
+	}
+	return string(content), nil
+}
+
+// problem is what is wrong with a source.
+func (s secretSource) problem(format string, args ...any) error {
+	text := fmt.Errorf(format, args...).Error()
+	return &config.Error{Problems: []config.Problem{{Key: s.Secret.Key, Text: fmt.Sprintf("from %s: %s", s.From, text)}}}
+}

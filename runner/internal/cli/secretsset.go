@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+func secretsSetCommand(d Deps) *cli.Command {
+	return secretsSubcommand(d, &cli.Command{
+		Name:      "set",
+		Usage:     "keep the value of a secret, encrypted",
+		ArgsUsage: "KEY [SOURCE]",
+		Description: "The value is asked for, unless SOURCE says where it comes from: " + sourceForms + ". A variable may\n" +
+			"also be set in config/pulumi/environment. Only this value changes in the file.\n\n" +
+			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
+			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
+			"  pass show grafana | runner secrets set prometheus:admin_password - -s dev",
+	}, nil, 2, runSecretsSet)
+}
+
+func runSecretsSet(ctx context.Context, d Deps, o secretsOptions, s *session) error {
+	const command = "secrets set"
+	if len(o.Keys) == 0 {
+		return usage(command, "name the secret by its key")
+	}
+	if strings.Contains(o.Keys[0], "=") {
+		return usage(command, "%s; give KEY and SOURCE, which is %s", neverOnTheLine, sourceForms)
+	}
+	secret, err := declaredSecret(command, o.Keys[0])
+	if err != nil {
+		return err
+	}
+	source := secretSource{Secret: secret}
+	if len(o.Keys) > 1 {
+		if source.From = o.Keys[1]; !isSource(source.From) {
+			return usage(command, "%s; SOURCE is %s", neverOnTheLine, sourceForms)
+		}
+	}
+	var value string
+	if source.From != "" { // what is wrong with it is told before anything is asked
+		if value, err = source.read(d, o.Sources); err != nil {
+			return err
+		}
+	}
+	sealer, err := s.openSealer(ctx, d, o.sessionOptions)
+	if err != nil {
+		return err
+	}
+	if source.From == "" {
+		if value, err = askSecret(ctx, d, o.sessionOptions, secret); err != nil {
+			return err
+		}
+	}
+	if err := s.storeSecrets(ctx, d, sealer, map[string]string{secret.Key: value}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(d.Stdout, "set %s in %s\n", secret.Key, s.settings.Secrets.File)
+	return err
+}
