@@ -7,6 +7,11 @@ func aws() layout {
 		title:    "Amazon Web Services",
 		cluster:  "aws-eks",
 		registry: "aws-ecr",
+		plugins:  []string{"aws"},
+		checks: []Check{
+			// The kubeconfig of EKS asks it for a token.
+			{Name: "aws-cli", Projects: inCluster(), Needed: everyOperation()},
+		},
 		first: []node{
 			{name: "aws-vpc"},
 			{name: "aws-eks", reads: []string{"aws-vpc"}},

@@ -7,6 +7,8 @@ func kind() layout {
 		title:    "Kubernetes in Docker",
 		cluster:  "kind-cluster",
 		registry: "kind-registry",
+		plugins:  []string{"kind"},
+		checks:   []Check{{Name: "docker", Needed: everyOperation()}}, // the cluster itself runs in it
 		first: []node{
 			{name: "kind-cluster"},
 			{name: "kind-registry", reads: []string{"kind-cluster"}},

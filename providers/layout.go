@@ -15,6 +15,8 @@ type layout struct {
 	first       []node              // before the shared list
 	behind      map[string][]node   // put in right behind a shared project
 	after       map[string][]string // further order of shared projects
+	plugins     []string            // besides those of the shared projects
+	checks      []Check             // before those of the shared projects
 }
 
 // node is a project by name, with its edges.
@@ -47,6 +49,15 @@ func (l layout) shared() []node {
 	}
 }
 
+// inCluster are the shared projects that deploy to the cluster, and so read its
+// kubeconfig.
+func inCluster() []string {
+	return []string{
+		"secrets", "ingress-controller-namespace", "ingress-controller", "logstore", "logagent", "certmgr",
+		"prometheus", "observability", "bank-of-anthos",
+	}
+}
+
 // nodes is the complete list of the provider, in order.
 func (l layout) nodes() []node {
 	nodes := slices.Clone(l.first)
@@ -61,6 +72,8 @@ func (l layout) nodes() []node {
 // provider fills the names in from the catalogue.
 func (l layout) provider() Provider {
 	p := Provider{Name: l.name, Title: l.title, ClusterProject: l.cluster, RegistryProject: l.registry}
+	p.Plugins = append(slices.Clone(l.plugins), "kubernetes", "docker")
+	p.Checks = append(slices.Clone(l.checks), sharedChecks()...)
 	for _, n := range l.nodes() {
 		project, ok := projects.ByName(n.name)
 		if !ok {

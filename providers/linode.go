@@ -10,6 +10,7 @@ func linode() layout {
 		cluster:  "linode-lke",
 		registry: "linode-harbor",
 		first:    []node{{name: "linode-lke"}},
+		plugins:  []string{"linode"},
 		behind: map[string][]node{
 			"secrets":         {{name: "linode-harbor", reads: []string{"kubeconfig", "secrets"}}},
 			"kic-image-build": {{name: "linode-harbor-configuration", reads: []string{"linode-harbor"}}},

@@ -17,11 +17,13 @@ import (
 // Provider is a host of a cluster and a registry, with the projects that make
 // up an environment on it.
 type Provider struct {
-	Name            string // "aws", as in kubernetes:infra_type
-	Title           string // "Amazon Web Services"
-	ClusterProject  string // exports the kubeconfig
-	RegistryProject string // exports the address of the registry
-	Steps           []Step // in the order of a run
+	Name            string   // "aws", as in kubernetes:infra_type
+	Title           string   // "Amazon Web Services"
+	ClusterProject  string   // exports the kubeconfig
+	RegistryProject string   // exports the address of the registry
+	Steps           []Step   // in the order of a run
+	Plugins         []string // resource plugins of Pulumi's that its projects use
+	Checks          []Check  // what has to be right before an operation
 }
 
 // Step is one project of an environment and what it waits for, by the names of

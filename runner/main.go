@@ -17,6 +17,7 @@ import (
 	"mara/projects/programs"
 	"mara/runner/internal/cli"
 	"mara/runner/internal/interrupt"
+	"mara/runner/internal/preflight"
 	"mara/runner/internal/simulate/clouds"
 	"mara/runner/internal/ui/mute"
 )
@@ -51,6 +52,7 @@ func run() int {
 		Interrupt:        levels,
 		Programs:         programs.ByName,
 		Clouds:           clouds.Packages,
+		Plugins:          plugins,
 	}, os.Args[1:])
 }
 
@@ -77,6 +79,15 @@ func engines() []string {
 		paths = append(paths, path)
 	}
 	return paths
+}
+
+// plugins are the versions of Pulumi's plugins that the linked SDKs ask for.
+func plugins() map[string]string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	return preflight.PluginVersions(info)
 }
 
 // buildVersion is the linked version, or what Go knows about the build.

@@ -41,6 +41,7 @@ type Deps struct {
 	Interrupt        *interrupt.Levels          // how hard to stop; nil in tests that never stop
 	Programs         stacks.Programs            // the programs of the projects
 	Clouds           func() []simulate.Package  // the clouds that can be simulated
+	Plugins          func() map[string]string   // versions of Pulumi's plugins that the programs ask for, by name
 }
 
 // width is the width of the terminal at stdout; 0 when it is none.
@@ -67,6 +68,7 @@ func commands(d Deps) []*cli.Command {
 		providersCommand(d),
 		planCommand(d),
 		configCommand(d),
+		doctorCommand(d),
 		previewCommand(d),
 		upCommand(d),
 		refreshCommand(d),

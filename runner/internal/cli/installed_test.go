@@ -23,6 +23,7 @@ type installed struct {
 // script answers each question from the folder it is in. A stack's files are
 // named after its project.
 const script = `#!/bin/sh
+PATH="$PATH:/usr/bin:/bin"
 cd_to="$PWD"
 cd "$(dirname "$0")" || exit 1
 project=
@@ -37,7 +38,7 @@ answer() {
 	if [ -e "$1" ]; then cat "$1"; else echo "$2"; fi
 }
 case "$*" in
-version) echo v3.250.0 ;;
+version | *" version") echo v3.250.0 ;;
 *"stack ls"*) [ -e hang ] && { echo hanging >>log; exec sleep 60; }; answer stacks.json '[]' ;;
 *"stack history"*) answer "history-$project.json" '[]' ;;
 *"stack output"*--show-secrets*) answer "shown-$project.json" '{}' ;;
@@ -82,7 +83,7 @@ func (i *installed) calls() []string {
 	i.t.Helper()
 	var calls []string
 	for _, line := range i.log() {
-		if _, call, _ := strings.Cut(line, " "); call != "version" {
+		if _, call, _ := strings.Cut(line, " "); call != "version" && call != "--non-interactive version" {
 			calls = append(calls, strings.TrimPrefix(call, "--non-interactive "))
 		}
 	}

@@ -101,18 +101,36 @@ func (s *session) checkLeftovers(ctx context.Context, o operateOptions, w work) 
 	if err != nil {
 		return err
 	}
-	var blocking []stacks.Pending
-	for _, p := range pending {
-		if p.Blocks() && o.Operation != event.Refresh {
-			blocking = append(blocking, p)
-			continue
-		}
+	blocking, harmless := splitPending(pending, o.Operation)
+	for _, p := range harmless {
 		s.warnings = append(s.warnings, fmt.Sprintf("%s: an earlier run was cut off at %s", p.Project, p))
 	}
 	if len(blocking) > 0 {
 		return &pendingError{pending: blocking, repair: s.command("repair", o)}
 	}
 	return nil
+}
+
+// splitPending separates what has to be put right before an operation from what
+// the operation simply does again. A refresh finds out itself.
+func splitPending(pending []stacks.Pending, operation string) (blocking, harmless []stacks.Pending) {
+	for _, p := range pending {
+		if p.Blocks() && operation != event.Refresh {
+			blocking = append(blocking, p)
+		} else {
+			harmless = append(harmless, p)
+		}
+	}
+	return blocking, harmless
+}
+
+// pendingList names operations that were cut off.
+func pendingList(pending []stacks.Pending) string {
+	var parts []string
+	for _, p := range pending {
+		parts = append(parts, p.Project+": "+p.String())
+	}
+	return strings.Join(parts, "; ")
 }
 
 // wasCutOff reports whether the last run that may have changed the environment
@@ -171,11 +189,7 @@ type pendingError struct {
 
 // Error lists the resources.
 func (e *pendingError) Error() string {
-	var parts []string
-	for _, p := range e.pending {
-		parts = append(parts, p.Project+": "+p.String())
-	}
-	return "an earlier run was cut off while it created resources, which may exist without being in the state: " + strings.Join(parts, "; ")
+	return "an earlier run was cut off while it created resources, which may exist without being in the state: " + pendingList(e.pending)
 }
 
 // NextStep says how to put the state in order.

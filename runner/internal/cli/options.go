@@ -45,8 +45,14 @@ func parseCommon(c *cli.Context, d Deps) (commonOptions, error) {
 			return commonOptions{}, err
 		}
 	}
+	err := o.readFlags(c, d)
+	return o, err
+}
+
+// readFlags reads the flags once the environment file is known.
+func (o *commonOptions) readFlags(c *cli.Context, d Deps) error {
 	if err := fillFromEnvironment(c, o.Sources); err != nil {
-		return commonOptions{}, err
+		return err
 	}
 	o.Stack = flagValue(c, "stack")
 	o.Provider = flagValue(c, "provider")
@@ -57,9 +63,9 @@ func parseCommon(c *cli.Context, d Deps) (commonOptions, error) {
 	o.Debug = c.Bool("debug")
 	o.Interactive = d.StdinIsTerminal && d.StderrIsTerminal && !c.Bool("non-interactive") && !o.Sources.Lookup("CI").IsSet()
 	o.Color = d.StdoutIsTerminal && !c.Bool("no-color") && !o.Sources.Lookup("NO_COLOR").IsSet() && o.Sources.Lookup("TERM").Text != "dumb"
-	simulation, err := parseSimulation(c)
-	o.Simulation = simulation
-	return o, err
+	var err error
+	o.Simulation, err = parseSimulation(c)
+	return err
 }
 
 // findRoot finds the root and reads the environment file there. That there is

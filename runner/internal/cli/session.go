@@ -88,13 +88,18 @@ func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *se
 		}
 	}
 	s.profile.lap("clouds")
+	return s, s.openStacks(ctx, d, engine, copies, why)
+}
+
+// openStacks asks the backend which of the environment's stacks exist.
+func (s *session) openStacks(ctx context.Context, d Deps, engine engine, copies encryption.Copies, why need) error {
 	work, err := s.workFolder(why)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	organization, err := s.organization(ctx, engine, work)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.stacks, err = stacks.Open(ctx, stacks.Options{
 		Command:      engine,
@@ -109,7 +114,7 @@ func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *se
 		Empty:        !s.hasState(),
 	})
 	s.profile.lap("list of stacks")
-	return s, err
+	return err
 }
 
 // resolve makes settings and plan, and checks the configuration.

@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/event/eventtest"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/preflight"
 	"mara/runner/internal/report"
 	"mara/runner/internal/schema"
 	"mara/runner/internal/ui"
@@ -178,6 +179,40 @@ func TestPlansAreValid(t *testing.T) {
 	}
 }
 
+// TestReportsAreValid: a report with findings of every status, and an empty one.
+func TestReportsAreValid(t *testing.T) {
+	t.Parallel()
+	s := compile(t, "doctor")
+	var full preflight.Report
+	for i, group := range preflight.Groups() {
+		status := preflight.Statuses()[i%len(preflight.Statuses())]
+		full.Results = append(full.Results, preflight.Result{
+			Name: "x", Title: "X", Group: group, Status: status,
+			Findings: []preflight.Finding{{Status: status, Text: "seen", Remedy: "do"}, {Status: preflight.OK, Text: "seen"}},
+		})
+	}
+	for name, report := range map[string]preflight.Report{"full": full, "empty": {Results: []preflight.Result{}}} {
+		text, err := json.Marshal(preflight.Document{Operation: "up", Provider: "aws", Stack: "dev"}.Fill(report))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := validate(s, text); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, text := range map[string]string{
+		"nothing":          `{}`,
+		"a newer format":   `{"version":2,"operation":"up","provider":"","stack":"","simulated":false,"status":"ok","counts":{"ok":0,"skipped":0,"warning":0,"problem":0},"checks":[]}`,
+		"another status":   `{"version":1,"operation":"up","provider":"","stack":"","simulated":false,"status":"fine","counts":{"ok":0,"skipped":0,"warning":0,"problem":0},"checks":[]}`,
+		"a count is lost":  `{"version":1,"operation":"up","provider":"","stack":"","simulated":false,"status":"ok","counts":{"ok":0},"checks":[]}`,
+		"a silent finding": `{"version":1,"operation":"up","provider":"","stack":"","simulated":false,"status":"ok","counts":{"ok":0,"skipped":0,"warning":0,"problem":0},"checks":[{"name":"x","title":"X","group":"tools","status":"ok","findings":[{"status":"ok"}]}]}`,
+	} {
+		if validate(s, []byte(text)) == nil {
+			t.Errorf("%s: valid", name)
+		}
+	}
+}
+
 // members are the names that a structure has in JSON, embedded ones included.
 func members(t reflect.Type) []string {
 	var names []string
@@ -215,6 +250,9 @@ func TestSchemasKnowEveryMember(t *testing.T) {
 		{"summary", "alert", event.Alert{}},
 		{"plan", "", plan.Document{}},
 		{"plan", "step", plan.DocumentStep{}},
+		{"doctor", "", preflight.Document{}},
+		{"doctor", "check", preflight.Result{}},
+		{"doctor", "finding", preflight.Finding{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.schema+" "+tt.def, func(t *testing.T) {
@@ -253,14 +291,14 @@ func TestSchemaSaysItsVersion(t *testing.T) {
 			t.Errorf("%s: no %s", name, want)
 		}
 	}
-	if event.Format != 1 || event.SummaryFormat != 1 {
+	if event.Format != 1 || event.SummaryFormat != 1 || preflight.Format != 1 {
 		t.Error("a format has a new version: it needs a new schema")
 	}
 }
 
 func TestUnknownSchema(t *testing.T) {
 	t.Parallel()
-	if _, err := schema.Get("../schema.go"); !errors.Is(err, schema.ErrUnknown) || !strings.Contains(err.Error(), "events, summary, plan") {
+	if _, err := schema.Get("../schema.go"); !errors.Is(err, schema.ErrUnknown) || !strings.Contains(err.Error(), "events, summary, plan, doctor") {
 		t.Errorf("got %v", err)
 	}
 }

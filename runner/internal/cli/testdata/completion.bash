@@ -8,6 +8,7 @@ _runner() {
       providers|list-providers) command=providers; break ;;
       plan|show-execution) command=plan; break ;;
       config) command=config; break ;;
+      doctor|validate) command=doctor; break ;;
       preview) command=preview; break ;;
       up) command=up; break ;;
       refresh) command=refresh; break ;;
@@ -57,6 +58,18 @@ _runner() {
     "config --root") offered=""; known=1 ;;
     "config --stack"|"config -s") offered=""; known=1 ;;
     "config --provider"|"config -p") offered="aws linode kind"; known=1 ;;
+    "doctor --only") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "doctor --skip") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "doctor --from") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "doctor --until") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "doctor --output"|"doctor -o") offered="text json"; known=1 ;;
+    "doctor --root") offered=""; known=1 ;;
+    "doctor --stack"|"doctor -s") offered=""; known=1 ;;
+    "doctor --provider"|"doctor -p") offered="aws linode kind"; known=1 ;;
+    "doctor --simulate-speed") offered=""; known=1 ;;
+    "doctor --simulate-fail") offered=""; known=1 ;;
+    "doctor --simulate-slow") offered=""; known=1 ;;
+    "doctor --pulumi") offered=""; known=1 ;;
     "preview --secret") offered=""; known=1 ;;
     "preview --only") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "preview --skip") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
@@ -261,11 +274,12 @@ _runner() {
     "version --output"|"version -o") offered="text json"; known=1 ;;
   esac
   [[ -n "$known" ]] || case "$command" in
-    "") offered="init providers plan config preview up refresh drift destroy status outputs secrets unlock repair history show logs report env pulumi schema completion version help" ;;
+    "") offered="init providers plan config doctor preview up refresh drift destroy status outputs secrets unlock repair history show logs report env pulumi schema completion version help" ;;
     init) [[ "$current" != -* ]] || offered="--debug --no-color" ;;
     providers) offered="--output --debug --no-color" ;;
     plan) offered="--output --destroy --only --skip --from --until --root --stack --provider --debug --no-color" ;;
     config) offered="list get set unset explain schema --all --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --root --stack --provider --debug --no-color --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --debug --no-color" ;;
+    doctor) offered="--only --skip --from --until --output --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     preview) offered="--exit-code --secret --generate-secrets --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     up) offered="--auto-approve-if --secret --generate-secrets --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     refresh) offered="--exit-code --preview-only --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
@@ -282,7 +296,7 @@ _runner() {
     report) offered="--format --root --stack --simulate --debug --no-color" ;;
     env) offered="--root --stack --provider --debug --no-color" ;;
     pulumi) offered="--root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
-    schema) offered="events summary plan config --debug --no-color" ;;
+    schema) offered="events summary plan doctor config --debug --no-color" ;;
     completion) offered="bash zsh fish" ;;
     version) offered="--output --debug --no-color" ;;
   esac

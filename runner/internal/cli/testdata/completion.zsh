@@ -7,6 +7,7 @@ _runner() {
     'providers:list the providers'
     'plan:show the projects of a provider, in order, with what they wait for'
     'config:look at the configuration of an environment, and change it'
+    'doctor:look whether everything is there that an operation needs'
     'preview:show what up would change'
     'up:create or update everything in the environment'
     'refresh:bring the state in line with what really exists'
@@ -94,6 +95,24 @@ _runner() {
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '1:argument:(list get set unset explain schema)'
+      ;;
+    doctor|validate)
+      _arguments \
+        '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
+        '--simulate-speed[make simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     preview)
       _arguments \
@@ -462,7 +481,7 @@ _runner() {
       _arguments \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
-        '1:argument:(events summary plan config)'
+        '1:argument:(events summary plan doctor config)'
       ;;
     completion)
       _arguments \

@@ -1,0 +1,46 @@
+package providers
+
+import "slices"
+
+// Check names something that has to be right before an operation starts; how
+// to look is known to the runner. An operation that is in neither list does not
+// care.
+type Check struct {
+	Name     string
+	Projects []string // that need it; nil means all of the provider
+	Needed   []string // operations that cannot do without
+	Useful   []string // operations that may get by without
+}
+
+// Lists of operations that checks are about.
+func everyOperation() []string { return []string{"up", "preview", "refresh", "drift", "destroy"} }
+func allButRefresh() []string  { return []string{"up", "preview", "destroy"} }
+func refreshOnly() []string    { return []string{"refresh", "drift"} }
+
+// sharedChecks are those of the projects that every provider has. The image of
+// the ingress controller is made and kept by Docker on this machine; a refresh
+// looks at it there, too, but the clusters do not need it for that.
+func sharedChecks() []Check {
+	return []Check{
+		{Name: "docker", Projects: []string{"kic-image-build", "kic-image-push"}, Needed: allButRefresh(), Useful: refreshOnly()},
+		{Name: "kubectl", Useful: []string{"up"}},
+	}
+}
+
+// NeededFor says which checks an operation on some of the projects needs, by
+// name and in order; for the others that concern it, the value is false.
+func (p Provider) NeededFor(operation string, projects []string) (names []string, needed map[string]bool) {
+	needed = map[string]bool{}
+	for _, check := range p.Checks {
+		about := check.Projects == nil || slices.ContainsFunc(check.Projects, func(name string) bool { return slices.Contains(projects, name) })
+		isNeeded := slices.Contains(check.Needed, operation)
+		if !about || !isNeeded && !slices.Contains(check.Useful, operation) {
+			continue
+		}
+		if !slices.Contains(names, check.Name) {
+			names = append(names, check.Name)
+		}
+		needed[check.Name] = needed[check.Name] || isNeeded
+	}
+	return names, needed
+}

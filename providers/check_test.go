@@ -1,0 +1,70 @@
+package providers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNeededFor: what each operation needs, with ? behind what is only useful.
+func TestNeededFor(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ provider, operation, projects, want string }{
+		{"kind", "up", "all", "docker kubectl?"},
+		{"kind", "refresh", "logstore", "docker"},
+		{"linode", "up", "kic-image-build", "docker kubectl?"},
+		{"linode", "up", "certmgr", "kubectl?"},
+		{"linode", "refresh", "kic-image-push", "docker?"},
+		{"linode", "destroy", "certmgr", ""},
+		{"aws", "preview", "certmgr", "aws-cli"},
+		{"aws", "drift", "all", "aws-cli docker?"},
+		{"aws", "destroy", "aws-vpc", ""},
+	} {
+		p, err := ByName(test.provider)
+		if err != nil {
+			t.Fatal(err)
+		}
+		projects := []string{test.projects}
+		if test.projects == "all" {
+			projects = nil
+			for _, step := range p.Steps {
+				projects = append(projects, step.Project.Name)
+			}
+		}
+		names, needed := p.NeededFor(test.operation, projects)
+		for i, name := range names {
+			if !needed[name] {
+				names[i] += "?"
+			}
+		}
+		if got := strings.Join(names, " "); got != test.want {
+			t.Errorf("%s %s %s: got %q, want %q", test.provider, test.operation, test.projects, got, test.want)
+		}
+	}
+}
+
+// TestChecksFitTheLists: checks are about projects and operations that exist.
+func TestChecksFitTheLists(t *testing.T) {
+	t.Parallel()
+	for _, p := range All() {
+		for _, check := range p.Checks {
+			for _, name := range check.Projects {
+				if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == name }) {
+					t.Errorf("%s: the check %s is about %s, which is not in the list", p.Name, check.Name, name)
+				}
+			}
+			operations := slices.Concat(check.Needed, check.Useful)
+			for i, operation := range operations {
+				if !slices.Contains(everyOperation(), operation) || slices.Contains(operations[:i], operation) {
+					t.Errorf("%s: the check %s is about %s", p.Name, check.Name, operation)
+				}
+			}
+		}
+		for _, plugin := range []string{"kubernetes", "docker", p.Name} {
+			if !slices.Contains(p.Plugins, plugin) {
+				t.Errorf("%s: plugins %s", p.Name, fmt.Sprint(p.Plugins))
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/event"
+	"mara/runner/internal/preflight"
+)
+
+func doctorCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name:      "doctor",
+		Aliases:   []string{"validate"},
+		Usage:     "look whether everything is there that an operation needs",
+		ArgsUsage: "[OPERATION]",
+		Description: "Looks at everything that the provider and the operation (up, if none is named) need: the configuration,\n" +
+			"Pulumi and its plugins, the passphrase, other programs, the cloud's account, the backend, locks and what\n" +
+			"earlier runs have left. Everything is looked at, whatever else is wrong, and each problem comes with its\n" +
+			"remedy. Reads only. The operations look at the same things before they change anything.\n\n" +
+			"Examples:\n  runner doctor -p aws -s dev\n  runner doctor destroy -s dev -o json\n\n" +
+			exitText(exitDone, exitUsage, exitConfig, exitInterrupted),
+		Flags: joinFlags(selectionFlags(), outputFlag("text", "json"), environmentFlags(), simulationFlags(), pulumiFlags(), baseFlags()),
+		Action: func(c *cli.Context) error {
+			options, err := parseDoctor(c, d)
+			if err != nil {
+				return err
+			}
+			return runDoctor(c.Context, d, options)
+		},
+	}
+}
+
+type doctorOptions struct {
+	sessionOptions
+	Operation string
+	Selection selectionOptions
+	broken    error // what is wrong with the environment file
+}
+
+// parseDoctor reads the flags also where the environment file is broken: that is
+// one problem among others.
+func parseDoctor(c *cli.Context, d Deps) (doctorOptions, error) {
+	common := commonOptions{Sources: config.Sources{Process: d.Environ}}
+	broken := common.findRoot(c, d)
+	if broken != nil && common.Root == "" {
+		return doctorOptions{}, broken
+	}
+	if err := common.readFlags(c, d); err != nil {
+		return doctorOptions{}, err
+	}
+	o := doctorOptions{
+		sessionOptions: sessionOptions{commonOptions: common, Pulumi: c.String("pulumi")},
+		Operation:      event.Up, broken: broken,
+	}
+	var err error
+	if o.Selection, err = parseSelection(c); err != nil {
+		return o, err
+	}
+	given, err := arguments(c, 1)
+	if len(given) > 0 {
+		o.Operation = given[0]
+	}
+	known := []string{event.Up, event.Preview, event.Refresh, event.Drift, event.Destroy}
+	if err == nil && !slices.Contains(known, o.Operation) {
+		err = usage(c.Command.Name, "unknown operation %q%s", o.Operation, config.DidYouMean(o.Operation, known))
+	}
+	return o, err
+}
+
+// runDoctor looks at everything, and fails if there are problems.
+func runDoctor(ctx context.Context, d Deps, o doctorOptions) (err error) {
+	e, err := examine(d, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.session.close()) }()
+	report, err := preflight.Run(ctx, e.checks(ctx))
+	if err != nil {
+		return err
+	}
+	report = report.Masked(e.session.masker.Mask)
+	if o.Output == "json" {
+		err = writeJSON(d.Stdout, e.document(report))
+	} else {
+		err = e.write(d.Stdout, report, preflight.Style{Width: d.width(), Colour: o.Color})
+	}
+	if err == nil && report.Status() == preflight.Problem {
+		err = &reported{code: exitConfig}
+	}
+	return err
+}
+
+func (e *examination) document(report preflight.Report) preflight.Document {
+	return preflight.Document{
+		Operation: e.options.Operation, Provider: e.provider.Name, Stack: e.session.settings.Stack.Text, Simulated: e.options.Simulation.On,
+	}.Fill(report)
+}
+
+// write prints the report for people.
+func (e *examination) write(w io.Writer, report preflight.Report, style preflight.Style) error {
+	subject := e.provider.Name
+	if stack := e.session.settings.Stack.Text; stack != "" {
+		subject += ", stack " + stack
+	}
+	if subject == "" {
+		subject = "no environment"
+	}
+	if e.options.Simulation.On {
+		subject += " [SIMULATED]"
+	}
+	_, err := fmt.Fprintf(w, "%s: what %s needs\n\n%s", subject, e.options.Operation, report.Text(style))
+	return err
+}

@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/lock"
+	"mara/runner/internal/preflight"
+)
+
+// doctorReport runs `doctor -o json` and returns the findings of each check.
+func doctorReport(t *testing.T, d Deps, args ...string) (code int, document preflight.Document, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	d.Stdout, d.Stderr = &out, &errs
+	code = Run(context.Background(), d, append([]string{"doctor", "-o", "json"}, args...))
+	if out.Len() > 0 {
+		if err := json.Unmarshal([]byte(out.String()), &document); err != nil {
+			t.Fatalf("%v: %s", err, out.String())
+		}
+	}
+	return code, document, errs.String()
+}
+
+// check is what was found by one check; the zero Result when it is not listed.
+func findResult(document preflight.Document, name string) preflight.Result {
+	i := slices.IndexFunc(document.Checks, func(r preflight.Result) bool { return r.Name == name })
+	if i < 0 {
+		return preflight.Result{}
+	}
+	return document.Checks[i]
+}
+
+// TestDoctorReportsEverything: each way an environment can be wrong makes a
+// problem of the check that is about it, and what can be looked at all the same
+// is looked at.
+func TestDoctorReportsEverything(t *testing.T) {
+	t.Parallel()
+	const kind = "config:\n  kubernetes:infra_type: kind\n"
+	const good = "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"
+	for _, test := range []struct {
+		name, args string
+		files      map[string]string // below config/pulumi
+		prepare    func(t *testing.T, root string, i *installed)
+		code       int
+		check      string // that is about it
+		status     preflight.Status
+		text       string // of its first finding, the start
+	}{
+		{"good", "", nil, nil, exitDone, "settings", preflight.OK, "stack dev (PULUMI_STACK in config/pulumi/environment:1), provider kind (kubernetes:infra_type in config/pulumi/Pulumi.dev.yaml:2)"},
+		{"good file", "", nil, nil, exitDone, "environment-file", preflight.OK, "config/pulumi/environment sets 2 variables"},
+		{"good configuration", "", nil, nil, exitDone, "configuration", preflight.OK, "config/pulumi/Pulumi.dev.yaml has 1 key, all right"},
+		{"good engine", "", nil, nil, exitDone, "engine", preflight.OK, "v3.250.0, installed at /"},
+		{"nothing deployed", "", nil, nil, exitDone, "backend", preflight.OK, "file:///"},
+		{"broken environment file", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, exitConfig, "environment-file", preflight.Problem, "config/pulumi/environment:2: has no =; write NAME=value"},
+		{"what depends on it", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, exitConfig, "configuration", preflight.Skipped, "not looked at"},
+		{"what does not", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, exitConfig, "engine", preflight.OK, "v3.250.0"},
+		{"no stack", "", map[string]string{"environment": "A=1"}, nil, exitConfig, "settings", preflight.Problem, "--stack: no stack is named"},
+		{"no provider", "", map[string]string{"Pulumi.dev.yaml": ""}, nil, exitConfig, "settings", preflight.Problem, "--provider: no provider is named"},
+		{"unknown provider", "", map[string]string{"Pulumi.dev.yaml": "config: {kubernetes:infra_type: gke}"}, nil, exitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:1: kubernetes:infra_type: unknown provider \"gke\""},
+		{"another provider", "-p aws", nil, nil, exitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:2: kubernetes:infra_type is \"kind\", but --provider asks for \"aws\""},
+		{"broken stack file", "", map[string]string{"Pulumi.dev.yaml": "config:\n\ta: b"}, nil, exitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:2: is not valid YAML"},
+		{"unknown key", "", map[string]string{"Pulumi.dev.yaml": kind + "  kind:nodez: 1\n"}, nil, exitConfig, "configuration", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project"},
+		{"secrets", "", nil, nil, exitDone, "secrets", preflight.Warning, "config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing"},
+		{"no passphrase", "", map[string]string{"environment": "PULUMI_STACK=dev"}, nil, exitConfig, "passphrase", preflight.Problem, "no passphrase is set"},
+		{"malformed salt", "", map[string]string{"Pulumi.dev.yaml": "encryptionsalt: salt\n" + kind}, nil, exitConfig, "passphrase", preflight.Problem, "config/pulumi/Pulumi.dev.yaml: encryptionsalt is not a salt"},
+		{"no engine", "--pulumi /nowhere/pulumi", nil, nil, exitConfig, "engine", preflight.Problem, "no pulumi at /nowhere/pulumi"},
+		{"the backend without an engine", "--pulumi /nowhere/pulumi", nil, nil, exitConfig, "backend", preflight.Skipped, "not looked at: it takes Pulumi to ask"},
+		{"what needs no engine", "--pulumi /nowhere/pulumi", nil, nil, exitConfig, "lock", preflight.OK, "no other run"},
+		{"the backend fails", "", nil, func(_ *testing.T, _ string, i *installed) { i.write("stacks.json.fail", "error: no route to host\n") },
+			exitConfig, "backend", preflight.Problem, "file:///"},
+		{"what needs the backend", "", nil, func(_ *testing.T, _ string, i *installed) { i.write("stacks.json.fail", "error: no route to host\n") },
+			exitConfig, "pending", preflight.Skipped, "not looked at: the backend does not answer"},
+		{"a run goes on", "", nil, func(t *testing.T, root string, _ *installed) { leaveLock(t, root, lock.Self("up", "r1", now())) },
+			exitConfig, "lock", preflight.Problem, "the environment is locked by "},
+		{"a run was killed", "", nil, func(t *testing.T, root string, _ *installed) {
+			owner := lock.Self("up", "r1", now())
+			owner.Started = "another"
+			leaveLock(t, root, owner)
+		}, exitDone, "lock", preflight.Warning, "the last run (r1, up by "},
+		{"a stack is locked", "", nil, func(t *testing.T, root string, _ *installed) {
+			writeFile(t, filepath.Join(root, ".runner/state/.pulumi/locks/organization/certmgr/dev/x.json"), `{"username":"ann","hostname":"there","pid":1}`)
+		}, exitConfig, "stack-locks", preflight.Problem, "certmgr is locked by ann@there"},
+		{"a creation was cut off", "", nil, cutOff("creating"), exitConfig, "pending", preflight.Problem, "an earlier run was cut off while it created resources"},
+		{"refresh looks for itself", "refresh", nil, cutOff("creating"), exitDone, "pending", preflight.Warning, "an earlier run was cut off at certmgr: "},
+		{"an update was cut off", "", nil, cutOff("updating"), exitDone, "pending", preflight.Warning, "an earlier run was cut off at certmgr: "},
+		{"a folder that cannot be", "", nil, func(t *testing.T, root string, _ *installed) {
+			if err := os.RemoveAll(filepath.Join(root, ".runner")); err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, filepath.Join(root, ".runner"), "")
+		}, exitConfig, "disk", preflight.Problem, "the folder of the runner's files, "},
+		{"no docker", "destroy", nil, func(_ *testing.T, _ string, i *installed) { _ = os.Remove(filepath.Join(i.folder, "docker")) },
+			exitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"environment": good, "Pulumi.dev.yaml": kind}
+			for name, content := range test.files {
+				files[name] = content
+			}
+			root, i := newRoot(t, files), newInstalled(t)
+			deployed(t, root)
+			d := healthyDeps(t, root, i)
+			if test.prepare != nil {
+				test.prepare(t, root, i)
+			}
+			code, document, stderr := doctorReport(t, d, strings.Fields(test.args)...)
+			result := findResult(document, test.check)
+			if code != test.code || stderr != "" || result.Status != test.status || !strings.HasPrefix(result.Findings[0].Text, test.text) {
+				t.Errorf("exit code %d, %s: %+v\n%s", code, result.Status, result.Findings, stderr)
+			}
+			if problem := document.Status == preflight.Problem; problem != (code == exitConfig) {
+				t.Errorf("status %s with exit code %d", document.Status, code)
+			}
+		})
+	}
+}
+
+func now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
+
+// healthyDeps is an outside world in which nothing is wrong: Docker and kubectl
+// answer, and the plugins are there.
+func healthyDeps(t *testing.T, root string, i *installed) Deps {
+	t.Helper()
+	d, _, _ := installedDeps(t, root, i)
+	for name, body := range map[string]string{
+		"docker":  "echo 27.0.1",
+		"kubectl": `echo '{"clientVersion":{"gitVersion":"v1.36.1"}}'`,
+		"aws":     "", "pulumi-resource-aws": "", "pulumi-resource-kind": "", "pulumi-resource-kubernetes": "", "pulumi-resource-docker": "",
+	} {
+		i.write(name, "#!/bin/sh\n"+body+"\n")
+		if err := os.Chmod(filepath.Join(i.folder, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.Environ = append(d.Environ, "PATH="+i.folder)
+	return d
+}
+
+// leaveLock writes the lock of a run that is or was this owner's.
+func leaveLock(t *testing.T, root string, owner lock.Owner) {
+	t.Helper()
+	content, err := json.Marshal(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(root, ".runner/locks/kind-dev.lock"), string(content))
+}
+
+// cutOff leaves an operation on a resource of certmgr in the state that was cut
+// off.
+func cutOff(action string) func(*testing.T, string, *installed) {
+	return func(t *testing.T, root string, _ *installed) {
+		t.Helper()
+		writeFile(t, filepath.Join(root, ".runner/state/.pulumi/stacks/certmgr/dev.json"), `{"checkpoint":{"latest":{"pending_operations":[
+			{"resource":{"urn":"urn:pulumi:dev::certmgr::kubernetes:core/v1:Namespace::certmgr"},"type":"`+action+`"}]}}}`)
+	}
+}
+
+// TestDoctorReadsOnly: neither a good environment nor one that nothing has been
+// made of yet is any different after it.
+func TestDoctorReadsOnly(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"-p", "kind"}, {"-p", "kind", "--simulate"}, {"-p", "kind", "destroy"}} {
+		root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), newInstalled(t)
+		before := tree(t, root)
+		if code, document, stderr := doctorReport(t, healthyDeps(t, root, i), args...); code != exitDone || document.Simulated != slices.Contains(args, "--simulate") {
+			t.Errorf("%v: exit code %d: %+v %s", args, code, document, stderr)
+		}
+		if diff := cmp.Diff(before, tree(t, root)); diff != "" {
+			t.Errorf("%v: %s", args, diff)
+		}
+	}
+}
+
+// tree lists everything below a folder.
+func tree(t *testing.T, root string) []string {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		paths = append(paths, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// TestDoctorAsksForNoMore than the operation needs.
+func TestDoctorAsksForNoMore(t *testing.T) {
+	t.Parallel()
+	always := []string{"environment-file", "settings", "configuration", "engine", "backend", "lock"}
+	changes := append(slices.Clone(always), "stack-locks", "pending", "disk")
+	docker := []string{"passphrase", "plugins", "docker"}
+	for args, want := range map[string][]string{
+		"-p kind":                           slices.Concat(changes, docker, []string{"secrets", "kubectl"}),
+		"-p kind destroy":                   slices.Concat(changes, docker),
+		"-p kind preview":                   slices.Concat(always, docker, []string{"disk", "secrets"}),
+		"-p linode refresh --only logstore": slices.Concat(changes, docker[:2]),
+		"-p linode up --only logstore":      slices.Concat(changes, docker[:2], []string{"secrets", "kubectl"}),
+		"-p kind --simulate":                changes,
+		"-p kind drift --simulate":          append(slices.Clone(always), "disk"),
+		"-p aws destroy --only kic-image-*": slices.Concat(changes, docker),
+		"-p aws destroy --only certmgr":     slices.Concat(changes, docker[:2], []string{"aws-cli"}),
+	} {
+		root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), newInstalled(t)
+		_, document, stderr := doctorReport(t, healthyDeps(t, root, i), strings.Fields(args)...)
+		var got []string
+		for _, result := range document.Checks {
+			got = append(got, result.Name)
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s%s", args, stderr, diff)
+		}
+	}
+}
+
+// TestDoctorUsage: a wrong command line is wrong usage, not a finding.
+func TestDoctorUsage(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"upp":                      "error: unknown operation \"upp\"; did you mean \"up\"?\nhint: see `runner doctor --help`\n",
+		"up down":                  "error: unexpected argument \"down\"\n",
+		"-p gke -s dev":            "error: --provider: unknown provider \"gke\"",
+		"-p kind -s a/b":           "error: --stack: the stack name \"a/b\" contains '/'",
+		"-p kind -s dev --only x,": "error: --only: ",
+	} {
+		d, stdout, stderr := testDeps(t)
+		d.Dir = newRoot(t, nil)
+		code := Run(context.Background(), d, append([]string{"doctor"}, strings.Fields(args)...))
+		if code != exitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
+			t.Errorf("%s: exit code %d: %s%s", args, code, stdout, stderr)
+		}
+	}
+}
+
+// TestDoctorWithoutRoot, by its other name.
+func TestDoctorWithoutRoot(t *testing.T) {
+	t.Parallel()
+	d, stdout, _ := testDeps(t)
+	if code := Run(context.Background(), d, []string{"validate"}); code != exitConfig {
+		t.Errorf("exit code %d", code)
+	}
+	text := stdout.String()
+	for _, want := range []string{
+		"no environment: what up needs\n\nenvironment\n  problem  environment file: no folder with config/pulumi here",
+		"-> make one with `runner init`", "problem  Pulumi: there is no engine",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestDoctorText says that it is simulated, and shows no secret.
+func TestDoctorText(t *testing.T) {
+	t.Parallel()
+	root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nLINODE_TOKEN=abcdef0123\n"}), newInstalled(t)
+	deployed(t, root)
+	if err := os.MkdirAll(filepath.Join(root, ".runner/simulated/state/.pulumi"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	i.write("stacks.json.fail", "error: the token abcdef0123 is not good\n")
+	d, stdout, stderr := installedDeps(t, root, i)
+	if code := Run(context.Background(), d, []string{"doctor", "-p", "kind", "--simulate"}); code != exitConfig || stderr.Len() > 0 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	text := stdout.String()
+	if !strings.HasPrefix(text, "kind, stack dev [SIMULATED]: what up needs\n") || !strings.Contains(text, "the token [secret] is not good") || strings.Contains(text, "\x1b") {
+		t.Errorf("got %s", text)
+	}
+}

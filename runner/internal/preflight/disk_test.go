@@ -1,0 +1,47 @@
+package preflight
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDisk(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file := filepath.Join(folder, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name, path string
+		want       Status
+		text       string
+	}{
+		{"there", folder, OK, "everything can be written, "},
+		{"not yet there", filepath.Join(folder, "a", "b"), OK, ""},
+		{"a file in the way", filepath.Join(file, "a", "b"), Problem, "the folder of the state, " + file + "/a/b, cannot be made: " + file + " is a file"},
+		{"a disk that nobody writes to", "/proc/self", Problem, "the folder of the state, /proc/self, cannot be written: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := Disk([]Folder{{Name: "the state", Path: test.path}, {Name: "more", Path: folder}}).Look(t.Context())
+			if worst(got) != test.want || !strings.HasPrefix(got[0].Text, test.text) {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+		t.Errorf("something was written: %v, %v", entries, err)
+	}
+}
+
+func TestSize(t *testing.T) {
+	t.Parallel()
+	for bytes, want := range map[uint64]string{0: "0 MB", 5 << 20: "5 MB", 3 << 29: "1.5 GB", 300 << 30: "300 GB"} {
+		if got := size(bytes); got != want {
+			t.Errorf("%d: got %s, want %s", bytes, got, want)
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package preflight
+
+// Format is the version of the JSON form of a report.
+const Format = 1
+
+// Document is the JSON form of a report; `runner schema doctor` describes it.
+type Document struct {
+	Version   int            `json:"version"`
+	Operation string         `json:"operation"`
+	Provider  string         `json:"provider"` // "" where nobody has named one
+	Stack     string         `json:"stack"`    // the same
+	Simulated bool           `json:"simulated"`
+	Status    Status         `json:"status"` // the worst of all
+	Counts    map[Status]int `json:"counts"` // of findings
+	Checks    []Result       `json:"checks"`
+}
+
+// Fill puts a report into a document.
+func (d Document) Fill(r Report) Document {
+	d.Version, d.Status, d.Counts, d.Checks = Format, r.Status(), r.Counts(), r.Results
+	for _, status := range Statuses() {
+		d.Counts[status] += 0
+	}
+	return d
+}

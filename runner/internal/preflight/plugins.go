@@ -1,0 +1,171 @@
+package preflight
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Plugin is a resource plugin of Pulumi's.
+type Plugin struct {
+	Name    string
+	Version string // of its SDK in this binary, which asks for the same; "" when it has none
+}
+
+// PluginVersions are the versions of the plugins that the SDKs linked into a
+// program ask for, by name.
+func PluginVersions(info *debug.BuildInfo) map[string]string {
+	versions := map[string]string{}
+	for _, module := range info.Deps {
+		name, isPulumi := strings.CutPrefix(module.Path, "github.com/pulumi/pulumi-")
+		name, _, isSDK := strings.Cut(name, "/sdk")
+		if isPulumi && isSDK {
+			versions[name] = strings.TrimPrefix(module.Version, "v")
+		}
+	}
+	return versions
+}
+
+// PluginOptions is what Plugins looks at.
+type PluginOptions struct {
+	Wanted  []Plugin
+	Env     map[string]string
+	Beside  string // folder of the engine, where a plugin may be, too
+	Address string // where plugins can be had from; PluginAddress when it is ""
+}
+
+// PluginAddress is where Pulumi has its plugins.
+const PluginAddress = "https://get.pulumi.com/releases/plugins"
+
+// Plugins looks whether the resource plugins are installed or can be had:
+// Pulumi downloads what is missing when it is first needed.
+func Plugins(o PluginOptions) Check {
+	return Check{Name: "plugins", Title: "plugins", Group: Engine, Look: o.look}
+}
+
+func (o PluginOptions) look(ctx context.Context) []Finding {
+	var installed, missing []Plugin
+	for _, plugin := range o.Wanted {
+		if o.isInstalled(plugin) {
+			installed = append(installed, plugin)
+		} else {
+			missing = append(missing, plugin)
+		}
+	}
+	var findings []Finding
+	if len(installed) > 0 {
+		findings = Good(list(installed) + " installed")
+	}
+	var coming []Plugin
+	for i, wrong := range o.obtainAll(ctx, missing) {
+		if wrong == nil {
+			coming = append(coming, missing[i])
+		}
+		findings = append(findings, wrong...)
+	}
+	if len(coming) > 0 {
+		findings = append(findings, Good(list(coming)+" will be downloaded when first needed")...)
+	}
+	return findings
+}
+
+// isInstalled looks where Pulumi does: on PATH, beside itself, and among the
+// plugins it has downloaded, where one that is only half there has a mark.
+func (o PluginOptions) isInstalled(p Plugin) bool {
+	program := "pulumi-resource-" + p.Name
+	if _, ok := findTool(program, o.Env); ok && !isOn(o.Env["PULUMI_IGNORE_AMBIENT_PLUGINS"]) {
+		return true
+	}
+	if _, err := os.Stat(filepath.Join(o.Beside, program)); err == nil && o.Beside != "" {
+		return true
+	}
+	folder := filepath.Join(pulumiHome(o.Env), "plugins", "resource-"+p.Name+"-v"+p.Version)
+	info, err := os.Stat(folder)
+	_, partial := os.Stat(folder + ".partial")
+	return err == nil && info.IsDir() && partial != nil
+}
+
+// obtainAll asks for all plugins at once, for less time than the check has: each
+// that is missing is to be named.
+func (o PluginOptions) obtainAll(ctx context.Context, plugins []Plugin) [][]Finding {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	wrong := make([][]Finding, len(plugins))
+	var all sync.WaitGroup
+	for i, plugin := range plugins {
+		all.Go(func() { wrong[i] = o.obtain(ctx, plugin) })
+	}
+	all.Wait()
+	return wrong
+}
+
+// obtain is what stands in the way of a download, nil for nothing.
+func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
+	install := fmt.Sprintf("install it with `pulumi plugin install resource %s v%s`", p.Name, p.Version)
+	switch {
+	case p.Version == "":
+		return Bad(fmt.Sprintf("pulumi-resource-%s is neither beside the runner nor on PATH", p.Name), "install it beside the runner, or try --simulate")
+	case isOn(o.Env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"]):
+		return Bad(fmt.Sprintf("%s is not installed, and PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION forbids to download it", p), install)
+	}
+	address := fmt.Sprintf("%s/pulumi-resource-%s-v%s-%s-%s.tar.gz", o.address(), p.Name, p.Version, runtime.GOOS, runtime.GOARCH)
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
+	if err != nil {
+		return Doubtful(fmt.Sprintf("%s is not installed: %v", p, err), install)
+	}
+	response, err := httpClient(o.Env).Do(request)
+	if err != nil {
+		return Doubtful(fmt.Sprintf("%s is not installed, and cannot be downloaded now: %v", p, bare(err)), install+" where there is a network")
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return Doubtful(fmt.Sprintf("%s is not installed, and %s answers %s", p, request.URL.Host, response.Status), install)
+	}
+	return nil
+}
+
+func (o PluginOptions) address() string {
+	if o.Address != "" {
+		return o.Address
+	}
+	return PluginAddress
+}
+
+// String is the name with the version.
+func (p Plugin) String() string {
+	if p.Version == "" {
+		return p.Name
+	}
+	return p.Name + " " + p.Version
+}
+
+func list(plugins []Plugin) string {
+	var names []string
+	for _, p := range plugins {
+		names = append(names, p.String())
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// pulumiHome is where Pulumi keeps what it downloads.
+func pulumiHome(env map[string]string) string {
+	if home := env["PULUMI_HOME"]; home != "" {
+		return home
+	}
+	return filepath.Join(env["HOME"], ".pulumi")
+}
+
+// isOn says whether a variable switches something on, as Pulumi reads it.
+func isOn(value string) bool {
+	on, err := strconv.ParseBool(value)
+	return err == nil && on
+}

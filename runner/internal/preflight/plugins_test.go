@@ -1,0 +1,133 @@
+package preflight
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPluginVersions(t *testing.T) {
+	t.Parallel()
+	got := PluginVersions(&debug.BuildInfo{Deps: []*debug.Module{
+		{Path: "github.com/pulumi/pulumi-aws/sdk/v7", Version: "v7.0.0"},
+		{Path: "github.com/pulumi/pulumi-random/sdk", Version: "v1.2.3"},
+		{Path: "github.com/pulumi/pulumi/sdk/v3", Version: "v3.250.0"},
+		{Path: "github.com/pulumi/pulumi-go-provider", Version: "v1.4.0"},
+	}})
+	if diff := cmp.Diff(map[string]string{"aws": "7.0.0", "random": "1.2.3"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// home is an environment whose Pulumi has installed these folders and files.
+func home(t *testing.T, folders, files []string) map[string]string {
+	t.Helper()
+	root := t.TempDir()
+	for _, name := range folders {
+		if err := os.MkdirAll(filepath.Join(root, "plugins", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range files {
+		if err := os.WriteFile(filepath.Join(root, "plugins", name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string]string{"PULUMI_HOME": root}
+}
+
+// TestPluginsInstalled: nobody is asked for what is there.
+func TestPluginsInstalled(t *testing.T) {
+	t.Parallel()
+	wanted := []Plugin{{"aws", "7.0.0"}, {"kind", ""}}
+	env := home(t, []string{"resource-aws-v7.0.0"}, nil)
+	beside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(beside, "pulumi-resource-kind"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	check := Plugins(PluginOptions{Wanted: wanted, Env: env, Beside: beside, Address: "http://127.0.0.1:1"})
+	if diff := cmp.Diff(Good("aws 7.0.0, kind installed"), check.Look(t.Context())); diff != "" {
+		t.Error(diff)
+	}
+	env = onPath(t, map[string]string{"pulumi-resource-aws": "", "pulumi-resource-kind": ""})
+	check = Plugins(PluginOptions{Wanted: wanted, Env: env, Address: "http://127.0.0.1:1"})
+	if diff := cmp.Diff(Good("aws 7.0.0, kind installed"), check.Look(t.Context())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPluginsObtainable asks the place that they are downloaded from for what is
+// missing, another version or only half there.
+func TestPluginsObtainable(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		file := "/pulumi-resource-docker-v4.10.0-" + runtime.GOOS + "-" + runtime.GOARCH + ".tar.gz"
+		if r.Method != http.MethodHead || r.URL.Path != file && !strings.HasPrefix(r.URL.Path, "/pulumi-resource-aws-v7.0.0-") {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	env := home(t, []string{"resource-aws-v7.0.0", "resource-docker-v4.9.0", "resource-kubernetes-v4.33.0"}, []string{"resource-aws-v7.0.0.partial"})
+	wanted := []Plugin{{"aws", "7.0.0"}, {"kubernetes", "4.33.0"}, {"docker", "4.10.0"}, {"linode", "9.9.9"}}
+	got := Plugins(PluginOptions{Wanted: wanted, Env: env, Address: server.URL}).Look(t.Context())
+	want := []Finding{
+		{Status: OK, Text: "kubernetes 4.33.0 installed"},
+		{Warning, "linode 9.9.9 is not installed, and " + host + " answers 404 Not Found", "install it with `pulumi plugin install resource linode v9.9.9`"},
+		{Status: OK, Text: "aws 7.0.0, docker 4.10.0 will be downloaded when first needed"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPluginsMissing(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	for _, test := range []struct {
+		name   string
+		plugin Plugin
+		env    map[string]string
+		want   Status
+		text   string
+	}{
+		{"no network", Plugin{"aws", "7.0.0"}, nil, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
+		{"downloads are forbidden", Plugin{"aws", "7.0.0"}, map[string]string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true"}, Problem, "aws 7.0.0 is not installed, and PULUMI_DISABLE"},
+		{"one that nobody has", Plugin{"kind", ""}, nil, Problem, "pulumi-resource-kind is neither beside the runner nor on PATH"},
+		{"the proxy of the environment file", Plugin{"aws", "7.0.0"}, map[string]string{"HTTP_PROXY": server.URL}, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: proxyconnect"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			address := server.URL
+			if strings.Contains(test.name, "proxy") {
+				address = "http://plugins.example"
+			}
+			env := map[string]string{"PULUMI_HOME": t.TempDir()}
+			for name, value := range test.env {
+				env[name] = value
+			}
+			got := Plugins(PluginOptions{Wanted: []Plugin{test.plugin}, Env: env, Address: address}).Look(t.Context())
+			if worst(got) != test.want || !strings.HasPrefix(got[0].Text, test.text) || got[0].Remedy == "" {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+// TestAmbientPluginsAreIgnored where Pulumi has been told to.
+func TestAmbientPluginsAreIgnored(t *testing.T) {
+	t.Parallel()
+	env := onPath(t, map[string]string{"pulumi-resource-kind": ""})
+	env["PULUMI_IGNORE_AMBIENT_PLUGINS"] = "1"
+	if got := Plugins(PluginOptions{Wanted: []Plugin{{"kind", ""}}, Env: env}).Look(t.Context()); worst(got) != Problem {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,78 @@
+package preflight
+
+import "slices"
+
+// Result is what one check found.
+type Result struct {
+	Name     string    `json:"name"`
+	Title    string    `json:"title"`
+	Group    Group     `json:"group"`
+	Status   Status    `json:"status"` // the worst of the findings
+	Findings []Finding `json:"findings"`
+}
+
+// Report is what all checks found, in order.
+type Report struct{ Results []Result }
+
+// Status is the worst status of all.
+func (r Report) Status() Status {
+	status := OK
+	for _, result := range r.Results {
+		status = worse(status, result.Status)
+	}
+	return status
+}
+
+// Counts is the number of findings of each status.
+func (r Report) Counts() map[Status]int {
+	counts := map[Status]int{}
+	for _, result := range r.Results {
+		for _, finding := range result.Findings {
+			counts[finding.Status]++
+		}
+	}
+	return counts
+}
+
+// Only is the report without the findings of any other status.
+func (r Report) Only(status Status) Report {
+	var only Report
+	for _, result := range r.Results {
+		result.Findings = slices.DeleteFunc(slices.Clone(result.Findings), func(f Finding) bool { return f.Status != status })
+		if len(result.Findings) > 0 {
+			result.Status = status
+			only.Results = append(only.Results, result)
+		}
+	}
+	return only
+}
+
+// Masked is the report with every text changed by mask.
+func (r Report) Masked(mask func(string) string) Report {
+	masked := Report{Results: slices.Clone(r.Results)}
+	for i := range masked.Results {
+		findings := slices.Clone(masked.Results[i].Findings)
+		for j, f := range findings {
+			findings[j] = Finding{f.Status, mask(f.Text), mask(f.Remedy)}
+		}
+		masked.Results[i].Findings = findings
+	}
+	return masked
+}
+
+// worst is the worst status among findings; a check that found nothing to say
+// is as it should be.
+func worst(findings []Finding) Status {
+	status := OK
+	for _, finding := range findings {
+		status = worse(status, finding.Status)
+	}
+	return status
+}
+
+func worse(a, b Status) Status {
+	if slices.Index(Statuses(), b) > slices.Index(Statuses(), a) {
+		return b
+	}
+	return a
+}

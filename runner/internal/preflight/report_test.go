@@ -1,0 +1,134 @@
+package preflight
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func report() Report {
+	check := func(name string, group Group, findings ...Finding) Result {
+		return Check{Name: name, Title: name, Group: group}.found(findings)
+	}
+	return Report{Results: []Result{
+		check("configuration", Environment,
+			Finding{Problem, "config/pulumi/Pulumi.dev.yaml:3: eks:szie is read by no project; did you mean \"eks:size\"?", ""},
+			Finding{Problem, "config/pulumi/Pulumi.dev.yaml: aws:region is missing", "add it"}),
+		check("lock", State, Finding{Status: Skipped, Text: "not looked at"}),
+		check("Docker", Tools, Finding{Status: OK, Text: "the daemon answers, version 27.0"}),
+		check("kubectl", Tools, Finding{Warning, "there is none on PATH", "install it"}),
+	}}
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		findings []Finding
+		want     Status
+	}{
+		{nil, OK},
+		{[]Finding{{Status: OK}, {Status: Skipped}}, Skipped},
+		{[]Finding{{Status: Warning}, {Status: OK}}, Warning},
+		{[]Finding{{Status: Warning}, {Status: Problem}, {Status: OK}}, Problem},
+	} {
+		r := Report{Results: []Result{Check{}.found(tt.findings)}}
+		if got := r.Status(); got != tt.want {
+			t.Errorf("%v: got %s", tt.findings, got)
+		}
+	}
+	if got := (Report{}).Status(); got != OK {
+		t.Errorf("nothing: %s", got)
+	}
+}
+
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	r := report()
+	r.Results[0].Findings[1].Status = Warning
+	got := r.Only(Warning)
+	if len(got.Results) != 2 || len(got.Results[0].Findings) != 1 || got.Status() != Warning || got.Results[1].Name != "kubectl" {
+		t.Errorf("got %v", got)
+	}
+	if len(r.Results[0].Findings) != 2 || r.Results[0].Findings[0].Status != Problem {
+		t.Error("the report itself has changed")
+	}
+}
+
+func TestMasked(t *testing.T) {
+	t.Parallel()
+	r := report()
+	got := r.Masked(func(text string) string { return strings.ReplaceAll(text, "add", "[secret]") })
+	if got.Results[0].Findings[1].Remedy != "[secret] it" || r.Results[0].Findings[1].Remedy != "add it" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	want := `environment
+  problem  configuration: config/pulumi/Pulumi.dev.yaml:3: eks:szie is read by no project; did you mean "eks:size"?
+  problem  configuration: config/pulumi/Pulumi.dev.yaml: aws:region is missing
+           -> add it
+
+tools
+  ok       Docker: the daemon answers, version 27.0
+  warning  kubectl: there is none on PATH
+           -> install it
+
+state
+  skipped  lock: not looked at
+
+2 problems, 1 warning, 1 ok, 1 not looked at
+`
+	if diff := cmp.Diff(want, report().Text(Style{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestNarrowText fits, but for words that are longer than a line.
+func TestNarrowText(t *testing.T) {
+	t.Parallel()
+	want := `environment
+  problem  configuration:
+           config/pulumi/Pulumi.dev.yaml:3:
+           eks:szie is read by no project;
+           did you mean "eks:size"?
+  problem  configuration:
+           config/pulumi/Pulumi.dev.yaml:
+           aws:region is missing
+           -> add it
+
+tools
+  ok       Docker: the daemon answers,
+           version 27.0
+  warning  kubectl: there is none on PATH
+           -> install it
+
+state
+  skipped  lock: not looked at
+
+2 problems, 1 warning, 1 ok, 1 not looked at
+`
+	if diff := cmp.Diff(want, report().Text(Style{Width: 43})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestColour(t *testing.T) {
+	t.Parallel()
+	text := report().Text(Style{Colour: true})
+	if !strings.Contains(text, "\x1b[31mproblem  \x1b[0mconfiguration") || !strings.Contains(text, "\x1b[32mok       \x1b[0mDocker") {
+		t.Errorf("got %q", text)
+	}
+	if plain := report().Text(Style{}); strings.Contains(plain, "\x1b") {
+		t.Errorf("got %q", plain)
+	}
+}
+
+func TestSum(t *testing.T) {
+	t.Parallel()
+	if got := (Report{}).Sum(); got != "no problems, no warnings, 0 ok" {
+		t.Errorf("got %s", got)
+	}
+}

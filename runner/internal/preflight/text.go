@@ -1,0 +1,111 @@
+package preflight
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Look of a report as text.
+const (
+	statusIndent = 2
+	textIndent   = statusIndent + len("problem") + 2
+	arrow        = "-> " // before a remedy
+)
+
+// Style says what the place that shows a text can do.
+type Style struct {
+	Width  int // characters on a line; 0 does not wrap
+	Colour bool
+}
+
+// Text is the report for people: a list in groups, and what it adds up to.
+func (r Report) Text(style Style) string {
+	var b strings.Builder
+	for _, group := range Groups() {
+		b.WriteString(r.group(group, style))
+	}
+	b.WriteString(r.Sum() + "\n")
+	return b.String()
+}
+
+// group is the list of a group's findings under its name; "" when there are none.
+func (r Report) group(group Group, style Style) string {
+	var b strings.Builder
+	for _, result := range r.Results {
+		if result.Group != group {
+			continue
+		}
+		for _, finding := range result.Findings {
+			b.WriteString(style.finding(result.Title, finding))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return string(group) + "\n" + b.String() + "\n"
+}
+
+// finding is a finding on a line of its own, with the remedy below.
+func (s Style) finding(title string, f Finding) string {
+	line := fmt.Sprintf("%s: %s", title, f.Text)
+	text := strings.Repeat(" ", statusIndent) + s.paint(f.Status, fmt.Sprintf("%-*s", textIndent-statusIndent, f.Status)) +
+		s.wrap(line, textIndent) + "\n"
+	if f.Remedy != "" {
+		text += strings.Repeat(" ", textIndent) + arrow + s.wrap(f.Remedy, textIndent+len(arrow)) + "\n"
+	}
+	return text
+}
+
+// Sum says how many findings of each status there are, the worst first.
+func (r Report) Sum() string {
+	counts := r.Counts()
+	parts := []string{plural(counts[Problem], "problem"), plural(counts[Warning], "warning"), fmt.Sprintf("%d ok", counts[OK])}
+	if n := counts[Skipped]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not looked at", n))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, word string) string {
+	switch n {
+	case 0:
+		return "no " + word + "s"
+	case 1:
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+func (s Style) paint(status Status, text string) string {
+	colours := map[Status]string{OK: "32", Skipped: "2", Warning: "33", Problem: "31"}
+	if !s.Colour {
+		return text
+	}
+	return "\x1b[" + colours[status] + "m" + text + "\x1b[0m"
+}
+
+// wrap breaks a text that begins at an indent at spaces, so that it fits, and
+// indents what follows. A longer word stays whole: it may be a command to copy.
+func (s Style) wrap(text string, indent int) string {
+	if s.Width <= 0 {
+		return text
+	}
+	var b strings.Builder
+	used := indent
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case used+1+n > s.Width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			used = indent
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
+}

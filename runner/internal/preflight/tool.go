@@ -1,0 +1,56 @@
+package preflight
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// tool is another program on this machine.
+type tool struct {
+	path string
+	env  map[string]string
+}
+
+// findTool looks for a program on the PATH that Pulumi will have.
+func findTool(name string, env map[string]string) (tool, bool) {
+	for _, folder := range filepath.SplitList(env["PATH"]) {
+		path := filepath.Join(folder, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && filepath.IsAbs(path) {
+			return tool{path: path, env: env}, true
+		}
+	}
+	return tool{}, false
+}
+
+// ask runs the program and returns what it prints. An error has what it says
+// itself, in one line.
+func (t tool) ask(ctx context.Context, args ...string) (string, error) {
+	var stdout, stderr bytes.Buffer
+	command := exec.CommandContext(ctx, t.path, args...)
+	command.Stdout, command.Stderr = &stdout, &stderr
+	command.WaitDelay = 100 * time.Millisecond // what it leaves behind may hold the pipes open
+	for name, value := range t.env {
+		command.Env = append(command.Env, name+"="+value)
+	}
+	err := command.Run()
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		if said := lastLine(stderr.String()); said != "" {
+			return "", errors.New(said)
+		}
+		return "", fmt.Errorf("%s: %w", filepath.Base(t.path), err)
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}
+
+// lastLine is where programs say what went wrong, after what they were doing.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
