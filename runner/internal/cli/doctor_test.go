@@ -109,7 +109,7 @@ func TestDoctorReportsEverything(t *testing.T) {
 			}
 			root, i := newRoot(t, files), newInstalled(t)
 			deployed(t, root)
-			d := healthyDeps(t, root, i)
+			d := atRoot(t, root, i)
 			if test.prepare != nil {
 				test.prepare(t, root, i)
 			}
@@ -126,25 +126,6 @@ func TestDoctorReportsEverything(t *testing.T) {
 }
 
 func now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
-
-// healthyDeps is an outside world in which nothing is wrong: Docker and kubectl
-// answer, and the plugins are there.
-func healthyDeps(t *testing.T, root string, i *installed) Deps {
-	t.Helper()
-	d, _, _ := installedDeps(t, root, i)
-	for name, body := range map[string]string{
-		"docker":  "echo 27.0.1",
-		"kubectl": `echo '{"clientVersion":{"gitVersion":"v1.36.1"}}'`,
-		"aws":     "", "pulumi-resource-aws": "", "pulumi-resource-kind": "", "pulumi-resource-kubernetes": "", "pulumi-resource-docker": "",
-	} {
-		i.write(name, "#!/bin/sh\n"+body+"\n")
-		if err := os.Chmod(filepath.Join(i.folder, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d.Environ = append(d.Environ, "PATH="+i.folder)
-	return d
-}
 
 // leaveLock writes the lock of a run that is or was this owner's.
 func leaveLock(t *testing.T, root string, owner lock.Owner) {
@@ -173,7 +154,7 @@ func TestDoctorReadsOnly(t *testing.T) {
 	for _, args := range [][]string{{"-p", "kind"}, {"-p", "kind", "--simulate"}, {"-p", "kind", "destroy"}} {
 		root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), newInstalled(t)
 		before := tree(t, root)
-		if code, document, stderr := doctorReport(t, healthyDeps(t, root, i), args...); code != exitDone || document.Simulated != slices.Contains(args, "--simulate") {
+		if code, document, stderr := doctorReport(t, atRoot(t, root, i), args...); code != exitDone || document.Simulated != slices.Contains(args, "--simulate") {
 			t.Errorf("%v: exit code %d: %+v %s", args, code, document, stderr)
 		}
 		if diff := cmp.Diff(before, tree(t, root)); diff != "" {
@@ -214,7 +195,7 @@ func TestDoctorAsksForNoMore(t *testing.T) {
 		"-p aws destroy --only certmgr":     slices.Concat(changes, docker[:2], []string{"aws-cli"}),
 	} {
 		root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), newInstalled(t)
-		_, document, stderr := doctorReport(t, healthyDeps(t, root, i), strings.Fields(args)...)
+		_, document, stderr := doctorReport(t, atRoot(t, root, i), strings.Fields(args)...)
 		var got []string
 		for _, result := range document.Checks {
 			got = append(got, result.Name)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
@@ -80,10 +81,11 @@ const (
 	backendTime = 30 * time.Second
 )
 
-// realChecks are those that a simulation does without.
+// realChecks are those that a simulation does without. To an operation that has
+// not begun the secrets are part of its configuration.
 func (e *examination) realChecks() []preflight.Check {
 	var checks []preflight.Check
-	if needsSecrets(e.options.Operation) {
+	if needsSecrets(e.options.Operation) && !e.options.Secrets.Needed {
 		checks = append(checks, preflight.Check{Name: "secrets", Title: "secrets", Group: preflight.Environment, Look: e.resolved(e.secrets)})
 	}
 	checks = append(checks, preflight.Check{Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Look: e.resolved(e.passphrase)})
@@ -149,15 +151,16 @@ func (e *examination) configuration(context.Context) []preflight.Finding {
 	return preflight.Good(fmt.Sprintf("%s has %s, all right", file.File, counted(len(file.Entries), "key")))
 }
 
-// secrets looks which values are missing. Up asks for them, if it can.
+// secrets looks which values are missing. Up asks for them or, told to, makes
+// them; what it can neither ask for nor make is a problem.
 func (e *examination) secrets(context.Context) []preflight.Finding {
 	o := e.options.sessionOptions
 	o.Secrets = secretOptions{Needed: true, Selection: e.options.Selection.Selection}
 	var found []preflight.Finding
 	for _, lack := range e.session.lackingSecrets(o) {
 		finding := preflight.Finding{Status: preflight.Warning, Text: lack.problem(e.session.settings).String()}
-		if lack.line > 0 {
-			finding.Status = preflight.Problem // what is there must not be
+		if !o.Interactive && lack.secret.Generate == projects.None {
+			finding.Status = preflight.Problem
 		}
 		found = append(found, finding)
 	}
@@ -175,6 +178,10 @@ func (e *examination) passphrase(context.Context) []preflight.Finding {
 		SaltFile: s.recordFile(), Env: s.env, Managed: s.managed(),
 	})
 	switch {
+	case errors.Is(err, encryption.ErrNoPassphrase) && e.options.Interactive:
+		return preflight.Doubtful("none is set; "+e.options.Operation+" asks for it", "")
+	case errors.Is(err, encryption.ErrNoPassphrase) && len(s.missingPassphrase(e.options.sessionOptions)) > 0:
+		return preflight.Unseen("not looked at: the configuration lacks it")
 	case err != nil:
 		return preflight.Bad(err.Error(), "")
 	case !verified.Needed:

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -41,20 +39,10 @@ func (e *examination) stateChecks(ctx context.Context, engine func() (engine, er
 	if e.options.Root == "" {
 		return checks
 	}
-	return append(checks, preflight.Disk(e.folders()))
-}
-
-// folders are those that a run writes to.
-func (e *examination) folders() []preflight.Folder {
-	folder := filepath.Join(e.options.Root, ".runner")
-	if e.options.Simulation.On {
-		folder = filepath.Join(folder, "simulated")
+	if e.unresolved != nil {
+		return append(checks, preflight.Disk(runFolders(e.options.Root, e.options.Simulation.On)))
 	}
-	folders := []preflight.Folder{{Name: "the runner's files", Path: folder}, {Name: "temporary files", Path: os.TempDir()}}
-	if state, ok := e.session.stateFolder(); ok && e.unresolved == nil {
-		folders = append(folders, preflight.Folder{Name: "the state", Path: state})
-	}
-	return folders
+	return append(checks, e.session.disk(e.options.Simulation.On))
 }
 
 // errNoEngine says that nothing can be asked; what is wrong with the engine is

@@ -59,6 +59,7 @@ func exitCodes() []struct {
 		{isA[*config.Error], exitConfig},
 		{isA[*config.NoRootError], exitConfig},
 		{isA[*environmentError], exitConfig},
+		{isA[*problemsError], exitConfig},
 		{isA[*plan.SelectionError], exitUsage},
 		{isA[*plan.ExcludedError], exitConfig},
 		{isA[*journal.ResumeError], exitConfig},

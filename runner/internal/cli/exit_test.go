@@ -30,6 +30,7 @@ func TestExitTable(t *testing.T) {
 		{&config.Error{}, exitConfig},
 		{&config.NoRootError{}, exitConfig},
 		{&environmentError{}, exitConfig},
+		{&problemsError{}, exitConfig},
 		{&plan.ExcludedError{}, exitConfig},
 		{&journal.ResumeError{}, exitConfig},
 		{stacks.ErrPassphrase, exitConfig},

@@ -116,13 +116,37 @@ func deployed(t *testing.T, root string) {
 	}
 }
 
-// installedDeps is an outside world at a root, with an installed pulumi.
+// tools puts other programs beside the fake, which answer as they should, and the
+// plugins.
+func (i *installed) tools() {
+	i.t.Helper()
+	for name, body := range map[string]string{
+		"docker": "echo 27.0.1", "kubectl": `echo '{"clientVersion":{"gitVersion":"v1.36.1"}}'`, "aws": "",
+		"pulumi-resource-aws": "", "pulumi-resource-linode": "", "pulumi-resource-kind": "", "pulumi-resource-kubernetes": "", "pulumi-resource-docker": "",
+	} {
+		i.write(name, "#!/bin/sh\n"+body+"\n")
+		if err := os.Chmod(filepath.Join(i.folder, name), 0o755); err != nil {
+			i.t.Fatal(err)
+		}
+	}
+}
+
+// installedDeps is an outside world at a root, with an installed pulumi, in which
+// nothing is wrong.
 func installedDeps(t *testing.T, root string, i *installed) (d Deps, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	d, stdout, stderr = testDeps(t)
+	i.tools()
 	d.Dir = root
-	d.Environ = []string{"HOME=" + t.TempDir(), "RUNNER_PULUMI=" + i.path()}
+	d.Environ = []string{"HOME=" + t.TempDir(), "RUNNER_PULUMI=" + i.path(), "PATH=" + i.folder}
 	d.Programs = func(string) (pulumi.RunFunc, bool) { return func(*pulumi.Context) error { return nil }, true }
 	d.Clouds = func() []simulate.Package { return nil }
 	return d, stdout, stderr
+}
+
+// atRoot is installedDeps for those who take the output elsewhere.
+func atRoot(t *testing.T, root string, i *installed) Deps {
+	t.Helper()
+	d, _, _ := installedDeps(t, root, i)
+	return d
 }

@@ -1,12 +1,154 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 
 	"mara/providers"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
 )
+
+// startChecks has this machine and the cloud looked at while the session opens.
+// The returned function waits for what they find: warnings go to the session,
+// problems are the error. Of simulated clouds only the disk is real.
+func (s *session) startChecks(ctx context.Context, d Deps, o sessionOptions) (wait func() error) {
+	checks := []preflight.Check{s.disk(o.Simulation.On)}
+	selected, err := plan.Select(s.plan, o.Secrets.Selection)
+	if err == nil && !o.Simulation.On { // a selection that is wrong is refused elsewhere
+		facts := preflight.Facts{Operation: o.Lock.Operation, Env: maps.Clone(s.env), Config: s.settings.Config}
+		checks = append(checks, machineChecks(d, s.provider, selected, facts)...)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	var report preflight.Report
+	var stopped error
+	go func() {
+		defer close(done)
+		report, stopped = preflight.Run(ctx, checks)
+	}()
+	s.closers = append(s.closers, func() error { cancel(); <-done; return nil })
+	return sync.OnceValue(func() error {
+		<-done
+		if stopped != nil {
+			return stopped
+		}
+		return s.takeChecks(report.Masked(s.masker.Mask), o)
+	})
+}
+
+// takeChecks makes warnings and an error of what checks have found.
+func (s *session) takeChecks(report preflight.Report, o sessionOptions) error {
+	for _, result := range report.Only(preflight.Warning).Results {
+		for _, finding := range result.Findings {
+			s.warnings = append(s.warnings, result.Title+": "+finding.Text)
+		}
+	}
+	if report.Status() != preflight.Problem {
+		return nil
+	}
+	return &problemsError{problems: report.Only(preflight.Problem), operation: o.Lock.Operation}
+}
+
+// allProblems adds to what has kept an environment from being opened everything
+// else that would: the doctor finds it. Only what is about the configuration or
+// the surroundings comes in numbers.
+func allProblems(ctx context.Context, d Deps, o sessionOptions, err error) error {
+	if exitCode(err) != exitConfig {
+		return err
+	}
+	e, examined := examine(d, doctorOptions{
+		sessionOptions: o, Operation: o.Lock.Operation, Selection: selectionOptions{Selection: o.Secrets.Selection},
+	})
+	if examined != nil || e.unresolved != nil {
+		return err
+	}
+	report, examined := preflight.Run(ctx, e.checks(ctx))
+	if closed := e.session.close(); closed != nil || examined != nil {
+		return err
+	}
+	problems := report.Masked(e.session.masker.Mask).Only(preflight.Problem)
+	if problems.Counts()[preflight.Problem] <= numberOf(err) {
+		return err
+	}
+	return &problemsError{problems: problems, operation: o.Lock.Operation, cause: err}
+}
+
+// numberOf is the number of problems that an error tells.
+func numberOf(err error) int {
+	var several *problemsError
+	if errors.As(err, &several) {
+		return several.problems.Counts()[preflight.Problem]
+	}
+	return len(findings(err))
+}
+
+// problemsError says what has to be put right before an operation.
+type problemsError struct {
+	problems  preflight.Report
+	operation string
+	cause     error // that was found first; nil when the checks have found it
+}
+
+// Unwrap is the cause.
+func (e *problemsError) Unwrap() error { return e.cause }
+
+// lines are the problems with their remedies.
+func (e *problemsError) lines() (texts []string, remedy string) {
+	for _, result := range e.problems.Results {
+		for _, finding := range result.Findings {
+			text := result.Title + ": " + finding.Text
+			if remedy = finding.Remedy; remedy != "" {
+				text += "\n    -> " + remedy
+			}
+			texts = append(texts, text)
+		}
+	}
+	return texts, remedy
+}
+
+// Error lists the problems, one on a line; a single one has its remedy for the
+// next step.
+func (e *problemsError) Error() string {
+	texts, _ := e.lines()
+	if len(texts) == 1 {
+		text, _, _ := strings.Cut(texts[0], "\n")
+		return text
+	}
+	return fmt.Sprintf("%d problems are in the way of %s:\n  %s", len(texts), e.operation, strings.Join(texts, "\n  "))
+}
+
+// NextStep says what to do.
+func (e *problemsError) NextStep() string {
+	if texts, remedy := e.lines(); len(texts) == 1 && remedy != "" {
+		return remedy
+	}
+	return "nothing was changed; `runner doctor " + e.operation + "` looks at all of it again"
+}
+
+// runFolders are the folders that a run writes to, besides that of the state.
+func runFolders(root string, simulated bool) []preflight.Folder {
+	folder := filepath.Join(root, ".runner")
+	if simulated {
+		folder = filepath.Join(folder, "simulated")
+	}
+	return []preflight.Folder{{Name: "the runner's files", Path: folder}, {Name: "temporary files", Path: os.TempDir()}}
+}
+
+// disk looks at the folders that this environment writes to.
+func (s *session) disk(simulated bool) preflight.Check {
+	folders := runFolders(s.settings.Root, simulated)
+	if state, ok := s.stateFolder(); ok {
+		folders = append(folders, preflight.Folder{Name: "the state", Path: state})
+	}
+	return preflight.Disk(folders)
+}
 
 // machineChecks are those that look at this machine and at clouds, for a
 // provider's operation on the projects of a plan.

@@ -52,43 +52,65 @@ const (
 )
 
 // openSession opens the environment that the options choose. Every problem that
-// can be found before anything changes is found here.
-func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (_ *session, err error) {
+// can be found before anything changes is found here, and for an operation all
+// of them are told at once.
+func openSession(ctx context.Context, d Deps, o sessionOptions, why need) (*session, error) {
 	s := &session{masker: event.NewMasker(), profile: newProfile(d, o.Profile)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
+	err := s.open(ctx, d, o, why)
+	if err == nil {
+		return s, nil
+	}
+	err = errors.Join(err, s.close())
+	if why == toOperate {
+		err = allProblems(ctx, d, o, err)
+	}
+	return nil, err
+}
+
+func (s *session) open(ctx context.Context, d Deps, o sessionOptions, why need) error {
 	if err := s.resolve(o, why); err != nil {
-		return nil, err
+		return err
 	}
 	s.profile.lap("configuration")
 	if why == toOperate {
 		if err := s.lockEnvironment(ctx, d, o.Lock); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	s.profile.lap("lock")
+	checked := func() error { return nil }
+	if why == toOperate {
+		checked = s.startChecks(ctx, d, o)
+	}
 	engine, err := s.startEngine(ctx, d, o)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if o.Interactive { // nobody is asked anything for what cannot go well
+		if err := checked(); err != nil {
+			return err
+		}
 	}
 	if err := s.provideSecrets(ctx, d, o, why); err != nil {
-		return nil, err
+		return err
 	}
 	copies, err := s.prepareFiles(o, why)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.profile.lap("passphrase key")
 	if why == toOperate && o.Simulation.On {
 		if err := s.startClouds(ctx, d, o); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	s.profile.lap("clouds")
-	return s, s.openStacks(ctx, d, engine, copies, why)
+	if err := s.openStacks(ctx, d, engine, copies, why); err != nil {
+		return err
+	}
+	err = checked()
+	s.profile.lap("checks")
+	return err
 }
 
 // openStacks asks the backend which of the environment's stacks exist.

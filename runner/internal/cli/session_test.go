@@ -13,7 +13,8 @@ import (
 )
 
 // TestSessionRefuses: what is wrong is found in the order in which it costs
-// more to find out, and pulumi is asked nothing before the rest is right.
+// more to find out, and pulumi is asked nothing before the rest is right. Only
+// an operation goes on to look for what else is wrong.
 func TestSessionRefuses(t *testing.T) {
 	t.Parallel()
 	const kind = "config:\n  kubernetes:infra_type: kind\n"
@@ -27,10 +28,10 @@ func TestSessionRefuses(t *testing.T) {
 	}{
 		{"no root", "status -s dev", nil, nil, exitConfig, "error: no folder with config/pulumi here", nil},
 		{"no provider", "status -s dev", map[string]string{"environment": ""}, nil, exitUsage, "error: --provider: no provider is named", nil},
-		{"wrong configuration before a wrong engine", "refresh -s dev --pulumi /nowhere", map[string]string{"Pulumi.dev.yaml": kind + "  kind:nodez: 1\n"}, nil,
-			exitConfig, "error: config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project", nil},
+		{"wrong configuration and a wrong engine", "refresh -s dev --pulumi /nowhere", map[string]string{"Pulumi.dev.yaml": kind + "  kind:nodez: 1\n"}, nil,
+			exitConfig, "error: 3 problems are in the way of refresh:\n  configuration: config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project", nil},
 		{"the runner's own key", "up -s dev", map[string]string{"Pulumi.dev.yaml": kind + "  mara:simulated: \"true\"\n"}, nil,
-			exitConfig, "error: config/pulumi/Pulumi.dev.yaml:3: mara:simulated is the runner's own", nil},
+			exitConfig, "error: config/pulumi/Pulumi.dev.yaml:3: mara:simulated is the runner's own", []string{"stack ls --all --json"}},
 		{"missing engine before a missing passphrase", "outputs -s dev --pulumi /nowhere/pulumi", map[string]string{"Pulumi.dev.yaml": kind}, nil,
 			exitConfig, "error: no pulumi at /nowhere/pulumi: ", nil},
 		{"no passphrase", "outputs -s dev", map[string]string{"Pulumi.dev.yaml": kind}, nil,

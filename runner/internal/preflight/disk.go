@@ -19,8 +19,8 @@ type Folder struct {
 
 // How much space there has to be, and should be.
 const (
-	leastSpace  = 32 << 20
-	enoughSpace = 512 << 20
+	leastSpace  = 1 << 20
+	enoughSpace = 256 << 20
 )
 
 // Disk looks whether folders can be written to, and how much space they have.

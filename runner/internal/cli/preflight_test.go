@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/config"
+	"mara/runner/internal/preflight"
+)
+
+// TestOperationsLookFirst: what the doctor would call a problem stops an
+// operation before it changes anything, and what it would warn of does not.
+func TestOperationsLookFirst(t *testing.T) {
+	t.Parallel()
+	const kind, aws = "config:\n  kubernetes:infra_type: kind\n", "config:\n  kubernetes:infra_type: aws\n  aws:region: us-west-2\n"
+	noDocker := func(i *installed) { i.write("docker", "#!/bin/sh\necho no daemon >&2; exit 1\n") }
+	noPlugins := func(i *installed) {
+		for _, name := range []string{"kind", "kubernetes"} {
+			_ = os.Remove(filepath.Join(i.folder, "pulumi-resource-"+name))
+		}
+	}
+	for _, test := range []struct {
+		name, args, config string
+		prepare            func(i *installed)
+		code               int
+		stderr             string // the start
+	}{
+		{"one problem", "destroy --yes", kind, noDocker, exitConfig,
+			"error: Docker: its daemon does not answer: no daemon\nhint: start Docker, or set DOCKER_HOST to a daemon that runs\n"},
+		{"many", "destroy --yes", kind, func(i *installed) { noDocker(i); noPlugins(i) }, exitConfig,
+			"error: 3 problems are in the way of destroy:\n  plugins: pulumi-resource-kind is neither beside the runner nor on PATH\n    -> install it beside"},
+		{"and those of the configuration", "destroy --yes", kind + "  kind:nodez: 1\n", noDocker, exitConfig,
+			"error: 2 problems are in the way of destroy:\n  configuration: config/pulumi/Pulumi.dev.yaml:3: kind:nodez"},
+		{"not of the projects that are left out", "destroy --only certmgr", aws, noDocker, exitUsage, "error: destroy needs a confirmation"},
+		{"not of a simulation", "destroy --simulate", kind, noDocker, exitUsage, "error: destroy needs a confirmation"},
+		{"repair looks, too", "repair --yes", kind, noDocker, exitConfig, "error: Docker: its daemon does not answer"},
+		{"a warning only", "repair --yes", aws, noDocker, exitDone, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n", "Pulumi.dev.yaml": test.config}), newInstalled(t)
+			deployed(t, root)
+			i.stacks(map[string]int{"certmgr": 3})
+			d, _, stderr := installedDeps(t, root, i)
+			test.prepare(i)
+			code := Run(context.Background(), d, strings.Fields(test.args))
+			if code != test.code || !strings.HasPrefix(stderr.String(), test.stderr) {
+				t.Errorf("exit code %d: %s", code, stderr)
+			}
+			for _, call := range i.calls() {
+				if call != "" && !strings.HasPrefix(call, "stack ls") {
+					t.Errorf("pulumi was asked to %s", call)
+				}
+			}
+			checkNothingIsLeft(t, root, i)
+			if locks, _ := filepath.Glob(filepath.Join(root, ".runner/locks/*")); len(locks) > 0 {
+				t.Errorf("locks are left: %v", locks)
+			}
+		})
+	}
+}
+
+// TestTakeChecks: warnings are shown with the run, problems are the error.
+func TestTakeChecks(t *testing.T) {
+	t.Parallel()
+	result := func(title string, findings ...preflight.Finding) preflight.Result {
+		return preflight.Result{Title: title, Status: findings[0].Status, Findings: findings}
+	}
+	warning, problem := preflight.Doubtful("none", "get one")[0], preflight.Bad("broken", "mend it")[0]
+	s := &session{}
+	if err := s.takeChecks(preflight.Report{Results: []preflight.Result{result("Docker", preflight.Good("27")[0]), result("kubectl", warning)}}, sessionOptions{}); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"kubectl: none"}, s.warnings); diff != "" {
+		t.Error(diff)
+	}
+	err := s.takeChecks(preflight.Report{Results: []preflight.Result{result("Docker", problem, warning)}}, sessionOptions{Lock: lockOptions{Operation: "up"}})
+	var problems *problemsError
+	if !errors.As(err, &problems) || err.Error() != "Docker: broken" || problems.NextStep() != "mend it" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestProblemsError keeps the cause, so that nobody else has to know.
+func TestProblemsError(t *testing.T) {
+	t.Parallel()
+	cause := &config.Error{Problems: []config.Problem{{Text: "bad"}}}
+	err := &problemsError{operation: "up", cause: cause, problems: preflight.Report{Results: []preflight.Result{
+		{Title: "configuration", Status: preflight.Problem, Findings: preflight.Bad("bad", "")},
+		{Title: "Docker", Status: preflight.Problem, Findings: preflight.Bad("broken", "mend it")},
+	}}}
+	want := "2 problems are in the way of up:\n  configuration: bad\n  Docker: broken\n    -> mend it"
+	if err.Error() != want || err.NextStep() != "nothing was changed; `runner doctor up` looks at all of it again" || !errors.Is(err, cause) {
+		t.Errorf("got %s; %s", err, err.NextStep())
+	}
+	if !slices.Equal([]int{numberOf(err), numberOf(cause), numberOf(errors.New("x"))}, []int{2, 1, 1}) {
+		t.Error("miscounted")
+	}
+}
