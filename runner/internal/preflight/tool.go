@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -36,6 +37,8 @@ func (t tool) ask(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, t.path, args...)
 	command.Stdout, command.Stderr = &stdout, &stderr
 	command.WaitDelay = 100 * time.Millisecond // what it leaves behind may hold the pipes open
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) } // with all it has started
 	for name, value := range t.env {
 		command.Env = append(command.Env, name+"="+value)
 	}

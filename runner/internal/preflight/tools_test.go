@@ -2,8 +2,12 @@ package preflight
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -108,10 +112,42 @@ func TestFindTool(t *testing.T) {
 // behind that holds the pipes.
 func TestAskEnds(t *testing.T) {
 	t.Parallel()
-	slow, _ := findTool("slow", onPath(t, map[string]string{"slow": "/bin/sleep 600 & /bin/sleep 600"}))
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
+	file := filepath.Join(t.TempDir(), "pid")
+	slow, _ := findTool("slow", onPath(t, map[string]string{"slow": "/bin/sleep 600 & echo $! > " + file + "; /bin/sleep 600"}))
+	ctx, cancel := context.WithCancel(t.Context())
+	pids := make(chan int, 1)
+	go func() {
+		defer cancel()
+		pids <- pidIn(file)
+	}()
 	if _, err := slow.ask(ctx); err == nil {
 		t.Error("it answered")
 	}
+	if pid := <-pids; !gone(pid) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		t.Error("what the program had started goes on")
+	}
+}
+
+// pidIn waits for the number of a process in a file.
+func pidIn(file string) int {
+	for {
+		content, _ := os.ReadFile(file)
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(content))); err == nil && strings.HasSuffix(string(content), "\n") {
+			return pid
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// gone says whether a process has ended, if only a moment after it was killed.
+func gone(pid int) bool {
+	for range 100 {
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || strings.Contains(string(state), ") Z ") {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
 }
