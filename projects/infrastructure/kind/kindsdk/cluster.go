@@ -42,35 +42,35 @@ type Cluster struct {
 
 type clusterArgs struct {
 	// The name of the cluster; its context in a kubeconfig is "kind-" and this name.
-	Name string `pulumi:"name"`
+	Name string `pulumi:"name" provider:"replaceOnChanges"`
 	// The node image, with its digest.
-	NodeImage string `pulumi:"nodeImage"`
+	NodeImage string `pulumi:"nodeImage" provider:"replaceOnChanges"`
 	// How many control-plane nodes; 1 when nil.
-	ControlPlanes *int `pulumi:"controlPlanes"`
+	ControlPlanes *int `pulumi:"controlPlanes" provider:"replaceOnChanges"`
 	// How many worker nodes; 0 when nil: the only control-plane node then takes the workload.
-	Workers *int `pulumi:"workers"`
+	Workers *int `pulumi:"workers" provider:"replaceOnChanges"`
 	// The address of this machine that HTTPPort and HTTPSPort listen on; 127.0.0.1 when nil.
-	ListenAddress *string `pulumi:"listenAddress"`
+	ListenAddress *string `pulumi:"listenAddress" provider:"replaceOnChanges"`
 	// The port of this machine that leads to port 80 of the first node that takes workload; none when nil.
-	HTTPPort *int `pulumi:"httpPort"`
+	HTTPPort *int `pulumi:"httpPort" provider:"replaceOnChanges"`
 	// The port of this machine that leads to port 443 of the first node that takes workload; none when nil.
-	HTTPSPort *int `pulumi:"httpsPort"`
+	HTTPSPort *int `pulumi:"httpsPort" provider:"replaceOnChanges"`
 	// The address of this machine that the API server listens on; 127.0.0.1 when nil.
-	APIServerAddress *string `pulumi:"apiServerAddress"`
+	APIServerAddress *string `pulumi:"apiServerAddress" provider:"replaceOnChanges"`
 	// The port of this machine that the API server listens on; a free one when nil.
-	APIServerPort *int `pulumi:"apiServerPort"`
+	APIServerPort *int `pulumi:"apiServerPort" provider:"replaceOnChanges"`
 	// The range of pod addresses; kind's own default when nil.
-	PodSubnet *string `pulumi:"podSubnet"`
+	PodSubnet *string `pulumi:"podSubnet" provider:"replaceOnChanges"`
 	// The range of service addresses; kind's own default when nil.
-	ServiceSubnet *string `pulumi:"serviceSubnet"`
+	ServiceSubnet *string `pulumi:"serviceSubnet" provider:"replaceOnChanges"`
 	// Folders of this machine to mount into every node.
-	Mounts []ClusterMount `pulumi:"mounts"`
+	Mounts []ClusterMount `pulumi:"mounts" provider:"replaceOnChanges"`
 	// Registry host to the URL that the nodes pull its images from instead.
 	RegistryMirrors map[string]string `pulumi:"registryMirrors"`
 	// Images of this machine to load into every node.
 	Preload []string `pulumi:"preload"`
 	// Labels of every node.
-	Labels map[string]string `pulumi:"labels"`
+	Labels map[string]string `pulumi:"labels" provider:"replaceOnChanges"`
 	// How many seconds to wait for the nodes to be ready; 300 when nil.
 	WaitSeconds *int `pulumi:"waitSeconds"`
 }

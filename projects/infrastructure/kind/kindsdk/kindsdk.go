@@ -4,7 +4,8 @@
 // reflection on those (marshalling, mocks, simulation) works here as well:
 // an Args type answers ElementType with the struct whose `pulumi` tags name the
 // inputs, where a pointer, slice or map is optional and anything else required,
-// and the resource struct lists the outputs. Types are registered nowhere: the
+// and the resource struct lists the outputs. Inputs that cannot be changed say
+// so with the tag that the provider uses. Types are registered nowhere: the
 // programs lift none of them, so no init function is needed.
 package kindsdk
 

@@ -33,13 +33,13 @@ type Registry struct {
 
 type registryArgs struct {
 	// The name of the container, and its host name on the network.
-	Name string `pulumi:"name"`
+	Name string `pulumi:"name" provider:"replaceOnChanges"`
 	// The image of the registry.
-	Image string `pulumi:"image"`
+	Image string `pulumi:"image" provider:"replaceOnChanges"`
 	// The address of this machine that the registry listens on; 127.0.0.1 when nil.
-	HostAddress *string `pulumi:"hostAddress"`
+	HostAddress *string `pulumi:"hostAddress" provider:"replaceOnChanges"`
 	// The port of this machine that the registry listens on.
-	HostPort int `pulumi:"hostPort"`
+	HostPort int `pulumi:"hostPort" provider:"replaceOnChanges"`
 	// The container network of the cluster's nodes.
 	Network string `pulumi:"network"`
 	// The name of the cluster whose nodes pull from the registry.
@@ -49,7 +49,7 @@ type registryArgs struct {
 	// The names of the node containers to wire.
 	NodeNames []string `pulumi:"nodeNames"`
 	// Labels of the container.
-	Labels map[string]string `pulumi:"labels"`
+	Labels map[string]string `pulumi:"labels" provider:"replaceOnChanges"`
 }
 
 // RegistryArgs are the inputs of Registry.

@@ -2,6 +2,7 @@ package clouds
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 
 	"mara/projects/infrastructure/kind/kindsdk"
@@ -15,11 +16,7 @@ func kind() simulate.Package {
 		Resources: []simulate.Resource{
 			resource[kindsdk.ClusterArgs, kindsdk.Cluster](kindsdk.ClusterToken, simulate.Resource{
 				Latency: seconds(60, 5, 5), ID: field("name"), Secrets: []string{"kubeconfig"},
-				ReplaceOn: []string{
-					"name", "nodeImage", "controlPlanes", "workers", "listenAddress", "httpPort", "httpsPort",
-					"apiServerAddress", "apiServerPort", "podSubnet", "serviceSubnet", "mounts", "labels",
-				},
-				Check: checkKindCluster, Outputs: kindCluster,
+				ReplaceOn: fixed[kindsdk.ClusterArgs](), Check: checkKindCluster, Outputs: kindCluster,
 				Links: func(o simulate.Object) simulate.Links {
 					return simulate.Links{Provides: []simulate.Fact{
 						{Name: reachable(kindServer(o))}, {Name: "kind/cluster/" + o.ID},
@@ -27,12 +24,24 @@ func kind() simulate.Package {
 				},
 			}),
 			resource[kindsdk.RegistryArgs, kindsdk.Registry](kindsdk.RegistryToken, simulate.Resource{
-				Latency: seconds(8, 3, 1), ID: field("name"), ReplaceOn: []string{"name", "image", "hostAddress", "hostPort"},
+				Latency: seconds(8, 3, 1), ID: field("name"), ReplaceOn: fixed[kindsdk.RegistryArgs](),
 				Outputs: kindRegistry,
 				Links:   links(nil, once(needs("clusterName", "kind/cluster/", "no nodes found for cluster"))),
 			}),
 		},
 	}
+}
+
+// fixed are the inputs that cannot be changed, by the tags that the SDK and the
+// provider share.
+func fixed[A typed]() []string {
+	var inputs []string
+	for _, field := range reflect.VisibleFields(argsOf[A]()) {
+		if field.Tag.Get("provider") == "replaceOnChanges" {
+			inputs = append(inputs, field.Tag.Get("pulumi"))
+		}
+	}
+	return inputs
 }
 
 var kindName = regexp.MustCompile(`^[a-z0-9.-]+$`)

@@ -1,0 +1,209 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Container is what there is to know about a container.
+type Container struct {
+	ID       string
+	Name     string
+	Image    string // as it was asked for
+	Running  bool
+	Labels   map[string]string
+	Mounts   []string // where, in the container
+	Networks []string
+	Ports    []Port
+}
+
+// Port is a port of this machine that leads into a container.
+type Port struct {
+	Address   string // of this machine; "" or 0.0.0.0 for all
+	Host      int
+	Container string // with the protocol: 5000/tcp
+}
+
+// described is a container as `container inspect` tells it.
+type described struct {
+	ID     string `json:"Id"`
+	Name   string
+	State  struct{ Running bool }
+	Config struct {
+		Image  string
+		Labels map[string]string
+	}
+	ImageName  string // podman
+	Mounts     []struct{ Destination string }
+	HostConfig struct {
+		PortBindings map[string][]struct{ HostIP, HostPort string }
+	}
+	NetworkSettings struct{ Networks map[string]any }
+}
+
+func (d described) container() Container {
+	c := Container{
+		ID: d.ID, Name: strings.TrimPrefix(d.Name, "/"), Image: d.Config.Image, Running: d.State.Running,
+		Labels: d.Config.Labels, Networks: slices.Sorted(maps.Keys(d.NetworkSettings.Networks)),
+	}
+	for _, mount := range d.Mounts {
+		c.Mounts = append(c.Mounts, mount.Destination)
+	}
+	for _, inside := range slices.Sorted(maps.Keys(d.HostConfig.PortBindings)) {
+		for _, binding := range d.HostConfig.PortBindings[inside] {
+			port, _ := strconv.Atoi(binding.HostPort)
+			c.Ports = append(c.Ports, Port{Address: binding.HostIP, Host: port, Container: inside})
+		}
+	}
+	return c
+}
+
+// List finds the containers with a label, NAME or NAME=VALUE, stopped ones too;
+// with "" all. They come in the order of their names.
+func (r *Runtime) List(ctx context.Context, label string) ([]Container, error) {
+	args := []string{"ps", "--all", "--format", "{{.Names}}"}
+	if label != "" {
+		args = append(args, "--filter", "label="+label)
+	}
+	listed, err := r.output(ctx, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	names := strings.Fields(listed)
+	if len(names) == 0 {
+		return nil, nil
+	}
+	slices.Sort(names)
+	found, err := r.inspect(ctx, names...)
+	if missing(err) { // one has gone since
+		return r.one(ctx, names)
+	}
+	return found, err
+}
+
+// one asks for one container after the other, and leaves out those that are gone.
+func (r *Runtime) one(ctx context.Context, names []string) ([]Container, error) {
+	var found []Container
+	for _, name := range names {
+		c, ok, err := r.Find(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			found = append(found, c)
+		}
+	}
+	return found, nil
+}
+
+// Find looks for a container by its name.
+func (r *Runtime) Find(ctx context.Context, name string) (Container, bool, error) {
+	found, err := r.inspect(ctx, name)
+	if missing(err) || err == nil && len(found) == 0 {
+		return Container{}, false, nil
+	}
+	if err != nil {
+		return Container{}, false, err
+	}
+	return found[0], true, nil
+}
+
+func (r *Runtime) inspect(ctx context.Context, names ...string) ([]Container, error) {
+	text, err := r.output(ctx, nil, append([]string{"container", "inspect"}, names...)...)
+	if err != nil {
+		return nil, err
+	}
+	var all []described
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		return nil, fmt.Errorf("%s container inspect answered with something else than JSON: %w", r.Name, err)
+	}
+	var found []Container
+	for _, d := range all {
+		found = append(found, d.container())
+	}
+	return found, nil
+}
+
+// Spec is a container to be.
+type Spec struct {
+	Name    string
+	Image   string
+	Network string
+	Labels  map[string]string
+	Volumes map[string]string // volume to where, in the container
+	Publish []Port
+	Restart string // policy
+}
+
+// Create starts a new container in the background and returns its id.
+func (r *Runtime) Create(ctx context.Context, s Spec) (string, error) {
+	args := []string{"run", "--detach", "--name", s.Name}
+	if s.Restart != "" {
+		args = append(args, "--restart", s.Restart)
+	}
+	if s.Network != "" {
+		args = append(args, "--network", s.Network)
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Labels)) {
+		args = append(args, "--label", key+"="+s.Labels[key])
+	}
+	for _, volume := range slices.Sorted(maps.Keys(s.Volumes)) {
+		args = append(args, "--volume", volume+":"+s.Volumes[volume])
+	}
+	for _, p := range s.Publish {
+		args = append(args, "--publish", p.publish())
+	}
+	return r.output(ctx, nil, append(args, s.Image)...)
+}
+
+func (p Port) publish() string {
+	host := strconv.Itoa(p.Host)
+	switch {
+	case p.Address == "":
+		return host + ":" + p.Container
+	case strings.Contains(p.Address, ":"):
+		return "[" + p.Address + "]:" + host + ":" + p.Container
+	}
+	return p.Address + ":" + host + ":" + p.Container
+}
+
+// Start starts containers that have stopped.
+func (r *Runtime) Start(ctx context.Context, names ...string) error {
+	return r.silent(ctx, append([]string{"start"}, names...)...)
+}
+
+// Remove stops and removes containers, with the volumes that have no name.
+// Those that are gone already are no error.
+func (r *Runtime) Remove(ctx context.Context, names ...string) error {
+	for _, name := range names {
+		if err := r.silent(ctx, "rm", "--force", "--volumes", name); err != nil && !missing(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Exec runs a command in a container and returns what it prints.
+func (r *Runtime) Exec(ctx context.Context, container string, stdin io.Reader, command ...string) (string, error) {
+	args := []string{"exec"}
+	if stdin != nil {
+		args = append(args, "--interactive")
+	}
+	return r.output(ctx, stdin, append(append(args, container), command...)...)
+}
+
+// Clashes tells that two ports of this machine cannot be held at once.
+func (p Port) Clashes(other Port) bool {
+	if p.Host == 0 || p.Host != other.Host {
+		return false
+	}
+	return p.Address == other.Address || everywhere(p.Address) || everywhere(other.Address)
+}
+
+func everywhere(address string) bool { return address == "" || address == "0.0.0.0" || address == "::" }

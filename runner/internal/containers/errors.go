@@ -1,0 +1,84 @@
+package containers
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// ExitError is a command that has failed, with what it said about it.
+type ExitError struct {
+	Command string // program and verb
+	Code    int
+	Stderr  string
+}
+
+// Error is the line in which runtimes tell what is wrong.
+func (e *ExitError) Error() string {
+	text := e.reason()
+	if text == "" {
+		text = fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Command + ": " + text
+}
+
+// reason is the last line that is not a hint at --help.
+func (e *ExitError) reason() string {
+	lines := strings.Split(strings.TrimSpace(e.Stderr), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimSpace(lines[i])
+		if line == "" || strings.HasPrefix(line, "See '") || strings.HasPrefix(line, "Run '") {
+			continue
+		}
+		line = strings.TrimPrefix(line, "docker: ")
+		line = strings.TrimPrefix(line, "Error: ")
+		return strings.TrimPrefix(line, "Error response from daemon: ")
+	}
+	return ""
+}
+
+func says(err error, phrases ...string) bool {
+	var exit *ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	text := strings.ToLower(exit.Stderr)
+	for _, phrase := range phrases {
+		if strings.Contains(text, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// Unreachable tells that the runtime's daemon does not answer.
+func Unreachable(err error) bool {
+	return says(err, "cannot connect to the docker daemon", "is the docker daemon running", "cannot connect to podman",
+		"failed to connect to", "rootless containerd not running", "cannot access containerd socket", "error during connect")
+}
+
+// missing tells that there is no container, network, volume or image of the name.
+func missing(err error) bool {
+	return says(err, "no such container", "no such object", "no container with name or id", "no such network", "network not found",
+		"no such volume", "no such image", "no such id", "unable to find network", "not found")
+}
+
+// portInError finds the port that an error is about, in the words of docker,
+// Docker Desktop and podman. What stands before it is an address with colons of
+// its own, perhaps.
+var portInError = regexp.MustCompile(`:(\d+)(?:: bind| failed)|port tcp \S*?:(\d+) ->|host port (?:for )?[^ /]*?:(\d+)[:/]`)
+
+// PortTaken is the port that another program or container holds, "" when the
+// error is about something else.
+func PortTaken(err error) string {
+	if !says(err, "port is already allocated", "address already in use", "ports are not available") {
+		return ""
+	}
+	var exit *ExitError
+	errors.As(err, &exit)
+	if match := portInError.FindStringSubmatch(strings.ToLower(exit.Stderr)); match != nil {
+		return strings.Join(match[1:], "") // one of them has matched
+	}
+	return "unknown"
+}

@@ -1,0 +1,103 @@
+// Package containers works with the container runtime of this machine through
+// its command, as kind itself does: docker, podman and nerdctl take the same
+// arguments for what is needed here.
+package containers
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+)
+
+// Names are the runtimes that kind works with, in kind's order of preference.
+func Names() []string { return []string{"docker", "nerdctl", "podman"} }
+
+// Command is one call of a runtime's command.
+type Command struct {
+	Name   string // the program
+	Args   []string
+	Stdin  io.Reader // nil for none
+	Stdout io.Writer
+}
+
+// Runner runs a command. It is the only way out of this package; the error of
+// a command that has failed is an *ExitError.
+type Runner func(ctx context.Context, c Command) error
+
+// Runtime is a container runtime.
+type Runtime struct {
+	Name string
+	run  Runner
+}
+
+// New makes a runtime of a command's name; no program is started yet.
+func New(name string, run Runner) *Runtime { return &Runtime{Name: name, run: run} }
+
+// Find is the runtime to use: the one that is asked for, or the first that
+// look finds. Which of them a daemon answers for is not asked here.
+func Find(name string, look func(name string) bool, run Runner) (*Runtime, error) {
+	if name != "" {
+		if !look(name) {
+			return nil, fmt.Errorf("there is no %s on the PATH: install it, or choose another container runtime (kind:runtime)", name)
+		}
+		return New(name, run), nil
+	}
+	for _, candidate := range Names() {
+		if look(candidate) {
+			return New(candidate, run), nil
+		}
+	}
+	return nil, fmt.Errorf("there is no container runtime on the PATH: install one of %s", strings.Join(Names(), ", "))
+}
+
+// OnPath tells whether a program is on the PATH.
+func OnPath(name string) bool {
+	_, err := exec.LookPath(name)
+	return err == nil
+}
+
+// Run starts the program and waits for it. When ctx ends it is killed.
+func Run(ctx context.Context, c Command) error {
+	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
+	var stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, &stderr
+	err := cmd.Run()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if cmd.ProcessState == nil {
+		return fmt.Errorf("%s could not be started: %w", c.Name, err)
+	}
+	return &ExitError{Command: c.Name + " " + verb(c.Args), Code: cmd.ProcessState.ExitCode(), Stderr: stderr.String()}
+}
+
+// verb is what a command does, without its arguments: those may be long, and
+// some are nobody's business.
+func verb(args []string) string {
+	switch {
+	case len(args) == 0:
+		return ""
+	case len(args) > 1 && (args[0] == "container" || args[0] == "network" || args[0] == "volume" || args[0] == "image"):
+		return args[0] + " " + args[1]
+	}
+	return args[0]
+}
+
+// output runs a command of the runtime and returns what it prints.
+func (r *Runtime) output(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	var stdout bytes.Buffer
+	err := r.run(ctx, Command{Name: r.Name, Args: args, Stdin: stdin, Stdout: &stdout})
+	return strings.TrimSpace(stdout.String()), err
+}
+
+// silent runs a command of the runtime for its effect.
+func (r *Runtime) silent(ctx context.Context, args ...string) error {
+	_, err := r.output(ctx, nil, args...)
+	return err
+}

@@ -1,0 +1,106 @@
+package kindprovider
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	p "github.com/pulumi/pulumi-go-provider"
+)
+
+// finish does what can be done again and again to a cluster that is complete:
+// mirrors, images, and what there is to know of it. before is nil for a cluster
+// that is new.
+func (w clusterWork) finish(ctx context.Context, n nodes, before *ClusterState) (ClusterState, error) {
+	state := ClusterState{
+		ClusterArgs: w.args, NodeNames: n.workload(), Network: n.network(), UID: n.mark.uid,
+	}
+	if before != nil { // until they are read again
+		state.Kubeconfig, state.Endpoint = before.Kubeconfig, before.Endpoint
+	}
+	if kubeconfig, endpoint, err := w.kubeconfig(ctx); err == nil {
+		state.Kubeconfig, state.Endpoint = kubeconfig, endpoint
+	} else {
+		return state, incomplete(err)
+	}
+	var old ClusterArgs
+	if before != nil {
+		old = before.ClusterArgs
+	}
+	if err := w.mirror(ctx, n, old.RegistryMirrors); err != nil {
+		return state, incomplete(err)
+	}
+	if err := w.preload(ctx); err != nil {
+		return state, incomplete(err)
+	}
+	return state, nil
+}
+
+// hostsFolder is where containerd looks for what a registry is to be pulled from.
+const hostsFolder = "/etc/containerd/certs.d"
+
+// mirror tells the nodes' containerd where to pull from.
+func (w clusterWork) mirror(ctx context.Context, n nodes, old map[string]string) error {
+	for _, node := range n.workload() {
+		for _, host := range slices.Sorted(maps.Keys(w.args.RegistryMirrors)) {
+			content := hostsFile(w.args.RegistryMirrors[host])
+			if err := w.write(ctx, node, path.Join(hostsFolder, host, "hosts.toml"), content); err != nil {
+				return err
+			}
+		}
+		for _, host := range slices.Sorted(maps.Keys(old)) {
+			if _, kept := w.args.RegistryMirrors[host]; kept {
+				continue
+			}
+			if _, err := w.Containers.Exec(ctx, node, nil, "rm", "-rf", path.Join(hostsFolder, host)); err != nil {
+				return fmt.Errorf("removing the mirror of %s on %s: %w", host, node, err)
+			}
+		}
+	}
+	return nil
+}
+
+func hostsFile(url string) string {
+	return fmt.Sprintf("[host.%q]\n  capabilities = [\"pull\", \"resolve\"]\n", url)
+}
+
+// preload loads images of this machine into all nodes.
+func (w clusterWork) preload(ctx context.Context) error {
+	if len(w.args.Preload) == 0 {
+		return nil
+	}
+	folder, err := os.MkdirTemp("", "kind-preload-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	for _, image := range w.args.Preload {
+		if err := w.ensureImage(ctx, image, "image to preload"); err != nil {
+			return err
+		}
+		p.GetLogger(ctx).InfoStatusf("loading %s into the nodes", image)
+		if err := w.load(ctx, image, filepath.Join(folder, "image.tar")); err != nil {
+			return fmt.Errorf("loading %s into the nodes: %w", image, err)
+		}
+	}
+	return nil
+}
+
+func (w clusterWork) load(ctx context.Context, image, archive string) error {
+	file, err := os.Create(archive)
+	if err != nil {
+		return err
+	}
+	err = w.Containers.Save(ctx, image, file)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return w.Clusters.Load(ctx, w.args.Name, archive)
+}

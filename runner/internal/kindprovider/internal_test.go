@@ -1,0 +1,143 @@
+package kindprovider
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	p "github.com/pulumi/pulumi-go-provider"
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+)
+
+func ref[T any](v T) *T { return &v }
+
+func clusterArgs() ClusterArgs {
+	return ClusterArgs{
+		Name: "c", NodeImage: "i", ControlPlanes: ref(1), Workers: ref(0), ListenAddress: ref(loopback),
+		APIServerAddress: ref(loopback), WaitSeconds: ref(300), HTTPPort: ref(8080),
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	args := clusterArgs()
+	args.ControlPlanes, args.Workers, args.APIServerPort = ref(2), ref(2), ref(6443)
+	args.PodSubnet, args.Labels = ref("10.1.0.0/16"), map[string]string{"l": "v"}
+	args.Mounts = []ClusterMount{{HostPath: "/srv", ContainerPath: "/data", ReadOnly: ref(true)}}
+	got := args.config(mark{"owner", "uid"})
+	node := func(role v1alpha4.NodeRole) v1alpha4.Node {
+		return v1alpha4.Node{Role: role, Image: "i", Labels: args.Labels, ExtraMounts: []v1alpha4.Mount{
+			{HostPath: "/dev/null", ContainerPath: "/kind/owner/owner/uid", Readonly: true},
+			{HostPath: "/srv", ContainerPath: "/data", Readonly: true},
+		}}
+	}
+	want := &v1alpha4.Cluster{
+		TypeMeta:   v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"},
+		Name:       "c",
+		Networking: v1alpha4.Networking{APIServerAddress: loopback, APIServerPort: 6443, PodSubnet: "10.1.0.0/16"},
+		Nodes: []v1alpha4.Node{
+			node(v1alpha4.ControlPlaneRole), node(v1alpha4.ControlPlaneRole), node(v1alpha4.WorkerRole), node(v1alpha4.WorkerRole),
+		},
+	}
+	// The ports lead to the first node that takes workload.
+	want.Nodes[2].ExtraPortMappings = []v1alpha4.PortMapping{
+		{ContainerPort: 80, HostPort: 8080, ListenAddress: loopback, Protocol: v1alpha4.PortMappingProtocolTCP},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("config (-want +got):\n%s", diff)
+	}
+	names := []string{"c-control-plane", "c-control-plane2", "c-worker", "c-worker2"}
+	if diff := cmp.Diff(names, args.nodeNames()); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if single := clusterArgs().config(mark{}); len(single.Nodes) != 1 || len(single.Nodes[0].ExtraPortMappings) != 1 {
+		t.Errorf("a single node is %+v", single.Nodes)
+	}
+}
+
+func TestMark(t *testing.T) {
+	t.Parallel()
+	want := mark{"owner", "uid"}
+	if got, ok := readMark([]string{"/var", want.path()}); !ok || got != want {
+		t.Errorf("read %+v, %t", got, ok)
+	}
+	if got, ok := readMark([]string{"/var", "/kind/owner"}); ok {
+		t.Errorf("read %+v where there is none", got)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	plain, changeable, other := clusterArgs(), clusterArgs(), clusterArgs()
+	changeable.Preload, changeable.RegistryMirrors, changeable.WaitSeconds = []string{"i"}, map[string]string{"a": "b"}, ref(1)
+	other.HTTPPort = ref(80)
+	if plain.fingerprint() != changeable.fingerprint() || plain.fingerprint() == other.fingerprint() {
+		t.Error("it must tell what cannot be changed, and nothing else")
+	}
+}
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	before := clusterArgs()
+	tests := []struct {
+		name   string
+		change func(*ClusterArgs)
+		want   map[string]p.DiffKind
+	}{
+		{"nothing", func(*ClusterArgs) {}, map[string]p.DiffKind{}},
+		{"an empty list for none", func(c *ClusterArgs) { c.Preload = []string{} }, map[string]p.DiffKind{}},
+		{"in place", func(c *ClusterArgs) { c.Preload = []string{"i"} }, map[string]p.DiffKind{"preload": p.Update}},
+		{"by replacement", func(c *ClusterArgs) { c.HTTPPort = nil }, map[string]p.DiffKind{"httpPort": p.UpdateReplace}},
+		{
+			"inside of a list", func(c *ClusterArgs) { c.Mounts = []ClusterMount{{HostPath: "/a"}}; c.WaitSeconds = ref(1) },
+			map[string]p.DiffKind{"mounts": p.UpdateReplace, "waitSeconds": p.Update},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			after := clusterArgs()
+			test.change(&after)
+			response := diff(before, after)
+			got := map[string]p.DiffKind{}
+			for name, change := range response.DetailedDiff {
+				got[name] = change.Kind
+			}
+			if d := cmp.Diff(test.want, got); d != "" || response.HasChanges != (len(test.want) > 0) || !response.DeleteBeforeReplace {
+				t.Errorf("%+v\n%s", response, d)
+			}
+		})
+	}
+}
+
+// TestInterruptible disturbs work that cannot be stopped until it gives up.
+func TestInterruptible(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cause := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		disturbed := make(chan struct{}, 3)
+		work := func() error {
+			cancel(cause)
+			for range 3 {
+				<-disturbed
+			}
+			return errors.New("its nodes are gone")
+		}
+		err := interruptible(ctx, work, func(ctx context.Context) {
+			if ctx.Err() != nil {
+				t.Error("the disturbance is cancelled, too")
+			}
+			disturbed <- struct{}{}
+		})
+		if !errors.Is(err, cause) {
+			t.Errorf("error %v, want the cause of the cancellation", err)
+		}
+	})
+	failure := errors.New("failure")
+	if err := interruptible(t.Context(), func() error { return failure }, nil); !errors.Is(err, failure) {
+		t.Errorf("error %v", err)
+	}
+}
