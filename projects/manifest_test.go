@@ -3,8 +3,10 @@ package projects_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
 	"mara/projects"
@@ -34,8 +36,28 @@ func TestPulumiReadsManifests(t *testing.T) {
 			} else if _, err := os.Stat(filepath.Join(main, "main.go")); err != nil {
 				t.Error(err)
 			}
+			checkPlugins(t, root, folder, project)
 			checkConfigFolder(t, root, filepath.Join(folder, project.StackConfigDir), p)
 		})
+	}
+}
+
+// checkPlugins holds that projects on kind name the folder of the provider that
+// is made here, and that others name none.
+func checkPlugins(t *testing.T, root, folder string, project *workspace.Project) {
+	t.Helper()
+	var want, got []workspace.PluginOptions
+	if strings.HasPrefix(string(project.Name), "kind-") {
+		want = []workspace.PluginOptions{{Name: "kind", Path: filepath.Join(root, "bin")}}
+	}
+	if project.Plugins != nil {
+		got = project.Plugins.Providers
+	}
+	for i := range got {
+		got[i].Path = filepath.Join(folder, got[i].Path)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("plugins (-want +got):\n%s", diff)
 	}
 }
 

@@ -7,6 +7,7 @@ func kind() layout {
 		title:    "Kubernetes in Docker",
 		cluster:  "kind-cluster",
 		registry: "kind-registry",
+		shipped:  []string{"kind"},
 		plugins:  []string{"kind"},
 		checks:   []Check{{Name: "docker", Needed: everyOperation()}}, // the cluster itself runs in it
 		first: []node{

@@ -12,6 +12,7 @@ type layout struct {
 	name, title string
 	cluster     string              // project that exports the kubeconfig
 	registry    string              // project that exports the registry
+	shipped     []string            // resource providers that are shipped with the runner
 	first       []node              // before the shared list
 	behind      map[string][]node   // put in right behind a shared project
 	after       map[string][]string // further order of shared projects
@@ -71,7 +72,7 @@ func (l layout) nodes() []node {
 
 // provider fills the names in from the catalogue.
 func (l layout) provider() Provider {
-	p := Provider{Name: l.name, Title: l.title, ClusterProject: l.cluster, RegistryProject: l.registry}
+	p := Provider{Name: l.name, Title: l.title, ClusterProject: l.cluster, RegistryProject: l.registry, Shipped: l.shipped}
 	p.Plugins = append(slices.Clone(l.plugins), "kubernetes", "docker")
 	p.Checks = append(slices.Clone(l.checks), sharedChecks()...)
 	for _, n := range l.nodes() {

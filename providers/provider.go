@@ -24,6 +24,7 @@ type Provider struct {
 	Steps           []Step   // in the order of a run
 	Plugins         []string // resource plugins of Pulumi's that its projects use
 	Checks          []Check  // what has to be right before an operation
+	Shipped         []string // those of them that come with the runner: Pulumi cannot download them
 }
 
 // Step is one project of an environment and what it waits for, by the names of

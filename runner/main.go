@@ -49,6 +49,7 @@ func run() int {
 		PulumiVersion:    sdk.Version.String(),
 		Now:              time.Now,
 		Engines:          engines(),
+		PluginFolders:    besideRunner(),
 		Interrupt:        levels,
 		Programs:         programs.ByName,
 		Clouds:           clouds.Packages,
@@ -69,11 +70,8 @@ func size() (width, height int) {
 // RUNNER_ENGINE says.
 func engines() []string {
 	var paths []string
-	if self, err := os.Executable(); err == nil {
-		if target, err := filepath.EvalSymlinks(self); err == nil {
-			self = target
-		}
-		paths = append(paths, filepath.Join(filepath.Dir(self), "mara-engine"))
+	for _, folder := range besideRunner() {
+		paths = append(paths, filepath.Join(folder, "mara-engine"))
 	}
 	if path := os.Getenv("RUNNER_ENGINE"); path != "" {
 		paths = append(paths, path)
@@ -88,6 +86,19 @@ func plugins() map[string]string {
 		return nil
 	}
 	return preflight.PluginVersions(info)
+}
+
+// besideRunner is the folder of this program, links followed; none when that
+// cannot be told.
+func besideRunner() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	if target, err := filepath.EvalSymlinks(self); err == nil {
+		self = target
+	}
+	return []string{filepath.Dir(self)}
 }
 
 // buildVersion is the linked version, or what Go knows about the build.

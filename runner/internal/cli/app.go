@@ -38,6 +38,7 @@ type Deps struct {
 	Now              func() time.Time
 	Size             func() (width, height int) // of the terminal at stdout; zeros when it is none
 	Engines          []string                   // where mara-engine may be, in order of preference
+	PluginFolders    []string                   // folders in which resource providers may be
 	Interrupt        *interrupt.Levels          // how hard to stop; nil in tests that never stop
 	Programs         stacks.Programs            // the programs of the projects
 	Clouds           func() []simulate.Package  // the clouds that can be simulated

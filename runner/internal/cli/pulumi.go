@@ -141,6 +141,7 @@ func (s *session) openProject(ctx context.Context, d Deps, o pulumiOptions) (str
 	if o.Simulation.On {
 		return s.simulatedCopy(work, project, copies)
 	}
+	s.findPlugins(d, o.Simulation.On)
 	return s.plainCopy(work, project)
 }
 
@@ -183,7 +184,10 @@ func (s *session) plainCopy(work string, project projects.Project) (string, erro
 	if err != nil {
 		return "", err
 	}
-	manifest, err := yaml.Marshal(map[string]string{"name": project.Name, "runtime": "go", "stackConfigDir": relative})
+	manifest, err := yaml.Marshal(map[string]any{
+		"name": project.Name, "runtime": "go", "stackConfigDir": relative,
+		"plugins": map[string]any{"providers": pluginList(s.plugins)},
+	})
 	if err != nil {
 		return "", err
 	}

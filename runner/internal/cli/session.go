@@ -34,8 +34,9 @@ type session struct {
 	owner    lock.Owner
 	warnings []string // to begin the run with
 
-	engine    engine // nil until it is started
-	takenOver bool   // the lock, from a run that did not end properly
+	engine    engine            // nil until it is started
+	plugins   map[string]string // resource providers beside the runner, with their folders
+	takenOver bool              // the lock, from a run that did not end properly
 	profile   *profile
 	env       map[string]string
 	folder    string // .runner or .runner/simulated
@@ -71,6 +72,7 @@ func (s *session) open(ctx context.Context, d Deps, o sessionOptions, why need) 
 	if err := s.resolve(o, why); err != nil {
 		return err
 	}
+	s.findPlugins(d, o.Simulation.On)
 	s.profile.lap("configuration")
 	if why == toOperate {
 		if err := s.lockEnvironment(ctx, d, o.Lock); err != nil {
@@ -132,6 +134,7 @@ func (s *session) openStacks(ctx context.Context, d Deps, engine engine, copies 
 		SecretsFile:  copies.Secrets,
 		Env:          s.env,
 		Programs:     s.profile.measure(rooted(d.Programs, s.settings.Root)),
+		Plugins:      s.plugins,
 		Masker:       s.masker,
 		Empty:        !s.hasState(),
 	})

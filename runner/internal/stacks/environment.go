@@ -37,8 +37,9 @@ type Options struct {
 	SecretsFile  []byte            // content of the secrets project's stack file
 	Env          map[string]string // environment of Pulumi and its plugins
 	Programs     Programs
-	Masker       *event.Masker // learns the secret values that come by
-	Empty        bool          // the backend has no stacks yet; it is not asked
+	Plugins      map[string]string // resource provider -> folder with its program
+	Masker       *event.Masker     // learns the secret values that come by
+	Empty        bool              // the backend has no stacks yet; it is not asked
 }
 
 // secretsProject is the one project with a stack file of its own.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/runner/internal/event"
@@ -247,5 +248,23 @@ func TestChangesOfAnEngineThatWasKilled(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "the engine process ended in the middle of the operation") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestPlugins has Pulumi's own code find the provider of a working copy.
+func TestPlugins(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	e := openWith(t, newFake(t), func(o *Options) { o.Empty, o.Plugins = true, map[string]string{"kind": folder} })
+	dir, err := e.workingCopy("kind-cluster")
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := workspace.LoadProject(filepath.Join(dir, "Pulumi.yaml"))
+	if err != nil || project.Plugins == nil || len(project.Plugins.Providers) != 1 {
+		t.Fatalf("%v: %+v", err, project)
+	}
+	if p := project.Plugins.Providers[0]; p.Name != "kind" || p.Path != folder {
+		t.Errorf("the plugin is %+v", p)
 	}
 }

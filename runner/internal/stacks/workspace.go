@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
@@ -62,6 +64,7 @@ func (e *Environment) workingCopy(project string) (string, error) {
 	settings, err := json.Marshal(workspace.Project{
 		Name:    tokens.PackageName(project),
 		Runtime: workspace.NewProjectRuntimeInfo("go", nil),
+		Plugins: e.plugins(),
 	})
 	if err != nil {
 		return "", err
@@ -82,6 +85,18 @@ func (e *Environment) workingCopy(project string) (string, error) {
 		}
 	}
 	return dir, nil
+}
+
+// plugins tells Pulumi where the resource providers are that it cannot download.
+func (e *Environment) plugins() *workspace.Plugins {
+	if len(e.options.Plugins) == 0 {
+		return nil
+	}
+	var plugins workspace.Plugins
+	for _, name := range slices.Sorted(maps.Keys(e.options.Plugins)) {
+		plugins.Providers = append(plugins.Providers, workspace.PluginOptions{Name: name, Path: e.options.Plugins[name]})
+	}
+	return &plugins
 }
 
 func (e *Environment) stackFile(project string) []byte {
