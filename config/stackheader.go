@@ -31,6 +31,19 @@ func (c Ciphertext) MarshalYAML() (any, error) {
 	return map[string]string{"secure": string(c)}, nil
 }
 
+// Header is what the file says about its encryption.
+func (f StackFile) Header() (Header, error) {
+	var got struct {
+		Salt     string `yaml:"encryptionsalt"`
+		Provider string `yaml:"secretsprovider"`
+		Key      string `yaml:"encryptedkey"`
+	}
+	if err := yaml.Unmarshal(f.Content, &got); err != nil {
+		return Header{}, syntaxError(f.File, f.Content, err)
+	}
+	return Header{EncryptionSalt: got.Salt, SecretsProvider: got.Provider, EncryptedKey: got.Key}, nil
+}
+
 // EditHeader gives the file another header and returns the new content. As with
 // Edit, everything else stays byte for byte.
 func (f StackFile) EditHeader(header Header) ([]byte, error) {
@@ -111,15 +124,7 @@ func hasHeader(before StackFile, content []byte, header Header) bool {
 	if err != nil || !reflect.DeepEqual(before.Values(), after.Values()) {
 		return false
 	}
-	var got struct {
-		Salt     string `yaml:"encryptionsalt"`
-		Provider string `yaml:"secretsprovider"`
-		Key      string `yaml:"encryptedkey"`
-	}
-	if err := yaml.Unmarshal(content, &got); err != nil {
-		return false
-	}
-	if (Header{EncryptionSalt: got.Salt, SecretsProvider: got.Provider, EncryptedKey: got.Key}) != header {
+	if got, err := after.Header(); err != nil || got != header {
 		return false
 	}
 	return slices.Equal(restOf(before.Content), restOf(content))

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"mara/config"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/prompt"
+	"mara/runner/internal/stacks"
 )
 
 // passphraseTries is how often a wrong passphrase may be typed.
@@ -50,6 +52,54 @@ func (s *session) providePassphrase(ctx context.Context, d Deps, o sessionOption
 	return nil
 }
 
+// adoptSalt finds the salt of an environment that was deployed from elsewhere,
+// as a fresh checkout has none: with it a wrong passphrase is found before
+// anything changes.
+func (s *session) adoptSalt(ctx context.Context, d Deps, o sessionOptions) error {
+	if o.Simulation.On || !s.hasState() {
+		return nil
+	}
+	options := s.encryptionOptions(o)
+	schemes, err := encryption.SchemesOf(options)
+	if err != nil {
+		return s.encryptionError(err)
+	}
+	if scheme, needed := schemes.Passphrase(options); !needed || scheme.Salt != "" {
+		return nil
+	}
+	salt, err := s.deployedSalt(ctx, d, o)
+	if err != nil || salt == "" {
+		return err
+	}
+	if err := encryption.SaveSalt(options, salt); err != nil {
+		return s.encryptionError(err)
+	}
+	return nil
+}
+
+// deployedSalt is the salt in the environment's states.
+func (s *session) deployedSalt(ctx context.Context, d Deps, o sessionOptions) (string, error) {
+	if folder, isFile := s.stateFolder(); isFile {
+		return stacks.SaltInFolder(folder, s.settings.Stack.Text), nil
+	}
+	engine, err := s.engineOf(ctx, d, o)
+	if err != nil {
+		return "", err
+	}
+	work, err := os.MkdirTemp("", "mara-salt-*")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	deployed, err := stacks.Open(ctx, stacks.Options{
+		Command: engine, Stack: s.settings.Stack.Text, Organization: "organization", WorkDir: work, Env: s.env, Masker: s.masker,
+	})
+	if err != nil {
+		return "", err
+	}
+	return deployed.Salt(ctx)
+}
+
 // usePassphrase gives the passphrase to Pulumi, by the environment of its
 // workers, and masks it.
 func (s *session) usePassphrase(text string) {
@@ -78,7 +128,7 @@ func (q passphraseQuestion) ask(ctx context.Context, scheme encryption.Scheme) (
 		if !errors.Is(wrong, encryption.ErrPassphrase) {
 			break
 		}
-		fmt.Fprintf(q.Stderr, "That is not the passphrase that %s was encrypted with.\n", scheme.File)
+		fmt.Fprintf(q.Stderr, "That is not the passphrase of %s.\n", q.stack)
 	}
 	return "", &environmentError{text: wrong.Error()}
 }

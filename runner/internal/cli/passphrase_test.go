@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/prompt/prompttest"
 )
 
@@ -77,7 +78,7 @@ func TestAskedForThePassphrase(t *testing.T) {
 	first := newKeeper(t, nil)
 	first.run(0, "long enough", "set", "prometheus:admin_password", "-")
 	const question = "Passphrase for the secrets of dev:"
-	const wrong = "That is not the passphrase that config/pulumi/secrets/Pulumi.dev.yaml was encrypted with."
+	const wrong = "That is not the passphrase of dev."
 	for _, test := range []struct {
 		name string
 		talk dialogue
@@ -104,6 +105,30 @@ func TestAskedForThePassphrase(t *testing.T) {
 				t.Errorf("there are %d values", len(k.values()))
 			}
 		})
+	}
+}
+
+// TestFreshCheckout of an environment that was deployed from elsewhere: its
+// states know the passphrase.
+func TestFreshCheckout(t *testing.T) {
+	t.Parallel()
+	key, err := encryption.NewKey(secretsPassphrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, person := atTerminal(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	backend := t.TempDir()
+	k.deps.Environ = append(k.deps.Environ, "PULUMI_BACKEND_URL=file://"+backend)
+	writeFile(t, filepath.Join(backend, ".pulumi/stacks/kubeconfig/dev.json"), "{}")
+	writeFile(t, filepath.Join(backend, ".pulumi/stacks/kind-cluster/dev.json"),
+		`{"version":3,"checkpoint":{"latest":{"secrets_providers":{"type":"passphrase","state":{"salt":"`+key.Salt()+`"}}}}}`)
+	code := k.start("secrets", "generate", "prometheus:admin_password")
+	k.talk(person, dialogue{
+		{"Passphrase for the secrets of dev:", "wrong\r"},
+		{"That is not the passphrase", secretsPassphrase + "\r"},
+	})
+	if got := code(); got != exitDone || !strings.Contains(k.content(), "encryptionsalt: "+key.Salt()+"\n") {
+		t.Errorf("exit code %d\n%s", got, person.Screen())
 	}
 }
 

@@ -69,6 +69,11 @@ func (s *session) provideSecrets(ctx context.Context, d Deps, o sessionOptions, 
 	if why == toLook {
 		return nil
 	}
+	if why == toOperate {
+		if err := s.adoptSalt(ctx, d, o); err != nil {
+			return err
+		}
+	}
 	if err := s.providePassphrase(ctx, d, o); err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ func secretsCommand(d Deps) *cli.Command {
 			secretsRotateCommand(d),
 			secretsRemoveCommand(d),
 			secretsExportCommand(d),
+			secretsProviderCommand(d),
 		},
 	}
 }
@@ -37,8 +38,9 @@ func secretsCommand(d Deps) *cli.Command {
 // secretsOptions are the options of the commands about secrets.
 type secretsOptions struct {
 	sessionOptions
-	Keys []string
-	File string // of export
+	Keys          []string
+	File          string // of export
+	NewPassphrase string // source of change-provider
 }
 
 // secretsAction is what runs a command about secrets.
@@ -63,7 +65,15 @@ func parseSecretsOptions(c *cli.Context, d Deps, most int) (secretsOptions, erro
 	if err != nil {
 		return secretsOptions{}, err
 	}
-	o := secretsOptions{sessionOptions: session, File: c.String("to-file"), Keys: c.Args().Slice()}
+	o := secretsOptions{sessionOptions: session, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase"), Keys: c.Args().Slice()}
+	if o.NewPassphrase != "" && !isSource(o.NewPassphrase) {
+		return o, usage("secrets "+c.Command.Name, "--new-passphrase: %s; write %s", neverOnTheLine, sourceForms)
+	}
+	if hasFlag(c.Command, "lock-timeout") {
+		if o.Lock, err = parseLock(c, "secrets "+c.Command.Name); err != nil {
+			return o, err
+		}
+	}
 	if most >= 0 && len(o.Keys) > most { // what is too much may be a value
 		return o, usage("secrets "+c.Command.Name, "there are too many arguments")
 	}

@@ -18,6 +18,12 @@ import (
 // openSealer opens what the secrets file is encrypted with: the passphrase's
 // key, or the key service that the file names, which Pulumi asks.
 func (s *session) openSealer(ctx context.Context, d Deps, o sessionOptions) (encryption.Sealer, error) {
+	if err := s.checkNoChange(); err != nil {
+		return nil, err
+	}
+	if err := s.adoptSalt(ctx, d, o); err != nil {
+		return nil, err
+	}
 	if err := s.providePassphrase(ctx, d, o); err != nil {
 		return nil, err
 	}
@@ -200,6 +206,7 @@ func (s *session) lockSecrets(ctx context.Context, d Deps) (release func() error
 	if err != nil {
 		return nil, s.folderError(err)
 	}
+	s.ignoreInGit()
 	return held.Release, nil
 }
 

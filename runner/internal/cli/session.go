@@ -79,6 +79,11 @@ func (s *session) open(ctx context.Context, d Deps, o sessionOptions, why need) 
 			return err
 		}
 	}
+	if why != toLook {
+		if err := s.checkNoChange(); err != nil {
+			return err
+		}
+	}
 	s.profile.lap("lock")
 	checked := func() error { return nil }
 	if why == toOperate {

@@ -130,6 +130,9 @@ func (p *preparation) forgetSecrets() {
 // inherit lets the secrets project use the key service of the others, unless
 // its own file says how it is encrypted.
 func (p *preparation) inherit() {
+	if provider := p.stack.text(providerKey); provider != "" && provider == p.secrets.text(providerKey) && p.stack.text(dataKey) == "" {
+		p.stack.setText(dataKey, p.secrets.text(dataKey)) // the runner has made it for the secrets
+	}
 	if p.secrets.text(saltKey) != "" || p.secrets.text(providerKey) != "" {
 		return
 	}
@@ -233,9 +236,7 @@ func (p *preparation) ownSalt() (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := "# The salt of this environment's passphrase key, until " + filepath.Base(p.Stack.Path) + " has one.\n" +
-		saltKey + ": " + key.Salt() + "\n"
-	return key, write(p.SaltFile, []byte(text))
+	return key, SaveSalt(p.Options, key.Salt())
 }
 
 // copies renders the working copies.
@@ -258,6 +259,13 @@ func (p *preparation) copies() (Copies, error) {
 		p.result.Known = append(p.result.Known, p.passphrase)
 	}
 	return p.result, nil
+}
+
+// SaveSalt keeps the salt of an environment whose stack files have none.
+func SaveSalt(o Options, salt string) error {
+	text := "# The salt of this environment's passphrase key, until " + filepath.Base(o.Stack.Path) + " has one.\n" +
+		saltKey + ": " + salt + "\n"
+	return write(o.SaltFile, []byte(text))
 }
 
 // write replaces a file that only the user may read.

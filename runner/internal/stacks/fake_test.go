@@ -39,6 +39,7 @@ type fakePulumi struct {
 
 	mu    sync.Mutex // guards calls
 	calls []call
+	input string // what the last command has read
 }
 
 func newFake(t *testing.T, calls ...call) *fakePulumi {
@@ -56,7 +57,7 @@ func newFake(t *testing.T, calls ...call) *fakePulumi {
 func (f *fakePulumi) Version() semver.Version { return sdk.Version }
 
 // Run implements auto.PulumiCommand.
-func (f *fakePulumi) Run(ctx context.Context, dir string, _ io.Reader, _, _ []io.Writer,
+func (f *fakePulumi) Run(ctx context.Context, dir string, stdin io.Reader, _, _ []io.Writer,
 	env []string, args ...string,
 ) (string, string, int, error) {
 	line := strings.Join(args, " ")
@@ -67,6 +68,13 @@ func (f *fakePulumi) Run(ctx context.Context, dir string, _ io.Reader, _, _ []io
 	}
 	if c.check != nil {
 		c.check(dir, env, args)
+	}
+	if stdin != nil {
+		content, err := io.ReadAll(stdin)
+		if err != nil {
+			f.t.Error(err)
+		}
+		f.input = string(content)
 	}
 	if c.events != nil {
 		f.stream(ctx, flag(args, "--event-log"), c.events)

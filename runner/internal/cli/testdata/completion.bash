@@ -220,6 +220,12 @@ _runner() {
     "secrets --stack"|"secrets -s") offered=""; known=1 ;;
     "secrets --provider"|"secrets -p") offered="aws linode kind"; known=1 ;;
     "secrets --pulumi") offered=""; known=1 ;;
+    "secrets --new-passphrase") offered=""; known=1 ;;
+    "secrets --lock-timeout") offered=""; known=1 ;;
+    "secrets --root") offered=""; known=1 ;;
+    "secrets --stack"|"secrets -s") offered=""; known=1 ;;
+    "secrets --provider"|"secrets -p") offered="aws linode kind"; known=1 ;;
+    "secrets --pulumi") offered=""; known=1 ;;
     "unlock --root") offered=""; known=1 ;;
     "unlock --stack"|"unlock -s") offered=""; known=1 ;;
     "unlock --provider"|"unlock -p") offered="aws linode kind"; known=1 ;;
@@ -287,7 +293,7 @@ _runner() {
     destroy) offered="--remove-stacks --force-forget --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     status) offered="--output --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     outputs) offered="--output --show-secrets --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
-    secrets) offered="list set generate rotate remove export --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --to-file --root --stack --provider --yes --non-interactive --pulumi --debug --no-color" ;;
+    secrets) offered="list set generate rotate remove export change-provider --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --to-file --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --new-passphrase --lock-timeout --root --stack --provider --yes --non-interactive --pulumi --debug --no-color" ;;
     unlock) offered="--force --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     repair) offered="--import --only --skip --from --until --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     history) offered="--output --limit --root --stack --simulate --debug --no-color" ;;

@@ -371,7 +371,17 @@ _runner() {
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
-        '1:argument:(list set generate rotate remove export)'
+        '--new-passphrase[take the new passphrase from SOURCE\: - (stdin), @FILE or env\:NAME]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
+        '--non-interactive[never ask anything; what is missing is an error]' \
+        '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]' \
+        '1:argument:(list set generate rotate remove export change-provider)'
       ;;
     unlock)
       _arguments \
