@@ -25,7 +25,7 @@ func (e *examination) stateChecks(ctx context.Context, engine func() (engine, er
 		}
 		ctx, cancel := context.WithTimeout(ctx, backendTime-time.Second) // so that it ends before the checks do
 		defer cancel()
-		return e.session.openStacks(ctx, e.deps, running, encryption.Copies{}, toLook)
+		return e.session.openStacks(ctx, e.deps, e.options.sessionOptions, running, encryption.Copies{}, toLook)
 	})
 	checks := []preflight.Check{
 		{Name: "backend", Title: "backend", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.backend(open))},

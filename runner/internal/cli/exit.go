@@ -65,6 +65,7 @@ func exitCodes() []struct {
 		{isA[*journal.ResumeError], exitConfig},
 		{is(stacks.ErrPassphrase), exitConfig},
 		{isA[*pendingError], exitConfig},
+		{isA[*brokenStatesError], exitConfig},
 		{isA[*lockedStacksError], exitLocked},
 		{isA[*stacks.LockedError], exitLocked},
 		{isA[*lock.HeldError], exitLocked},

@@ -35,6 +35,7 @@ func TestExitTable(t *testing.T) {
 		{&journal.ResumeError{}, exitConfig},
 		{stacks.ErrPassphrase, exitConfig},
 		{&pendingError{}, exitConfig},
+		{&brokenStatesError{}, exitConfig},
 		{&lockedStacksError{}, exitLocked},
 		{&stacks.LockedError{}, exitLocked},
 		{&lock.HeldError{}, exitLocked},

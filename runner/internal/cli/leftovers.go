@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -20,6 +23,7 @@ type leftLock struct {
 	Project string
 	Holder  string // who, and since when
 	Dead    bool   // its process ran on this machine and is gone
+	File    string // "" where the backend keeps no files
 }
 
 // String says whose lock it is.
@@ -49,7 +53,7 @@ func (s *session) leftLocks(p plan.Plan) ([]leftLock, error) {
 			return nil, err
 		}
 		for _, l := range locks {
-			left = append(left, leftLock{Project: project, Holder: l.String(), Dead: l.Host == host && !lock.IsAlive(l.PID)})
+			left = append(left, leftLock{Project: project, Holder: l.String(), File: l.File, Dead: l.Broken || l.Host == host && !lock.IsAlive(l.PID)})
 		}
 	}
 	return left, nil
@@ -90,6 +94,11 @@ func (s *session) checkLeftovers(ctx context.Context, o operateOptions, w work) 
 	if o.Operation == event.Preview || o.Operation == event.Drift {
 		return nil // they change nothing, and Pulumi lets them
 	}
+	if o.Selection.Resume {
+		if err := s.takeOverLocks(w.plan); err != nil {
+			return err
+		}
+	}
 	locks, err := s.leftLocks(w.plan)
 	if err != nil {
 		return err
@@ -102,13 +111,44 @@ func (s *session) checkLeftovers(ctx context.Context, o operateOptions, w work) 
 		return err
 	}
 	blocking, harmless := splitPending(pending, o.Operation)
+	lingering := map[string]string{} // to be forgotten
 	for _, p := range harmless {
+		if p.Lingers() {
+			lingering[p.URN] = ""
+		}
 		s.warnings = append(s.warnings, fmt.Sprintf("%s: an earlier run was cut off at %s", p.Project, p))
 	}
 	if len(blocking) > 0 {
 		return &pendingError{pending: blocking, repair: s.command("repair", o)}
 	}
-	return nil
+	return s.adopt(ctx, slices.DeleteFunc(pending, func(p stacks.Pending) bool { return !p.Lingers() }), lingering)
+}
+
+// takeOverLocks removes the locks on stacks whose owners died on this machine.
+// The environment's own lock is held: nobody else carries on at the same time.
+func (s *session) takeOverLocks(p plan.Plan) error {
+	dead, err := s.removeDeadLocks(p)
+	for _, l := range dead {
+		s.warnings = append(s.warnings, fmt.Sprintf("%s; the lock is taken over", l))
+	}
+	return err
+}
+
+// removeDeadLocks removes the locks that nobody holds any more and tells which
+// they were. It does what `pulumi cancel` would, but leaves the locks of others
+// alone.
+func (s *session) removeDeadLocks(p plan.Plan) (removed []leftLock, err error) {
+	locks, err := s.leftLocks(p)
+	for _, l := range locks {
+		if !l.Dead || l.File == "" {
+			continue
+		}
+		if err := os.Remove(l.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, s.folderError(err)
+		}
+		removed = append(removed, l)
+	}
+	return removed, err
 }
 
 // splitPending separates what has to be put right before an operation from what
@@ -154,8 +194,12 @@ func (s *session) wasCutOff() bool {
 
 // command is a command on the same environment, for people to type.
 func (s *session) command(name string, o operateOptions) string {
+	return s.commandLine(name, o.Simulation.On)
+}
+
+func (s *session) commandLine(name string, simulated bool) string {
 	text := "runner " + name + " -s " + s.settings.Stack.Text
-	if o.Simulation.On {
+	if simulated {
 		text += " --simulate"
 	}
 	return text

@@ -23,6 +23,7 @@ type sessionOptions struct {
 	Lock    lockOptions
 	Secrets secretOptions
 	Profile bool
+	Restore bool // states that are broken, from what Pulumi has saved before
 	// AtOnce is how many projects will be worked on at once; 0 counts as one.
 	AtOnce int
 }
@@ -154,6 +155,11 @@ func (s *session) execute(ctx context.Context, d Deps, o operateOptions, w work)
 		return err
 	}
 	err = s.walk(ctx, d, o, w, run.emit)
+	if err != nil {
+		// A worker that was killed, by us or by others, cannot unlock its stack.
+		_, unlocked := s.removeDeadLocks(w.plan)
+		err = errors.Join(err, unlocked)
+	}
 	run.finish(d, o)
 	defer s.profile.write(d.Stderr, &run.summary)
 	if err != nil {

@@ -96,7 +96,7 @@ func (w watched) Run(ctx context.Context, dir string, stdin io.Reader, stdout, s
 }
 
 func (p *profile) ran(project string, args []string, took time.Duration) {
-	if strings.HasPrefix(project, "run-") { // the folder of the session itself
+	if strings.HasPrefix(project, workPrefix) { // the folder of the session itself
 		project = ""
 	}
 	name := args[0]

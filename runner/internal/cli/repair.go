@@ -26,6 +26,8 @@ func repairCommand(d Deps) *cli.Command {
 			"  1. exports the state to .runner/backups, from where `pulumi stack import` takes it;\n" +
 			"  2. takes the resources that are named with --import into the state, and forgets the other creations;\n" +
 			"  3. refreshes the state.\n\n" +
+			"A state that was cut off while it was written, as on a full disk, is restored to the one before it; the\n" +
+			"broken one is kept in .runner/backups, too.\n\n" +
 			"What was created and is forgotten has to be deleted by hand: look for it first.\n\n" +
 			"Examples:\n  runner repair -s dev\n  runner repair -s dev --import main=vpc-0a1b2c3d\n\n" +
 			exitText(exitDone, exitFailed, exitUsage, exitConfig, exitLocked, exitInterrupted),
@@ -53,7 +55,7 @@ type repairOptions struct {
 
 func parseRepair(c *cli.Context, d Deps) (repairOptions, error) {
 	refresh, err := parseOperate(c, d, event.Refresh)
-	refresh.clear = true
+	refresh.clear, refresh.Restore = true, true
 	return repairOptions{operateOptions: refresh, Import: c.StringSlice("import")}, err
 }
 
@@ -100,9 +102,10 @@ func runRepair(ctx context.Context, d Deps, o repairOptions) (err error) {
 	return s.execute(ctx, d, o.operateOptions, w)
 }
 
-// adopt takes resources into the state that exist with these ids.
+// adopt takes resources into the state that exist with these ids, and forgets
+// the creation of those whose id is empty.
 func (s *session) adopt(ctx context.Context, pending []stacks.Pending, ids map[string]string) error {
-	existing := slices.DeleteFunc(slices.Clone(pending), func(p stacks.Pending) bool { return ids[p.URN] == "" })
+	existing := slices.DeleteFunc(slices.Clone(pending), func(p stacks.Pending) bool { _, told := ids[p.URN]; return !told })
 	for _, project := range projectsOf(existing) {
 		if err := s.stacks.Adopt(ctx, project, ids); err != nil {
 			return err

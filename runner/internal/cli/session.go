@@ -112,7 +112,7 @@ func (s *session) open(ctx context.Context, d Deps, o sessionOptions, why need) 
 		}
 	}
 	s.profile.lap("clouds")
-	if err := s.openStacks(ctx, d, engine, copies, why); err != nil {
+	if err := s.openStacks(ctx, d, o, engine, copies, why); err != nil {
 		return err
 	}
 	err = checked()
@@ -121,7 +121,7 @@ func (s *session) open(ctx context.Context, d Deps, o sessionOptions, why need) 
 }
 
 // openStacks asks the backend which of the environment's stacks exist.
-func (s *session) openStacks(ctx context.Context, d Deps, engine engine, copies encryption.Copies, why need) error {
+func (s *session) openStacks(ctx context.Context, d Deps, o sessionOptions, engine engine, copies encryption.Copies, why need) error {
 	work, err := s.workFolder(why)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *session) openStacks(ctx context.Context, d Deps, engine engine, copies 
 	if err != nil {
 		return err
 	}
-	s.stacks, err = stacks.Open(ctx, stacks.Options{
+	err = s.listStacks(ctx, d, o, stacks.Options{
 		Command:      engine,
 		Stack:        s.settings.Stack.Text,
 		Organization: organization,
@@ -144,6 +144,27 @@ func (s *session) openStacks(ctx context.Context, d Deps, engine engine, copies 
 		Empty:        !s.hasState(),
 	})
 	s.profile.lap("list of stacks")
+	return err
+}
+
+// listStacks asks the backend which stacks exist. States that cannot be read are
+// told, or restored if the command is there to do so.
+func (s *session) listStacks(ctx context.Context, d Deps, o sessionOptions, options stacks.Options) (err error) {
+	s.stacks, err = stacks.Open(ctx, options)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	broken := s.brokenStates()
+	if len(broken) == 0 {
+		return err
+	}
+	if !o.Restore {
+		return &brokenStatesError{broken: broken, repair: s.commandLine("repair", o.Simulation.On)}
+	}
+	if err := s.restoreStates(d.Stderr, broken); err != nil {
+		return err
+	}
+	s.stacks, err = stacks.Open(ctx, options)
 	return err
 }
 
@@ -315,12 +336,34 @@ func (s *session) workFolder(why need) (string, error) {
 	if why == toOperate {
 		s.ignoreInGit()
 	}
-	work, err := os.MkdirTemp(parent, "run-*")
+	own := "@" + s.provider.Name + "-" + s.settings.Stack.Text
+	if why == toOperate {
+		if err := removeStale(parent, own); err != nil {
+			return "", s.folderError(err)
+		}
+	}
+	work, err := os.MkdirTemp(parent, workPrefix+"*"+own)
 	if err != nil {
 		return "", s.folderError(err)
 	}
 	s.closers = append(s.closers, func() error { return os.RemoveAll(work) })
 	return work, s.makeStateFolder(why)
+}
+
+// workPrefix begins the names of folders for working copies; they end with @
+// and the environment.
+const workPrefix = "run-"
+
+// removeStale removes what runs of this environment have left that were killed.
+// Its lock is held, so none of them still works there.
+func removeStale(parent, ending string) error {
+	entries, err := os.ReadDir(parent)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), workPrefix) && strings.HasSuffix(entry.Name(), ending) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(parent, entry.Name())))
+		}
+	}
+	return err
 }
 
 // ignoreInGit keeps .runner out of the user's repository. That it cannot be

@@ -76,7 +76,7 @@ func runUnlock(ctx context.Context, d Deps, o unlockOptions) (err error) {
 		fmt.Fprintln(d.Stderr, l)
 	}
 	if alive := slices.DeleteFunc(slices.Clone(locks), func(l leftLock) bool { return l.Dead }); len(alive) > 0 && !o.Force {
-		return &lockedStacksError{locks: alive, unlock: "runner unlock --force"}
+		return &lockedStacksError{locks: alive, unlock: s.commandLine("unlock", o.Simulation.On) + " --force"}
 	}
 	if err := confirmUnlock(ctx, d, o); err != nil {
 		return err

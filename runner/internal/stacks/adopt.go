@@ -10,8 +10,8 @@ import (
 )
 
 // Adopt takes resources into the state of a project whose creation was cut off,
-// and which exist: their ids come by URN. A refresh must follow, which reads
-// what they are really like. (Pulumi's own way, a refresh with
+// and which exist: their ids come by URN. An empty id forgets the creation. A
+// refresh must follow, which reads what they are really like. (Pulumi's own way, a refresh with
 // --import-pending-creates, only marks them; the next up creates them anew.)
 func (e *Environment) Adopt(ctx context.Context, project string, ids map[string]string) error {
 	content, err := e.Export(ctx, project)
@@ -56,6 +56,9 @@ func adopt(exported []byte, ids map[string]string) ([]byte, error) {
 		id, wanted := ids[urn]
 		if !wanted || operation["type"] != "creating" {
 			rest = append(rest, entry)
+			continue
+		}
+		if id == "" {
 			continue
 		}
 		resource["id"] = id

@@ -18,10 +18,17 @@ type Lock struct {
 	Host    string    `json:"hostname"`
 	PID     int       `json:"pid"`
 	Created time.Time `json:"timestamp"`
+	File    string    `json:"-"`
+	// Broken is a lock that does not tell whose it is, because writing it was
+	// cut off, as on a full disk. It keeps others out all the same.
+	Broken bool `json:"-"`
 }
 
 // String says who holds the lock, and since when.
 func (l Lock) String() string {
+	if l.Broken {
+		return "a process that could not finish writing " + filepath.Base(l.File)
+	}
 	return fmt.Sprintf("%s@%s (pid %d) since %s", l.User, l.Host, l.PID, l.Created.Local().Format(time.DateTime))
 }
 
@@ -35,8 +42,8 @@ func (e *Environment) Locks(backendFolder, project string) ([]Lock, error) {
 	}
 	var locks []Lock
 	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) != ".json" {
-			continue
+		if entry.IsDir() || filepath.Ext(entry.Name()) == ".attrs" {
+			continue // Pulumi takes everything else for a lock
 		}
 		file := filepath.Join(folder, entry.Name())
 		content, err := os.ReadFile(file)
@@ -46,10 +53,8 @@ func (e *Environment) Locks(backendFolder, project string) ([]Lock, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading a lock: %w", err)
 		}
-		var lock Lock
-		if err := json.Unmarshal(content, &lock); err != nil {
-			return nil, fmt.Errorf("reading the lock %s: it is not valid JSON", file)
-		}
+		lock := Lock{File: file}
+		lock.Broken = json.Unmarshal(content, &lock) != nil
 		locks = append(locks, lock)
 	}
 	return locks, nil

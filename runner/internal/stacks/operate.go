@@ -60,6 +60,11 @@ func (e *Environment) Do(ctx context.Context, task Task, emit func(event.Event))
 	engine := newEngineEvents(emit)
 	err = perform(ctx, task, stack, engine.channel)
 	engine.wait()
+	if err == nil {
+		// An engine that is cancelled between two resources may call it a
+		// success, and leave the rest undone.
+		err = context.Cause(ctx)
+	}
 	if err != nil {
 		err = e.forgive(ctx, task, e.failure(ctx, err, engine), emit)
 	}

@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -266,5 +267,22 @@ func TestPlugins(t *testing.T) {
 	}
 	if p := project.Plugins.Providers[0]; p.Name != "kind" || p.Path != folder {
 		t.Errorf("the plugin is %+v", p)
+	}
+}
+
+// TestCancelledIsNeverDone: a Pulumi that is cancelled between two resources
+// calls it a success.
+func TestCancelledIsNeverDone(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []string{event.Up, event.Refresh, event.Destroy} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("the user has had enough")
+		e := open(t, []string{"vpc"}, call{args: operation, check: func(string, []string, []string) { cancel(why) }})
+		if _, err := e.Operate(ctx, operation, step("vpc"), func(event.Event) {}); !errors.Is(err, why) {
+			t.Errorf("%s: got %v, want what cancelled it", operation, err)
+		}
+		if e.Summary("vpc").Resources == 0 {
+			t.Errorf("%s: the project counts as empty", operation)
+		}
 	}
 }

@@ -42,7 +42,17 @@ func (p Pending) String() string { return p.Resource + " (" + p.Action + ")" }
 // Blocks reports whether the user has to look: an update or a deletion that was
 // cut off is simply done again, but what was being created may exist without
 // being known.
-func (p Pending) Blocks() bool { return p.Action == "creating" || p.Action == "importing" }
+func (p Pending) Blocks() bool {
+	return (p.Action == "creating" || p.Action == "importing") && !p.isInternal()
+}
+
+// Lingers reports whether the next operation would keep it although there is
+// nothing to look for: a creation that happens in the engine alone.
+func (p Pending) Lingers() bool { return p.Action == "creating" && p.isInternal() }
+
+// isInternal reports whether it is about something that exists nowhere but in
+// the state, such as a provider.
+func (p Pending) isInternal() bool { return strings.HasPrefix(p.Resource, "pulumi:") }
 
 // Pending lists the operations on a project's resources that were cut off.
 func (e *Environment) Pending(ctx context.Context, project string) ([]Pending, error) {

@@ -41,6 +41,20 @@ func TestPending(t *testing.T) {
 	if !want[0].Blocks() || want[1].Blocks() {
 		t.Error("what was being created blocks, what was being updated does not")
 	}
+	for _, test := range []struct {
+		resource, action string
+		blocks, lingers  bool
+	}{
+		{"pulumi:providers:aws default", "creating", false, true},
+		{"pulumi:pulumi:StackReference vpc", "reading", false, false},
+		{"aws:iam/role:Role nodes", "importing", true, false},
+		{"aws:iam/role:Role nodes", "deleting", false, false},
+	} {
+		p := Pending{Resource: test.resource, Action: test.action}
+		if p.Blocks() != test.blocks || p.Lingers() != test.lingers {
+			t.Errorf("%s: blocks %t, lingers %t", p, p.Blocks(), p.Lingers())
+		}
+	}
 	if got := want[0].String(); got != "aws:iam/role:Role nodes (creating)" {
 		t.Errorf("it reads %q", got)
 	}
@@ -99,6 +113,21 @@ func TestAdopt(t *testing.T) {
 		}})
 	if err := e.Adopt(t.Context(), "vpc", map[string]string{roleURN: "the-role", secretURN: "not cut off while it was created"}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAdoptForgetsWhatHasNoID(t *testing.T) {
+	t.Parallel()
+	content, err := adopt([]byte(exported), map[string]string{roleURN: ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state struct{ Deployment deployment }
+	if err := json.Unmarshal(content, &state); err != nil {
+		t.Fatal(err)
+	}
+	if left := state.Deployment.pending("vpc"); len(state.Deployment.Resources) != 3 || len(left) != 1 || left[0].URN != secretURN {
+		t.Errorf("%d resources, still cut off: %v", len(state.Deployment.Resources), left)
 	}
 }
 

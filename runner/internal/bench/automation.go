@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/config"
+	"mara/projects"
+	"mara/projects/programs"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/simulate"
+	"mara/runner/internal/simulate/clouds"
+)
+
+// yardstick is the Automation API as its documentation shows it, with the stock
+// CLI: one project after the other, UpsertStackInlineSource and then Up.
+type yardstick struct {
+	*environment
+	copies encryption.Copies
+	clouds *simulate.Clouds
+	env    map[string]string
+	dir    string
+}
+
+// newYardstick serves the clouds of an environment that the runner has made.
+func newYardstick(ctx context.Context, e *environment) (*yardstick, error) {
+	y := &yardstick{environment: e, dir: filepath.Join(e.root, "yardstick")}
+	var err error
+	if y.copies, err = e.copies(); err != nil {
+		return nil, err
+	}
+	simulated := filepath.Join(e.root, ".runner", "simulated")
+	y.clouds, err = simulate.Start(ctx, clouds.Packages(), simulate.Options{Speed: 0, Dir: filepath.Join(simulated, "clouds", stack)})
+	if err != nil {
+		return nil, err
+	}
+	y.env = map[string]string{
+		"PULUMI_BACKEND_URL":            "file://" + filepath.Join(simulated, "state"),
+		"PULUMI_HOME":                   filepath.Join(simulated, "pulumi"),
+		"PULUMI_CONFIG_PASSPHRASE_FILE": e.passphraseFile(),
+		"PULUMI_SKIP_UPDATE_CHECK":      "true",
+	}
+	maps.Copy(y.env, y.copies.Env)
+	maps.Copy(y.env, y.clouds.Env())
+	// The Automation API takes the pulumi that is on PATH.
+	bin := filepath.Join(y.dir, "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Symlink(filepath.Join(e.bin, "pulumi"), filepath.Join(bin, "pulumi")); err != nil {
+		return nil, err
+	}
+	return y, os.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func (y *yardstick) close() { _ = y.clouds.Close() }
+
+// copies are the stack files as the runner gives them to Pulumi.
+func (e *environment) copies() (encryption.Copies, error) {
+	read := func(path string) encryption.File {
+		content, _ := os.ReadFile(path) // one that is missing is empty
+		return encryption.File{Path: path, Content: content}
+	}
+	var keys []config.Key
+	var secrets []projects.Secret
+	for _, step := range e.plan.Steps {
+		keys, secrets = append(keys, step.Project.Keys...), append(secrets, step.Project.Secrets...)
+	}
+	folder := filepath.Join(e.root, "config", "pulumi")
+	return encryption.Prepare(encryption.Options{
+		Stack:    read(filepath.Join(folder, "Pulumi."+stack+".yaml")),
+		Secrets:  read(filepath.Join(folder, "secrets", "Pulumi."+stack+".yaml")),
+		Provider: e.provider,
+		Env:      map[string]string{"PULUMI_CONFIG_PASSPHRASE_FILE": e.passphraseFile()},
+		Simulate: &encryption.ThrowAway{
+			Keys: keys, Secrets: secrets, File: filepath.Join(e.root, ".runner", "simulated", "secrets", "Pulumi."+stack+".yaml"),
+		},
+	})
+}
+
+// once does all projects. Whatever changes something would compare nothing.
+func (y *yardstick) once(ctx context.Context) (measured, error) {
+	began := time.Now()
+	for _, step := range y.plan.Steps {
+		if err := y.up(ctx, step); err != nil {
+			return measured{}, fmt.Errorf("up of %s: %w", step.Project.Name, err)
+		}
+	}
+	return measured{wall: time.Since(began)}, nil
+}
+
+func (y *yardstick) up(ctx context.Context, step plan.Step) error {
+	project := step.Project.Name
+	program, ok := programs.ByName(project)
+	if !ok {
+		return errors.New("there is no program")
+	}
+	dir, err := y.workingCopy(project)
+	if err != nil {
+		return err
+	}
+	name := auto.FullyQualifiedStackName("organization", project, stack)
+	s, err := auto.UpsertStackInlineSource(ctx, name, project, func(p *pulumi.Context) error {
+		return program(p.WithValue(projects.RootKey{}, y.root))
+	}, auto.WorkDir(dir), auto.EnvVars(y.env))
+	if err != nil {
+		return err
+	}
+	result, err := s.Up(ctx, optup.SuppressProgress())
+	if err != nil {
+		return err
+	}
+	for operation, n := range *result.Summary.ResourceChanges {
+		if operation != "same" && n > 0 {
+			return fmt.Errorf("%d resources: %s; this was to change nothing", n, operation)
+		}
+	}
+	return nil
+}
+
+// workingCopy is a folder with the project's stack file.
+func (y *yardstick) workingCopy(project string) (string, error) {
+	dir := filepath.Join(y.dir, project)
+	content := y.copies.Stack
+	if project == projects.Secrets().Name {
+		content = y.copies.Secrets
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "Pulumi."+stack+".yaml"), content, 0o600)
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"mara/providers"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/plan"
+)
+
+const (
+	stack      = "bench"
+	passphrase = "bench"
+	fast       = "1000000" // simulated clouds take no time
+)
+
+// environment is a simulated environment of its own, in a temporary folder.
+type environment struct {
+	options
+	plan plan.Plan
+	root string
+}
+
+// newEnvironment makes the folder and its configuration. The salt is in the
+// stack file, so that everybody uses the same key.
+func newEnvironment(o options) (*environment, error) {
+	e := &environment{options: o}
+	for _, provider := range providers.All() {
+		if provider.Name == o.provider {
+			p, err := plan.New(provider)
+			if err != nil {
+				return nil, err
+			}
+			e.plan = p
+		}
+	}
+	if len(e.plan.Steps) == 0 {
+		return nil, fmt.Errorf("there is no provider %q", o.provider)
+	}
+	key, err := encryption.NewKey(passphrase)
+	if err != nil {
+		return nil, err
+	}
+	if e.root, err = os.MkdirTemp("", "bench-*"); err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(e.root, "config", "pulumi")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	for path, content := range map[string]string{
+		filepath.Join(folder, "environment"):           "PULUMI_STACK=" + stack + "\nPULUMI_CONFIG_PASSPHRASE_FILE=" + e.passphraseFile() + "\n",
+		filepath.Join(folder, "Pulumi."+stack+".yaml"): "encryptionsalt: " + key.Salt() + "\nconfig:\n  kubernetes:infra_type: " + o.provider + "\n",
+		e.passphraseFile():                             passphrase,
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func (e *environment) passphraseFile() string { return filepath.Join(e.root, "passphrase") }
+
+func (e *environment) remove() { os.RemoveAll(e.root) }
+
+// runner is a call of the runner in the environment.
+func (e *environment) runner(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(e.bin, "runner"), append(args, "--simulate", "--simulate-speed", fast)...)
+	cmd.Dir = e.root
+	cmd.Env = []string{"HOME=" + e.root, "PATH=" + os.Getenv("PATH")}
+	return cmd
+}

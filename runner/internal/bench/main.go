@@ -1,0 +1,81 @@
+// Command bench measures the runner against Pulumi's Automation API used the
+// way its documentation shows, and against itself. `make bench` builds and runs
+// it; docs/performance.md tells how to read what it prints.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// options say what is measured, and with what.
+type options struct {
+	bin      string   // folder of the built programs
+	provider string   // whose plan is used
+	rounds   int      // of the quick measurements; the slow ones take fewer
+	only     []string // names of measurements; none means all
+}
+
+func parse(args []string) (options, error) {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	o := options{}
+	flags.StringVar(&o.bin, "bin", "bin", "folder of the built programs")
+	flags.StringVar(&o.provider, "provider", "aws", "provider whose plan is used")
+	flags.IntVar(&o.rounds, "rounds", 7, "how often the quick measurements are repeated")
+	only := flags.String("only", "", "measure only these, separated by commas: noop, path, scheduler, start")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if *only != "" {
+		o.only = strings.Split(*only, ",")
+	}
+	if o.rounds < 1 {
+		return o, errors.New("--rounds: once is the least")
+	}
+	var err error
+	o.bin, err = filepath.Abs(o.bin)
+	return o, err
+}
+
+// run does all measurements and prints each as soon as it is done.
+func run(ctx context.Context, args []string, w io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, machine())
+	for _, part := range []struct {
+		name    string
+		measure func(context.Context, options, io.Writer) error
+	}{
+		{"start", measureStart},
+		{"scheduler", measureScheduler},
+		{"noop", measureNoop},
+		{"path", measurePath},
+	} {
+		if len(o.only) > 0 && !slices.Contains(o.only, part.name) {
+			continue
+		}
+		if err := part.measure(ctx, o, w); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return nil
+}

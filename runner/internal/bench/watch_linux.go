@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// watchMemory looks at this process and all that it has started, and returns
+// the most memory they had at once. Memory that they share counts once.
+func watchMemory() (peak func() int64) {
+	stop := make(chan struct{})
+	var most int64
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		ticker := time.NewTicker(20 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			most = max(most, memoryBelow(os.Getpid()))
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+			}
+		}
+	})
+	return func() int64 {
+		close(stop)
+		watching.Wait()
+		return most
+	}
+}
+
+// memoryBelow adds up the proportional sets of all descendants of a process,
+// but not its own.
+func memoryBelow(pid int) int64 {
+	var sum int64
+	for _, child := range children(pid) {
+		sum += proportionalSet(child) + memoryBelow(child)
+	}
+	return sum
+}
+
+func children(pid int) []int {
+	var all []int
+	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for word := range strings.FieldsSeq(string(text)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				all = append(all, child)
+			}
+		}
+	}
+	return all
+}
+
+// proportionalSet is the memory of a process, where each page counts for as
+// much as it is divided by those that share it.
+func proportionalSet(pid int) int64 {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
+			kilo, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kilo << 10
+		}
+	}
+	return 0
+}
+
+// watchOpens counts how often a file is opened. Whoever derives a key from the
+// passphrase reads its file first, and whoever has the key does not.
+func watchOpens(path string) (opened func() int, err error) {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := unix.InotifyAddWatch(fd, path, unix.IN_OPEN|unix.IN_CLOSE); err != nil {
+		return nil, err
+	}
+	// Somebody who opens the file as a farewell ends the watch.
+	count := 0
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		buffer := make([]byte, 4096)
+		for {
+			n, err := unix.Read(fd, buffer)
+			if err != nil {
+				return
+			}
+			for at := 0; at+unix.SizeofInotifyEvent <= n; {
+				mask := binary.NativeEndian.Uint32(buffer[at+4:])
+				switch {
+				case mask&unix.IN_OPEN != 0:
+					count++
+				case mask&unix.IN_CLOSE_WRITE != 0:
+					return
+				}
+				at += unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(buffer[at+12:]))
+			}
+		}
+	})
+	return func() int {
+		if file, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+			file.Close()
+		}
+		watching.Wait()
+		_ = unix.Close(fd)
+		return count - 1
+	}, nil
+}
