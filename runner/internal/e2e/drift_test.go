@@ -89,8 +89,8 @@ func TestGoneCluster(t *testing.T) {
 	e.simulate(0, "up", "-p", "kind", "--only", "+certmgr")
 	e.lose("index.Cluster/mara-dev.json")
 	step := finished(e.simulate(1, "destroy"))["certmgr"]
-	if !strings.Contains(step.Error, "unreachable") || !strings.Contains(step.Error, "--force-forget") {
-		t.Errorf("the error does not explain itself: %s", step.Error)
+	if !strings.Contains(step.Error, "unreachable") || !strings.Contains(step.Hint, "--force-forget") {
+		t.Errorf("the error does not explain itself: %s; %s", step.Error, step.Hint)
 	}
 	events := e.simulate(0, "destroy", "--force-forget")
 	if text := strings.Join(warnings(events), "\n"); !strings.Contains(text, "dropped from the state") {

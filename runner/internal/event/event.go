@@ -55,7 +55,8 @@ const (
 	HookFinished Type = "hook.finished"
 	// StepFinished ends a step, also one that never started: project, title,
 	// result, reason, causes, changes, duration_ms, error, attempt if it was
-	// tried more than once, and unknown if a preview is partial.
+	// tried more than once, unknown if a preview is partial, and hint if the
+	// error is a known one.
 	StepFinished Type = "step.finished"
 	// RunFinished is the last event of a run: result, duration_ms, results,
 	// changes.
@@ -225,6 +226,8 @@ type Event struct {
 	Results    *Results `json:"results,omitempty"`
 	DurationMS int64    `json:"duration_ms,omitempty"`
 	Error      string   `json:"error,omitempty"`
+	// Hint is what to do about the error, if it is a known one.
+	Hint string `json:"hint,omitempty"`
 }
 
 // Duration returns how long what the event ends has taken.

@@ -54,6 +54,7 @@ type Step struct {
 	Changes    Changes  `json:"changes"`
 	DurationMS int64    `json:"duration_ms"`
 	Error      string   `json:"error,omitempty"`
+	Hint       string   `json:"hint,omitempty"` // what to do about the error
 	// Attempt is how often the step was tried; zero means once.
 	Attempt int `json:"attempt,omitempty"`
 	// Unknown are the projects whose outputs a preview did not know.
@@ -222,8 +223,8 @@ func (s *Summary) applyStep(step *Step, e Event) {
 // one that found nothing to do.
 func (s Step) Ran() bool { return !s.Started.IsZero() && s.Result != Skipped }
 
-// Errors returns why the step failed: the engine's diagnostics, and then the
-// step's own error unless a diagnostic has said it already.
+// Errors returns why the step failed: the engine's diagnostics, then the
+// step's own error unless a diagnostic has said it already, and then the hint.
 func (s Step) Errors() []Diagnostic {
 	var out []Diagnostic
 	said := s.Error == ""
@@ -236,6 +237,9 @@ func (s Step) Errors() []Diagnostic {
 	}
 	if !said {
 		out = append(out, Diagnostic{Severity: Error, Message: s.Error})
+	}
+	if s.Hint != "" {
+		out = append(out, Diagnostic{Severity: Info, Message: "hint: " + s.Hint})
 	}
 	return out
 }
@@ -279,7 +283,7 @@ func (s *Step) finishHook(e Event) {
 // finish ends the step.
 func (s *Step) finish(e Event) {
 	s.Finished, s.Result, s.Reason, s.Causes = e.Time, e.Result, e.Reason, e.Causes
-	s.DurationMS, s.Error, s.Attempt, s.Unknown = e.DurationMS, e.Error, e.Attempt, e.Unknown
+	s.DurationMS, s.Error, s.Hint, s.Attempt, s.Unknown = e.DurationMS, e.Error, e.Hint, e.Attempt, e.Unknown
 	if e.Changes != nil {
 		s.Changes = *e.Changes
 	}

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -251,6 +252,10 @@ func (r *run) record(position int, result StepResult) {
 	}
 	if result.Err != nil {
 		e.Error = result.Err.Error()
+		var known interface{ NextStep() string }
+		if errors.As(result.Err, &known) {
+			e.Hint = known.NextStep()
+		}
 	}
 	if result.Attempts > 1 {
 		e.Attempt = result.Attempts

@@ -13,9 +13,12 @@ import (
 // UnreachableError says that a cluster cannot be reached, or is gone.
 type UnreachableError struct{ Err error }
 
-// Error says what failed, and how to go on without the cluster.
-func (e *UnreachableError) Error() string {
-	return e.Err.Error() + "; if the cluster is gone for good, `runner destroy --force-forget` drops what was in it from the state"
+// Error says what failed.
+func (e *UnreachableError) Error() string { return e.Err.Error() }
+
+// NextStep says how to go on without the cluster.
+func (e *UnreachableError) NextStep() string {
+	return "if the cluster is gone for good, `runner destroy --force-forget` drops what was in it from the state"
 }
 
 // Unwrap returns what failed.

@@ -3,6 +3,7 @@ package stacks
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -67,6 +68,9 @@ func (e *Environment) Do(ctx context.Context, task Task, emit func(event.Event))
 	}
 	if err != nil {
 		err = e.forgive(ctx, task, e.failure(ctx, err, engine), emit)
+		if ctx.Err() == nil {
+			err = withHint(err, strings.Join(engine.errors, "\n"))
+		}
 	}
 	outcome := Outcome{Changes: engine.result()}
 	if err != nil {

@@ -2,6 +2,8 @@ package stacks
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,17 +158,22 @@ func TestForgettingWhatWasInACluster(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			e := open(t, []string{"vpc"}, test.calls...)
-			var told []string
+			var warned []string
 			_, err := e.Do(t.Context(), Task{Operation: event.Destroy, Step: step("vpc"), Forgiven: test.forgiven}, func(ev event.Event) {
 				if ev.Type == event.RunWarning {
-					told = append(told, ev.Message)
+					warned = append(warned, ev.Message)
 				}
 			})
-			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %q", err, test.want)
+			text := fmt.Sprint(err)
+			var told interface{ NextStep() string }
+			if errors.As(err, &told) {
+				text += "; " + told.NextStep()
 			}
-			if (len(told) == 1) != (test.want == "") {
-				t.Errorf("told: %v", told)
+			if (err != nil) != (test.want != "") || !strings.Contains(text, test.want) {
+				t.Errorf("got %s, want %q", text, test.want)
+			}
+			if (len(warned) == 1) != (test.want == "") {
+				t.Errorf("warned: %v", warned)
 			}
 		})
 	}
