@@ -80,7 +80,14 @@ func runRepair(ctx context.Context, d Deps, o repairOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.restored && len(pending) > 0 {
+		// What was cut off is known only now: the user has to look first.
+		return &pendingError{pending: pending, repair: s.command("repair", o.operateOptions)}
+	}
 	if len(pending) == 0 {
+		if s.restored {
+			return nil // that was it, and it has been told
+		}
 		_, err := fmt.Fprintln(d.Stdout, "nothing to repair: no operation was cut off")
 		return err
 	}

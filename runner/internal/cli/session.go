@@ -37,6 +37,7 @@ type session struct {
 	engine    engine            // nil until it is started
 	plugins   map[string]string // resource providers beside the runner, with their folders
 	takenOver bool              // the lock, from a run that did not end properly
+	restored  bool              // states, that were broken
 	profile   *profile
 	env       map[string]string
 	folder    string // .runner or .runner/simulated
@@ -164,6 +165,7 @@ func (s *session) listStacks(ctx context.Context, d Deps, o sessionOptions, opti
 	if err := s.restoreStates(d.Stderr, broken); err != nil {
 		return err
 	}
+	s.restored = true
 	s.stacks, err = stacks.Open(ctx, options)
 	return err
 }

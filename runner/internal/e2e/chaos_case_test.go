@@ -74,8 +74,11 @@ func newCase(r *rand.Rand, turn int) chaosCase {
 		c.args = append(c.args, "--parallel-resources", pick(r, "1", "3"))
 	}
 	first := newTrouble(r, c, kinds[turn%len(kinds)])
-	if first.kind == fullDisk || first.kind == readOnlyDisk {
+	switch first.kind {
+	case fullDisk:
 		c.disk = disk{folder: pick(r, ".runner", ".runner/simulated/state"), kilo: 8 * (1 + r.IntN(60))}
+	case readOnlyDisk:
+		c.disk = disk{folder: ".runner/simulated/state"}
 	}
 	c.troubles = append(c.troubles, first)
 	if r.IntN(3) == 0 {

@@ -155,7 +155,7 @@ func (e *environment) existing() []string {
 		}
 		content, err := os.ReadFile(file)
 		if err != nil || json.Unmarshal(content, &state) != nil {
-			e.t.Fatalf("%s cannot be read: %v", file, err)
+			continue // it was cut off, and is restored first
 		}
 		for _, operation := range state.Checkpoint.Latest.Pending {
 			pending[operation.Resource.URN] = operation.Type == "creating"

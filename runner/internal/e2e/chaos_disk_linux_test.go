@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,23 +37,36 @@ func (e *environment) fill(d disk) {
 		e.t.Fatal(err)
 	}
 	used := int(now.Blocks-now.Bfree) * int(now.Bsize) / 1024
-	e.resize(d, 0, used+d.kilo)
+	if err := e.remount(d, 0, used+d.kilo); err != nil {
+		e.t.Errorf("the disk cannot be made small: %v", err)
+	}
 }
 
-// protect lets nobody write to the disk.
-func (e *environment) protect(d disk) { e.resize(d, unix.MS_RDONLY, roomy) }
+// protect lets nobody write to the disk, as soon as no file is open for it.
+func (e *environment) protect(d disk) bool {
+	for range 2000 {
+		err := e.remount(d, unix.MS_RDONLY, roomy)
+		if err == nil {
+			return true
+		}
+		if !errors.Is(err, unix.EBUSY) {
+			e.t.Errorf("the disk cannot be made read-only: %v", err)
+			return false
+		}
+	}
+	return false
+}
 
 // heal makes the disk large, and lets everybody write.
 func (e *environment) heal(d disk) {
-	if d.folder != "" {
-		e.resize(d, 0, roomy)
+	if d.folder == "" {
+		return
+	}
+	if err := e.remount(d, 0, roomy); err != nil {
+		e.t.Fatalf("the disk cannot be made well: %v", err)
 	}
 }
 
-func (e *environment) resize(d disk, flags uintptr, kilo int) {
-	e.t.Helper()
-	err := unix.Mount("tmpfs", filepath.Join(e.root, d.folder), "tmpfs", unix.MS_REMOUNT|flags, fmt.Sprintf("size=%dk", kilo))
-	if err != nil {
-		e.t.Errorf("the disk cannot be changed: %v", err)
-	}
+func (e *environment) remount(d disk, flags uintptr, kilo int) error {
+	return unix.Mount("tmpfs", filepath.Join(e.root, d.folder), "tmpfs", unix.MS_REMOUNT|flags, fmt.Sprintf("size=%dk", kilo))
 }

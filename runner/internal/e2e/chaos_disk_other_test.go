@@ -9,6 +9,6 @@ func (e *environment) mountDisk(d disk) {
 	}
 }
 
-func (e *environment) fill(disk)    {}
-func (e *environment) protect(disk) {}
-func (e *environment) heal(disk)    {}
+func (e *environment) fill(disk)         {}
+func (e *environment) protect(disk) bool { return false }
+func (e *environment) heal(disk)         {}
