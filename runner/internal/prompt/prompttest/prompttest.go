@@ -118,6 +118,14 @@ func (t *Terminal) Expect(text string) {
 // Ctrl-C.
 func (t *Terminal) Type(text string) { t.typed <- text }
 
+// Press presses keys at once, whatever the program does.
+func (t *Terminal) Press(keys string) {
+	t.t.Helper()
+	if _, err := t.person.WriteString(keys); err != nil {
+		t.t.Errorf("pressing %q: %v", keys, err)
+	}
+}
+
 // State is the terminal's state, to be compared.
 func State(t testing.TB, side *os.File) term.State {
 	t.Helper()
