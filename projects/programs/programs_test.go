@@ -74,7 +74,19 @@ func variants(t *testing.T) map[string][]map[string]string {
 			{"kic:nginx_plus": "true", "kic:jwt_path": token},
 			{"kic:nginx_plus": "true", "kic:image_origin": "source", "kic:repo_cert_path": certificate, "kic:repo_key_path": key},
 		},
-		projects.IngressController().Name: {{"kic:nginx_plus": "true", "kic:jwt_path": token}},
+		projects.IngressController().Name: {
+			{"kic:nginx_plus": "true", "kic:jwt_path": token},
+			{
+				"nginx:custom_resources": "true", "nginx:tracing": "true", "nginx:replicas": "3",
+				"nginx:source_ranges": `["203.0.113.0/24"]`,
+			},
+		},
+		projects.Logstore().Name:    {{"logstore:replicas": "5", "logstore:heap": "2g"}, {"logstore:replicas": "1"}},
+		projects.CertManager().Name: {{"certmgr:keep_crds": "true", "certmgr:replicas": "3"}},
+		projects.Prometheus().Name: {
+			{"prometheus:keep_crds": "true", "prometheus:alertmanager_replicas": "3", "prometheus:retention": "30d"},
+		},
+		projects.Observability().Name: {{"observability:otlp_endpoint": "https://otlp.example.com", "observability:replicas": "1"}},
 	}
 }
 
@@ -144,15 +156,7 @@ func run(t *testing.T, project projects.Project, settings map[string]string) pro
 func known() map[string]resource.PropertyMap {
 	stacks := map[string]resource.PropertyMap{}
 	for _, project := range []projects.Project{projects.Logstore(), projects.LinodeHarbor()} {
-		outputs := resource.PropertyMap{}
-		for _, output := range project.Outputs {
-			value := resource.NewProperty("sample.example.com")
-			if output.Secret {
-				value = resource.MakeSecret(value)
-			}
-			outputs[resource.PropertyKey(output.Name)] = value
-		}
-		stacks[project.Name] = outputs
+		stacks[project.Name] = sampleOutputs(project)
 	}
 	names := resource.PropertyMap{}
 	for _, project := range projects.All() {
@@ -162,6 +166,19 @@ func known() map[string]resource.PropertyMap {
 	}
 	stacks[projects.Secrets().Name] = resource.PropertyMap{"secrets": resource.NewProperty(names)}
 	return stacks
+}
+
+// sampleOutputs is a text for each output of a project.
+func sampleOutputs(project projects.Project) resource.PropertyMap {
+	outputs := resource.PropertyMap{}
+	for _, output := range project.Outputs {
+		value := resource.NewProperty("sample.example.com")
+		if output.Secret {
+			value = resource.MakeSecret(value)
+		}
+		outputs[resource.PropertyKey(output.Name)] = value
+	}
+	return outputs
 }
 
 // credentials is what the Secret of a consumer answers when a program reads it.
