@@ -63,7 +63,8 @@ func AWSEKS() Project {
 			{Name: "cluster_version", Doc: "Kubernetes version of the cluster"},
 			{Name: "region", Doc: "region of the cluster"},
 		},
-		Hooks: []Hook{HookKubeconfig},
+		Hooks:    []Hook{HookKubeconfig},
+		Outlived: true,
 	}
 }
 

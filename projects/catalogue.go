@@ -25,6 +25,9 @@ type Project struct {
 	Secrets   []Secret     // secret values it needs, kept in the secrets project
 	Outputs   []Output     // what it exports
 	Hooks     []Hook       // what the runner does when it has succeeded
+	// Outlived says that load balancers and volumes which the cluster has made
+	// in its cloud do not go with it. The runner destroys it only without any.
+	Outlived bool
 }
 
 // Hook names work that the runner does when a step has succeeded.

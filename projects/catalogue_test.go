@@ -232,5 +232,9 @@ func TestClusterProjectsShareOneContract(t *testing.T) {
 		if len(project.Hooks) > 0 && !slices.Contains([]string{"aws-eks", "linode-lke", "kind-cluster"}, project.Name) {
 			t.Errorf("%s must have no hook", project.Name)
 		}
+		// What kind makes lives in its containers.
+		if outlived := slices.Contains([]string{"aws-eks", "linode-lke"}, project.Name); project.Outlived != outlived {
+			t.Errorf("%s: outlived is %v, want %v", project.Name, project.Outlived, outlived)
+		}
 	}
 }

@@ -68,7 +68,8 @@ func LinodeLKE() Project {
 			{Name: "cluster_id", Doc: "id of the cluster"},
 			{Name: "api_endpoint", Highlight: true, Doc: "URL of the API server"},
 		},
-		Hooks: []Hook{HookKubeconfig},
+		Hooks:    []Hook{HookKubeconfig},
+		Outlived: true,
 	}
 }
 

@@ -47,6 +47,9 @@ func writeProject(b *strings.Builder, project projects.Project) {
 	if slices.Contains(project.Hooks, projects.HookKubeconfig) {
 		b.WriteString("- When it has succeeded, the runner merges its kubeconfig into yours; destroy takes it out again\n")
 	}
+	if project.Outlived {
+		b.WriteString("- Before it is destroyed, the runner waits until its load balancers and volumes are gone, and refuses if they stay\n")
+	}
 	writeKeys(b, project.Keys)
 	writeSecrets(b, project.Secrets)
 	writeOutputs(b, project.Outputs)

@@ -32,20 +32,13 @@ func (s *session) hook(operation string) hookFunc {
 
 // mergeKubeconfig puts the cluster's entries into the user's kubeconfig.
 func (s *session) mergeKubeconfig(ctx context.Context, project string, emit func(event.Event)) error {
-	outputs, err := s.stacks.Outputs(ctx, project, true)
+	content, err := s.clusterKubeconfig(ctx, project)
 	if err != nil {
 		return err
 	}
-	text, _ := outputs["kubeconfig"].(string)
-	if text == "" {
+	if content == nil {
 		return fmt.Errorf("%s has no output kubeconfig", project)
 	}
-	s.masker.Add(text)
-	content, err := plainKubeconfig(text)
-	if err != nil {
-		return err
-	}
-	s.masker.Add(append(kubeconfig.Secrets(content), string(content))...)
 	name := s.contextName()
 	file, err := kubeconfig.Merge(ctx, s.kubeconfigFiles(), content, name)
 	if err != nil {
@@ -53,6 +46,26 @@ func (s *session) mergeKubeconfig(ctx context.Context, project string, emit func
 	}
 	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: fmt.Sprintf("context %s is in %s", name, file)})
 	return nil
+}
+
+// clusterKubeconfig is the kubeconfig that a cluster project exports; nil when
+// it exports none. From here on it is masked.
+func (s *session) clusterKubeconfig(ctx context.Context, project string) ([]byte, error) {
+	outputs, err := s.stacks.Outputs(ctx, project, true)
+	if err != nil {
+		return nil, err
+	}
+	text, _ := outputs["kubeconfig"].(string)
+	if text == "" {
+		return nil, nil
+	}
+	s.masker.Add(text)
+	content, err := plainKubeconfig(text)
+	if err != nil {
+		return nil, err
+	}
+	s.masker.Add(append(kubeconfig.Secrets(content), string(content))...)
+	return content, nil
 }
 
 func (s *session) forgetKubeconfig(ctx context.Context, emit func(event.Event)) error {

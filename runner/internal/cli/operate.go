@@ -187,7 +187,7 @@ func (s *session) walk(ctx context.Context, d Deps, o operateOptions, w work, em
 		Retry:     o.retry(o.Simulation),
 		Timeout:   w.limit,
 		Timeouts:  w.limits,
-		Operator:  operator{stacks: s.stacks, task: o.task()},
+		Operator:  operator{stacks: s.stacks, task: o.task(), before: s.before(o)},
 		Hook:      s.hook(o.Operation),
 		Emit:      emit,
 		Stop:      stop,
@@ -207,10 +207,14 @@ func (o operateOptions) task() stacks.Task {
 type operator struct {
 	stacks *stacks.Environment
 	task   stacks.Task // for every step
+	before beforeFunc
 }
 
 // Operate implements executor.Operator.
 func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
+	if err := o.before(ctx, step, emit); err != nil {
+		return executor.Outcome{}, err
+	}
 	task := o.task
 	task.Step = step
 	outcome, err := o.stacks.Do(ctx, task, emit)

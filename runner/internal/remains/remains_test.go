@@ -1,0 +1,261 @@
+package remains
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// moment is what a look sees, for how long.
+type moment struct {
+	things []Thing
+	err    error
+	lasts  time.Duration // zero means for ever
+}
+
+func TestWait(t *testing.T) {
+	t.Parallel()
+	going := Thing{What: "volume a", Going: true}
+	staying := Thing{What: "service b"}
+	kept := Thing{What: "volume c", Kept: true}
+	broken := errors.New("connection refused")
+	for _, test := range []struct {
+		name    string
+		moments []moment
+		want    string // error
+		took    time.Duration
+		said    []string
+	}{
+		{name: "nothing there", moments: []moment{{}}},
+		{
+			name:    "a volume on its way out",
+			moments: []moment{{things: []Thing{going, kept}, lasts: 2 * time.Minute}, {things: []Thing{kept}}},
+			took:    2 * time.Minute,
+			said: []string{
+				"waiting until the cluster has removed volume a",
+				"the cluster leaves behind, because it was told to: volume c",
+			},
+		},
+		{
+			name:    "a volume that never goes",
+			moments: []moment{{things: []Thing{going}}},
+			took:    patience, want: "the cluster would leave behind: volume a",
+			said: []string{"waiting until the cluster has removed volume a"},
+		},
+		{
+			name:    "a Service of the user's own",
+			moments: []moment{{things: []Thing{going, staying}, lasts: time.Minute}, {things: []Thing{staying}}},
+			took:    time.Minute - interval + settling, want: "the cluster would leave behind: service b",
+			said: []string{
+				"waiting until the cluster has removed volume a; service b",
+				"waiting until the cluster has removed service b",
+			},
+		},
+		{
+			name:    "bound for a moment longer than its claim",
+			moments: []moment{{things: []Thing{staying}, lasts: 10 * time.Second}, {}},
+			took:    10 * time.Second, said: []string{"waiting until the cluster has removed service b"},
+		},
+		{
+			name:    "no answer",
+			moments: []moment{{err: broken}},
+			took:    settling,
+			want:    "what the cluster would leave behind is not known, for it does not answer: connection refused",
+		},
+		{
+			name:    "no answer for a moment",
+			moments: []moment{{err: broken, lasts: 20 * time.Second}, {}},
+			took:    20 * time.Second,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				var said []string
+				err := wait(t.Context(), look(test.moments), func(text string) { said = append(said, text) })
+				if got := fmt.Sprint(err); got != test.want && (err != nil || test.want != "") {
+					t.Errorf("error %q, want %q", got, test.want)
+				}
+				if took := time.Since(began); took != test.took {
+					t.Errorf("it took %s, want %s", took, test.took)
+				}
+				if diff := cmp.Diff(test.said, said); diff != "" {
+					t.Errorf("said (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// look sees one moment after the other.
+func look(moments []moment) func(context.Context) ([]Thing, error) {
+	began := time.Now()
+	return func(context.Context) ([]Thing, error) {
+		since := time.Since(began)
+		for _, m := range moments {
+			if m.lasts == 0 || since < m.lasts {
+				return m.things, m.err
+			}
+			since -= m.lasts
+		}
+		panic("the last moment lasts for ever")
+	}
+}
+
+func TestWaitIsCancelled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		stop := errors.New("stop")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(7*time.Second, func() { cancel(stop) })
+		err := wait(ctx, look([]moment{{things: []Thing{{What: "volume a", Going: true}}}}), func(string) {})
+		if !errors.Is(err, stop) {
+			t.Errorf("error %v, want %v", err, stop)
+		}
+	})
+}
+
+// answer is what an API server says about a cluster with all kinds of things.
+func answer(path string) (int, string) {
+	return http.StatusOK, map[string]string{
+		"/api/v1/services": `{"items": [
+		{"metadata": {"name": "kubernetes", "namespace": "default"}, "spec": {"type": "ClusterIP"}},
+		{"metadata": {"name": "web", "namespace": "shop"}, "spec": {"type": "LoadBalancer"}},
+		{"metadata": {"name": "old", "namespace": "shop", "deletionTimestamp": "2026-11-20T12:00:00Z"}, "spec": {"type": "LoadBalancer"}}
+	]}`,
+		"/api/v1/persistentvolumes": `{"items": [
+		{"metadata": {"name": "pv-static"}, "spec": {"persistentVolumeReclaimPolicy": "Retain"}, "status": {"phase": "Available"}},
+		{"metadata": {"name": "pvc-1", "annotations": {"pv.kubernetes.io/provisioned-by": "ebs.csi.aws.com"}},
+			"spec": {"persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": "logstore", "name": "data-0"}},
+			"status": {"phase": "Released"}},
+		{"metadata": {"name": "pvc-2", "annotations": {"pv.kubernetes.io/provisioned-by": "linodebs.csi.linode.com"}},
+			"spec": {"persistentVolumeReclaimPolicy": "Retain", "claimRef": {"namespace": "shop", "name": "keep"}},
+			"status": {"phase": "Bound"}}
+	]}`,
+	}[path]
+}
+
+func TestThings(t *testing.T) {
+	t.Parallel()
+	kubeconfig := serve(t, answer)
+	api, err := connect(kubeconfig, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := api.things(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Thing{
+		{What: "load balancer of service shop/web"},
+		{What: "load balancer of service shop/old", Going: true},
+		{What: "volume pvc-1 of claim logstore/data-0", Going: true},
+		{What: "volume pvc-2 of claim shop/keep", Kept: true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("things (-want +got):\n%s", diff)
+	}
+}
+
+func TestWaitAsksTheCluster(t *testing.T) {
+	t.Parallel()
+	empty := serve(t, func(string) (int, string) { return http.StatusOK, `{"items": []}` })
+	if err := Wait(t.Context(), Options{Kubeconfig: empty, Say: func(text string) { t.Errorf("said %q", text) }}); err != nil {
+		t.Errorf("an empty cluster: %v", err)
+	}
+	if err := Wait(t.Context(), Options{Kubeconfig: []byte("token: hidden")}); err == nil || strings.Contains(err.Error(), "hidden") {
+		t.Errorf("an unusable kubeconfig: %v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, body, want string
+		status           int
+	}{
+		{"forbidden", `{}`, "asking for api/v1/services: 403 Forbidden", http.StatusForbidden},
+		{"a web page", `<html>`, "asking for api/v1/services: the answer is not what Kubernetes says", http.StatusOK},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			api, err := connect(serve(t, func(string) (int, string) { return test.status, test.body }), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := api.things(t.Context()); err == nil || err.Error() != test.want {
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestTokenCommand has the kubeconfig get its token from a command, as that of
+// EKS does, with the environment given for it.
+func TestTokenCommand(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer from-platform" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprint(w, `{"items": []}`)
+	}))
+	t.Cleanup(server.Close)
+	user := `exec:
+      apiVersion: client.authentication.k8s.io/v1beta1
+      command: sh
+      args: [-c, 'echo "{\"apiVersion\": \"client.authentication.k8s.io/v1beta1\", \"kind\": \"ExecCredential\", \"status\": {\"token\": \"from-$AWS_PROFILE\"}}"']
+      interactiveMode: Never`
+	api, err := connect(kubeconfig(server, user), map[string]string{"AWS_PROFILE": "platform"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.things(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// serve is an API server that wants a token, and its kubeconfig.
+func serve(t *testing.T, answer func(path string) (int, string)) []byte {
+	t.Helper()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer sesame" || r.Method != http.MethodGet {
+			t.Errorf("unexpected %s %s", r.Method, r.URL)
+		}
+		status, body := answer(r.URL.Path)
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}))
+	t.Cleanup(server.Close)
+	return kubeconfig(server, "token: sesame")
+}
+
+func kubeconfig(server *httptest.Server, user string) []byte {
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return []byte(`apiVersion: v1
+kind: Config
+clusters:
+- name: c
+  cluster: {server: "` + server.URL + `", certificate-authority-data: ` + base64.StdEncoding.EncodeToString(authority) + `}
+users:
+- name: u
+  user:
+    ` + user + `
+contexts:
+- name: x
+  context: {cluster: c, user: u}
+current-context: x
+`)
+}
