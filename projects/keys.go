@@ -71,7 +71,7 @@ func kubernetesKeys() []config.Key {
 // storageClassKey declares the StorageClass of every volume.
 func storageClassKey() config.Key {
 	return config.Key{
-		Name: StorageClass, Kind: config.String, Example: "gp3",
+		Name: StorageClass, Kind: config.String, Example: "ebs-csi-default-sc",
 		Doc: "StorageClass of volumes; linode-block-storage on linode and the cluster's default elsewhere when not set",
 	}
 }

@@ -73,6 +73,7 @@ func KindCluster() Project {
 				Doc: "seconds to wait until the nodes are ready; 0 does not wait",
 			},
 			kindRuntimeKey(),
+			mirrorKey(),
 		},
 		Outputs: []Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster"},
@@ -107,6 +108,7 @@ func KindRegistry() Project {
 				Doc: "port of this machine that the registry listens on, one for each environment",
 			},
 			kindRuntimeKey(),
+			mirrorKey(),
 		},
 		Outputs: []Output{
 			{Name: "endpoint", Highlight: true, Doc: "registry as this machine and the nodes name it: localhost:5001"},

@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/internal/mirror"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 )
@@ -41,9 +42,9 @@ type Cluster struct {
 // or charts. Problems in the settings are returned here, all at once.
 func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 	infraType := s.String(projects.InfraType)
-	mirror := ""
+	images := ""
 	if s.Declares(projects.Mirror) {
-		mirror = strings.Trim(s.String(projects.Mirror), "/")
+		images = mirror.Of(s)
 	}
 	if err := s.Err(); err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 	return &Cluster{
 		InfraType: infraType,
 		settings:  s,
-		mirror:    mirror,
+		mirror:    images,
 		provider:  provider,
 		labels: map[string]string{
 			"app.kubernetes.io/managed-by": "mara",
@@ -138,10 +139,7 @@ func (c *Cluster) Namespace(ctx *pulumi.Context, name string, labels ...string) 
 // Image is the name to pull an image by: as given, or from the mirror in place
 // of its own registry.
 func (c *Cluster) Image(name string) string {
-	if c.mirror == "" {
-		return name
-	}
-	return c.mirror + "/" + withoutRegistry(name)
+	return mirror.Image(c.mirror, name)
 }
 
 // Registry is the registry host to pull images from, for charts that take host
@@ -151,16 +149,6 @@ func (c *Cluster) Registry(host string) string {
 		return host
 	}
 	return c.mirror
-}
-
-// withoutRegistry strips the registry host of an image name, as Docker tells
-// it apart: by a dot, a port, or "localhost".
-func withoutRegistry(name string) string {
-	host, rest, found := strings.Cut(name, "/")
-	if found && (strings.ContainsAny(host, ".:") || host == "localhost") {
-		return rest
-	}
-	return name
 }
 
 // labelValue makes a text fit for the value of a label: at most 63 characters,

@@ -97,23 +97,6 @@ func TestConfigFolderOutsideOfAnEnvironment(t *testing.T) {
 	}
 }
 
-func TestWithoutRegistry(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"quay.io/jetstack/x:v1":              "jetstack/x:v1",
-		"localhost:5001/nginx-ingress:5":     "nginx-ingress:5",
-		"localhost/x":                        "x",
-		"docker.io/library/busybox:1":        "library/busybox:1",
-		"nginx/nginx-ingress":                "nginx/nginx-ingress",
-		"busybox:1.37":                       "busybox:1.37",
-		"us-docker.pkg.dev/a/b/c@sha256:123": "a/b/c@sha256:123",
-	} {
-		if got := withoutRegistry(in); got != want {
-			t.Errorf("withoutRegistry(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestLabelValue(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

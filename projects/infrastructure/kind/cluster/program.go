@@ -10,6 +10,7 @@ import (
 	"mara/projects"
 	"mara/projects/infrastructure/internal/naming"
 	"mara/projects/infrastructure/kind/kindsdk"
+	"mara/projects/internal/mirror"
 	"mara/projects/internal/settings"
 )
 
@@ -50,7 +51,7 @@ func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.ClusterAr
 	checkPorts(cfg)
 	return &kindsdk.ClusterArgs{
 		Name:             pulumi.String(naming.Environment(ctx.Stack(), "", nameLimit)),
-		NodeImage:        pulumi.String(cfg.String("kind:node_image")),
+		NodeImage:        pulumi.String(mirror.Image(mirror.Of(cfg), cfg.String("kind:node_image"))),
 		ControlPlanes:    pulumi.Int(cfg.Int("kind:control_planes")),
 		Workers:          pulumi.Int(cfg.Int("kind:workers")),
 		ListenAddress:    pulumi.String(address(cfg, "kind:listen_address")),

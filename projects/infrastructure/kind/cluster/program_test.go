@@ -56,6 +56,11 @@ func TestProgram(t *testing.T) {
 			},
 		},
 		{
+			name:   "a mirror",
+			config: map[string]string{"kubernetes:mirror": "registry.example.com/m", "kind:node_image": "kindest/node:v1.35.8"},
+			want:   map[string]any{"nodeImage": "registry.example.com/m/kindest/node:v1.35.8"},
+		},
+		{
 			name: "network and images",
 			config: map[string]string{
 				"kind:pod_subnet": "10.1.0.0/16", "kind:service_subnet": "10.2.0.0/16",

@@ -12,6 +12,7 @@ import (
 	"mara/projects"
 	"mara/projects/infrastructure/internal/naming"
 	"mara/projects/infrastructure/kind/kindsdk"
+	"mara/projects/internal/mirror"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 )
@@ -56,7 +57,7 @@ func registryArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.Registry
 	}
 	return &kindsdk.RegistryArgs{
 		Name:        pulumi.String(naming.Environment(ctx.Stack(), "registry", nameLimit)),
-		Image:       pulumi.String(cfg.String("kind:registry_image")),
+		Image:       pulumi.String(mirror.Image(mirror.Of(cfg), cfg.String("kind:registry_image"))),
 		HostAddress: pulumi.String(address),
 		HostPort:    pulumi.Int(cfg.Int("kind:registry_port")),
 		Labels: pulumi.StringMap{

@@ -49,6 +49,11 @@ func TestProgram(t *testing.T) {
 			},
 			want: map[string]any{"hostPort": 5002.0, "hostAddress": "0.0.0.0", "image": "registry:3.0.0"},
 		},
+		{
+			name:   "a mirror",
+			config: map[string]string{"kubernetes:mirror": "registry.example.com/m/"},
+			want:   map[string]any{"image": "registry.example.com/m/library/registry:3"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -58,10 +58,10 @@ func splitRegistry(name string) (registry, repository string) {
 }
 
 // At is the same image in a mirror, given as a registry host and an optional
-// path. Without a mirror it is the image itself.
+// path. Without a mirror, or there already, it is the image itself.
 func (r Reference) At(mirror string) Reference {
 	mirror = strings.Trim(mirror, "/")
-	if mirror == "" {
+	if mirror == "" || strings.HasPrefix(r.String(), mirror+"/") {
 		return r
 	}
 	host, path, _ := strings.Cut(mirror, "/")

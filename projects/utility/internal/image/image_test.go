@@ -77,6 +77,7 @@ func TestAt(t *testing.T) {
 		{"no mirror", "ghcr.io/nginx/kic:1", "", "ghcr.io/nginx/kic:1"},
 		{"a host", "ghcr.io/nginx/kic:1", "mirror.local:5000", "mirror.local:5000/nginx/kic:1"},
 		{"a host and a path", "nginx/kic:1", "registry.example.com/mirror/", "registry.example.com/mirror/nginx/kic:1"},
+		{"there already", "registry.example.com/mirror/nginx/kic:1", "registry.example.com/mirror", "registry.example.com/mirror/nginx/kic:1"},
 		{"the digest stays", "nginx:1@" + digest, "m.io", "m.io/nginx:1@" + digest},
 	}
 	for _, test := range tests {
