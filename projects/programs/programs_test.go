@@ -168,13 +168,18 @@ func known() map[string]resource.PropertyMap {
 	return stacks
 }
 
+const (
+	hidden     = "Sample-password"    // in every secret value
+	sampleText = "sample.example.com" // of every other output
+)
+
 // sampleOutputs is a text for each output of a project.
 func sampleOutputs(project projects.Project) resource.PropertyMap {
 	outputs := resource.PropertyMap{}
 	for _, output := range project.Outputs {
-		value := resource.NewProperty("sample.example.com")
+		value := resource.NewProperty(sampleText)
 		if output.Secret {
-			value = resource.MakeSecret(value)
+			value = resource.MakeSecret(resource.NewProperty(hidden))
 		}
 		outputs[resource.PropertyKey(output.Name)] = value
 	}
@@ -185,7 +190,7 @@ func sampleOutputs(project projects.Project) resource.PropertyMap {
 func credentials(consumer projects.Project) resource.PropertyMap {
 	data := resource.PropertyMap{}
 	for _, secret := range consumer.Secrets {
-		data[resource.PropertyKey(secret.DataKey)] = resource.NewProperty(base64.StdEncoding.EncodeToString([]byte("sample")))
+		data[resource.PropertyKey(secret.DataKey)] = resource.NewProperty(base64.StdEncoding.EncodeToString([]byte(hidden)))
 	}
 	return resource.PropertyMap{"data": resource.MakeSecret(resource.NewProperty(data))}
 }
@@ -216,7 +221,7 @@ func configuration(t *testing.T, project projects.Project, provider string) map[
 func sample(t *testing.T, secret projects.Secret) string {
 	t.Helper()
 	if secret.Generate != projects.RSAKey {
-		return "Sample-password-1234567890"[:max(secret.MinLength, 16)]
+		return hidden + "-1234567890"
 	}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

@@ -56,7 +56,7 @@ func storeValues(c *cluster.Cluster, chosen size) cluster.Values {
 func requests(c *cluster.Cluster, heap string) cluster.Values {
 	cpu := "500m"
 	if c.Local() {
-		cpu = "200m"
+		cpu = "100m"
 	}
 	memory, err := megabytes(heap)
 	if err != nil {
@@ -92,6 +92,10 @@ func environment(c *cluster.Cluster) []cluster.Values {
 // dashboardsValues are the values of the chart opensearch-dashboards.
 // https://github.com/opensearch-project/helm-charts/blob/opensearch-dashboards-3.6.0/charts/opensearch-dashboards/values.yaml
 func dashboardsValues(c *cluster.Cluster) cluster.Values {
+	cpu := "100m"
+	if c.Local() {
+		cpu = "50m"
+	}
 	return cluster.Values{
 		"opensearchHosts":   fmt.Sprintf("https://%s:%d", host, port),
 		"replicaCount":      1,
@@ -99,7 +103,7 @@ func dashboardsValues(c *cluster.Cluster) cluster.Values {
 		"opensearchAccount": cluster.Values{"secret": credentials},
 		"service":           cluster.Values{"type": "ClusterIP", "port": 5601},
 		"resources": cluster.Values{
-			"requests": cluster.Values{"cpu": "100m", "memory": "512Mi"},
+			"requests": cluster.Values{"cpu": cpu, "memory": "512Mi"},
 			"limits":   cluster.Values{"cpu": "1", "memory": "1Gi"},
 		},
 	}

@@ -100,7 +100,7 @@ func (a *application) postgres(db database) corev1.ContainerArgs {
 		StartupProbe:    &corev1.ProbeArgs{Exec: ready, PeriodSeconds: pulumi.Int(5), FailureThreshold: pulumi.Int(60)},
 		ReadinessProbe:  &corev1.ProbeArgs{Exec: ready, PeriodSeconds: pulumi.Int(5)},
 		LivenessProbe:   &corev1.ProbeArgs{Exec: ready, PeriodSeconds: pulumi.Int(20), FailureThreshold: pulumi.Int(6)},
-		Resources:       resources("100m", db.memory, "250m", db.memoryLimit),
+		Resources:       resources(a.cpu("100m"), db.memory, "250m", db.memoryLimit),
 		SecurityContext: &corev1.SecurityContextArgs{AllowPrivilegeEscalation: pulumi.Bool(false)},
 		VolumeMounts: corev1.VolumeMountArray{corev1.VolumeMountArgs{
 			Name:      pulumi.String("data"),

@@ -75,7 +75,7 @@ func (a *application) pod(part component) *corev1.PodSpecArgs {
 		Image:           pulumi.String(a.Image(imageOf(part.name))),
 		EnvFrom:         fromConfigMaps(part.config...),
 		Env:             append(variables(part.env), a.secretVariables(part.secrets)...),
-		Resources:       resources(part.cpu, part.memory, part.cpuLimit, part.memoryLimit),
+		Resources:       resources(a.cpu(part.cpu), part.memory, part.cpuLimit, part.memoryLimit),
 		SecurityContext: restricted(),
 		VolumeMounts:    mounts,
 	}
@@ -170,6 +170,15 @@ func selector(name string) pulumi.StringMap {
 
 func port(name string, number int) corev1.ContainerPortArgs {
 	return corev1.ContainerPortArgs{Name: pulumi.String(name), ContainerPort: pulumi.Int(number)}
+}
+
+// cpu is how much processor time a container asks for. On the user's own
+// machine the scheduler would run out of it long before the processors do.
+func (a *application) cpu(cloud string) string {
+	if a.Local() {
+		return "20m"
+	}
+	return cloud
 }
 
 func resources(cpu, memory, cpuLimit, memoryLimit string) *corev1.ResourceRequirementsArgs {
