@@ -129,9 +129,7 @@ func (c chart) check(release programtest.Resource) []string {
 // compare holds a value against what is known of its place: a kind; "map" for
 // content of the user's own; the keys of a map; or the items of a list.
 func compare(at string, known any, value resource.PropertyValue) []string {
-	for value.IsSecret() {
-		value = value.SecretValue().Element
-	}
+	value = plain(value)
 	switch want := known.(type) {
 	case nil:
 		return []string{at + ": the chart does not know it"}

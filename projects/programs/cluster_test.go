@@ -142,23 +142,28 @@ func deploy(t *testing.T, project projects.Project, provider string, extra ...st
 	return result
 }
 
-// each visits every value inside a value, with its key.
+// each visits every value inside a value, with its key and not wrapped as a
+// secret.
 func each(value resource.PropertyValue, visit func(key string, value resource.PropertyValue)) {
-	for value.IsSecret() {
-		value = value.SecretValue().Element
-	}
-	switch {
+	switch value = plain(value); {
 	case value.IsObject():
 		for key, inner := range value.ObjectValue() {
-			visit(string(key), inner)
+			visit(string(key), plain(inner))
 			each(inner, visit)
 		}
 	case value.IsArray():
 		for _, item := range value.ArrayValue() {
-			visit("", item)
+			visit("", plain(item))
 			each(item, visit)
 		}
 	}
+}
+
+func plain(value resource.PropertyValue) resource.PropertyValue {
+	for value.IsSecret() {
+		value = value.SecretValue().Element
+	}
+	return value
 }
 
 // quantity reads an amount in one of the units; nothing is none.

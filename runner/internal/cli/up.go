@@ -62,7 +62,8 @@ func destroyCommand(d Deps) *cli.Command {
 		use:  "destroy everything in the environment",
 		description: "Walks the plan backwards. Shows what will go and asks for the stack's name; without a terminal it needs\n" +
 			"--yes. Stacks, configuration and secrets stay. Running it again carries on; destroying nothing succeeds.\n" +
-			"A stack whose configuration says `runner:protect: true` is not destroyed.\n\n" +
+			"A stack whose configuration says `runner:protect: true` is not destroyed. A cluster in a cloud goes only when\n" +
+			"its load balancers and volumes have gone: those that nothing here has made are named, and stop it.\n\n" +
 			"Examples:\n  runner destroy -s dev --yes\n  runner destroy -s dev --only kubeconfig+ --remove-stacks",
 		aliases: []string{"down"},
 		flags:   destroyFlags(),

@@ -7,6 +7,7 @@
 // Who destroys the objects does not wait for all of this. A Service keeps its
 // finalizer until its load balancer is gone, but a claim may be gone a minute
 // before its volume: that has to be detached first.
+// https://github.com/eksctl-io/eksctl/issues/274
 package remains
 
 import (
