@@ -4,12 +4,12 @@
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
 demo: build ; scripts/demo.sh
-test: build tools ; go test ./...
+test: build tools ; go test -timeout 30m ./...
 chaos: build tools ; scripts/chaos.sh
 race:   ; scripts/race.sh
 lint:   ; scripts/lint.sh
 fmt:    ; gofmt -w config projects providers runner && go mod tidy && cd scripts/tools && go mod tidy
 golden: ; go test ./providers ./runner/internal/plan ./runner/internal/cli ./runner/internal/event ./runner/internal/ui ./runner/internal/report -update
-e2e: build tools ; go test -count=1 ./runner/internal/e2e
+e2e: build tools ; go test -timeout 30m -count=1 ./runner/internal/e2e
 verify: ; scripts/verify.sh
 clean:  ; rm -rf bin .runner
