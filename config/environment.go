@@ -25,7 +25,7 @@ type Environment struct{ variables []Variable }
 // ReadEnvironment reads the environment file below root. A missing file is an
 // empty environment.
 func ReadEnvironment(root string) (Environment, error) {
-	data, err := os.ReadFile(filepath.Join(root, EnvironmentFile))
+	data, err := readFile(filepath.Join(root, EnvironmentFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return Environment{}, nil
 	}

@@ -48,7 +48,7 @@ func ReadSecrets(root, stack string) (StackFile, error) {
 }
 
 func readStackFile(root, name string) (StackFile, error) {
-	data, err := os.ReadFile(filepath.Join(root, name))
+	data, err := readFile(filepath.Join(root, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return StackFile{File: name}, nil
 	}

@@ -106,11 +106,11 @@ func (e *examination) document(report preflight.Report) preflight.Document {
 // write prints the report for people.
 func (e *examination) write(w io.Writer, report preflight.Report, style preflight.Style) error {
 	subject := e.provider.Name
+	if subject == "" {
+		subject = "no provider"
+	}
 	if stack := e.session.settings.Stack.Text; stack != "" {
 		subject += ", stack " + stack
-	}
-	if subject == "" {
-		subject = "no environment"
 	}
 	if e.options.Simulation.On {
 		subject += " [SIMULATED]"

@@ -236,7 +236,7 @@ func TestDoctorWithoutRoot(t *testing.T) {
 	}
 	text := stdout.String()
 	for _, want := range []string{
-		"no environment: what up needs\n\nenvironment\n  problem  environment file: no folder with config/pulumi here",
+		"no provider: what up needs\n\nenvironment\n  problem  environment file: no folder with config/pulumi here",
 		"-> make one with `runner init`", "problem  Pulumi: there is no engine",
 	} {
 		if !strings.Contains(text, want) {
