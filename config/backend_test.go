@@ -70,6 +70,19 @@ func TestBackendBelowTheRoot(t *testing.T) {
 	}
 }
 
+// TestBackendWithoutScheme: Pulumi would take it for a server to log in to.
+func TestBackendWithoutScheme(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"nonsense", "./state", "s3:bucket"} {
+		r := Request{Root: "/root", Sources: Sources{Process: []string{"PULUMI_BACKEND_URL=" + text}}}
+		_, err := resolveBackend(r, nil)
+		var problem *Error
+		if !errors.As(err, &problem) || err.Error() != "PULUMI_BACKEND_URL in the process environment: is not the address of a backend" || !strings.Contains(problem.Next, "file:///folder") {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+}
+
 func TestBackendThatIsNone(t *testing.T) {
 	t.Parallel()
 	login := newRoot(t, map[string]string{"credentials.json": `{"current": "file:///100%"}`})

@@ -11,6 +11,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"strings"
 )
 
 // The names that settings have in the environment and in the stack file.
@@ -141,6 +142,10 @@ func resolveBackend(r Request, environ map[string]string) (Value, error) {
 		return fileBackend(r.Root, simulatedStateFolder, FromSimulation), nil
 	}
 	if backend := r.Sources.Lookup(BackendVariable); backend.IsSet() {
+		if !strings.Contains(backend.Text, "://") {
+			return Value{}, backend.Wrong("is not the address of a backend",
+				"write one such as file:///folder, s3://bucket, gs://bucket, azblob://container or https://api.pulumi.com")
+		}
 		return absoluteBackend(backend, r.Root)
 	}
 	login, err := currentLogin(environ)

@@ -71,7 +71,7 @@ func TestInitFails(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.Dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code := Run(context.Background(), d, []string{"init", "file"}); code != exitFailed || !strings.Contains(stderr.String(), "not a directory") {
+	if code := Run(context.Background(), d, []string{"init", "file"}); code != exitConfig || !strings.Contains(stderr.String(), "not a directory") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	stderr.Reset()

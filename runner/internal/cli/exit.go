@@ -64,6 +64,7 @@ func exitCodes() []struct {
 		{isA[*plan.ExcludedError], exitConfig},
 		{isA[*journal.ResumeError], exitConfig},
 		{is(stacks.ErrPassphrase), exitConfig},
+		{is(stacks.ErrLogin), exitConfig},
 		{isA[*pendingError], exitConfig},
 		{isA[*brokenStatesError], exitConfig},
 		{isA[*lockedStacksError], exitLocked},

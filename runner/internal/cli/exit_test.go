@@ -34,6 +34,7 @@ func TestExitTable(t *testing.T) {
 		{&plan.ExcludedError{}, exitConfig},
 		{&journal.ResumeError{}, exitConfig},
 		{stacks.ErrPassphrase, exitConfig},
+		{stacks.ErrLogin, exitConfig},
 		{&pendingError{}, exitConfig},
 		{&brokenStatesError{}, exitConfig},
 		{&lockedStacksError{}, exitLocked},

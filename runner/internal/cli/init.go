@@ -65,11 +65,11 @@ func runInit(d Deps, options initOptions) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(options.Root, config.Folder), 0o755); err != nil {
-		return fmt.Errorf("making %s: %w", config.Folder, err)
+		return &environmentError{text: fmt.Sprintf("making %s: %v", config.Folder, err), next: "choose a folder that you may write to"}
 	}
 	for _, file := range files {
 		if err := config.WriteFile(filepath.Join(options.Root, file.Path), file.Data, 0o644); err != nil {
-			return err
+			return &environmentError{text: err.Error(), next: "choose a folder that you may write to, on a disk with some space"}
 		}
 	}
 	_, err = fmt.Fprint(d.Stdout, initText(options, files))

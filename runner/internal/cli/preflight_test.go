@@ -41,6 +41,7 @@ func TestOperationsLookFirst(t *testing.T) {
 		{"not of the projects that are left out", "destroy --only certmgr", aws, noDocker, exitUsage, "error: destroy needs a confirmation"},
 		{"not of a simulation", "destroy --simulate", kind, noDocker, exitUsage, "error: destroy needs a confirmation"},
 		{"repair looks, too", "repair --yes", kind, noDocker, exitConfig, "error: Docker: its daemon does not answer"},
+		{"before secrets are made", "up --yes --generate-secrets", kind, noDocker, exitConfig, "error: Docker: its daemon does not answer"},
 		{"a warning only", "repair --yes", aws, noDocker, exitDone, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func (s *session) open(ctx context.Context, d Deps, o sessionOptions, why need) 
 	if err != nil {
 		return err
 	}
-	if o.Interactive { // nobody is asked anything for what cannot go well
+	if o.Interactive || o.Secrets.Generate || len(o.Secrets.Given) > 0 { // nothing is asked or kept for what cannot go well
 		if err := checked(); err != nil {
 			return err
 		}

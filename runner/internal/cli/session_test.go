@@ -46,6 +46,9 @@ func TestSessionRefuses(t *testing.T) {
 			exitConfig, "error: the folder .runner cannot be used: ", nil},
 		{"the backend fails", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json.fail", "error: could not list bucket: no route to host\n") },
 			exitFailed, "error: listing the stacks: could not list bucket: no route to host\n", []string{"stack ls --all --json"}},
+		{"nobody is logged in", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) {
+			i.write("stacks.json.fail", "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions\n")
+		}, exitConfig, "error: listing the stacks: nobody is logged in to the backend: set PULUMI_ACCESS_TOKEN, ", []string{"stack ls --all --json"}},
 		{"the backend answers nonsense", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json", "Hello!") },
 			exitFailed, "error: listing the stacks: pulumi answered with something else than JSON", []string{"stack ls --all --json"}},
 		{"the passphrase is wrong for the state", "outputs -s dev certmgr", map[string]string{"Pulumi.dev.yaml": kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x"}, func(i *installed) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -24,15 +25,19 @@ const (
 )
 
 // Disk looks whether folders can be written to, and how much space they have.
-// It writes nothing to find out.
+// It writes nothing to find out. What is wrong with a whole disk is told once.
 func Disk(folders []Folder) Check {
 	return Check{Name: "disk", Title: "disk", Group: State, Look: func(context.Context) []Finding {
 		var wrong []Finding
-		smallest := uint64(1) << 63
+		told := map[string]bool{}
+		smallest := uint64(math.MaxUint64)
 		for _, folder := range folders {
-			free, finding := folder.look()
-			wrong = append(wrong, finding...)
-			smallest = min(smallest, free)
+			seen := folder.look()
+			smallest = min(smallest, seen.free)
+			if seen.wrong.Text != "" && !told[seen.subject] {
+				wrong = append(wrong, seen.wrong)
+			}
+			told[seen.subject] = true
 		}
 		if len(wrong) > 0 {
 			return wrong
@@ -41,30 +46,47 @@ func Disk(folders []Folder) Check {
 	}}
 }
 
-// look is the free space of a folder, and what is wrong with it.
-func (f Folder) look() (free uint64, wrong []Finding) {
+// view is what a look at a folder shows.
+type view struct {
+	free    uint64
+	wrong   Finding // no text when nothing is
+	subject string  // the disk, or the folder where only that is wrong
+}
+
+func (f Folder) look() view {
 	path := existing(f.Path)
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return 0, Bad(fmt.Sprintf("the folder of %s, %s, cannot be made: %s is a file", f.Name, f.Path, path), "move that file away")
+	var info unix.Stat_t
+	var space unix.Statfs_t
+	if err := errors.Join(unix.Stat(path, &info), unix.Statfs(path, &space)); err != nil {
+		return view{subject: path, wrong: Doubtful(fmt.Sprintf("the folder of %s, %s, cannot be looked at: %v", f.Name, f.Path, err), "")[0]}
 	}
+	if info.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return view{subject: path, wrong: Bad(fmt.Sprintf("the folder of %s, %s, cannot be made: %s is a file", f.Name, f.Path, path), "move that file away")[0]}
+	}
+	seen := view{free: uint64(space.Bavail) * uint64(space.Bsize), subject: fmt.Sprint("disk ", info.Dev)}
 	if err := unix.Access(path, unix.W_OK|unix.X_OK); err != nil {
-		return 0, Bad(fmt.Sprintf("the folder of %s, %s, cannot be written: %v", f.Name, f.Path, err), "make it writable for you")
+		if !errors.Is(err, unix.EROFS) {
+			seen.subject = path
+		}
+		seen.wrong = Bad(fmt.Sprintf("the folder of %s, %s, cannot be written: %v", f.Name, f.Path, err), "make it writable for you, or choose another root with --root")[0]
+		return seen
 	}
-	var stat unix.Statfs_t
-	if err := unix.Statfs(path, &stat); err != nil {
-		return 0, Doubtful(fmt.Sprintf("the free space of %s is not known: %v", f.Path, err), "")
-	}
-	free = uint64(stat.Bavail) * uint64(stat.Bsize)
+	seen.wrong = f.shortage(seen.free, space)
+	return seen
+}
+
+// shortage is the finding about a folder that can be written, but not much.
+func (f Folder) shortage(free uint64, space unix.Statfs_t) Finding {
 	text := fmt.Sprintf("only %s are free for %s, in %s", size(free), f.Name, f.Path)
 	switch {
 	case free < leastSpace:
-		return free, Bad(text, "free some space: a state that cannot be written is lost")
+		return Bad(text, "free some space: a state that cannot be written is lost")[0]
+	case space.Files > 0 && space.Ffree == 0:
+		return Bad(fmt.Sprintf("no more files can be made for %s, in %s", f.Name, f.Path), "remove files: the disk has no inodes left")[0]
 	case free < enoughSpace:
-		return free, Doubtful(text, "free some space")
-	case stat.Files > 0 && stat.Ffree == 0:
-		return free, Bad(fmt.Sprintf("no more files can be made for %s, in %s", f.Name, f.Path), "remove files: the disk has no inodes left")
+		return Doubtful(text, "free some space")[0]
 	}
-	return free, nil
+	return Finding{}
 }
 
 // existing is the nearest folder upward that exists.

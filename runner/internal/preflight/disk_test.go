@@ -37,6 +37,20 @@ func TestDisk(t *testing.T) {
 	}
 }
 
+// TestDiskTellsOnce what is wrong with a whole disk, and each folder that is
+// wrong by itself.
+func TestDiskTellsOnce(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := Disk([]Folder{{"a", "/sys/kernel"}, {"b", "/sys/kernel/c"}, {"d", file + "/d"}, {"e", t.TempDir()}}).Look(t.Context())
+	if len(got) != 2 || !strings.HasPrefix(got[0].Text, "the folder of a, ") && !strings.HasPrefix(got[0].Text, "only 0 MB are free for a, ") || !strings.HasPrefix(got[1].Text, "the folder of d, ") {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestSize(t *testing.T) {
 	t.Parallel()
 	for bytes, want := range map[uint64]string{0: "0 MB", 5 << 20: "5 MB", 3 << 29: "1.5 GB", 300 << 30: "300 GB"} {

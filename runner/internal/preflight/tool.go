@@ -36,7 +36,7 @@ func (t tool) ask(ctx context.Context, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	command := exec.CommandContext(ctx, t.path, args...)
 	command.Stdout, command.Stderr = &stdout, &stderr
-	command.WaitDelay = 100 * time.Millisecond // what it leaves behind may hold the pipes open
+	command.WaitDelay = 2 * time.Second // what it leaves behind may hold the pipes open
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) } // with all it has started
 	for name, value := range t.env {

@@ -75,7 +75,7 @@ func askVersion(ctx context.Context, path string) (semver.Version, error) {
 	command.WaitDelay = time.Second
 	output, err := command.Output()
 	if err != nil {
-		return semver.Version{}, fmt.Errorf("asking %s for its version: %w", path, err)
+		return semver.Version{}, fmt.Errorf("asking %s for its version: %w", path, bare(err))
 	}
 	text := strings.TrimSpace(string(output))
 	version, err := semver.ParseTolerant(text)

@@ -20,6 +20,9 @@ func (e *LockedError) Error() string {
 // ErrPassphrase says that the passphrase does not open what was encrypted.
 var ErrPassphrase = errors.New("the passphrase is wrong: it does not open this environment's secrets; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the one they were encrypted with")
 
+// ErrLogin says that the backend does not know who asks.
+var ErrLogin = errors.New("nobody is logged in to the backend: set PULUMI_ACCESS_TOKEN, log in with `pulumi login`, or name another place for state with PULUMI_BACKEND_URL")
+
 // known maps texts of Pulumi's errors to what they mean here. Reading texts is
 // the only way: the commands answer with nothing else.
 var known = []struct {
@@ -36,6 +39,8 @@ var known = []struct {
 		func([]string) error {
 			return errors.New("no passphrase is set: set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE")
 		}},
+	{regexp.MustCompile(`PULUMI_ACCESS_TOKEN must be set for login`),
+		func([]string) error { return ErrLogin }},
 	{regexp.MustCompile(`newer than what this version of the Pulumi CLI understands|not supported by this version of the Pulumi CLI|deployment version is too new|deployment needs support for the following features`),
 		func([]string) error {
 			return errors.New("the state was written by a newer Pulumi; use an installed one of that version with --pulumi PATH")
