@@ -36,7 +36,10 @@ func TestRefusals(t *testing.T) {
 		{"bad fault", nil, "up -p kind --simulate --simulate-fail =", 2, []string{"--simulate-fail"}},
 		{"fault without simulation", nil, "up -p kind --simulate-fail x", 2, []string{"--simulate"}},
 		{"destroy with nobody to ask", nil, "destroy -p kind --simulate", 2, []string{"--yes"}},
-		{"up with nobody to ask", passphrase("x"), "up -p kind", 2, []string{"--yes"}},
+		{"up with nobody to ask for secrets", passphrase("x"), "up -p kind --yes", 3, []string{
+			"config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing", "bank-of-anthos:jwt_private_key is missing",
+			"runner secrets set bank-of-anthos:ledger_db_password -s dev", "--secret bank-of-anthos:ledger_db_password=env:NAME", "--generate-secrets",
+		}},
 		{"no root", func(t *testing.T, e *environment) { e.root = t.TempDir() }, "up -p kind -s dev", 3, []string{"runner init"}},
 		{"malformed environment file", func(_ *testing.T, e *environment) {
 			e.write("config/pulumi/environment", "PULUMI_STACK=dev\nthis is no assignment\n")
