@@ -213,5 +213,5 @@ func message(stderr string, err error) string {
 	if len(lines) == 0 {
 		return err.Error()
 	}
-	return strings.Join(lines, "; ")
+	return strings.Join(lines, " ")
 }
