@@ -72,6 +72,9 @@ func TestDoctorReportsEverything(t *testing.T) {
 		{"secrets", "", nil, nil, exitDone, "secrets", preflight.Warning, "config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing"},
 		{"no passphrase", "", map[string]string{"environment": "PULUMI_STACK=dev"}, nil, exitConfig, "passphrase", preflight.Problem, "no passphrase is set"},
 		{"malformed salt", "", map[string]string{"Pulumi.dev.yaml": "encryptionsalt: salt\n" + kind}, nil, exitConfig, "passphrase", preflight.Problem, "config/pulumi/Pulumi.dev.yaml: encryptionsalt is not a salt"},
+		{"a change of the key provider was interrupted", "", nil, func(t *testing.T, root string, _ *installed) {
+			writeFile(t, filepath.Join(root, ".runner/environments/dev.change.yaml"), "secretsprovider: awskms://x\n")
+		}, exitConfig, "passphrase", preflight.Problem, "the key provider of dev is being changed to awskms://x, and that was interrupted"},
 		{"no engine", "--pulumi /nowhere/pulumi", nil, nil, exitConfig, "engine", preflight.Problem, "no pulumi at /nowhere/pulumi"},
 		{"the backend without an engine", "--pulumi /nowhere/pulumi", nil, nil, exitConfig, "backend", preflight.Skipped, "not looked at: it takes Pulumi to ask"},
 		{"what needs no engine", "--pulumi /nowhere/pulumi", nil, nil, exitConfig, "lock", preflight.OK, "no other run"},

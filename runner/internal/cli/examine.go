@@ -172,6 +172,9 @@ func (e *examination) secrets(context.Context) []preflight.Finding {
 
 func (e *examination) passphrase(context.Context) []preflight.Finding {
 	s := e.session
+	if err := s.checkNoChange(); err != nil {
+		return findings(err)
+	}
 	verified, err := encryption.Verify(encryption.Options{
 		Stack:    encryption.File{Path: s.settings.Config.File, Content: s.settings.Config.Content},
 		Secrets:  encryption.File{Path: s.settings.Secrets.File, Content: s.settings.Secrets.Content},

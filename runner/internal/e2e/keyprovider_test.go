@@ -134,7 +134,7 @@ func TestChangeProvider(t *testing.T) {
 			first.deployedSecret(project)
 		}
 		first.secrets(0, fileSecret, "set", "prometheus:admin_password", "-")
-		processes := watchProcesses(t)
+		processes := watchProcesses(t, "change-provider")
 		printed := ""
 		for _, step := range []struct {
 			from, to *environment

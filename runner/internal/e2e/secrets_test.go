@@ -23,7 +23,7 @@ func TestSecretsAreNowhereInPlainText(t *testing.T) {
 	const passphrase, password = "correct-horse-battery-staple", "Gr4fana-s3cret-value!"
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
 		plantSecret(t, e, passphrase, password)
-		processes := watchProcesses(t)
+		processes := watchProcesses(t, "--simulate")
 		var printed strings.Builder
 		for _, args := range [][]string{
 			{"up", "-p", "kind", "--simulate", "--yes", "--simulate-speed", "100000", "--debug"},
@@ -125,8 +125,9 @@ func filesBelow(t *testing.T, root string) map[string][]byte {
 	return files
 }
 
-// watchProcesses collects the arguments of all processes until it is asked.
-func watchProcesses(t *testing.T) (arguments func() []byte) {
+// watchProcesses collects the arguments of all processes until it is asked; one
+// of them must be seen.
+func watchProcesses(t *testing.T, seenFor string) (arguments func() []byte) {
 	t.Helper()
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
 		t.Logf("process arguments are not searched: %v", err)
@@ -156,7 +157,7 @@ func watchProcesses(t *testing.T) (arguments func() []byte) {
 		for line := range seen {
 			all.WriteString(line + "\n")
 		}
-		if !strings.Contains(all.String(), "--simulate") {
+		if !strings.Contains(all.String(), seenFor) {
 			t.Error("the watcher has not even seen the runner")
 		}
 		return all.Bytes()
