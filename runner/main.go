@@ -32,6 +32,9 @@ func run() int {
 	mute.Restore()
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// Asked for, SIGPIPE becomes an error of writing; unasked, it would kill a
+	// run in the middle because `| head` has seen enough.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	levels := interrupt.Watch(context.Background(), signals)
 	dir, err := os.Getwd()
 	if err != nil {

@@ -1,18 +1,11 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"mara/config"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/report"
@@ -67,76 +60,6 @@ func runShow(d Deps, o runsOptions) error {
 		sink.Emit(e)
 	}
 	return sink.Err()
-}
-
-func logsCommand(d Deps) *cli.Command {
-	return &cli.Command{
-		Name: "logs", Usage: "print what happened in the projects of a past run", ArgsUsage: "[RUN] [PROJECT]",
-		Description: "Without RUN those of the last run, without PROJECT all of them. Secrets are masked.\n\n" +
-			"Examples:\n  runner logs certmgr\n  runner logs 20261120-193000-250k3f certmgr\n\n" + exitText(exitDone, exitFailed, exitUsage, exitConfig),
-		Flags: joinFlags([]cli.Flag{&cli.BoolFlag{Name: "errors", Usage: "print the projects that failed only"}}, runsFlags(), baseFlags()),
-		Action: func(c *cli.Context) error {
-			o, err := parseRuns(c, d, 2)
-			if err != nil {
-				return err
-			}
-			return runLogs(d, o, c.Bool("errors"))
-		},
-	}
-}
-
-func runLogs(d Deps, o runsOptions, errorsOnly bool) error {
-	run, err := o.findRun()
-	project := ""
-	if len(o.Args) == 2 {
-		project = o.Args[1]
-	} else if err != nil && len(o.Args) == 1 {
-		run, err = journal.Find(o.Folder, "") // the one argument is a project
-		project = o.Args[0]
-	}
-	if err != nil {
-		return err
-	}
-	names, err := run.Logs()
-	if err != nil {
-		return err
-	}
-	if project != "" {
-		if !slices.Contains(names, project) {
-			return &usageError{text: fmt.Sprintf("run %s has no log of %q%s", run.ID, project, config.DidYouMean(project, names)),
-				next: "`runner show " + run.ID + "` shows its projects"}
-		}
-		names = []string{project}
-	}
-	if errorsOnly {
-		summary, err := run.Summary()
-		if err != nil {
-			return err
-		}
-		names = slices.DeleteFunc(names, func(name string) bool {
-			step, _ := summary.Step(name)
-			return step == nil || step.Result != event.Failed
-		})
-	}
-	return printLogs(d.Stdout, run, names)
-}
-
-// printLogs prints one log as it is, and several with the project before each line.
-func printLogs(w io.Writer, run journal.Run, names []string) error {
-	out := bufio.NewWriter(w)
-	for _, name := range names {
-		content, err := os.ReadFile(run.LogFile(name))
-		if err != nil {
-			return fmt.Errorf("reading the log of %s: %w", name, err)
-		}
-		for line := range bytes.Lines(content) {
-			if len(names) > 1 {
-				_, _ = out.WriteString(name + ": ")
-			}
-			_, _ = out.Write(line)
-		}
-	}
-	return out.Flush()
 }
 
 func reportCommand(d Deps) *cli.Command {

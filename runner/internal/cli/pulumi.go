@@ -88,7 +88,7 @@ func runPulumi(ctx context.Context, d Deps, o pulumiOptions) (err error) {
 	}
 	command := exec.Command(path, args...)
 	command.Dir, command.Env = dir, environ(s.env)
-	command.Stdin, command.Stdout, command.Stderr = d.Stdin, d.Stdout, d.Stderr
+	command.Stdin, command.Stdout, command.Stderr = d.Stdin, direct(d.Stdout), d.Stderr
 	return passThrough(ctx, d, command)
 }
 

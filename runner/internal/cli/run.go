@@ -93,7 +93,7 @@ func (r *run) finish(d Deps, o operateOptions) {
 			fmt.Fprintf(d.Stderr, "warning: the step summary could not be written: %v\n", err)
 		}
 	}
-	_, _ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Keep)
+	_, _ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(), d.Now())
 }
 
 // runsFolder keeps the environment's runs.

@@ -347,6 +347,7 @@ func TestPrune(t *testing.T) {
 	tests := map[string]struct {
 		runs string
 		keep int
+		days int    // how long runs are kept, of which there is one a day; 0 for ever
 		want string // what is left
 	}{
 		"few enough":                        {runs: "sfs", keep: 3, want: "sfs"},
@@ -357,15 +358,20 @@ func TestPrune(t *testing.T) {
 		"a newer failure replaces an older": {runs: "fsssf", keep: 2, want: "sf"},
 		"each environment":                  {runs: "fFsss", keep: 2, want: "fFss"},
 		"none":                              {runs: "sf", keep: 0, want: "f"},
+		"the newest always stays":           {runs: "ss", keep: 0, want: "s"},
+		"old ones go":                       {runs: "sssss", keep: 9, days: 2, want: "sss"},
+		"but not the last failure":          {runs: "fssss", keep: 9, days: 2, want: "fsss"},
+		"whichever is stricter":             {runs: "sssss", keep: 2, days: 2, want: "ss"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			for i, kind := range tt.runs {
-				write(t, dir, start.Add(time.Duration(i)*time.Minute), runOf(kind))
+				write(t, dir, start.AddDate(0, 0, i), runOf(kind))
 			}
-			removed, err := journal.Prune(dir, tt.keep)
+			keep := journal.Retention{Runs: tt.keep, Age: time.Duration(tt.days) * 25 * time.Hour}
+			removed, err := journal.Prune(dir, keep, start.AddDate(0, 0, len(tt.runs)-1))
 			if err != nil {
 				t.Fatal(err)
 			}

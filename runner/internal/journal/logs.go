@@ -21,11 +21,7 @@ func newLogs(dir string) logs { return logs{dir: dir, open: map[string]*os.File{
 
 // write adds an event to the log of its project, if it has one.
 func (l *logs) write(s *event.Summary, e event.Event) error {
-	step, _ := s.Step(e.Project)
-	if step == nil || step.Started.IsZero() {
-		return nil
-	}
-	text := describe(s, e)
+	text := logged(s, e)
 	if text == "" {
 		return nil
 	}
@@ -33,12 +29,26 @@ func (l *logs) write(s *event.Summary, e event.Event) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(entry(e, text))
+	_, err = f.WriteString(text)
 	if e.Type == event.StepFinished {
 		delete(l.open, e.Project)
 		err = errors.Join(err, f.Close())
 	}
 	return err
+}
+
+// logged is what an event adds to the log of its project, with a line end; empty
+// if it adds nothing. A project has a log from its start on.
+func logged(s *event.Summary, e event.Event) string {
+	step, _ := s.Step(e.Project)
+	if step == nil || step.Started.IsZero() {
+		return ""
+	}
+	text := describe(s, e)
+	if text == "" {
+		return ""
+	}
+	return entry(e, text)
 }
 
 // file returns the open log of a project.

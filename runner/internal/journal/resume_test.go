@@ -219,7 +219,7 @@ func TestPruneKeepsWhatIsCarriedOn(t *testing.T) {
 	for _, id := range ids[3:] { // the last events are missing in the short form of a run
 		finish(t, filepath.Join(dir, id))
 	}
-	removed, err := journal.Prune(dir, 1)
+	removed, err := journal.Prune(dir, journal.Retention{Runs: 1}, start)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,17 +10,31 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mara/runner/internal/event"
 )
-
-// Keep is how many runs Prune is usually asked to leave.
-const Keep = 50
 
 // Run is a run on disk.
 type Run struct {
 	ID  string
 	Dir string
+}
+
+// Began is when the run began, as its id says, to the second.
+func (r Run) Began() time.Time {
+	began, err := time.Parse(idTime, r.ID[:min(len(idTime), len(r.ID))])
+	if err != nil {
+		return time.Time{}
+	}
+	return began
+}
+
+// IsOver says that the run came to its end. One that did not may go on, or was
+// cut off.
+func (r Run) IsOver() bool {
+	_, err := os.Stat(filepath.Join(r.Dir, summaryFile))
+	return err == nil
 }
 
 // List returns the runs below dir, the newest first. A folder that does not
@@ -110,63 +124,4 @@ func removeIfThere(path string) error {
 		return err
 	}
 	return nil
-}
-
-// Prune removes the oldest runs and leaves the newest, as many as keep says.
-// Of every environment it also leaves the last run that did not succeed, with
-// those that it carried on: that is the one a user comes back to. It returns
-// what it has removed.
-func Prune(dir string, keep int) ([]Run, error) {
-	runs, err := List(dir)
-	if err != nil || len(runs) <= keep {
-		return nil, err
-	}
-	wanted := unsuccessful(runs)
-	var removed []Run
-	var errs []error
-	for _, r := range runs[max(keep, 0):] {
-		if wanted[r.ID] {
-			continue
-		}
-		if err := os.RemoveAll(r.Dir); err != nil {
-			errs = append(errs, fmt.Errorf("removing run %s: %w", r.ID, err))
-			continue
-		}
-		removed = append(removed, r)
-	}
-	return removed, errors.Join(errs...)
-}
-
-// unsuccessful returns the ids of the newest run that failed or was interrupted
-// in every environment, and of those that it carried on. A run that cannot be
-// read is nobody's.
-func unsuccessful(runs []Run) map[string]bool {
-	seen := map[Environment]bool{}
-	ids := map[string]bool{}
-	for i, r := range runs {
-		s, err := r.Summary()
-		if err != nil || s.Outcome() == event.Succeeded {
-			continue
-		}
-		e := Environment{Provider: s.Provider, Stack: s.Stack}
-		if !seen[e] {
-			seen[e], ids[r.ID] = true, true
-			addResumed(ids, runs[i:])
-		}
-	}
-	return ids
-}
-
-// addResumed adds the ids of the runs that the first run carried on.
-func addResumed(ids map[string]bool, runs []Run) {
-	next := runs[0].ID
-	for _, r := range runs { // from newer to older, as one run carries on another
-		if r.ID != next {
-			continue
-		}
-		ids[r.ID] = true
-		if meta, err := r.Meta(); err == nil {
-			next = meta.Resumes
-		}
-	}
 }

@@ -262,6 +262,7 @@ _runner() {
     "show --output"|"show -o") offered="text json"; known=1 ;;
     "show --root") offered=""; known=1 ;;
     "show --stack"|"show -s") offered=""; known=1 ;;
+    "logs --output"|"logs -o") offered="text json"; known=1 ;;
     "logs --root") offered=""; known=1 ;;
     "logs --stack"|"logs -s") offered=""; known=1 ;;
     "report --format") offered="html md json junit csv"; known=1 ;;
@@ -298,7 +299,7 @@ _runner() {
     repair) offered="--import --only --skip --from --until --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     history) offered="--output --limit --root --stack --simulate --debug --no-color" ;;
     show) offered="--output --root --stack --simulate --debug --no-color" ;;
-    logs) offered="--errors --root --stack --simulate --debug --no-color" ;;
+    logs) offered="--output --errors --follow --root --stack --simulate --debug --no-color" ;;
     report) offered="--format --root --stack --simulate --debug --no-color" ;;
     env) offered="--root --stack --provider --debug --no-color" ;;
     pulumi) offered="--root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;

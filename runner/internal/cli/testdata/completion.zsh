@@ -20,7 +20,7 @@ _runner() {
     'repair:put a state right that a run has left in the middle of creating something'
     'history:list the runs'
     'show:show a past run'
-    'logs:print what happened in the projects of a past run'
+    'logs:print what happened in the projects of a run'
     'report:write a report of a past run'
     'env:print what plain pulumi needs to see the same state and configuration'
     'pulumi:run any Pulumi command on one project'
@@ -450,7 +450,9 @@ _runner() {
       ;;
     logs)
       _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--errors[print the projects that failed only]' \
+        '(--follow -f)'{--follow,-f}'[print what comes as well, until the run has finished]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \

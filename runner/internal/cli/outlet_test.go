@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+)
+
+// TestReaderGoesAway is `runner plan | head -1`.
+func TestReaderGoesAway(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, _, stderr := testDeps(t)
+	d.Stdout = w
+	for _, args := range [][]string{{"plan", "-p", "aws"}, {"providers"}, {"version", "-o", "json"}, {"help"}, {"schema", "events"}} {
+		if code := Run(context.Background(), d, args); code != exitDone || stderr.Len() > 0 {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr)
+		}
+	}
+}
+
+// refusing is a disk that is full.
+type refusing struct{}
+
+func (refusing) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestOtherErrorsOfWritingCount(t *testing.T) {
+	t.Parallel()
+	d, _, stderr := testDeps(t)
+	d.Stdout = refusing{}
+	if code := Run(context.Background(), d, []string{"plan", "-p", "aws"}); code != exitFailed || stderr.String() != "error: no space left on device\n" {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}
+
+func TestOutletSwallowsWhenNobodyReads(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	o := newOutlet(w)
+	if !hasReader(o) || direct(o) != w {
+		t.Error("a pipe that is read is taken for one that is not")
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if n, err := o.Write([]byte("text")); n != 4 || err != nil {
+			t.Errorf("got %d, %v", n, err)
+		}
+	}
+	if hasReader(o) {
+		t.Error("nobody reads any more")
+	}
+}
