@@ -20,6 +20,7 @@ func completionCommand(d Deps) *cli.Command {
 			"  bash  source <(runner completion bash)\n" +
 			"  zsh   source <(runner completion zsh)\n" +
 			"  fish  runner completion fish | source\n\n" +
+			"Example:\n  runner completion bash > /etc/bash_completion.d/runner\n\n" +
 			exitText(exitDone, exitUsage),
 		Action: func(c *cli.Context) error {
 			options, err := parseCompletion(c)

@@ -43,6 +43,11 @@ func exitMeanings() map[int]string {
 	}
 }
 
+// allExitCodes lists the exit codes.
+func allExitCodes() []int {
+	return []int{exitDone, exitFailed, exitUsage, exitConfig, exitLocked, exitChanges, exitInterrupted}
+}
+
 // exitCodes is the one table from errors to exit codes; the first match wins,
 // and what is not listed is a failure.
 func exitCodes() []struct {

@@ -16,14 +16,7 @@ func helpText(all []*cli.Command, command *cli.Command, path string) string {
 		return programHelp(all)
 	}
 	var b strings.Builder
-	arguments := command.ArgsUsage
-	if len(command.Flags) > 0 {
-		arguments = strings.TrimSpace(arguments + " [flags]")
-	}
-	if len(command.Subcommands) > 0 {
-		arguments = "COMMAND " + arguments
-	}
-	fmt.Fprintf(&b, "%s.\n\nUsage: %s\n", sentence(command.Usage), strings.TrimSpace(name+" "+path+" "+arguments))
+	fmt.Fprintf(&b, "%s.\n\nUsage: %s\n", sentence(command.Usage), synopsis(command, path))
 	if len(command.Aliases) > 0 {
 		fmt.Fprintf(&b, "Also:  %s %s\n", name, strings.Join(command.Aliases, ", "))
 	}
@@ -47,7 +40,7 @@ func programHelp(all []*cli.Command) string {
 	b.WriteString("\nFlags may stand before or behind the command. Each has an environment variable, shown\n" +
 		"in brackets, that may also be set in config/pulumi/environment.\n\n")
 	fmt.Fprintf(&b, "`%s COMMAND --help` explains a command.\n\n", name)
-	b.WriteString(exitText(exitDone, exitFailed, exitUsage, exitConfig, exitLocked, exitChanges, exitInterrupted) + "\n")
+	b.WriteString(exitText(allExitCodes()...) + "\n")
 	return b.String()
 }
 

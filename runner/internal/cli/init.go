@@ -17,7 +17,7 @@ func initCommand(d Deps) *cli.Command {
 		Usage:     "make a folder for the configuration of environments",
 		ArgsUsage: "[DIR]",
 		Description: "Makes config/pulumi with examples below DIR (default: the working folder). Nothing that exists is\n" +
-			"overwritten.\n\n" +
+			"overwritten.\n\nExample:\n  runner init my-environments\n\n" +
 			exitText(exitDone, exitFailed, exitUsage, exitConfig),
 		Flags: baseFlags(),
 		Action: func(c *cli.Context) error {

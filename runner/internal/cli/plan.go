@@ -22,7 +22,9 @@ func planCommand(d Deps) *cli.Command {
 			"configuration of the stack.\n\n" +
 			"The order is what `up --parallel 1` follows. A project that `reads` another uses its outputs; one that comes\n" +
 			"`after` another only waits for it. A `hook` is work of the runner itself when the project has succeeded.\n" +
-			"Times are those of this stack's earlier runs, if -s names one that has been deployed from here, else estimates.\n\n" +
+			"Times are those of this stack's earlier runs, if -s names one that has been deployed from here, else estimates.\n" +
+			"The formats dot, mermaid, svg and html draw the plan; svg is a picture, html a page with one and a table.\n\n" +
+			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n  runner plan -p linode -o html > plan.html\n\n" +
 			exitText(exitDone, exitUsage, exitConfig),
 		Flags: joinFlags(
 			outputFlag(plan.Formats()...),

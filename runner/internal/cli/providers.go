@@ -19,6 +19,7 @@ func providersCommand(d Deps) *cli.Command {
 		Aliases: []string{"list-providers"},
 		Usage:   "list the providers",
 		Description: "A provider is what hosts the cluster and the container registry. Choose one with -p.\n\n" +
+			"Examples:\n  runner providers\n  runner plan -p linode\n\n" +
 			exitText(exitDone, exitUsage),
 		Flags: joinFlags(outputFlag("table", "json"), baseFlags()),
 		Action: func(c *cli.Context) error {

@@ -34,7 +34,7 @@ func pulumiCommand(d Deps) *cli.Command {
 			"With --simulate the clouds are simulated while the command runs, and it works on a copy of the\n" +
 			"configuration: what it writes there is lost.\n\n" +
 			"Examples:\n  runner pulumi certmgr -- stack output\n  runner pulumi certmgr -s dev -- preview --diff\n" +
-			"  runner pulumi vpc --simulate -- stack export\n\n" +
+			"  runner pulumi aws-vpc --simulate -- stack export\n\n" +
 			"Exit codes: those of the Pulumi command, and\n" + exitText(exitUsage, exitConfig),
 		Flags: joinFlags(environmentFlags(), simulationFlags(), pulumiFlags(), baseFlags()),
 		Action: func(c *cli.Context) error {

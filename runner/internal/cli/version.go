@@ -8,10 +8,11 @@ import (
 
 func versionCommand(d Deps) *cli.Command {
 	return &cli.Command{
-		Name:        "version",
-		Usage:       "print the versions of the runner and of the Pulumi inside",
-		Description: exitText(exitDone, exitUsage),
-		Flags:       joinFlags(outputFlag("text", "json"), baseFlags()),
+		Name:  "version",
+		Usage: "print the versions of the runner and of the Pulumi inside",
+		Description: "The Pulumi inside is the engine that runs unless --pulumi names another one.\n\n" +
+			"Example:\n  runner version -o json\n\n" + exitText(exitDone, exitUsage),
+		Flags: joinFlags(outputFlag("text", "json"), baseFlags()),
 		Action: func(c *cli.Context) error {
 			options, err := parseVersion(c, d)
 			if err != nil {
