@@ -150,7 +150,7 @@ func runOperate(ctx context.Context, d Deps, o operateOptions) (err error) {
 
 // execute walks the plan and tells what comes of it.
 func (s *session) execute(ctx context.Context, d Deps, o operateOptions, w work) error {
-	run, err := startRun(d, o, s, w)
+	run, err := startRun(ctx, d, o, s, w)
 	if err != nil {
 		return err
 	}

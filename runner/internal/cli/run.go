@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/report"
+	"mara/runner/internal/trace"
 )
 
 // run is where the events of an operation go: to the screen, to the journal,
@@ -18,6 +21,7 @@ type run struct {
 	journal   *journal.Journal
 	screen    screen
 	collector *report.Collector
+	tracer    *trace.Tracer // nil unless traces are asked for
 	summary   event.Summary
 	opening   []string // warnings to begin with
 	reports   []string
@@ -28,7 +32,7 @@ type run struct {
 func (r *run) Emit(e event.Event) { r.summary.Apply(e) }
 
 // startRun opens the journal and the screen.
-func startRun(d Deps, o operateOptions, s *session, w work) (*run, error) {
+func startRun(ctx context.Context, d Deps, o operateOptions, s *session, w work) (*run, error) {
 	if err := o.Show.check(); err != nil {
 		return nil, err
 	}
@@ -50,15 +54,41 @@ func startRun(d Deps, o operateOptions, s *session, w work) (*run, error) {
 	if o.Show.Report != "" {
 		r.reports = append(r.reports, o.Show.Report)
 	}
-	r.emitter = event.NewEmitter(event.EmitterOptions{
-		Run: r.journal.ID(), Masker: s.masker, Now: d.Now,
-		Sinks: []event.Sink{show, r.journal, r.collector, r},
-	})
 	r.opening = s.warnings
+	sinks := append([]event.Sink{show, r.journal, r.collector, r}, r.trace(ctx, d, o)...)
+	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: s.masker, Now: d.Now, Sinks: sinks})
 	if len(s.madeUp) > 0 && (o.Operation == event.Up || o.Operation == event.Preview) {
 		r.opening = append(r.opening, "SIMULATED: made up throw-away values for "+strings.Join(s.madeUp, ", "))
 	}
 	return r, nil
+}
+
+// trace begins to trace the run, if that is asked for. It is no reason to stop.
+func (r *run) trace(ctx context.Context, d Deps, o operateOptions) []event.Sink {
+	tracer, err := trace.Start(ctx, trace.Options{
+		Getenv: func(name string) string { return o.Sources.Lookup(name).Text }, Version: d.Version,
+	})
+	if err != nil {
+		r.opening = append(r.opening, fmt.Sprintf("no traces are sent: %v", err))
+	}
+	if err != nil || tracer == nil {
+		return nil
+	}
+	r.tracer = tracer
+	return []event.Sink{tracer}
+}
+
+// endTrace sends what is left of the traces, but does not wait for long.
+func (r *run) endTrace(d Deps) {
+	const patience = 5 * time.Second
+	if r.tracer == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := r.tracer.Close(ctx); err != nil {
+		fmt.Fprintf(d.Stderr, "warning: %v\n", err)
+	}
 }
 
 // emit passes an event on; the first one is followed by what is to be said at
@@ -93,6 +123,7 @@ func (r *run) finish(d Deps, o operateOptions) {
 			fmt.Fprintf(d.Stderr, "warning: the step summary could not be written: %v\n", err)
 		}
 	}
+	r.endTrace(d)
 	_, _ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(), d.Now())
 }
 

@@ -1,0 +1,202 @@
+// Package trace tells a run as OpenTelemetry spans: one for the run, one for
+// each project that starts, and one for each operation on a resource and each
+// hook. It is made from events alone, and does nothing unless the usual OTEL_
+// variables ask for it.
+//
+// Sending happens in the background and never holds a run up: what cannot be
+// sent is lost, and said at the end.
+package trace
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"mara/runner/internal/event"
+)
+
+// library names the source of the spans.
+const library = "mara/runner"
+
+// queued is how many spans may wait to be sent. A run with more than that in
+// flight has a collector that does not keep up.
+const queued = 1 << 14
+
+// Options are the inputs of Start.
+type Options struct {
+	// Getenv looks up an environment variable.
+	Getenv func(name string) string
+	// Version is that of the runner.
+	Version string
+}
+
+// Tracer turns events into spans. It is an event.Sink.
+type Tracer struct {
+	provider *sdk.TracerProvider
+	sender   *sender
+	tracer   trace.Tracer
+	parent   context.Context // of the span of the run: what TRACEPARENT says
+	run      *span
+	steps    map[string]*step
+	stop     sync.Once
+}
+
+// span is a span that has begun, with the context for those inside of it.
+type span struct {
+	trace.Span
+	ctx context.Context
+}
+
+// step is the span of a project and those inside of it that have not ended.
+type step struct {
+	span
+	resources map[event.Resource]trace.Span
+	hooks     map[string]trace.Span
+}
+
+// Start begins to trace, if the environment asks for it; otherwise it returns
+// nil.
+func Start(ctx context.Context, o Options) (*Tracer, error) {
+	target, err := wanted(o.Getenv)
+	if err != nil || target == nil {
+		return nil, err
+	}
+	exporter, err := target.exporter(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("sending traces: %w", err)
+	}
+	s := &sender{SpanExporter: exporter}
+	provider := sdk.NewTracerProvider(
+		sdk.WithBatcher(s, sdk.WithMaxQueueSize(queued)),
+		sdk.WithResource(about(ctx, o)),
+	)
+	carrier := propagation.MapCarrier{"traceparent": o.Getenv("TRACEPARENT"), "tracestate": o.Getenv("TRACESTATE")}
+	return &Tracer{
+		provider: provider, sender: s, tracer: provider.Tracer(library, trace.WithInstrumentationVersion(o.Version)),
+		parent: propagation.TraceContext{}.Extract(context.WithoutCancel(ctx), carrier), steps: map[string]*step{},
+	}, nil
+}
+
+// about names what sends the spans; OTEL_SERVICE_NAME and
+// OTEL_RESOURCE_ATTRIBUTES win. It tells nothing about the machine or its user.
+func about(ctx context.Context, o Options) *resource.Resource {
+	own := resource.NewSchemaless(attribute.String("service.name", "mara-runner"), attribute.String("service.version", o.Version))
+	asked, err := resource.New(ctx, resource.WithFromEnv(), resource.WithTelemetrySDK())
+	if err != nil {
+		return own
+	}
+	if merged, err := resource.Merge(own, asked); err == nil {
+		return merged
+	}
+	return own
+}
+
+// Emit adds an event to the spans.
+func (t *Tracer) Emit(e event.Event) {
+	switch e.Type {
+	case event.RunStarted:
+		t.begin(e)
+	case event.RunFinished:
+		t.end(e)
+	case event.RunStopping, event.RunWarning:
+		t.note(e)
+	default:
+		if t.run != nil {
+			t.step(e)
+		}
+	}
+}
+
+func (t *Tracer) begin(e event.Event) {
+	ctx, s := t.tracer.Start(t.parent, e.Operation+" "+e.Provider+"/"+e.Stack, trace.WithTimestamp(e.Time), trace.WithAttributes(
+		attribute.String("mara.run", e.Run),
+		attribute.String("mara.operation", e.Operation),
+		attribute.String("mara.provider", e.Provider),
+		attribute.String("mara.stack", e.Stack),
+		attribute.Bool("mara.simulated", e.Simulated),
+		attribute.Int("mara.projects", len(e.Projects)),
+	))
+	t.run = &span{Span: s, ctx: ctx}
+}
+
+// note adds what happens to the run as a whole to its span.
+func (t *Tracer) note(e event.Event) {
+	if t.run == nil {
+		return
+	}
+	t.run.AddEvent(string(e.Type), trace.WithTimestamp(e.Time), trace.WithAttributes(known("mara.project", e.Project, "mara.reason", e.Reason, "message", e.Message)...))
+}
+
+// end ends the run, and what was still open in it.
+func (t *Tracer) end(e event.Event) {
+	if t.run == nil {
+		return
+	}
+	for name, s := range t.steps {
+		s.close(event.Event{Time: e.Time, Result: event.Interrupted})
+		delete(t.steps, name)
+	}
+	finish(t.run, e)
+	t.run = nil
+}
+
+// finish ends a span with a result.
+func finish(s trace.Span, e event.Event) {
+	s.SetAttributes(known("mara.result", string(e.Result), "mara.reason", e.Reason)...)
+	if e.Changes != nil {
+		s.SetAttributes(counts(*e.Changes)...)
+	}
+	if e.Result != event.Succeeded && e.Result != event.Skipped {
+		s.SetStatus(codes.Error, firstOf(e.Error, e.Reason, string(e.Result)))
+	}
+	s.End(trace.WithTimestamp(e.Time))
+}
+
+// Close sends what has not been sent yet, as long as the context lets it, and
+// returns the first reason why something was not sent.
+func (t *Tracer) Close(ctx context.Context) error {
+	var err error
+	t.stop.Do(func() { err = t.provider.Shutdown(ctx) })
+	if sent := t.sender.failure(); sent != nil {
+		return fmt.Errorf("sending traces: %w", sent)
+	}
+	if err != nil {
+		return fmt.Errorf("sending traces: %w", err)
+	}
+	return nil
+}
+
+// known makes attributes of pairs of name and value, without empty values.
+func known(pairs ...string) []attribute.KeyValue {
+	var out []attribute.KeyValue
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			out = append(out, attribute.String(pairs[i], pairs[i+1]))
+		}
+	}
+	return out
+}
+
+func counts(c event.Changes) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.Int("mara.changes.create", c.Create), attribute.Int("mara.changes.update", c.Update),
+		attribute.Int("mara.changes.replace", c.Replace), attribute.Int("mara.changes.delete", c.Delete),
+		attribute.Int("mara.changes.same", c.Same),
+	}
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
