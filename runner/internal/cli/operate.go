@@ -160,6 +160,7 @@ func (s *session) execute(ctx context.Context, d Deps, o operateOptions, w work)
 		_, unlocked := s.removeDeadLocks(w.plan)
 		err = errors.Join(err, unlocked)
 	}
+	run.outputs = s.toldOutputs()
 	run.finish(d, o)
 	defer s.profile.write(d.Stderr, &run.summary)
 	if err != nil {

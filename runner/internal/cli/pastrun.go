@@ -94,6 +94,11 @@ func runReport(d Deps, o runsOptions, format report.Format) error {
 	if err != nil && !errors.Is(err, event.ErrTruncated) {
 		return err
 	}
+	outputs, err := run.Outputs()
+	if err != nil {
+		return err
+	}
+	addOutputs(details, outputs)
 	return report.WriteDetailed(d.Stdout, format, summary, details)
 }
 

@@ -23,7 +23,8 @@ type run struct {
 	collector *report.Collector
 	tracer    *trace.Tracer // nil unless traces are asked for
 	summary   event.Summary
-	opening   []string // warnings to begin with
+	opening   []string        // warnings to begin with
+	outputs   journal.Outputs // as far as the run has told them
 	reports   []string
 	markdown  string // file of GitHub's step summary
 }
@@ -108,9 +109,14 @@ func (r *run) emit(e event.Event) {
 func (r *run) finish(d Deps, o operateOptions) {
 	r.emitter.Close()
 	_ = r.screen.Close() // nobody reads any more
+	if err := r.journal.KeepOutputs(r.outputs); err != nil {
+		fmt.Fprintf(d.Stderr, "warning: %v\n", err)
+	}
+	details := r.collector.Details()
+	addOutputs(details, r.outputs)
 	_ = r.journal.Close()
 	for _, path := range r.reports {
-		if err := writeReport(path, &r.summary, r.collector.Details()); err != nil {
+		if err := writeReport(path, &r.summary, details); err != nil {
 			fmt.Fprintf(d.Stderr, "warning: the report could not be written: %v\n", err)
 			continue
 		}

@@ -4,6 +4,7 @@
 //	<id>/events.ndjson        every event, appended as it comes
 //	<id>/logs/<project>.log   what happened in one project, for reading
 //	<id>/summary.json         what the events add up to, written at the end
+//	<id>/outputs.json         what an up has told about the projects' outputs, without secrets
 //
 // The events are the truth; they survive a crash at any moment, and the logs
 // and the summary can be made from them again. What is on disk answers what a

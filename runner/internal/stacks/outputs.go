@@ -10,13 +10,16 @@ import (
 	"mara/runner/internal/event"
 )
 
+// Secret stands for a secret value, as it does for Pulumi.
+const Secret = "[secret]"
+
 // Outputs are the outputs of a project's stack. Without secrets a secret value
 // reads "[secret]". A stack that does not exist has none.
 func (e *Environment) Outputs(ctx context.Context, project string, secrets bool) (map[string]any, error) {
 	if !e.Summary(project).Exists {
 		return nil, nil
 	}
-	if told, ok := e.told(project); ok && !secrets {
+	if told, ok := e.Told(project); ok && !secrets {
 		return told, nil
 	}
 	dir, err := e.workingCopy(project)
@@ -38,9 +41,9 @@ func (e *Environment) Outputs(ctx context.Context, project string, secrets bool)
 	return outputs, nil
 }
 
-// told are the outputs that an up of this run has told, which need not be asked
-// for again.
-func (e *Environment) told(project string) (map[string]any, bool) {
+// Told are the outputs that an up of this run has told, which need not be asked
+// for again. A secret value reads Secret.
+func (e *Environment) Told(project string) (map[string]any, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	outputs, ok := e.outputs[project]
@@ -59,7 +62,7 @@ func (e *Environment) noteTold(operation, project string, outputs *stackOutputs)
 	told := map[string]any{}
 	for name, value := range outputs.after {
 		if isSecret(value) {
-			value = "[secret]"
+			value = Secret
 		}
 		told[name] = value
 	}

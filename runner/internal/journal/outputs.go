@@ -1,0 +1,43 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const outputsFile = "outputs.json"
+
+// Outputs are the outputs of projects, by project and name. Secret values are
+// not among them: a text says that they are secret.
+type Outputs map[string]map[string]any
+
+// KeepOutputs puts the outputs beside the run; none leave no file.
+func (j *Journal) KeepOutputs(outputs Outputs) error {
+	if len(outputs) == 0 {
+		return nil
+	}
+	if err := writeJSON(filepath.Join(j.dir, outputsFile), outputs); err != nil {
+		return fmt.Errorf("writing the outputs: %w", err)
+	}
+	return nil
+}
+
+// Outputs returns what was kept; a run that told of no outputs has none.
+func (r Run) Outputs() (Outputs, error) {
+	text, err := os.ReadFile(filepath.Join(r.Dir, outputsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var outputs Outputs
+	if err == nil {
+		err = json.Unmarshal(text, &outputs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading run %s: %s: %w", r.ID, outputsFile, err)
+	}
+	return outputs, nil
+}
