@@ -1,0 +1,153 @@
+package browser
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// start starts a browser, or skips the test.
+func start(t *testing.T) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("no Chromium is installed; apt-get install chromium, or your system's way, brings one")
+	}
+	profile, err := os.MkdirTemp("", "browser-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	allocator, stop := chromedp.NewExecAllocator(ctx, options...)
+	page, leave := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		leave()
+		stop()
+		cancel()
+		os.RemoveAll(profile) // it may still be writing; what it leaves harms nobody
+	})
+	if err := chromedp.Do(page); err != nil { // or each tab would start a browser
+		t.Fatal(err)
+	}
+	return page
+}
+
+// view is a page in a tab, with what it asked for and complained about.
+type view struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+
+	mu         sync.Mutex
+	requests   []string // guarded by mu
+	complaints []string // guarded by mu
+}
+
+// open shows a page to somebody with a colour scheme, on a screen of a width.
+func open(t *testing.T, browser context.Context, page, scheme string, width int64) *view {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if _, err := w.Write([]byte(page)); err != nil {
+			t.Error(err)
+		}
+	}))
+	tab, leave := chromedp.NewContext(browser)
+	t.Cleanup(func() {
+		leave()
+		server.Close()
+	})
+	v := &view{t: t, ctx: tab, url: server.URL + "/page.html"}
+	if err := chromedp.Listen(tab, v.listen); err != nil {
+		t.Fatal(err)
+	}
+	call(v, network.Enable, network.EnableParams{})
+	call(v, runtime.Enable, cdp.Empty{})
+	call(v, log.Enable, cdp.Empty{})
+	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	v.do(chromedp.EmulateViewport(width, 900), chromedp.Navigate(v.url))
+	return v
+}
+
+func (v *view) listen(e any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch e := e.(type) {
+	case *network.EventRequestWillBeSent:
+		if e.Request.URL[:min(5, len(e.Request.URL))] != "data:" {
+			v.requests = append(v.requests, e.Request.URL)
+		}
+	case *runtime.EventConsoleAPICalled:
+		v.complaints = append(v.complaints, "console."+string(e.Type))
+	case *runtime.EventExceptionThrown:
+		v.complaints = append(v.complaints, e.ExceptionDetails.Text)
+	case *log.EventEntryAdded:
+		v.complaints = append(v.complaints, e.Entry.Text)
+	}
+}
+
+func (v *view) do(actions ...chromedp.Action[chromedp.Void]) {
+	v.t.Helper()
+	if err := chromedp.Do(v.ctx, actions...); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// call gives the browser a command.
+func call[P, R any](v *view, command cdp.Command[P, R], parameters P) {
+	v.t.Helper()
+	if _, err := chromedp.Call(v.ctx, command, parameters); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// ask evaluates an expression on the page.
+func ask[T any](v *view, expression string) T {
+	v.t.Helper()
+	answer, err := chromedp.Run(v.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		v.t.Fatalf("%.60s: %v", expression, err)
+	}
+	return answer
+}
+
+// picture keeps a screenshot where BROWSER_PICTURES says, for people to look at.
+func (v *view) picture(name string) {
+	v.t.Helper()
+	folder := os.Getenv("BROWSER_PICTURES")
+	if folder == "" {
+		return
+	}
+	image, err := chromedp.Run(v.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if err := os.WriteFile(folder+"/"+name+".png", image, 0o644); err != nil {
+		v.t.Error(err)
+	}
+}
