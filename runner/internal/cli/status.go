@@ -7,23 +7,33 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sync/errgroup"
 
+	"mara/runner/internal/journal"
+	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/stacks"
 )
 
 func statusCommand(d Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "status",
 		Usage: "show what is deployed",
-		Description: "One line per project: never deployed, deployed, destroyed, failed, or locked by an operation; the last\n" +
-			"operation and when it ended; the number of resources. Reads only, and needs no passphrase.\n\n" +
-			"Example:\n  runner status -s dev\n\n" + exitText(exitDone, exitFailed, exitUsage, exitConfig),
-		Flags: joinFlags(outputFlag("table", "json"), environmentFlags(), simulationFlags(), pulumiFlags(), baseFlags()),
+		Description: "One line per project: never deployed, deployed, destroyed, failed, or locked by an operation; the number of\n" +
+			"resources; the last operation, how long it took and when it ended. Notes tell who holds a lock, which operations\n" +
+			"were cut off, and whether a project is stale: outputs it was deployed with have changed since (secret ones\n" +
+			"cannot be compared). Reads only, and needs no passphrase.\n\n" +
+			"With --watch it is shown again every two seconds, with -o json as one document a line.\n\n" +
+			"Examples:\n  runner status -s dev\n  runner status -s dev --watch\n\n" + exitText(exitDone, exitFailed, exitUsage, exitConfig, exitInterrupted),
+		Flags: joinFlags(
+			outputFlag("table", "json"),
+			[]cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "show it again and again, until Ctrl-C"}},
+			environmentFlags(), simulationFlags(), pulumiFlags(), baseFlags(),
+		),
 		Action: func(c *cli.Context) error {
 			options, err := parseSession(c, d)
 			if err != nil {
@@ -32,20 +42,29 @@ func statusCommand(d Deps) *cli.Command {
 			if _, err := arguments(c, 0); err != nil {
 				return err
 			}
-			return runStatus(c.Context, d, options)
+			return runStatus(c.Context, d, statusOptions{sessionOptions: options, Watch: c.Bool("watch")})
 		},
 	}
 }
 
+type statusOptions struct {
+	sessionOptions
+	Watch bool
+}
+
 // projectStatus is one line of the status.
 type projectStatus struct {
-	Project   string     `json:"project"`
-	Title     string     `json:"title"`
-	State     string     `json:"state"`
-	Operation string     `json:"operation,omitempty"`
-	Ended     *time.Time `json:"ended,omitempty"`
-	Resources int        `json:"resources"`
-	Lock      string     `json:"lock,omitempty"`
+	Project    string           `json:"project"`
+	Title      string           `json:"title"`
+	State      string           `json:"state"`
+	Operation  string           `json:"operation,omitempty"`
+	Result     string           `json:"result,omitempty"`
+	Ended      *time.Time       `json:"ended,omitempty"`
+	DurationMS int64            `json:"duration_ms,omitempty"`
+	Resources  int              `json:"resources"`
+	Lock       string           `json:"lock,omitempty"`
+	Stale      []stacks.Stale   `json:"stale,omitempty"`
+	Pending    []stacks.Pending `json:"pending,omitempty"`
 }
 
 // The states of a project.
@@ -63,35 +82,124 @@ type environmentStatus struct {
 	Stack     string          `json:"stack"`
 	Backend   string          `json:"backend"`
 	Simulated bool            `json:"simulated"`
+	Lock      string          `json:"lock,omitempty"` // of the runner, on the whole environment
+	LastRun   *pastRun        `json:"last_run,omitempty"`
 	Projects  []projectStatus `json:"projects"`
 }
 
-func runStatus(ctx context.Context, d Deps, o sessionOptions) (err error) {
-	s, err := openSession(ctx, d, o, toLook)
+func runStatus(ctx context.Context, d Deps, o statusOptions) (err error) {
+	s, err := openSession(ctx, d, o.sessionOptions, toLook)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	status := environmentStatus{
-		Provider: s.provider.Name, Stack: s.settings.Stack.Text, Backend: s.settings.Backend.Text,
-		Simulated: o.Simulation.On, Projects: make([]projectStatus, len(s.plan.Steps)),
+	if o.Watch {
+		return s.watchStatus(ctx, d, o)
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(defaultParallel)
-	for i, step := range s.plan.Steps {
-		group.Go(func() error {
-			var err error
-			status.Projects[i], err = s.statusOf(ctx, step)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	status, err := s.status(ctx, o)
+	if err != nil {
 		return err
 	}
 	if o.Output == "json" {
 		return writeJSON(d.Stdout, status)
 	}
-	return writeStatus(d.Stdout, status, d.Now())
+	return writeStatus(d.Stdout, status, d.Now(), o.Color)
+}
+
+// watchStatus shows the status until it is interrupted, or nobody looks.
+func (s *session) watchStatus(ctx context.Context, d Deps, o statusOptions) error {
+	const often = 2 * time.Second
+	for hasReader(d.Stdout) {
+		status, err := s.status(ctx, o)
+		if err == nil {
+			err = showStatus(d, o, status)
+		}
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return &reported{code: exitInterrupted} // nothing is wrong
+		case <-time.After(often):
+		}
+		if s.hasState() {
+			if err := s.stacks.List(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// showStatus shows one look of many: on a terminal in the place of the one
+// before.
+func showStatus(d Deps, o statusOptions, status environmentStatus) error {
+	const home, below = "\x1b[H", "\x1b[J"
+	if o.Output == "json" {
+		return json.NewEncoder(d.Stdout).Encode(status)
+	}
+	var text strings.Builder
+	if err := writeStatus(&text, status, d.Now(), o.Color); err != nil {
+		return err
+	}
+	shown := text.String() + "\n"
+	if d.StdoutIsTerminal && o.Sources.Lookup("TERM").Text != "dumb" {
+		shown = home + below + text.String()
+	}
+	_, err := io.WriteString(d.Stdout, shown)
+	return err
+}
+
+// status looks at the environment.
+func (s *session) status(ctx context.Context, o statusOptions) (environmentStatus, error) {
+	status := environmentStatus{
+		Provider: s.provider.Name, Stack: s.settings.Stack.Text, Backend: s.settings.Backend.Text,
+		Simulated: o.Simulation.On, LastRun: s.lastRun(), Projects: make([]projectStatus, len(s.plan.Steps)),
+	}
+	if state, owner, err := lock.Inspect(s.lockFile()); err == nil && state == lock.Held {
+		status.Lock = owner.String()
+	}
+	looks := make([]stacks.Look, len(s.plan.Steps))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(defaultParallel)
+	folder, _ := s.stateFolder()
+	for i, step := range s.plan.Steps {
+		group.Go(func() error {
+			var err error
+			if status.Projects[i], err = s.statusOf(ctx, step); err == nil {
+				looks[i], err = s.stacks.Look(ctx, folder, step.Project.Name)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return environmentStatus{}, err
+	}
+	now := map[string]stacks.Look{}
+	for i, step := range s.plan.Steps {
+		now[step.Project.Name] = looks[i]
+	}
+	for i := range status.Projects {
+		status.Projects[i].Pending = looks[i].Pending
+		status.Projects[i].Stale = looks[i].StaleAgainst(now)
+	}
+	return status, nil
+}
+
+// lastRun is the environment's last run; nil if none is on record.
+func (s *session) lastRun() *pastRun {
+	runs, err := journal.List(s.runsFolder())
+	if err != nil {
+		return nil
+	}
+	for _, run := range runs {
+		summary, err := run.Summary()
+		if err == nil && (journal.Environment{Provider: summary.Provider, Stack: summary.Stack}) == s.environment() {
+			last := tell(run, summary)
+			return &last
+		}
+	}
+	return nil
 }
 
 func (s *session) statusOf(ctx context.Context, step plan.Step) (projectStatus, error) {
@@ -103,9 +211,9 @@ func (s *session) statusOf(ctx context.Context, step plan.Step) (projectStatus, 
 		return status, err
 	}
 	if ok {
-		status.Operation = update.Operation
+		status.Operation, status.Result = update.Operation, update.Result
 		if !update.End.IsZero() { // it is not going on
-			status.Ended = &update.End
+			status.Ended, status.DurationMS = &update.End, update.End.Sub(update.Start).Milliseconds()
 		}
 		status.State = stateOf(update.Operation, update.Result, summary.Resources)
 	}
@@ -133,36 +241,6 @@ func stateOf(operation, result string, resources int) string {
 		return stateDestroyed
 	}
 	return stateNever
-}
-
-func writeStatus(w io.Writer, status environmentStatus, now time.Time) error {
-	mark := ""
-	if status.Simulated {
-		mark = " [SIMULATED]"
-	}
-	fmt.Fprintf(w, "%s, stack %s%s, state in %s\n\n", status.Provider, status.Stack, mark, status.Backend)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "PROJECT\tTITLE\tSTATE\tRESOURCES\tLAST\tENDED")
-	deployed := 0
-	for _, p := range status.Projects {
-		if p.State == stateDeployed {
-			deployed++
-		}
-		ended := "-"
-		if p.Ended != nil {
-			ended = ago(now.Sub(*p.Ended))
-		}
-		state := p.State
-		if p.Lock != "" {
-			state += " by " + p.Lock
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", p.Project, p.Title, state, dash(p.Resources), orDash(p.Operation), ended)
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%d of %d projects deployed\n", deployed, len(status.Projects))
-	return err
 }
 
 func dash(n int) string {

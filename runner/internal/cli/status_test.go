@@ -33,6 +33,20 @@ func lookedAt(t *testing.T) (root string, i *installed) {
 	if err := os.MkdirAll(locks, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	states := map[string]string{
+		"aws-vpc": `{"type":"pulumi:pulumi:Stack","outputs":{"vpc_id":"vpc-2","cidr":"10.0.0.0/16"}}`,
+		"aws-eks": `{"type":"pulumi:pulumi:StackReference","id":"organization/aws-vpc/dev","outputs":{"outputs":{"vpc_id":"vpc-1","cidr":"10.0.0.0/16","gone":1}}}`,
+	}
+	for project, resource := range states {
+		file := filepath.Join(root, ".runner/state/.pulumi/stacks", project, "dev.json")
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		state := fmt.Sprintf(`{"checkpoint":{"latest":{"resources":[%s],"pending_operations":[{"resource":{"urn":"urn:pulumi:dev::p::aws:ec2/vpc:Vpc::main"},"type":"updating"}]}}}`, resource)
+		if err := os.WriteFile(file, []byte(state), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	lock := fmt.Sprintf(`{"pid":4711,"username":"jane","hostname":"laptop","timestamp":%q}`, statusAt().Format(time.RFC3339))
 	if err := os.WriteFile(filepath.Join(locks, "one.json"), []byte(lock), 0o600); err != nil {
 		t.Fatal(err)
@@ -114,6 +128,41 @@ func TestAgo(t *testing.T) {
 	} {
 		if got := ago(in); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestStatusWatch looks until nobody looks any more.
+func TestStatusWatch(t *testing.T) {
+	t.Parallel()
+	root, i := lookedAt(t)
+	for _, test := range []struct{ args, want string }{
+		{"status --watch", "3 of 15 projects deployed"}, {"status --watch -o json", `"projects":[`},
+	} {
+		d, _, stderr := installedDeps(t, root, i)
+		out := &observed{written: make(chan struct{}, 1)}
+		d.Stdout = out
+		ctx, cancel := context.WithCancel(context.Background())
+		code := make(chan int)
+		go func() { code <- Run(ctx, d, strings.Fields(test.args)) }()
+		<-out.written
+		cancel()
+		if got := <-code; got != exitInterrupted || stderr.Len() > 0 || !strings.Contains(out.text.String(), test.want) {
+			t.Errorf("%s: exit code %d, %s\n%s", test.args, got, stderr, &out.text)
+		}
+	}
+}
+
+func TestStatusColours(t *testing.T) {
+	t.Parallel()
+	status := environmentStatus{Projects: []projectStatus{{Project: "a", State: stateDeployed}, {Project: "bb", State: stateFailed}}}
+	var b strings.Builder
+	if err := writeStatus(&b, status, time.Time{}, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"a        \x1b[32mdeployed\x1b[0m  -", "bb       \x1b[31mfailed\x1b[0m    -"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("there is no %q in %q", want, &b)
 		}
 	}
 }

@@ -3,11 +3,7 @@ package stacks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -15,9 +11,10 @@ import (
 // deployment is what is of interest in the state of a stack.
 type deployment struct {
 	Resources []struct {
-		URN  string `json:"urn"`
-		Type string `json:"type"`
-		ID   string `json:"id"`
+		URN     string           `json:"urn"`
+		Type    string           `json:"type"`
+		ID      string           `json:"id"`
+		Outputs map[string]value `json:"outputs"`
 	} `json:"resources"`
 	Pending []struct {
 		Resource struct {
@@ -66,23 +63,8 @@ func (e *Environment) Pending(ctx context.Context, project string) ([]Pending, e
 // PendingInFolder is Pending where the state is a file below the folder of a
 // file backend: no command is needed to read it.
 func (e *Environment) PendingInFolder(backendFolder, project string) ([]Pending, error) {
-	file := filepath.Join(backendFolder, ".pulumi", "stacks", project, e.options.Stack+".json")
-	content, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.Contains(string(content), `"pending_operations"`) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the state of %s: %w", project, err)
-	}
-	var stored struct {
-		Checkpoint struct {
-			Latest deployment `json:"latest"`
-		} `json:"checkpoint"`
-	}
-	if err := json.Unmarshal(content, &stored); err != nil {
-		return nil, fmt.Errorf("reading the state of %s: %s is not valid JSON; %s.bak is the state before it", project, file, filepath.Base(file))
-	}
-	return stored.Checkpoint.Latest.pending(project), nil
+	state, err := e.stateInFolder(backendFolder, project)
+	return state.pending(project), err
 }
 
 // Export is the state of a project's stack as Pulumi exports it; secrets stay

@@ -237,6 +237,7 @@ complete -c runner -n '__fish_seen_subcommand_from destroy down' -l debug -d 'lo
 complete -c runner -n '__fish_seen_subcommand_from destroy down' -l no-color -d 'print without colour; NO_COLOR does the same'
 complete -c runner -n __fish_use_subcommand -a status -d 'show what is deployed'
 complete -c runner -n '__fish_seen_subcommand_from status' -l output -s o -x -a 'table json' -d 'print as FORMAT: table, json (default: table)'
+complete -c runner -n '__fish_seen_subcommand_from status' -l watch -d 'show it again and again, until Ctrl-C'
 complete -c runner -n '__fish_seen_subcommand_from status' -l root -r -F -d 'use the configuration in DIR/config/pulumi (default: the nearest folder upward that has one)'
 complete -c runner -n '__fish_seen_subcommand_from status' -l stack -s s -x -d 'use the stack NAME (default: PULUMI_STACK)'
 complete -c runner -n '__fish_seen_subcommand_from status' -l provider -s p -x -a 'aws linode kind' -d 'use the provider NAME: aws, linode or kind (default: the one in the stack configuration)'

@@ -1,0 +1,132 @@
+package stacks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Look is what the state of a project's stack tells without a key.
+type Look struct {
+	Pending []Pending
+	outputs map[string]value
+	read    map[string]map[string]value // by project: the outputs it had when this one was deployed
+}
+
+// value is an output as the state has it.
+type value = json.RawMessage
+
+// Stale is why a project may have to be deployed again: outputs that it read
+// are not what they were then.
+type Stale struct {
+	Project string   `json:"project"` // whose outputs they are
+	Outputs []string `json:"outputs"`
+}
+
+// String names the project and its outputs.
+func (s Stale) String() string { return s.Project + " changed " + strings.Join(s.Outputs, ", ") }
+
+// Look looks at the state of a project's stack: in the folder of a file
+// backend, where that needs no command, or through Pulumi if there is none.
+func (e *Environment) Look(ctx context.Context, backendFolder, project string) (Look, error) {
+	var state deployment
+	var err error
+	if backendFolder == "" {
+		state, err = e.state(ctx, project)
+	} else {
+		state, err = e.stateInFolder(backendFolder, project)
+	}
+	if err != nil {
+		return Look{}, err
+	}
+	look := Look{Pending: state.pending(project), read: map[string]map[string]value{}}
+	for _, r := range state.Resources {
+		switch r.Type {
+		case stackType:
+			look.outputs = r.Outputs
+		case referenceType:
+			if read, ok := e.projectOf(r.ID); ok {
+				look.read[read] = referenced(r.Outputs)
+			}
+		}
+	}
+	return look, nil
+}
+
+// referenced are the outputs of another stack, as a reference to it has them.
+func referenced(reference map[string]value) map[string]value {
+	var outputs map[string]value
+	if err := json.Unmarshal(reference["outputs"], &outputs); err != nil {
+		return nil // all of it is secret
+	}
+	return outputs
+}
+
+// StaleAgainst compares what a project read with what the others have now. A
+// secret output cannot be compared without a key, and counts as unchanged while
+// it is there.
+func (l Look) StaleAgainst(now map[string]Look) []Stale {
+	var stale []Stale
+	for project, then := range l.read {
+		current, known := now[project]
+		if !known || current.outputs == nil {
+			continue // its own line says that it is gone
+		}
+		s := Stale{Project: project}
+		for name, before := range then {
+			after, there := current.outputs[name]
+			if !there || !isCiphertext(before) && !isCiphertext(after) && !equal(before, after) {
+				s.Outputs = append(s.Outputs, name)
+			}
+		}
+		if len(s.Outputs) > 0 {
+			slices.Sort(s.Outputs)
+			stale = append(stale, s)
+		}
+	}
+	slices.SortFunc(stale, func(a, b Stale) int { return strings.Compare(a.Project, b.Project) })
+	return stale
+}
+
+// isCiphertext finds a secret anywhere in a value.
+func isCiphertext(v value) bool {
+	return strings.Contains(string(v), `"4dabf18193072939515e22adb298388d"`)
+}
+
+// equal compares values, however they are written.
+func equal(a, b value) bool {
+	var left, right any
+	if json.Unmarshal(a, &left) != nil || json.Unmarshal(b, &right) != nil {
+		return false
+	}
+	x, errLeft := json.Marshal(left)
+	y, errRight := json.Marshal(right)
+	return errLeft == nil && errRight == nil && string(x) == string(y)
+}
+
+// stateInFolder reads a state that is a file; one that does not exist is empty.
+func (e *Environment) stateInFolder(backendFolder, project string) (deployment, error) {
+	file := filepath.Join(backendFolder, ".pulumi", "stacks", project, e.options.Stack+".json")
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return deployment{}, nil
+	}
+	if err != nil {
+		return deployment{}, fmt.Errorf("reading the state of %s: %w", project, err)
+	}
+	var stored struct {
+		Checkpoint struct {
+			Latest deployment `json:"latest"`
+		} `json:"checkpoint"`
+	}
+	if err := json.Unmarshal(content, &stored); err != nil {
+		return deployment{}, fmt.Errorf("reading the state of %s: %s is not valid JSON; %s.bak is the state before it", project, file, filepath.Base(file))
+	}
+	return stored.Checkpoint.Latest, nil
+}
