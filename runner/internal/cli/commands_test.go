@@ -48,6 +48,18 @@ func TestInit(t *testing.T) {
 	}
 }
 
+func TestInitJSON(t *testing.T) {
+	t.Parallel()
+	d, stdout, stderr := testDeps(t)
+	if code := Run(context.Background(), d, []string{"init", "-o", "json"}); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var got initDocument
+	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || got.Root != d.Dir || len(got.Files) != 3 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 func TestInitOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	root := newRoot(t, map[string]string{"environment.example": "mine"})

@@ -145,7 +145,7 @@ func configSchemaCommand(d Deps) *cli.Command {
 			"check a stack file whose first line names it:\n\n" +
 			"  # yaml-language-server: $schema=stack.schema.json\n\n" +
 			"Example:\n  runner config schema > config/pulumi/stack.schema.json\n\n" + exitText(exitDone, exitUsage),
-		Flags: baseFlags(),
+		Flags: joinFlags(outputFlag("json"), baseFlags()),
 		Action: func(c *cli.Context) error {
 			if _, err := parseCommon(c, d); err != nil {
 				return err

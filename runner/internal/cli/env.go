@@ -21,7 +21,7 @@ func envCommand(d Deps) *cli.Command {
 			"Simulated clouds last only as long as the runner: use `runner pulumi --simulate` for those.\n\n" +
 			"Example:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n\n" +
 			exitText(exitDone, exitUsage, exitConfig),
-		Flags: joinFlags(environmentFlags(), baseFlags()),
+		Flags: joinFlags(outputFlag("shell", "json"), environmentFlags(), baseFlags()),
 		Action: func(c *cli.Context) error {
 			options, err := parseSession(c, d)
 			if err != nil {
@@ -49,6 +49,9 @@ func runEnv(d Deps, o sessionOptions) error {
 	env.passphrase()
 	env.fileVariables()
 	env.provider()
+	if o.Output == "json" {
+		return env.writeJSON(d.Stdout)
+	}
 	return env.write(d.Stdout)
 }
 
@@ -59,9 +62,12 @@ type shellEnvironment struct {
 	settings config.Settings
 	sources  config.Sources
 	dir      string // working folder
-	exports  []string
+	exports  []variableValue
 	comments []string
 }
+
+// variableValue is a variable to export.
+type variableValue struct{ name, value string }
 
 // The variables that hold the passphrase, by value and by file.
 const (
@@ -70,7 +76,7 @@ const (
 )
 
 func (e *shellEnvironment) export(name, value string) {
-	e.exports = append(e.exports, fmt.Sprintf("export %s='%s'", name, strings.ReplaceAll(value, "'", `'\''`)))
+	e.exports = append(e.exports, variableValue{name, value})
 }
 
 func (e *shellEnvironment) comment(format string, args ...any) {
@@ -140,7 +146,7 @@ func (e *shellEnvironment) fileVariables() {
 	for _, v := range e.sources.File.Variables() {
 		switch {
 		case v.Name == config.StackVariable, v.Name == passphraseFileVariable, strings.HasPrefix(v.Name, "RUNNER_"):
-		case v.Name == config.BackendVariable && len(e.exports) > 0 && strings.HasPrefix(e.exports[0], "export "+v.Name):
+		case v.Name == config.BackendVariable && len(e.exports) > 0 && e.exports[0].name == v.Name:
 		default:
 			names = append(names, v.Name)
 		}
@@ -162,6 +168,27 @@ func (e *shellEnvironment) provider() {
 }
 
 func (e *shellEnvironment) write(w io.Writer) error {
-	_, err := fmt.Fprintln(w, strings.Join(append(e.exports, e.comments...), "\n"))
+	var lines []string
+	for _, v := range e.exports {
+		lines = append(lines, fmt.Sprintf("export %s='%s'", v.name, strings.ReplaceAll(v.value, "'", `'\''`)))
+	}
+	_, err := fmt.Fprintln(w, strings.Join(append(lines, e.comments...), "\n"))
 	return err
+}
+
+// environmentDocument is the JSON form of what a shell has to be told.
+type environmentDocument struct {
+	Variables map[string]string `json:"variables"`
+	Notes     []string          `json:"notes"` // about what is not printed
+}
+
+func (e *shellEnvironment) writeJSON(w io.Writer) error {
+	document := environmentDocument{Variables: map[string]string{}, Notes: []string{}}
+	for _, v := range e.exports {
+		document.Variables[v.name] = v.value
+	}
+	for _, comment := range e.comments {
+		document.Notes = append(document.Notes, strings.TrimPrefix(comment, "# "))
+	}
+	return writeJSON(w, document)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,5 +106,25 @@ func TestEnvNeedsARoot(t *testing.T) {
 	d, _, stderr := testDeps(t)
 	if code := Run(context.Background(), d, []string{"env", "-s", "dev"}); code != exitConfig {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestEnvJSON(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nLINODE_TOKEN=hunter3\n"})
+	d, stdout, stderr := testDeps(t)
+	d.Environ = []string{"PULUMI_CONFIG_PASSPHRASE=hunter2", "PULUMI_BACKEND_URL=s3://it's"}
+	if code := Run(context.Background(), d, []string{"env", "--root", root, "-o", "json"}); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var got environmentDocument
+	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{"PULUMI_BACKEND_URL": "s3://it's", "PULUMI_STACK": "dev"}; !cmp.Equal(want, got.Variables) || len(got.Notes) < 2 {
+		t.Errorf("got %+v", got)
+	}
+	if strings.Contains(stdout.String(), "hunter") {
+		t.Error("a secret was printed")
 	}
 }

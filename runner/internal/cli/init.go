@@ -19,7 +19,7 @@ func initCommand(d Deps) *cli.Command {
 		Description: "Makes config/pulumi with examples below DIR (default: the working folder). Nothing that exists is\n" +
 			"overwritten.\n\nExample:\n  runner init my-environments\n\n" +
 			exitText(exitDone, exitFailed, exitUsage, exitConfig),
-		Flags: baseFlags(),
+		Flags: joinFlags(outputFlag("text", "json"), baseFlags()),
 		Action: func(c *cli.Context) error {
 			options, err := parseInit(c, d)
 			if err != nil {
@@ -33,10 +33,12 @@ func initCommand(d Deps) *cli.Command {
 type initOptions struct {
 	Given string // as typed, "" for the working folder
 	Root  string
+	JSON  bool
 }
 
 func parseInit(c *cli.Context, d Deps) (initOptions, error) {
-	if _, err := parseCommon(c, d); err != nil {
+	common, err := parseCommon(c, d)
+	if err != nil {
 		return initOptions{}, err
 	}
 	given, err := arguments(c, 1)
@@ -44,9 +46,9 @@ func parseInit(c *cli.Context, d Deps) (initOptions, error) {
 		return initOptions{}, err
 	}
 	if len(given) == 0 {
-		return initOptions{Root: d.Dir}, nil
+		return initOptions{Root: d.Dir, JSON: common.Output == "json"}, nil
 	}
-	options := initOptions{Given: given[0], Root: given[0]}
+	options := initOptions{Given: given[0], Root: given[0], JSON: common.Output == "json"}
 	if options.Given == "" {
 		return initOptions{}, usage(c.Command.Name, "the folder has no name")
 	}
@@ -72,8 +74,25 @@ func runInit(d Deps, options initOptions) error {
 			return &environmentError{text: err.Error(), next: "choose a folder that you may write to, on a disk with some space"}
 		}
 	}
+	if options.JSON {
+		return writeJSON(d.Stdout, newInitDocument(options, files))
+	}
 	_, err = fmt.Fprint(d.Stdout, initText(options, files))
 	return err
+}
+
+// initDocument is the JSON form of what was made.
+type initDocument struct {
+	Root  string   `json:"root"`
+	Files []string `json:"files"`
+}
+
+func newInitDocument(options initOptions, files []config.Example) initDocument {
+	document := initDocument{Root: options.Root, Files: []string{}}
+	for _, file := range files {
+		document.Files = append(document.Files, file.Path)
+	}
+	return document
 }
 
 // checkAbsent reports everything that would be overwritten.

@@ -70,9 +70,10 @@ func reportCommand(d Deps) *cli.Command {
 	return &cli.Command{
 		Name: "report", Usage: "write a report of a past run", ArgsUsage: "[RUN]",
 		Description: "Without RUN the last one. The page (html) is one file that needs no network.\n\n" +
-			"Examples:\n  runner report > run.html\n  runner report --format junit > run.xml\n\n" + exitText(exitDone, exitFailed, exitUsage, exitConfig),
+			"Examples:\n  runner report > run.html\n  runner report -o junit > run.xml\n\n" + exitText(exitDone, exitFailed, exitUsage, exitConfig),
 		Flags: joinFlags(
-			[]cli.Flag{&cli.GenericFlag{Name: "format", Value: &choice{allowed: formats, value: formats[0]}, Usage: "write as `FORMAT`: " + strings.Join(formats, ", ")}},
+			outputFlag(formats...),
+			[]cli.Flag{&cli.GenericFlag{Name: "format", Value: &choice{allowed: formats}, Usage: "the same as --output `FORMAT`"}},
 			runsFlags(), baseFlags(),
 		),
 		Action: func(c *cli.Context) error {
@@ -80,7 +81,10 @@ func reportCommand(d Deps) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runReport(d, o, report.Format(c.Generic("format").(*choice).value))
+			if format := c.Generic("format").(*choice); format.value != "" {
+				o.Output = format.value
+			}
+			return runReport(d, o, report.Format(o.Output))
 		},
 	}
 }
@@ -108,7 +112,7 @@ func schemaCommand(d Deps) *cli.Command {
 		Description: "events: a line of `-o json` of an operation; summary: summary.json in a run's folder; plan: `runner plan -o json`;\n" +
 			"config: the stack file, for editors (see `runner config schema --help`); doctor: `runner doctor -o json`.\n\n" +
 			"Example:\n  runner schema events\n\n" + exitText(exitDone, exitUsage),
-		Flags: baseFlags(),
+		Flags: joinFlags(outputFlag("json"), baseFlags()),
 		Action: func(c *cli.Context) error {
 			if _, err := parseCommon(c, d); err != nil {
 				return err

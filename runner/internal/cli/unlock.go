@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,6 +23,7 @@ func unlockCommand(d Deps) *cli.Command {
 			"given: first make sure that nothing works on the environment any more.\n\n" +
 			"Example:\n  runner unlock -s dev\n\n" + exitText(exitDone, exitFailed, exitUsage, exitConfig, exitLocked),
 		Flags: joinFlags(
+			outputFlag("text", "json"),
 			[]cli.Flag{&cli.BoolFlag{Name: "force", Usage: "remove also the locks of processes that seem to run"}},
 			environmentFlags(), confirmFlags(), simulationFlags(), pulumiFlags(), baseFlags(),
 		),
@@ -66,8 +69,7 @@ func runUnlock(ctx context.Context, d Deps, o unlockOptions) (err error) {
 		return err
 	}
 	if state == lock.Free && len(locks) == 0 {
-		_, err := fmt.Fprintln(d.Stdout, "nothing is locked")
-		return err
+		return writeUnlocked(d.Stdout, o, unlocked{Projects: []string{}})
 	}
 	if state != lock.Free {
 		fmt.Fprintf(d.Stderr, "the environment is locked by %s: %s, run %s\n", owner, owner.Operation, owner.Run)
@@ -81,7 +83,8 @@ func runUnlock(ctx context.Context, d Deps, o unlockOptions) (err error) {
 	if err := confirmUnlock(ctx, d, o); err != nil {
 		return err
 	}
-	return s.unlock(ctx, d, locks)
+	done, err := s.unlock(ctx, locks)
+	return errors.Join(writeUnlocked(d.Stdout, o, done), err)
 }
 
 // confirmUnlock asks whether to remove the locks.
@@ -100,22 +103,43 @@ func confirmUnlock(ctx context.Context, d Deps, o unlockOptions) error {
 	return err
 }
 
+// unlocked is what was unlocked.
+type unlocked struct {
+	Projects    []string `json:"projects"`
+	Environment bool     `json:"environment"` // the runner's own lock
+}
+
 // unlock removes the locks. What Pulumi has locked it has to unlock itself.
-func (s *session) unlock(ctx context.Context, d Deps, locks []leftLock) error {
-	var unlocked []string
+func (s *session) unlock(ctx context.Context, locks []leftLock) (unlocked, error) {
+	done := unlocked{Projects: []string{}}
 	for _, l := range locks {
-		if slices.Contains(unlocked, l.Project) {
+		if slices.Contains(done.Projects, l.Project) {
 			continue
 		}
 		if err := s.stacks.Cancel(ctx, l.Project); err != nil {
-			return err
+			return done, err
 		}
-		unlocked = append(unlocked, l.Project)
-		fmt.Fprintf(d.Stdout, "unlocked %s\n", l.Project)
+		done.Projects = append(done.Projects, l.Project)
 	}
 	owner, err := lock.Break(s.lockFile())
-	if err == nil && owner != (lock.Owner{}) {
-		fmt.Fprintf(d.Stdout, "unlocked the environment\n")
+	done.Environment = err == nil && owner != (lock.Owner{})
+	return done, err
+}
+
+func writeUnlocked(w io.Writer, o unlockOptions, done unlocked) error {
+	if o.Output == "json" {
+		return writeJSON(w, done)
 	}
+	var b strings.Builder
+	for _, project := range done.Projects {
+		fmt.Fprintf(&b, "unlocked %s\n", project)
+	}
+	if done.Environment {
+		b.WriteString("unlocked the environment\n")
+	}
+	if b.Len() == 0 {
+		b.WriteString("nothing is locked\n")
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
 }

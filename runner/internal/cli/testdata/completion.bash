@@ -31,6 +31,7 @@ _runner() {
     esac
   done
   case "$command $previous" in
+    "init --output"|"init -o") offered="text json"; known=1 ;;
     "providers --output"|"providers -o") offered="table json"; known=1 ;;
     "plan --output"|"plan -o") offered="tree table json dot mermaid svg html"; known=1 ;;
     "plan --only") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
@@ -58,6 +59,7 @@ _runner() {
     "config --root") offered=""; known=1 ;;
     "config --stack"|"config -s") offered=""; known=1 ;;
     "config --provider"|"config -p") offered="aws linode kind"; known=1 ;;
+    "config --output"|"config -o") offered="json"; known=1 ;;
     "doctor --only") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "doctor --skip") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "doctor --from") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
@@ -226,6 +228,7 @@ _runner() {
     "secrets --stack"|"secrets -s") offered=""; known=1 ;;
     "secrets --provider"|"secrets -p") offered="aws linode kind"; known=1 ;;
     "secrets --pulumi") offered=""; known=1 ;;
+    "unlock --output"|"unlock -o") offered="text json"; known=1 ;;
     "unlock --root") offered=""; known=1 ;;
     "unlock --stack"|"unlock -s") offered=""; known=1 ;;
     "unlock --provider"|"unlock -p") offered="aws linode kind"; known=1 ;;
@@ -265,9 +268,11 @@ _runner() {
     "logs --output"|"logs -o") offered="text json"; known=1 ;;
     "logs --root") offered=""; known=1 ;;
     "logs --stack"|"logs -s") offered=""; known=1 ;;
+    "report --output"|"report -o") offered="html md json junit csv"; known=1 ;;
     "report --format") offered="html md json junit csv"; known=1 ;;
     "report --root") offered=""; known=1 ;;
     "report --stack"|"report -s") offered=""; known=1 ;;
+    "env --output"|"env -o") offered="shell json"; known=1 ;;
     "env --root") offered=""; known=1 ;;
     "env --stack"|"env -s") offered=""; known=1 ;;
     "env --provider"|"env -p") offered="aws linode kind"; known=1 ;;
@@ -278,14 +283,15 @@ _runner() {
     "pulumi --simulate-fail") offered=""; known=1 ;;
     "pulumi --simulate-slow") offered=""; known=1 ;;
     "pulumi --pulumi") offered=""; known=1 ;;
+    "schema --output"|"schema -o") offered="json"; known=1 ;;
     "version --output"|"version -o") offered="text json"; known=1 ;;
   esac
   [[ -n "$known" ]] || case "$command" in
     "") offered="init providers plan config doctor preview up refresh drift destroy status outputs secrets unlock repair history show logs report env pulumi schema completion version help" ;;
-    init) [[ "$current" != -* ]] || offered="--debug --no-color" ;;
+    init) [[ "$current" != -* ]] || offered="--output --debug --no-color" ;;
     providers) offered="--output --debug --no-color" ;;
     plan) offered="--output --destroy --only --skip --from --until --root --stack --provider --debug --no-color" ;;
-    config) offered="list get set unset explain schema --all --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --root --stack --provider --debug --no-color --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --debug --no-color" ;;
+    config) offered="list get set unset explain schema --all --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --root --stack --provider --debug --no-color --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --debug --no-color" ;;
     doctor) offered="--only --skip --from --until --output --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     preview) offered="--exit-code --secret --generate-secrets --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     up) offered="--auto-approve-if --secret --generate-secrets --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
@@ -295,15 +301,15 @@ _runner() {
     status) offered="--output --watch --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     outputs) offered="--output --show-secrets --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     secrets) offered="list set generate rotate remove export change-provider --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --to-file --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --new-passphrase --lock-timeout --root --stack --provider --yes --non-interactive --pulumi --debug --no-color" ;;
-    unlock) offered="--force --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
+    unlock) offered="--output --force --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     repair) offered="--import --only --skip --from --until --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     history) offered="--output --limit --root --stack --simulate --debug --no-color" ;;
     show) offered="--output --root --stack --simulate --debug --no-color" ;;
     logs) offered="--output --errors --follow --root --stack --simulate --debug --no-color" ;;
-    report) offered="--format --root --stack --simulate --debug --no-color" ;;
-    env) offered="--root --stack --provider --debug --no-color" ;;
+    report) offered="--output --format --root --stack --simulate --debug --no-color" ;;
+    env) offered="--output --root --stack --provider --debug --no-color" ;;
     pulumi) offered="--root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
-    schema) offered="events summary plan doctor config --debug --no-color" ;;
+    schema) offered="events summary plan doctor config --output --debug --no-color" ;;
     completion) offered="bash zsh fish" ;;
     version) offered="--output --debug --no-color" ;;
   esac

@@ -37,6 +37,7 @@ _runner() {
   case "$words[1]" in
     init)
       _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '1:folder:_files -/'
@@ -92,6 +93,7 @@ _runner() {
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: json (default\: json)]:value:(json)' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '1:argument:(list get set unset explain schema)'
@@ -386,6 +388,7 @@ _runner() {
       ;;
     unlock)
       _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--force[remove also the locks of processes that seem to run]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
@@ -462,7 +465,8 @@ _runner() {
       ;;
     report)
       _arguments \
-        '--format[write as FORMAT\: html, md, json, junit, csv (default\: html)]:value:(html md json junit csv)' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: html, md, json, junit, csv (default\: html)]:value:(html md json junit csv)' \
+        '--format[the same as --output FORMAT]:value:(html md json junit csv)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
@@ -471,6 +475,7 @@ _runner() {
       ;;
     env)
       _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: shell, json (default\: shell)]:value:(shell json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -492,6 +497,7 @@ _runner() {
       ;;
     schema)
       _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: json (default\: json)]:value:(json)' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '1:argument:(events summary plan doctor config)'
