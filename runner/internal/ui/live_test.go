@@ -3,6 +3,7 @@ package ui_test
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -309,6 +310,33 @@ func TestLiveStopsWritingAfterAnError(t *testing.T) {
 	}
 	if err := l.Close(); err == nil {
 		t.Error("closed again, the error is lost")
+	}
+}
+
+// TestLiveMemoryIsFlat compares what is held early and late in a run of 500
+// projects and 10,000 resources. It must run alone: others use memory, too.
+func TestLiveMemoryIsFlat(t *testing.T) {
+	events := uitest.Wide(500, 10_000)
+	o := usual(events)
+	ticks := make(chan time.Time)
+	o.Ticks = ticks
+	l := ui.NewLive(&counter{}, o)
+	defer l.Close()
+	held := func(events []event.Event) uint64 {
+		for _, e := range events {
+			l.Emit(e)
+		}
+		ticks <- events[len(events)-1].Time
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	early := held(events[:len(events)/10])
+	late := held(events[len(events)/10 : len(events)-1])
+	runtime.KeepAlive(events)
+	if grown := int64(late) - int64(early); grown > 1<<20 {
+		t.Errorf("%d bytes more are held late in the run", grown)
 	}
 }
 
