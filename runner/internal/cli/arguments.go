@@ -24,7 +24,7 @@ type call struct {
 func arrange(all []*cli.Command, args []string) (call, error) {
 	words, err := sortWords(allFlags(all), args)
 	if err != nil {
-		return call{}, err
+		return call{}, usage(nearestCommand(all, args), "%v", err)
 	}
 	if len(args) == 0 || slices.Equal(words.arguments, []string{"help"}) {
 		return call{help: true}, nil
@@ -49,6 +49,17 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	}
 	c.args = append(append(c.args, "--"), rest...)
 	return c, nil
+}
+
+// nearestCommand is the first word that is a command, for a command line that
+// cannot be put in order: its help is what to look at.
+func nearestCommand(all []*cli.Command, args []string) string {
+	for _, word := range args {
+		if slices.ContainsFunc(all, func(c *cli.Command) bool { return c.HasName(word) }) {
+			return word
+		}
+	}
+	return ""
 }
 
 // withoutCommand is a command line with flags only.
