@@ -1,11 +1,12 @@
 # mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
-.PHONY: build tools demo test chaos race lint fmt golden e2e verify clean
+.PHONY: build tools demo test chaos bench race lint fmt golden e2e verify clean
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
 demo: build ; scripts/demo.sh
 test: build tools ; go test -timeout 30m ./...
 chaos: build tools ; scripts/chaos.sh
+bench: build tools ; scripts/bench.sh
 race:   ; scripts/race.sh
 lint:   ; scripts/lint.sh
 fmt:    ; gofmt -w config projects providers runner && go mod tidy && cd scripts/tools && go mod tidy
