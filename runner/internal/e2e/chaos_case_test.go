@@ -45,7 +45,7 @@ type trouble struct {
 // disk is a small file system below the environment's folder.
 type disk struct {
 	folder string // "" for none
-	kilo   int    // its size, where it is to be full
+	kilo   int    // the room that is left when it is full
 }
 
 // String tells the case.
@@ -76,7 +76,7 @@ func newCase(r *rand.Rand, turn int) chaosCase {
 	first := newTrouble(r, c, kinds[turn%len(kinds)])
 	switch first.kind {
 	case fullDisk:
-		c.disk = disk{folder: pick(r, ".runner", ".runner/simulated/state"), kilo: 8 * (1 + r.IntN(60))}
+		c.disk = disk{folder: pick(r, ".runner", ".runner/simulated/state"), kilo: 4 * r.IntN(50)}
 	case readOnlyDisk:
 		c.disk = disk{folder: ".runner/simulated/state"}
 	}

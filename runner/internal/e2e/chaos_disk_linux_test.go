@@ -10,7 +10,7 @@ import (
 )
 
 // roomy is the size of a disk that is not full, in kilobytes.
-const roomy = 256 << 10
+const roomy = 512 << 10
 
 // mountDisk puts a file system of its own below the environment, where the
 // system allows it.

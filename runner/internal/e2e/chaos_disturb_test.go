@@ -81,6 +81,11 @@ func (t trouble) strikes() []strike {
 		return []strike{sendSignal(syscall.SIGINT), sendSignal(syscall.SIGINT), sendSignal(syscall.SIGINT)}
 	case terminate:
 		return []strike{sendSignal(syscall.SIGTERM)}
+	case fullDisk:
+		return []strike{func(e *environment, c chaosCase, _ trouble, _ *exec.Cmd) bool {
+			e.fill(c.disk)
+			return true
+		}}
 	case readOnlyDisk:
 		return []strike{func(e *environment, c chaosCase, _ trouble, _ *exec.Cmd) bool {
 			return e.protect(c.disk)

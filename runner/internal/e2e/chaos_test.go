@@ -102,9 +102,6 @@ func (a *campaign) run(t *testing.T, c chaosCase) {
 	e := newEnvironment(t, c.engine)
 	e.mountDisk(c.disk)
 	c.prepare(e)
-	if c.troubles[0].kind == fullDisk {
-		e.fill(c.disk)
-	}
 	for i, trouble := range c.troubles {
 		end := e.disturb(c, trouble, i > 0)
 		a.note(trouble, end)
