@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -183,7 +182,7 @@ func (s *session) walk(ctx context.Context, d Deps, o operateOptions, w work, em
 		Stack:     s.settings.Stack.Text,
 		Simulated: o.Simulation.On,
 		Parallel:  o.Parallel,
-		Estimates: plan.Estimates{Known: s.durations(o.Operation), Default: time.Second},
+		Estimates: plan.Estimates{Known: s.durations(o.Operation)}.Or(plan.Declared()),
 		OnError:   o.OnError,
 		Retry:     o.retry(o.Simulation),
 		Timeout:   w.limit,

@@ -294,6 +294,17 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestLongestPathFirst: without earlier runs the declared times decide which of
+// two projects starts that could, and not their place in the list.
+func TestLongestPathFirst(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	order := startOrder(e.simulate(0, "preview", "-p", "aws", "--parallel", "2"))
+	if diff := cmp.Diff([]string{"aws-vpc", "kic-image-build"}, order[:2]); diff != "" {
+		t.Errorf("started first (-want +got):\n%s", diff)
+	}
+}
+
 func startOrder(events []event.Event) []string {
 	var names []string
 	for _, e := range events {
