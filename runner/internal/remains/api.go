@@ -116,11 +116,14 @@ type volume struct {
 	Status struct{ Phase string }
 }
 
+// thing tells a volume whose claim is gone from one that is in use. To remove
+// it may fail at first, while it is still attached; that is tried again.
 func (v volume) thing() Thing {
 	claim := v.Spec.ClaimRef
+	unclaimed := v.Status.Phase == "Released" || v.Status.Phase == "Failed"
 	return Thing{
 		What:  fmt.Sprintf("volume %s of claim %s/%s", v.Metadata.Name, claim.Namespace, claim.Name),
-		Going: v.Metadata.DeletionTimestamp != "" || v.Status.Phase == "Released",
+		Going: v.Metadata.DeletionTimestamp != "" || unclaimed,
 		Kept:  v.Spec.PersistentVolumeReclaimPolicy == "Retain",
 	}
 }

@@ -141,7 +141,10 @@ func answer(path string) (int, string) {
 			"status": {"phase": "Released"}},
 		{"metadata": {"name": "pvc-2", "annotations": {"pv.kubernetes.io/provisioned-by": "linodebs.csi.linode.com"}},
 			"spec": {"persistentVolumeReclaimPolicy": "Retain", "claimRef": {"namespace": "shop", "name": "keep"}},
-			"status": {"phase": "Bound"}}
+			"status": {"phase": "Bound"}},
+		{"metadata": {"name": "pvc-3", "annotations": {"pv.kubernetes.io/provisioned-by": "ebs.csi.aws.com"}},
+			"spec": {"persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": "logstore", "name": "data-1"}},
+			"status": {"phase": "Failed"}}
 	]}`,
 	}[path]
 }
@@ -162,6 +165,7 @@ func TestThings(t *testing.T) {
 		{What: "load balancer of service shop/old", Going: true},
 		{What: "volume pvc-1 of claim logstore/data-0", Going: true},
 		{What: "volume pvc-2 of claim shop/keep", Kept: true},
+		{What: "volume pvc-3 of claim logstore/data-1", Going: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("things (-want +got):\n%s", diff)
