@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/pulumi/pulumi/pkg/v3/secrets/passphrase"
 	"golang.org/x/sys/unix"
 
 	"mara/runner/internal/pulumicli/wire"
@@ -24,9 +26,28 @@ func serve(request wire.Request, encoder *json.Encoder) error {
 	if err != nil {
 		return err
 	}
-	code := run(request)
+	code := 0
+	if request.Unlock != nil {
+		code = unlock(*request.Unlock)
+	} else {
+		code = run(request)
+	}
 	output.release()
 	return replies.send(wire.Reply{Exit: &code})
+}
+
+// unlock derives the key of a passphrase. Pulumi keeps it for the commands to
+// come, which find it by its salt.
+func unlock(request wire.Unlock) int {
+	_, err := passphrase.GetPassphraseSecretsManager(request.Passphrase, request.Salt)
+	switch {
+	case err == nil:
+		return wire.Unlocked
+	case errors.Is(err, passphrase.ErrIncorrectPassphrase):
+		return wire.WrongPassphrase
+	}
+	fmt.Fprintf(os.Stderr, "error: %v\n", err)
+	return wire.CannotUnlock
 }
 
 // run puts the process into the state a fresh `pulumi` would find, then

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pulumi/pulumi/pkg/v3/secrets/passphrase"
 	"github.com/pulumi/pulumi/sdk/v3"
 
 	"mara/runner/internal/pulumicli/wire"
@@ -364,5 +365,30 @@ func TestCrashOutput(t *testing.T) {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(stderr.String(), "panic: out of luck") {
 		t.Errorf("got %v, %q", err, stderr.String())
+	}
+}
+
+// TestUnlock derives a key ahead of its use, and tells whether it fits.
+func TestUnlock(t *testing.T) {
+	t.Parallel()
+	w := startWorker(t)
+	salt, _, err := passphrase.NewPassphraseSecretsManager("right")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		unlock wire.Unlock
+		code   int
+	}{
+		{wire.Unlock{Passphrase: "wrong", Salt: salt}, wire.WrongPassphrase},
+		{wire.Unlock{Passphrase: "right", Salt: salt}, wire.Unlocked},
+		{wire.Unlock{Passphrase: "right", Salt: "no salt"}, wire.CannotUnlock},
+	} {
+		if got := w.do(wire.Request{Unlock: &test.unlock}); got.code != test.code || strings.Contains(got.stdout+got.stderr, "right") {
+			t.Errorf("%+v: got %+v, want exit code %d", test.unlock, got, test.code)
+		}
+	}
+	if got := w.do(wire.Request{Args: []string{"version"}}); got.code != 0 {
+		t.Errorf("the command after it: %+v", got)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/pulumicli"
 	"mara/runner/internal/stacks"
 )
@@ -17,8 +19,10 @@ import (
 type engine interface {
 	stacks.Command
 	Warm(workers int) // gets ready in the background
-	Kill()            // ends everything at once
-	Close() error     // ends what is idle
+	// Unlock derives the passphrase's key where the commands will need it.
+	Unlock(ctx context.Context, passphrase, salt string) error
+	Kill()        // ends everything at once
+	Close() error // ends what is idle
 }
 
 // pulumiFlags choose another Pulumi than the one inside.
@@ -43,6 +47,26 @@ func (s *session) startEngine(ctx context.Context, d Deps, o sessionOptions) (en
 	s.closers = append(s.closers, func() error { stop(); return e.Close() })
 	s.engine = s.profile.watch(e)
 	return s.engine, nil
+}
+
+// opener has the workers check the passphrase, each of which needs its key
+// anyway: all of them at once, while this process has better things to do.
+func (s *session) opener(ctx context.Context, e engine) encryption.Opener {
+	if e == nil {
+		return nil
+	}
+	return func(passphrase, salt string) error {
+		err := e.Unlock(ctx, passphrase, salt)
+		switch {
+		case errors.Is(err, pulumicli.ErrPassphrase):
+			return encryption.ErrPassphrase
+		case err != nil && ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil: // whatever is wrong with the engine shows at the first command
+			return errors.ErrUnsupported
+		}
+		return nil
+	}
 }
 
 // chooseEngine makes the engine of what findEngine has found.

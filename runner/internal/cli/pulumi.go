@@ -118,7 +118,7 @@ func (s *session) openProject(ctx context.Context, d Deps, o pulumiOptions) (str
 	if _, err := s.projectNames(o.Project); err != nil {
 		return "", err
 	}
-	copies, err := s.prepareFiles(o.sessionOptions, why)
+	copies, err := s.prepareFiles(ctx, o.sessionOptions, nil, why)
 	if err != nil {
 		return "", err
 	}

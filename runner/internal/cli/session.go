@@ -102,7 +102,7 @@ func (s *session) open(ctx context.Context, d Deps, o sessionOptions, why need) 
 	if err := s.provideSecrets(ctx, d, o, why); err != nil {
 		return err
 	}
-	copies, err := s.prepareFiles(o, why)
+	copies, err := s.prepareFiles(ctx, o, engine, why)
 	if err != nil {
 		return err
 	}
@@ -251,11 +251,13 @@ func (s *session) planSecrets() []projects.Secret {
 }
 
 // prepareFiles makes the working copies of the stack files.
-func (s *session) prepareFiles(o sessionOptions, why need) (encryption.Copies, error) {
+func (s *session) prepareFiles(ctx context.Context, o sessionOptions, engine engine, why need) (encryption.Copies, error) {
 	if why == toLook {
 		return encryption.Copies{}, nil
 	}
-	copies, err := encryption.Prepare(s.encryptionOptions(o))
+	options := s.encryptionOptions(o)
+	options.Open = s.opener(ctx, engine)
+	copies, err := encryption.Prepare(options)
 	if err != nil {
 		return encryption.Copies{}, s.encryptionError(err)
 	}

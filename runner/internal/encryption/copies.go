@@ -27,6 +27,7 @@ type Options struct {
 	Env      map[string]string // tells the passphrase
 	Managed  bool              // the backend encrypts by itself (Pulumi Cloud)
 	Simulate *ThrowAway        // what a simulation makes up; nil for the real thing
+	Open     Opener            // checks the passphrase elsewhere; nil does it here
 }
 
 // Copies are the stack files as Pulumi gets to see them.
@@ -202,7 +203,7 @@ func (p *preparation) saltOf(file stackFile) string {
 }
 
 func (p *preparation) open(salt, path string) (*Key, error) {
-	key, err := OpenKey(p.passphrase, salt)
+	key, err := openKey(p.passphrase, salt, p.Open)
 	if err != nil {
 		return nil, wrongKey(err, path)
 	}

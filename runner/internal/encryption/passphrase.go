@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 )
@@ -32,8 +33,13 @@ const saltBytes = 8
 // with a key derived by a million rounds of PBKDF2. Making one costs 0.2 s.
 type Key struct {
 	salt    string
-	crypter config.Crypter
+	crypter func() config.Crypter // makes it the first time
 }
+
+// Opener checks whether a passphrase opens what a salt belongs to, without
+// making the key here. It returns ErrPassphrase, or errors.ErrUnsupported to
+// have it checked here after all.
+type Opener func(passphrase, salt string) error
 
 // NewKey makes a key with a new salt.
 func NewKey(passphrase string) (*Key, error) {
@@ -41,7 +47,7 @@ func NewKey(passphrase string) (*Key, error) {
 	if _, err := cryptorand.Read(random); err != nil {
 		return nil, fmt.Errorf("making a salt: %w", err)
 	}
-	key := &Key{crypter: config.NewSymmetricCrypterFromPassphrase(passphrase, random)}
+	key := &Key{crypter: deriving(passphrase, random)}
 	sealed, err := key.Encrypt(probe)
 	if err != nil {
 		return nil, fmt.Errorf("making a salt: %w", err)
@@ -52,7 +58,10 @@ func NewKey(passphrase string) (*Key, error) {
 
 // OpenKey makes the key of a salt ("v1:<salt>:<sealed probe>"), or returns
 // ErrPassphrase.
-func OpenKey(passphrase, salt string) (*Key, error) {
+func OpenKey(passphrase, salt string) (*Key, error) { return openKey(passphrase, salt, nil) }
+
+// openKey is OpenKey with somebody else to check the passphrase, if there is.
+func openKey(passphrase, salt string, open Opener) (*Key, error) {
 	parts := strings.SplitN(salt, ":", 3)
 	if len(parts) != 3 || parts[0] != "v1" {
 		return nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
@@ -61,12 +70,22 @@ func OpenKey(passphrase, salt string) (*Key, error) {
 	if err != nil {
 		return nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
 	}
-	key := &Key{salt: salt, crypter: config.NewSymmetricCrypterFromPassphrase(passphrase, random)}
-	opened, err := key.crypter.DecryptValue(context.Background(), parts[2])
+	key := &Key{salt: salt, crypter: deriving(passphrase, random)}
+	if open != nil {
+		if err := open(passphrase, salt); !errors.Is(err, errors.ErrUnsupported) {
+			return key, err
+		}
+	}
+	opened, err := key.crypter().DecryptValue(context.Background(), parts[2])
 	if err != nil || opened != probe {
 		return nil, ErrPassphrase
 	}
 	return key, nil
+}
+
+// deriving makes a key when it is needed, and keeps it.
+func deriving(passphrase string, salt []byte) func() config.Crypter {
+	return sync.OnceValue(func() config.Crypter { return config.NewSymmetricCrypterFromPassphrase(passphrase, salt) })
 }
 
 // Salt is what a stack file keeps as encryptionsalt.
@@ -74,7 +93,7 @@ func (k *Key) Salt() string { return k.salt }
 
 // Encrypt returns the ciphertext a stack file keeps as `secure`.
 func (k *Key) Encrypt(value string) (string, error) {
-	return k.crypter.EncryptValue(context.Background(), value)
+	return k.crypter().EncryptValue(context.Background(), value)
 }
 
 // The variables that tell Pulumi the passphrase.

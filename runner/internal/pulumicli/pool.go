@@ -38,6 +38,8 @@ type Pool struct {
 	waiting []chan *worker // commands that wait for a worker, the first one first
 	started int
 	closed  bool
+
+	unlocking *unlocking // what workers do first; nil until it is asked for
 }
 
 // patience is how long a command waits for a busy worker.
@@ -72,8 +74,11 @@ func (p *Pool) Warm(workers int) {
 			w, err := p.start()
 			p.mu.Lock()
 			p.coming--
+			asked := p.unlocking
 			p.mu.Unlock()
-			if err == nil {
+			if asked != nil {
+				asked.answers <- p.unlock(w, err, asked.request)
+			} else if err == nil {
 				p.giveBack(w)
 			}
 		}()

@@ -64,6 +64,11 @@ func fakeWorker(version string) {
 			return
 		}
 		code := 0
+		if request.Unlock != nil {
+			code = unlocked(*request.Unlock, encoder)
+			_ = encoder.Encode(wire.Reply{Exit: &code})
+			continue
+		}
 		args := slices.DeleteFunc(slices.Clone(request.Args), func(arg string) bool { return arg == "--non-interactive" })
 		switch args[0] {
 		case "echo":

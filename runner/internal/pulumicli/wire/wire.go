@@ -9,7 +9,7 @@
 package wire
 
 // Version is the protocol's version; a worker of another version is refused.
-const Version = 1
+const Version = 2
 
 // The file descriptors a worker finds its pipes at.
 const (
@@ -23,13 +23,29 @@ type Hello struct {
 	Pulumi   string `json:"pulumi"` // version of the Pulumi inside, such as "3.250.0"
 }
 
-// Request asks for one Pulumi command.
+// Request asks for one Pulumi command, or to unlock.
 type Request struct {
 	Dir   string   `json:"dir"`             // working folder
 	Env   []string `json:"env"`             // the whole environment, as KEY=VALUE
 	Args  []string `json:"args"`            // without the program's name
 	Stdin []byte   `json:"stdin,omitempty"` // the command's standard input
+
+	Unlock *Unlock `json:"unlock,omitempty"` // in the place of a command
 }
+
+// Unlock asks to derive a passphrase's key ahead of the commands that will need
+// it. The worker keeps it, and says in its exit code whether it fits.
+type Unlock struct {
+	Passphrase string `json:"passphrase"`
+	Salt       string `json:"salt"` // encryptionsalt of a stack file
+}
+
+// The exit codes of an Unlock.
+const (
+	Unlocked = iota
+	WrongPassphrase
+	CannotUnlock // stderr says why
+)
 
 // Reply is a piece of output, or the end of the request.
 type Reply struct {
