@@ -1,6 +1,9 @@
 package projects
 
-import "mara/config"
+import (
+	"mara/config"
+	"mara/projects/naming"
+)
 
 // kindProjects lists what only an environment on kind has.
 //
@@ -124,3 +127,11 @@ func kindRuntimeKey() config.Key {
 		Doc: "container runtime of this machine; the first one found when not set",
 	}
 }
+
+// KindClusterName is the name of an environment's cluster. There is room for
+// kind's suffixes in a container's host name, such as "-external-load-balancer".
+func KindClusterName(stack string) string { return naming.Environment(stack, "", 40) }
+
+// KindRegistryName is the name of an environment's registry, no longer than the
+// host names that containers can use for one another.
+func KindRegistryName(stack string) string { return naming.Environment(stack, "registry", 63) }

@@ -11,8 +11,8 @@ import (
 func TestNeededFor(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ provider, operation, projects, want string }{
-		{"kind", "up", "all", "docker kubectl?"},
-		{"kind", "refresh", "logstore", "docker"},
+		{"kind", "up", "all", "kind-runtime kind-resources kind-limits? kind-ports docker kubectl?"},
+		{"kind", "refresh", "logstore", "kind-runtime"},
 		{"linode", "up", "kic-image-build", "docker kubectl?"},
 		{"linode", "up", "certmgr", "kubectl?"},
 		{"linode", "refresh", "kic-image-push", "docker?"},

@@ -9,7 +9,12 @@ func kind() layout {
 		registry: "kind-registry",
 		shipped:  []string{"kind"},
 		plugins:  []string{"kind"},
-		checks:   []Check{{Name: "docker", Needed: everyOperation()}}, // the cluster itself runs in it
+		checks: []Check{
+			{Name: "kind-runtime", Needed: everyOperation()}, // the cluster itself runs in it
+			{Name: "kind-resources", Needed: []string{"up"}, Useful: []string{"preview"}},
+			{Name: "kind-limits", Useful: []string{"up", "preview"}},
+			{Name: "kind-ports", Projects: []string{"kind-cluster", "kind-registry"}, Needed: []string{"up"}, Useful: []string{"preview"}},
+		},
 		first: []node{
 			{name: "kind-cluster"},
 			{name: "kind-registry", reads: []string{"kind-cluster"}},

@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/interrupt"
+	"mara/runner/internal/preflight"
 	"mara/runner/internal/simulate"
 	"mara/runner/internal/stacks"
 )
@@ -38,6 +39,7 @@ type Deps struct {
 	Now              func() time.Time
 	Size             func() (width, height int) // of the terminal at stdout; zeros when it is none
 	Engines          []string                   // where mara-engine may be, in order of preference
+	Probes           preflight.Probes           // of this machine
 	PluginFolders    []string                   // folders in which resource providers may be
 	Interrupt        *interrupt.Levels          // how hard to stop; nil in tests that never stop
 	Programs         stacks.Programs            // the programs of the projects

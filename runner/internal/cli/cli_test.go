@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/preflight"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -23,6 +25,10 @@ func testDeps(t *testing.T) (d Deps, stdout, stderr *bytes.Buffer) {
 		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr,
 		Dir: t.TempDir(), Version: "1.2.3", PulumiVersion: "3.250.0",
 		Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
+		Probes: preflight.Probes{
+			Listen: func(string, int) error { return nil },
+			Read:   func(string) ([]byte, error) { return []byte("1048576\n"), nil },
+		},
 	}, stdout, stderr
 }
 

@@ -186,10 +186,11 @@ func TestDoctorAsksForNoMore(t *testing.T) {
 	always := []string{"environment-file", "settings", "configuration", "engine", "backend", "lock"}
 	changes := append(slices.Clone(always), "stack-locks", "pending", "disk")
 	docker := []string{"passphrase", "plugins", "docker"}
+	kind := []string{"kind-runtime", "kind-resources", "kind-limits", "kind-ports"}
 	for args, want := range map[string][]string{
-		"-p kind":                           slices.Concat(changes, docker, []string{"secrets", "kubectl"}),
-		"-p kind destroy":                   slices.Concat(changes, docker),
-		"-p kind preview":                   slices.Concat(always, docker, []string{"disk", "secrets"}),
+		"-p kind":                           slices.Concat(changes, docker, kind, []string{"secrets", "kubectl"}),
+		"-p kind destroy":                   slices.Concat(changes, docker, kind[:1]),
+		"-p kind preview":                   slices.Concat(always, docker, kind, []string{"disk", "secrets"}),
 		"-p linode refresh --only logstore": slices.Concat(changes, docker[:2]),
 		"-p linode up --only logstore":      slices.Concat(changes, docker[:2], []string{"secrets", "kubectl"}),
 		"-p kind --simulate":                changes,

@@ -116,12 +116,20 @@ func deployed(t *testing.T, root string) {
 	}
 }
 
+// dockerScript is a docker with a daemon, and nothing in it.
+const dockerScript = `case "$*" in
+"version "*) echo 27.0.1 ;;
+"info "*) echo '{"ServerVersion":"27.0.1","CgroupVersion":"2","MemTotal":17179869184,"DockerRootDir":"/no/such/folder"}' ;;
+"ps "*) ;;
+*) echo "the fake does not do that" >&2; exit 1 ;;
+esac`
+
 // tools puts other programs beside the fake, which answer as they should, and the
 // plugins.
 func (i *installed) tools() {
 	i.t.Helper()
 	for name, body := range map[string]string{
-		"docker": "echo 27.0.1", "kubectl": `echo '{"clientVersion":{"gitVersion":"v1.36.1"}}'`, "aws": "",
+		"docker": dockerScript, "kubectl": `echo '{"clientVersion":{"gitVersion":"v1.36.1"}}'`, "aws": "",
 		"pulumi-resource-aws": "", "pulumi-resource-linode": "", "pulumi-resource-kind": "", "pulumi-resource-kubernetes": "", "pulumi-resource-docker": "",
 	} {
 		i.write(name, "#!/bin/sh\n"+body+"\n")

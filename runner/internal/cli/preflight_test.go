@@ -40,7 +40,7 @@ func TestOperationsLookFirst(t *testing.T) {
 			"error: 2 problems are in the way of destroy:\n  configuration: config/pulumi/Pulumi.dev.yaml:3: kind:nodez"},
 		{"not of the projects that are left out", "destroy --only certmgr", aws, noDocker, exitUsage, "error: destroy needs a confirmation"},
 		{"not of a simulation", "destroy --simulate", kind, noDocker, exitUsage, "error: destroy needs a confirmation"},
-		{"repair looks, too", "repair --yes", kind, noDocker, exitConfig, "error: Docker: its daemon does not answer"},
+		{"repair looks, too", "repair --yes", kind, noDocker, exitConfig, "error: container runtime: docker info: no daemon"},
 		{"before secrets are made", "up --yes --generate-secrets", kind, noDocker, exitConfig, "error: Docker: its daemon does not answer"},
 		{"a warning only", "repair --yes", aws, noDocker, exitDone, ""},
 	} {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -177,8 +179,14 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, stderr, want, port string
-		unreachable              bool
+		unreachable, forbidden   bool
 	}{
+		{
+			name: "no permission", forbidden: true,
+			stderr: "permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: dial unix: connect: permission denied\n",
+			want: "docker run: permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: " +
+				"dial unix: connect: permission denied",
+		},
 		{
 			name: "no daemon", unreachable: true,
 			stderr: "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?\n",
@@ -220,6 +228,9 @@ func TestErrors(t *testing.T) {
 			}
 			if got := containers.Unreachable(err); got != test.unreachable {
 				t.Errorf("unreachable: %t", got)
+			}
+			if got := containers.Forbidden(err); got != test.forbidden {
+				t.Errorf("forbidden: %t", got)
 			}
 		})
 	}
@@ -270,5 +281,21 @@ func TestClashes(t *testing.T) {
 				t.Errorf("got %t, want %t", got, test.want)
 			}
 		})
+	}
+}
+
+func TestIn(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "docker"), []byte("#!/bin/sh\necho $DOCKER_HOST\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	in := containers.In(map[string]string{"PATH": folder, "DOCKER_HOST": "there"})
+	if err := in(t.Context(), containers.Command{Name: "docker", Stdout: &out}); err != nil || out.String() != "there\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	if err := in(t.Context(), containers.Command{Name: "podman"}); err == nil || err.Error() != "there is no podman on the PATH" {
+		t.Errorf("error %v", err)
 	}
 }

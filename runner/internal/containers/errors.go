@@ -58,6 +58,11 @@ func Unreachable(err error) bool {
 		"failed to connect to", "rootless containerd not running", "cannot access containerd socket", "error during connect")
 }
 
+// Forbidden tells that the daemon is there, and not for this user.
+func Forbidden(err error) bool {
+	return says(err, "permission denied while trying to connect", "permission denied")
+}
+
 // missing tells that there is no container, network, volume or image of the name.
 func missing(err error) bool {
 	return says(err, "no such container", "no such object", "no container with name or id", "no such network", "network not found",

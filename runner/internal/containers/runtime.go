@@ -8,7 +8,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -59,11 +62,14 @@ func OnPath(name string) bool {
 	return err == nil
 }
 
-// Run starts the program and waits for it. When ctx ends it is killed.
-func Run(ctx context.Context, c Command) error {
-	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
+// Run starts the program, in this process's environment, and waits for it.
+// When ctx ends it is killed.
+func Run(ctx context.Context, c Command) error { return run(ctx, c, c.Name, nil) }
+
+func run(ctx context.Context, c Command, path string, env []string) error {
+	cmd := exec.CommandContext(ctx, path, c.Args...)
 	var stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = c.Stdin, c.Stdout, &stderr, env
 	err := cmd.Run()
 	if err == nil {
 		return nil
@@ -75,6 +81,32 @@ func Run(ctx context.Context, c Command) error {
 		return fmt.Errorf("%s could not be started: %w", c.Name, err)
 	}
 	return &ExitError{Command: c.Name + " " + verb(c.Args), Code: cmd.ProcessState.ExitCode(), Stderr: stderr.String()}
+}
+
+// In runs programs in an environment, and finds them on the PATH of that.
+func In(env map[string]string) Runner {
+	var entries []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		entries = append(entries, name+"="+env[name])
+	}
+	return func(ctx context.Context, c Command) error {
+		path, err := lookPath(c.Name, env["PATH"])
+		if err != nil {
+			return err
+		}
+		return run(ctx, c, path, entries)
+	}
+}
+
+// lookPath finds a program on a PATH that is not this process's.
+func lookPath(name, path string) (string, error) {
+	for _, folder := range filepath.SplitList(path) {
+		file := filepath.Join(folder, name)
+		if found, err := exec.LookPath(file); err == nil && filepath.IsAbs(found) {
+			return found, nil
+		}
+	}
+	return "", fmt.Errorf("there is no %s on the PATH", name)
 }
 
 // verb is what a command does, without its arguments: those may be long, and

@@ -8,16 +8,30 @@ import (
 // Facts is what checks need to know about the environment.
 type Facts struct {
 	Operation string            // "up"
+	Stack     string            // "" where nobody has named one
 	Env       map[string]string // what Pulumi and its plugins get to see
 	Config    config.StackFile
+	Probes    Probes
+
+	dockerToo bool // Docker is looked at as well, and as something that is needed
+}
+
+// Probes ask this machine itself. Those that are nil do it for real.
+type Probes struct {
+	Listen func(address string, port int) error // whether a port can be listened on
+	Read   func(path string) ([]byte, error)    // a file of the kernel's
 }
 
 // named are the checks that providers name.
 func named() map[string]func(Facts) Check {
 	return map[string]func(Facts) Check{
-		"docker":  docker,
-		"kubectl": kubectl,
-		"aws-cli": awsCLI,
+		"docker":         docker,
+		"kubectl":        kubectl,
+		"aws-cli":        awsCLI,
+		"kind-runtime":   onThisMachine("container runtime", machine.kindRuntime),
+		"kind-resources": onThisMachine("memory and disk", machine.kindResources),
+		"kind-limits":    onThisMachine("kernel limits", machine.kindLimits),
+		"kind-ports":     onThisMachine("ports", machine.kindPorts),
 	}
 }
 
@@ -27,6 +41,7 @@ func ForProvider(p providers.Provider, projects []string, f Facts) []Check {
 	known := named()
 	var checks []Check
 	names, needed := p.NeededFor(f.Operation, projects)
+	f.dockerToo = needed["docker"]
 	for _, name := range names {
 		check := known[name](f)
 		check.Name = name

@@ -8,15 +8,11 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
-	"mara/projects/infrastructure/internal/naming"
 	"mara/projects/infrastructure/kind/kindsdk"
 	"mara/projects/internal/mirror"
 	"mara/projects/internal/settings"
+	"mara/projects/naming"
 )
-
-// nameLimit leaves room for kind's suffixes in a container's host name, such
-// as "-external-load-balancer".
-const nameLimit = 40
 
 // Program declares the cluster.
 func Program(ctx *pulumi.Context) error {
@@ -50,7 +46,7 @@ func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.ClusterAr
 	checkNodes(cfg)
 	checkPorts(cfg)
 	return &kindsdk.ClusterArgs{
-		Name:             pulumi.String(naming.Environment(ctx.Stack(), "", nameLimit)),
+		Name:             pulumi.String(projects.KindClusterName(ctx.Stack())),
 		NodeImage:        pulumi.String(mirror.Image(mirror.Of(cfg), cfg.String("kind:node_image"))),
 		ControlPlanes:    pulumi.Int(cfg.Int("kind:control_planes")),
 		Workers:          pulumi.Int(cfg.Int("kind:workers")),

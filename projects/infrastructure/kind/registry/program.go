@@ -10,15 +10,12 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
-	"mara/projects/infrastructure/internal/naming"
 	"mara/projects/infrastructure/kind/kindsdk"
 	"mara/projects/internal/mirror"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
+	"mara/projects/naming"
 )
-
-// nameLimit is the longest host name that containers can use for one another.
-const nameLimit = 63
 
 // Program declares the registry.
 func Program(ctx *pulumi.Context) error {
@@ -56,7 +53,7 @@ func registryArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.Registry
 		cfg.Reject("kind:registry_address", "is %q, which is not an IP address", address)
 	}
 	return &kindsdk.RegistryArgs{
-		Name:        pulumi.String(naming.Environment(ctx.Stack(), "registry", nameLimit)),
+		Name:        pulumi.String(projects.KindRegistryName(ctx.Stack())),
 		Image:       pulumi.String(mirror.Image(mirror.Of(cfg), cfg.String("kind:registry_image"))),
 		HostAddress: pulumi.String(address),
 		HostPort:    pulumi.Int(cfg.Int("kind:registry_port")),

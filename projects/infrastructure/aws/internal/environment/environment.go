@@ -4,7 +4,7 @@ package environment
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"mara/projects/infrastructure/internal/naming"
+	"mara/projects/naming"
 )
 
 // The longest names that AWS takes.

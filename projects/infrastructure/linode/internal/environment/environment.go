@@ -6,7 +6,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"mara/projects/infrastructure/internal/naming"
+	"mara/projects/naming"
 )
 
 // The longest names that Linode takes: for a firewall, which is the strictest,

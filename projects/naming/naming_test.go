@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/projects/infrastructure/internal/naming"
+	"mara/projects/naming"
 )
 
 func TestEnvironment(t *testing.T) {

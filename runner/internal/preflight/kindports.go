@@ -1,0 +1,166 @@
+package preflight
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"mara/runner/internal/containers"
+)
+
+// kindPorts looks whether the ports of this machine that the environment wants
+// are free, or held by the environment itself.
+func (m machine) kindPorts(ctx context.Context) []Finding {
+	taken := m.containersByPort(ctx)
+	var findings []Finding
+	var free []string
+	for _, want := range []struct{ key, address string }{
+		{"kind:http_port", "kind:listen_address"},
+		{"kind:https_port", "kind:listen_address"},
+		{"kind:api_server_port", "kind:api_server_address"},
+		{"kind:registry_port", "kind:registry_address"},
+	} {
+		port, err := strconv.Atoi(m.setting(want.key))
+		if err != nil || port == 0 {
+			continue // any free one will do, or the configuration is wrong, which is told elsewhere
+		}
+		if wrong := m.port(want.key, m.setting(want.address), port, taken); wrong != nil {
+			findings = append(findings, wrong...)
+			continue
+		}
+		free = append(free, strconv.Itoa(port))
+	}
+	if len(findings) > 0 {
+		return findings
+	}
+	return Good(fmt.Sprintf("%s are free, or this environment's own", strings.Join(free, ", ")))
+}
+
+// port is what stands in the way of one port, nil for nothing.
+func (m machine) port(key, address string, port int, taken []containers.Container) []Finding {
+	remedy := fmt.Sprintf("stop that, or choose another port (%s)", key)
+	for _, c := range taken {
+		for _, held := range c.Ports {
+			if !held.Clashes(containers.Port{Address: address, Host: port}) {
+				continue
+			}
+			if m.own(c) {
+				return nil
+			}
+			return Bad(fmt.Sprintf("port %d is held by the container %s", port, c.Name), remedy)
+		}
+	}
+	err := m.listen(address, port)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.EACCES):
+		return nil // the runtime may do what we may not
+	case errors.Is(err, unix.EADDRNOTAVAIL):
+		return Doubtful(fmt.Sprintf("%s is no address of this machine", address), "if the containers run elsewhere, it has to be one of that machine")
+	case !errors.Is(err, unix.EADDRINUSE):
+		return Doubtful(fmt.Sprintf("whether port %d is free is not known: %v", port, err), "")
+	}
+	if program := m.holder(port); program != "" {
+		return Bad(fmt.Sprintf("port %d is held by %s", port, program), remedy)
+	}
+	return Bad(fmt.Sprintf("port %d is held by another program", port), "find it with `sudo ss -ltnp 'sport = :"+strconv.Itoa(port)+"'`, and "+remedy)
+}
+
+// containersByPort are the running containers that hold ports; none where
+// nobody can be asked, which is told elsewhere.
+func (m machine) containersByPort(ctx context.Context) []containers.Container {
+	runtime, err := m.runtime()
+	if err != nil {
+		return nil
+	}
+	all, err := runtime.List(ctx, "")
+	if err != nil {
+		return nil
+	}
+	var running []containers.Container
+	for _, c := range all {
+		if c.Running && len(c.Ports) > 0 {
+			running = append(running, c)
+		}
+	}
+	return running
+}
+
+// listen tries a port, and lets go of it.
+func listen(address string, port int) error {
+	listener, err := net.Listen("tcp", net.JoinHostPort(address, strconv.Itoa(port)))
+	if err != nil {
+		return err
+	}
+	return listener.Close()
+}
+
+// freeSpace is the free space of a disk of this machine.
+func freeSpace(path string) (uint64, bool) {
+	var stat unix.Statfs_t
+	if path == "" || unix.Statfs(path, &stat) != nil {
+		return 0, false
+	}
+	return uint64(stat.Bavail) * uint64(stat.Bsize), true
+}
+
+// holderIn finds the program that listens on a port as Linux tells it: the
+// sockets are in a table, and who has one shows among its open files. Those of
+// other users do not show, nor does anything on another system.
+func holderIn(proc string) func(port int) string {
+	return func(port int) string {
+		for inode := range listening(proc, port) {
+			if program := owner(proc, "socket:["+inode+"]"); program != "" {
+				return program
+			}
+		}
+		return ""
+	}
+}
+
+// listening are the inodes of the sockets that listen on a port.
+func listening(proc string, port int) map[string]bool {
+	const state, listens = 3, "0A"
+	inodes := map[string]bool{}
+	for _, table := range []string{"net/tcp", "net/tcp6"} {
+		content, err := os.ReadFile(filepath.Join(proc, table))
+		if err != nil {
+			continue
+		}
+		lines := bufio.NewScanner(bytes.NewReader(content))
+		for lines.Scan() {
+			fields := strings.Fields(lines.Text())
+			if len(fields) > 9 && fields[state] == listens && strings.HasSuffix(fields[1], fmt.Sprintf(":%04X", port)) {
+				inodes[fields[9]] = true
+			}
+		}
+	}
+	return inodes
+}
+
+// owner is the process that has a file open, with its id.
+func owner(proc, file string) string {
+	handles, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "fd", "*")) // the pattern is right
+	for _, handle := range handles {
+		if target, err := os.Readlink(handle); err != nil || target != file {
+			continue
+		}
+		process := filepath.Dir(filepath.Dir(handle))
+		name, err := os.ReadFile(filepath.Join(process, "comm"))
+		if err != nil {
+			continue
+		}
+		return fmt.Sprintf("%s (process %s)", strings.TrimSpace(string(name)), filepath.Base(process))
+	}
+	return ""
+}
