@@ -36,6 +36,9 @@ type Hook string
 // HookKubeconfig merges the output "kubeconfig" into the user's kubeconfig.
 const HookKubeconfig Hook = "kubeconfig"
 
+// HookAnswers waits until the output "application_url" answers.
+const HookAnswers Hook = "answers"
+
 // Secret describes a secret value. It lives encrypted in the stack file of the
 // secrets project, and reaches its consumer through a Kubernetes Secret.
 type Secret struct {

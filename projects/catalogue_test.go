@@ -229,8 +229,11 @@ func TestClusterProjectsShareOneContract(t *testing.T) {
 		}
 	}
 	for _, project := range All() {
-		if len(project.Hooks) > 0 && !slices.Contains([]string{"aws-eks", "linode-lke", "kind-cluster"}, project.Name) {
-			t.Errorf("%s must have no hook", project.Name)
+		if slices.Contains(project.Hooks, HookKubeconfig) && !slices.Contains([]string{"aws-eks", "linode-lke", "kind-cluster"}, project.Name) {
+			t.Errorf("%s must have no kubeconfig hook", project.Name)
+		}
+		if _, ok := project.Output("application_url"); ok != slices.Contains(project.Hooks, HookAnswers) {
+			t.Errorf("%s must have an address when somebody waits for it, and only then", project.Name)
 		}
 		// What kind makes lives in its containers.
 		if outlived := slices.Contains([]string{"aws-eks", "linode-lke"}, project.Name); project.Outlived != outlived {

@@ -5,6 +5,7 @@ func kind() layout {
 	return layout{
 		name:     "kind",
 		title:    "Kubernetes in Docker",
+		local:    true,
 		cluster:  "kind-cluster",
 		registry: "kind-registry",
 		shipped:  []string{"kind"},

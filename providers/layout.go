@@ -10,6 +10,7 @@ import (
 // layout describes a provider by what it adds to the shared list.
 type layout struct {
 	name, title string
+	local       bool                // the cluster is on this machine
 	cluster     string              // project that exports the kubeconfig
 	registry    string              // project that exports the registry
 	shipped     []string            // resource providers that are shipped with the runner
@@ -72,7 +73,7 @@ func (l layout) nodes() []node {
 
 // provider fills the names in from the catalogue.
 func (l layout) provider() Provider {
-	p := Provider{Name: l.name, Title: l.title, ClusterProject: l.cluster, RegistryProject: l.registry, Shipped: l.shipped}
+	p := Provider{Name: l.name, Title: l.title, Local: l.local, ClusterProject: l.cluster, RegistryProject: l.registry, Shipped: l.shipped}
 	p.Plugins = append(slices.Clone(l.plugins), "kubernetes", "docker")
 	p.Checks = append(slices.Clone(l.checks), sharedChecks()...)
 	for _, n := range l.nodes() {

@@ -19,6 +19,7 @@ import (
 type Provider struct {
 	Name            string   // "aws", as in kubernetes:infra_type
 	Title           string   // "Amazon Web Services"
+	Local           bool     // the cluster is on this machine
 	ClusterProject  string   // exports the kubeconfig
 	RegistryProject string   // exports the address of the registry
 	Steps           []Step   // in the order of a run

@@ -50,6 +50,9 @@ func writeProject(b *strings.Builder, project projects.Project) {
 	if project.Outlived {
 		b.WriteString("- Before it is destroyed, the runner waits until its load balancers and volumes are gone, and refuses if they stay\n")
 	}
+	if slices.Contains(project.Hooks, projects.HookAnswers) {
+		b.WriteString("- When it has succeeded, the runner waits until `application_url` answers, five minutes at most; on kind it fails when it does not\n")
+	}
 	writeKeys(b, project.Keys)
 	writeSecrets(b, project.Secrets)
 	writeOutputs(b, project.Outputs)

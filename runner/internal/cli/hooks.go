@@ -20,13 +20,19 @@ type hookFunc func(ctx context.Context, step plan.Step, hook string, emit func(e
 // hook does the hooks of an operation: destroy undoes what up did.
 func (s *session) hook(operation string) hookFunc {
 	return func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error {
-		if projects.Hook(hook) != projects.HookKubeconfig {
-			return fmt.Errorf("this runner has no hook %q", hook)
+		switch projects.Hook(hook) {
+		case projects.HookKubeconfig:
+			if operation == event.Destroy {
+				return s.forgetKubeconfig(ctx, emit)
+			}
+			return s.mergeKubeconfig(ctx, step.Project.Name, emit)
+		case projects.HookAnswers:
+			if operation == event.Destroy {
+				return nil
+			}
+			return s.awaitAnswer(ctx, step.Project.Name, emit)
 		}
-		if operation == event.Destroy {
-			return s.forgetKubeconfig(ctx, emit)
-		}
-		return s.mergeKubeconfig(ctx, step.Project.Name, emit)
+		return fmt.Errorf("this runner has no hook %q", hook)
 	}
 }
 
@@ -83,11 +89,14 @@ func (s *session) contextName() string {
 
 // kubeconfigFiles are the user's kubeconfig files; a simulation has its own.
 func (s *session) kubeconfigFiles() []string {
-	if filepath.Base(s.folder) == "simulated" {
+	if s.simulated() {
 		return []string{filepath.Join(s.folder, "kubeconfig")}
 	}
 	return kubeconfig.Files(s.env["KUBECONFIG"], s.env["HOME"])
 }
+
+// simulated tells that the session's clouds are.
+func (s *session) simulated() bool { return filepath.Base(s.folder) == "simulated" }
 
 // plainKubeconfig is a kubeconfig's text; Linode's API gives it in base64.
 func plainKubeconfig(text string) ([]byte, error) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -8,8 +9,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
@@ -46,8 +49,8 @@ func (answers) Version() semver.Version { return sdk.Version }
 func (a answers) Run(_ context.Context, _ string, _ io.Reader, _, _ []io.Writer, _ []string, args ...string) (string, string, int, error) {
 	switch line := strings.Join(args, " "); {
 	case strings.HasPrefix(line, "stack ls"):
-		return `[{"name":"organization/linode-lke/dev","resourceCount":1}]`, "", 0, nil
-	case strings.HasPrefix(line, "stack output") && strings.Contains(line, "--show-secrets"):
+		return `[{"name":"organization/linode-lke/dev","resourceCount":1},{"name":"organization/bank-of-anthos/dev","resourceCount":1}]`, "", 0, nil
+	case strings.HasPrefix(line, "stack output"):
 		content, err := json.Marshal(a.outputs)
 		return string(content), "", 0, err
 	default:
@@ -168,5 +171,58 @@ func TestKubeconfigOfASimulation(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(s.folder, "kubeconfig")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAnswersHook: an application on this machine has to answer; elsewhere it is
+// only told that it does not, and a simulated one is not asked.
+func TestAnswersHook(t *testing.T) {
+	t.Parallel()
+	const address = "https://localhost:8443"
+	refused := errors.New("connection refused")
+	for _, test := range []struct {
+		name, provider string
+		simulated      bool
+		operation      string
+		outputs        map[string]any
+		answer         error
+		want           []string
+		problem        string
+	}{
+		{name: "it answers", provider: "kind", want: []string{"waiting until " + address + " answers", address + " answers"}},
+		{name: "it never answers", provider: "kind", answer: refused, want: []string{"waiting until " + address + " answers"},
+			problem: address + " has not answered within 5m0s: connection refused"},
+		{name: "in a cloud", provider: "aws", answer: refused, want: []string{"waiting until " + address + " answers",
+			address + " has not answered within 5m0s: connection refused; perhaps it cannot be reached from this machine"}},
+		{name: "simulated", provider: "kind", simulated: true, answer: refused, want: []string{"SIMULATED: nothing answers at " + address + ", and nobody asks"}},
+		{name: "destroy", provider: "kind", operation: event.Destroy, answer: refused},
+		{name: "no address", provider: "kind", outputs: map[string]any{"host": "localhost"}, problem: "bank-of-anthos has no output application_url"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if test.outputs == nil {
+				test.outputs = map[string]any{"application_url": address}
+			}
+			s := hookSession(t, test.outputs)
+			var err error
+			if s.provider, err = providers.ByName(test.provider); err != nil {
+				t.Fatal(err)
+			}
+			s.ask = func(context.Context, string) error { return test.answer }
+			if test.simulated {
+				s.folder = filepath.Join(s.folder, "simulated")
+			}
+			synctest.Test(t, func(t *testing.T) {
+				var messages []string
+				err := s.hook(cmp.Or(test.operation, event.Up))(t.Context(), plan.Step{Project: projects.BankOfAnthos()}, string(projects.HookAnswers),
+					func(e event.Event) { messages = append(messages, e.Message) })
+				if (err == nil) != (test.problem == "") || err != nil && err.Error() != test.problem {
+					t.Errorf("error %v, want %q", err, test.problem)
+				}
+				if !slices.Equal(messages, test.want) {
+					t.Errorf("messages %q, want %q", messages, test.want)
+				}
+			})
+		})
 	}
 }

@@ -34,10 +34,11 @@ type session struct {
 	owner    lock.Owner
 	warnings []string // to begin the run with
 
-	engine    engine            // nil until it is started
-	plugins   map[string]string // resource providers beside the runner, with their folders
-	takenOver bool              // the lock, from a run that did not end properly
-	restored  bool              // states, that were broken
+	engine    engine                                          // nil until it is started
+	plugins   map[string]string                               // resource providers beside the runner, with their folders
+	ask       func(ctx context.Context, address string) error // whether an application answers; nil for the network
+	takenOver bool                                            // the lock, from a run that did not end properly
+	restored  bool                                            // states, that were broken
 	profile   *profile
 	env       map[string]string
 	folder    string // .runner or .runner/simulated

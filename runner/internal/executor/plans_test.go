@@ -39,7 +39,7 @@ func expectFullRun(t *testing.T, p plan.Plan, operation string, limit int) {
 	if limit == 1 {
 		expectListedOrder(t, p, ref.order)
 	}
-	if len(hooks.calls) != 1 {
-		t.Errorf("%s of %s: hooks %v, want that of the cluster", operation, p.Provider, hooks.calls)
+	if len(hooks.calls) != 2 {
+		t.Errorf("%s of %s: hooks %v, want that of the cluster and that of the application", operation, p.Provider, hooks.calls)
 	}
 }

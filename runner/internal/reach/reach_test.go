@@ -1,0 +1,100 @@
+package reach_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mara/runner/internal/reach"
+)
+
+func TestUntil(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("connection refused")
+	tests := []struct {
+		name  string
+		after time.Duration // it answers
+		want  string
+		took  time.Duration
+	}{
+		{name: "at once"},
+		{name: "after a while", after: 7 * time.Second, took: 8 * time.Second},
+		{name: "never", after: time.Hour, took: time.Minute, want: "http://x has not answered within 1m0s: connection refused"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				ask := func(context.Context, string) error {
+					if time.Since(began) < test.after {
+						return refused
+					}
+					return nil
+				}
+				err := reach.Until(t.Context(), "http://x", reach.Options{Ask: ask, Every: 2 * time.Second, Limit: time.Minute})
+				if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+					t.Errorf("error %v, want %q", err, test.want)
+				}
+				if took := time.Since(began); took != test.took {
+					t.Errorf("it took %s, want %s", took, test.took)
+				}
+			})
+		})
+	}
+}
+
+func TestUntilIsCancelled(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ask := func(ctx context.Context, _ string) error {
+		cancel(cause)
+		return ctx.Err()
+	}
+	if err := reach.Until(ctx, "http://x", reach.Options{Ask: ask, Every: time.Hour, Limit: time.Hour}); !errors.Is(err, cause) {
+		t.Errorf("error %v, want the cause", err)
+	}
+}
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	answer := func(code int) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/login")
+			w.WriteHeader(code)
+		})
+	}
+	tests := []struct {
+		name string
+		code int
+		want string
+	}{
+		{"here it is", 200, ""},
+		{"it leads to the login", 302, ""},
+		{"it wants a login", 401, ""},
+		{"nobody knows it", 404, "it says 404 Not Found"},
+		{"it does not run", 502, "it says 502 Bad Gateway"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewTLSServer(answer(test.code)) // with a certificate that nobody vouches for
+			defer server.Close()
+			err := reach.Ask(t.Context(), server.URL)
+			if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+	server := httptest.NewServer(answer(200))
+	server.Close()
+	if err := reach.Ask(t.Context(), server.URL); err == nil || !strings.Contains(err.Error(), "connection refused") || strings.Contains(err.Error(), "Get") {
+		t.Errorf("error %v", err)
+	}
+}
