@@ -39,7 +39,6 @@ type described struct {
 		Image  string
 		Labels map[string]string
 	}
-	ImageName  string // podman
 	Mounts     []struct{ Destination string }
 	HostConfig struct {
 		PortBindings map[string][]struct{ HostIP, HostPort string }

@@ -241,6 +241,23 @@ func TestKindClusterTakeover(t *testing.T) {
 	}
 }
 
+// TestKindRuntimeChange takes everything down in one runtime before it is made in
+// another, for the provider is a new one then.
+func TestKindRuntimeChange(t *testing.T) {
+	t.Parallel()
+	s := newKindStack(t, kindtest.New(t, nodeImage))
+	s.works(s.up(t.Context()), "Cluster create")
+	s.runtime, s.deaf = "docker", true
+	up := s.up(t.Context())
+	s.works(up, "Cluster delete-replaced", "Cluster replace", "Cluster create-replacement")
+	if uid := up.outputs["uid"].Value; uid != "uid-2" {
+		t.Errorf("the uid is %v", uid)
+	}
+	s.works(s.up(t.Context()))
+	s.works(s.destroy(), "Cluster delete")
+	s.leaves()
+}
+
 // TestKindRefusals are found before anything is made.
 func TestKindRefusals(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"mara/projects/infrastructure/kind/kindsdk"
 	"mara/runner/internal/kindprovider"
@@ -49,6 +50,18 @@ type kindStack struct {
 	cluster  kindsdk.ClusterArgs
 	registry *kindsdk.RegistryArgs // nil for none
 	runtime  string
+	deaf     bool // the provider does not hear that it is no longer needed
+}
+
+// deaf is a provider that stands for several processes: when the engine ends
+// one of them, the others work on.
+type deaf struct {
+	pulumirpc.ResourceProviderServer
+}
+
+// Cancel implements the engine's farewell.
+func (deaf) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, nil
 }
 
 // enginePool shares mara-engine's workers among the tests of a process.
@@ -108,6 +121,9 @@ func (s *kindStack) attach() {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		s.Fatal(err)
+	}
+	if s.deaf {
+		server = deaf{server}
 	}
 	provider := grpc.NewServer()
 	pulumirpc.RegisterResourceProviderServer(provider, server)

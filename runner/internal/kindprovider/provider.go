@@ -52,13 +52,16 @@ func (c *Config) Check(ctx context.Context, req infer.CheckRequest) (infer.Check
 	return infer.CheckResponse[*Config]{Inputs: config, Failures: failures}, err
 }
 
-// Diff implements infer.CustomDiff: what is in one runtime is not in another.
-func (c *Config) Diff(_ context.Context, req infer.DiffRequest[*Config, *Config]) (infer.DiffResponse, error) {
-	if text(req.State.Runtime) == text(req.Inputs.Runtime) {
-		return infer.DiffResponse{}, nil
+// diffConfig replaces the provider, and with it all that it has made, when it
+// goes to another runtime: what is in one is not in another. What there is goes
+// first, for names and ports are taken once. infer's own way keeps values of
+// earlier calls and compares with those.
+func diffConfig(_ context.Context, req p.DiffRequest) (p.DiffResponse, error) {
+	if req.State.Get("runtime").Equals(req.Inputs.Get("runtime")) {
+		return p.DiffResponse{}, nil
 	}
 	change := map[string]p.PropertyDiff{"runtime": {Kind: p.UpdateReplace, InputDiff: true}}
-	return infer.DiffResponse{HasChanges: true, DetailedDiff: change}, nil
+	return p.DiffResponse{HasChanges: true, DeleteBeforeReplace: true, DetailedDiff: change}, nil
 }
 
 // Serve makes the provider's server for a connection of the engine.
@@ -79,7 +82,7 @@ func Schema(ctx context.Context) (string, error) {
 }
 
 func newProvider(m *machine) p.Provider {
-	return infer.Provider(infer.Options{
+	made := infer.Provider(infer.Options{
 		Metadata: schema.Metadata{
 			DisplayName: "kind",
 			Description: "Kubernetes clusters in containers on this machine, and a container registry beside them.",
@@ -90,6 +93,8 @@ func newProvider(m *machine) p.Provider {
 		Resources: []infer.InferredResource{infer.Resource(&Cluster{machine: m}), infer.Resource(&Registry{machine: m})},
 		ModuleMap: map[tokens.ModuleName]tokens.ModuleName{"kindprovider": "index"},
 	})
+	made.DiffConfig = diffConfig
+	return made
 }
 
 // server learns from the engine which provider resource it serves.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	p "github.com/pulumi/pulumi-go-provider"
@@ -185,7 +186,9 @@ func (w registryWork) spec() containers.Spec {
 // fits tells that a container of this stack is the one that is wanted, as far
 // as that cannot be changed.
 func (w registryWork) fits(c containers.Container) bool {
-	return c.Image == w.args.Image && slices.Equal(c.Ports, w.spec().Publish)
+	// podman completes the names of images.
+	image := c.Image == w.args.Image || strings.HasSuffix(c.Image, "/"+w.args.Image)
+	return image && slices.Equal(c.Ports, w.spec().Publish)
 }
 
 // heal brings a container that is there back to work.
@@ -239,15 +242,16 @@ func (w registryWork) check(ctx context.Context, c containers.Container) error {
 // delete removes everything. The wires come first, and a cluster that does not
 // let go of them is no reason to stop: it may be on its way out as well.
 func (w registryWork) delete(ctx context.Context) error {
-	c, err := w.find(ctx)
+	c, ok, err := w.Containers.Find(ctx, w.args.Name)
 	if err != nil {
-		return err
+		return explain(err)
 	}
 	if err := w.unwire(ctx); err != nil {
 		p.GetLogger(ctx).Warningf("the cluster %s still refers to the registry: %v", w.args.ClusterName, err)
 	}
-	if c == nil {
-		return explain(w.Containers.RemoveVolume(ctx, w.args.Name))
+	if ok && c.Labels[ownerLabel] != w.owner {
+		p.GetLogger(ctx).Warningf("leaving the container %s alone: it is another one than this stack has made", w.args.Name)
+		return nil
 	}
 	return explain(w.remove(ctx, true))
 }

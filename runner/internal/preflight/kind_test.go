@@ -187,7 +187,8 @@ func TestKindPorts(t *testing.T) {
 		{"a program's", container("other", false), "config:\n  kind:registry_port: 5002\n", unix.EADDRINUSE, "nginx (process 7)",
 			"problem: port 80 is held by nginx (process 7); problem: port 443 is held by nginx (process 7); problem: port 5002 is held by nginx (process 7)"},
 		{"somebody's", container("other", false), "config:\n  kind:http_port: 443\n  kind:registry_port: 443\n", unix.EADDRINUSE, "",
-			strings.TrimPrefix(strings.Repeat("; problem: port 443 is held by another program", 3), "; ")},
+			"problem: port 443 is held by another program; problem: kind:https_port is 443, which kind:http_port has already; " +
+				"problem: kind:registry_port is 443, which kind:http_port has already"},
 		{"only root may listen", container("other", false), "", unix.EACCES, "", free},
 	}
 	for _, test := range tests {

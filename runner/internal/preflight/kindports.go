@@ -23,6 +23,7 @@ func (m machine) kindPorts(ctx context.Context) []Finding {
 	taken := m.containersByPort(ctx)
 	var findings []Finding
 	var free []string
+	wanted := map[int]string{}
 	for _, want := range []struct{ key, address string }{
 		{"kind:http_port", "kind:listen_address"},
 		{"kind:https_port", "kind:listen_address"},
@@ -33,6 +34,11 @@ func (m machine) kindPorts(ctx context.Context) []Finding {
 		if err != nil || port == 0 {
 			continue // any free one will do, or the configuration is wrong, which is told elsewhere
 		}
+		if other, twice := wanted[port]; twice {
+			findings = append(findings, Bad(fmt.Sprintf("%s is %d, which %s has already", want.key, port, other), "choose another port")...)
+			continue
+		}
+		wanted[port] = want.key
 		if wrong := m.port(want.key, m.setting(want.address), port, taken); wrong != nil {
 			findings = append(findings, wrong...)
 			continue

@@ -89,8 +89,10 @@ func (m *Machine) answers(context.Context, string) bool {
 	return !m.silent
 }
 
-// Stop stops the runtime's daemon; Start starts it again.
-func (m *Machine) Stop()  { m.change(func() { m.down = true }) }
+// Stop stops the runtime's daemon.
+func (m *Machine) Stop() { m.change(func() { m.down = true }) }
+
+// Start starts it again.
 func (m *Machine) Start() { m.change(func() { m.down = false }) }
 
 // Silence keeps registries from answering, or no longer.
