@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"mara/runner/internal/prompt/prompttest"
 )
 
 const (
@@ -42,8 +45,9 @@ func TestSecretsForPlainPulumi(t *testing.T) {
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
 		e = e.with("PULUMI_CONFIG_PASSPHRASE=" + firstPassphrase)
 		e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n")
-		e.secrets(0, fileSecret+"\n", "set", "prometheus:admin_password", "-")
-		e.secrets(0, "", "generate")
+		processes := watchProcesses(t, "generate")
+		printed := e.secrets(0, fileSecret+"\n", "set", "prometheus:admin_password", "-")
+		generated := e.secrets(0, "", "generate")
 		e.pulumi(0, "secrets", "", "stack", "init", "dev")
 		if got := e.pulumi(0, "secrets", "", "config", "get", "prometheus:admin_password").stdout; got != fileSecret+"\n" {
 			t.Errorf("plain pulumi reads %q", got)
@@ -57,7 +61,52 @@ func TestSecretsForPlainPulumi(t *testing.T) {
 		if err != nil || !strings.Contains(string(content), "harbor:admin_password: set by plain pulumi\n") {
 			t.Errorf("the export has not what plain pulumi has set: %v", err)
 		}
+		_ = os.Remove(filepath.Join(e.root, "plain.yaml"))
+		var values map[string]string
+		if err := yaml.Unmarshal(content, &values); err != nil || len(values) != 5 {
+			t.Fatalf("%d values were exported, %v", len(values), err)
+		}
+		values["the passphrase"] = firstPassphrase
+		searchFor(t, values, map[string][]byte{
+			"the output": []byte(printed.stdout + printed.stderr + generated.stdout + generated.stderr), "process arguments": processes(),
+		})
+		searchFor(t, values, everyFileBelow(t, e.root))
 	})
+}
+
+// TestSecretsAtATerminal: somebody types what is asked for, and is interrupted.
+func TestSecretsAtATerminal(t *testing.T) {
+	t.Parallel()
+	for _, interrupted := range []bool{false, true} {
+		e := newEnvironment(t, embedded).with("TERM=dumb")
+		person, side := prompttest.Open(t)
+		cmd := e.command("secrets", "set", "prometheus:admin_password")
+		cmd.Stdin, cmd.Stderr = side, side
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range [][2]string{
+			{"Choose a passphrase for the secrets of dev:", firstPassphrase}, {"The same again:", firstPassphrase},
+			{"Grafana administrator password", fileSecret},
+		} {
+			person.Expect(step[0])
+			person.Type(step[1] + "\r")
+		}
+		last := fileSecret + "\r"
+		if interrupted {
+			last = "x\x03"
+		}
+		person.Type(last)
+		_ = cmd.Wait()
+		_, missing := os.Stat(filepath.Join(e.root, "config/pulumi/secrets"))
+		want := map[bool]int{false: 0, true: 130}[interrupted]
+		if code := cmd.ProcessState.ExitCode(); code != want || (missing != nil) != interrupted {
+			t.Errorf("exit code %d, want %d; the file: %v\n%s", code, want, missing, person.Screen())
+		}
+		if screen := person.Screen(); strings.Contains(screen, firstPassphrase) || strings.Contains(screen, fileSecret) {
+			t.Errorf("the screen shows what was typed: %q", screen)
+		}
+	}
 }
 
 // TestKeyService encrypts with a key service, named in the stack file by hand.
@@ -185,7 +234,7 @@ func everyFileBelow(t *testing.T, root string) map[string][]byte {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if len(files) < 6 {
+	if len(files) < 4 {
 		t.Fatalf("only %d files to search", len(files))
 	}
 	return files

@@ -398,3 +398,26 @@ func FuzzPrepare(f *testing.F) {
 		}
 	})
 }
+
+// TestSharedDataKey: a key service that the stack file names by hand has one data
+// key for all projects, the one that the secrets were encrypted with.
+func TestSharedDataKey(t *testing.T) {
+	t.Parallel()
+	const named = "secretsprovider: awskms://alias/x\n"
+	for _, test := range []struct{ name, secrets, want string }{
+		{"the secrets have it", named + "encryptedkey: QUJD\n", "QUJD"},
+		{"nobody has it", named, ""},
+		{"of another service", "secretsprovider: awskms://alias/y\nencryptedkey: QUJD\n", ""},
+	} {
+		copies, err := encryption.Prepare(encryption.Options{
+			Stack:   encryption.File{Path: "Pulumi.dev.yaml", Content: []byte(named)},
+			Secrets: encryption.File{Path: "secrets/Pulumi.dev.yaml", Content: []byte(test.secrets)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, copies.Stack).DataKey; got != test.want {
+			t.Errorf("%s: the data key is %q, want %q", test.name, got, test.want)
+		}
+	}
+}
