@@ -76,8 +76,12 @@ const (
 	stateLocked    = "locked"
 )
 
+// statusVersion changes when a field changes its meaning or goes away.
+const statusVersion = 1
+
 // environmentStatus is the whole status.
 type environmentStatus struct {
+	Version   int             `json:"version"`
 	Provider  string          `json:"provider"`
 	Stack     string          `json:"stack"`
 	Backend   string          `json:"backend"`
@@ -153,7 +157,7 @@ func showStatus(d Deps, o statusOptions, status environmentStatus) error {
 // status looks at the environment.
 func (s *session) status(ctx context.Context, o statusOptions) (environmentStatus, error) {
 	status := environmentStatus{
-		Provider: s.provider.Name, Stack: s.settings.Stack.Text, Backend: s.settings.Backend.Text,
+		Version: statusVersion, Provider: s.provider.Name, Stack: s.settings.Stack.Text, Backend: s.settings.Backend.Text,
 		Simulated: o.Simulation.On, LastRun: s.lastRun(), Projects: make([]projectStatus, len(s.plan.Steps)),
 	}
 	if state, owner, err := lock.Inspect(s.lockFile()); err == nil && state == lock.Held {

@@ -23,7 +23,9 @@ var ErrUnknown = errors.New("unknown schema")
 const Config = "config"
 
 // Names returns the names of the schemas.
-func Names() []string { return []string{"events", "summary", "plan", "doctor", Config} }
+func Names() []string {
+	return []string{"events", "summary", "plan", "status", "history", "doctor", Config}
+}
 
 // Get returns a schema as JSON text with a line end.
 func Get(name string) ([]byte, error) {

@@ -298,7 +298,7 @@ func TestSchemaSaysItsVersion(t *testing.T) {
 
 func TestUnknownSchema(t *testing.T) {
 	t.Parallel()
-	if _, err := schema.Get("../schema.go"); !errors.Is(err, schema.ErrUnknown) || !strings.Contains(err.Error(), "events, summary, plan, doctor") {
+	if _, err := schema.Get("../schema.go"); !errors.Is(err, schema.ErrUnknown) || !strings.Contains(err.Error(), "events, summary, plan, status, history, doctor") {
 		t.Errorf("got %v", err)
 	}
 }

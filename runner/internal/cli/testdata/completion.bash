@@ -309,7 +309,7 @@ _runner() {
     report) offered="--output --format --root --stack --simulate --debug --no-color" ;;
     env) offered="--output --root --stack --provider --debug --no-color" ;;
     pulumi) offered="--root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
-    schema) offered="events summary plan doctor config --output --debug --no-color" ;;
+    schema) offered="events summary plan status history doctor config --output --debug --no-color" ;;
     completion) offered="bash zsh fish" ;;
     version) offered="--output --debug --no-color" ;;
   esac

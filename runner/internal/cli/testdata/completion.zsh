@@ -500,7 +500,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: json (default\: json)]:value:(json)' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
-        '1:argument:(events summary plan doctor config)'
+        '1:argument:(events summary plan status history doctor config)'
       ;;
     completion)
       _arguments \
