@@ -59,17 +59,21 @@ func (t Terminal) Confirm(ctx context.Context, question string) (bool, error) {
 // ask waits for the answer or the end of ctx: a question must not keep the
 // runner from being terminated. Nothing can wake what reads a terminal, so after
 // the end of ctx it stays behind, and the terminal is put back as it was.
-func (t Terminal) ask(ctx context.Context, question survey.Prompt, answer any) error {
-	before, stateErr := term.GetState(int(t.in.Fd()))
+//
+// The terminal gives single keys before the question is shown, not only from
+// then on: a quick Ctrl-C is an answer to the question, too.
+func (t Terminal) ask(ctx context.Context, question survey.Prompt, answer any, options ...survey.AskOpt) error {
+	if before, err := term.GetState(int(t.in.Fd())); err == nil {
+		defer func() { _ = term.Restore(int(t.in.Fd()), before) }()
+	}
+	_ = terminal.NewRuneReader(terminal.Stdio{In: t.in, Out: t.out, Err: t.err}).SetTermMode()
+	options = append(options, survey.WithStdio(t.in, t.out, t.err))
 	answered := make(chan error, 1)
-	go func() { answered <- survey.AskOne(question, answer, survey.WithStdio(t.in, t.out, t.err)) }()
+	go func() { answered <- survey.AskOne(question, answer, options...) }()
 	select {
 	case err := <-answered:
 		return translate(err)
 	case <-ctx.Done():
-		if stateErr == nil {
-			_ = term.Restore(int(t.in.Fd()), before)
-		}
 		_, _ = fmt.Fprintln(t.err)
 		return context.Cause(ctx)
 	}
