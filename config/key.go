@@ -89,6 +89,12 @@ func (k Key) validateInt(value any) error {
 	return nil
 }
 
+// Number is the whole number that a value is; ok is false when it is none.
+func Number(value any) (number int, ok bool) {
+	number, err := toInt(value)
+	return number, err == nil
+}
+
 // toInt accepts integers and their decimal text: Pulumi itself writes
 // `pulumi config set n 3` as the string "3".
 func toInt(value any) (int, error) {

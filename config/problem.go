@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -57,6 +59,45 @@ func problemsError(problems []Problem) error {
 		return nil
 	}
 	return &Error{Problems: problems}
+}
+
+// Join makes one error of several, so that all their problems are told at once.
+// One error stays what it is, with its next step; nil is left out.
+func Join(errs ...error) error {
+	var joined *Error
+	var only error
+	for _, err := range errs {
+		if err == nil {
+			continue
+		}
+		if only == nil && joined == nil {
+			only = err
+			continue
+		}
+		if joined == nil {
+			joined = &Error{Problems: problemsOf(only)}
+		}
+		joined.Problems = append(joined.Problems, problemsOf(err)...)
+	}
+	if joined != nil {
+		return joined
+	}
+	return only
+}
+
+// problemsOf are the problems that an error tells, the last one with what to do
+// next. An error of another kind is a problem itself.
+func problemsOf(err error) []Problem {
+	problems := []Problem{{Text: err.Error()}}
+	var several *Error
+	if errors.As(err, &several) {
+		problems = slices.Clone(several.Problems)
+	}
+	var next interface{ NextStep() string }
+	if errors.As(err, &next) && next.NextStep() != "" {
+		problems[len(problems)-1].Text += "; " + next.NextStep()
+	}
+	return problems
 }
 
 // FlagError is a wrong or missing value of a command-line flag.

@@ -57,29 +57,34 @@ func Resolve(r Request) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	file, err := ReadStack(r.Root, stack.Text)
-	if err != nil {
-		return Settings{}, err
-	}
-	secrets, err := ReadSecrets(r.Root, stack.Text)
-	if err != nil {
+	file, fileErr := ReadStack(r.Root, stack.Text)
+	secrets, secretsErr := ReadSecrets(r.Root, stack.Text)
+	if err := Join(fileErr, secretsErr); err != nil {
 		return Settings{}, err
 	}
 	provider, err := ResolveProvider(r.Provider, r.Sources, file)
 	if err != nil {
 		return Settings{}, err
 	}
+	settings, err := ResolveRoot(r)
+	if err != nil {
+		return Settings{}, err
+	}
+	settings.Stack, settings.Provider, settings.Config, settings.Secrets = stack, provider, file, secrets
+	settings.environ[StackVariable] = stack.Text
+	return settings, nil
+}
+
+// ResolveRoot makes the settings that all environments of a root share: the
+// place for state, and the environment for Pulumi. They have no stack.
+func ResolveRoot(r Request) (Settings, error) {
 	environ := r.Sources.File.Merge(r.Sources.Process)
 	backend, err := resolveBackend(r, environ)
 	if err != nil {
 		return Settings{}, err
 	}
-	environ[StackVariable] = stack.Text
 	environ[BackendVariable] = backend.Text
-	return Settings{
-		Root: r.Root, Stack: stack, Provider: provider, Backend: backend,
-		Config: file, Secrets: secrets, environ: environ,
-	}, nil
+	return Settings{Root: r.Root, Backend: backend, environ: environ}, nil
 }
 
 // Environ is the environment for Pulumi: the process environment overridden by

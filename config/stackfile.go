@@ -24,6 +24,8 @@ type StackFile struct {
 	Exists  bool
 	Content []byte // as read
 	Entries []Entry
+
+	overridden map[string]bool // keys with a value for one run
 }
 
 // Entry is one configuration value.
@@ -93,7 +95,7 @@ func (f StackFile) Text(key string) Value {
 	if !ok || !isText || text == "" {
 		return Value{}
 	}
-	return Value{Text: text, Origin: Origin{Source: FromStackConfig, Name: key, File: f.File, Line: entry.Line}}
+	return Value{Text: text, Origin: f.Origin(entry)}
 }
 
 // Values are all values by key; encrypted ones are Ciphertext.

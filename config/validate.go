@@ -23,7 +23,7 @@ func (f StackFile) Check(declared []Key) []Problem {
 	var problems []Problem
 	for _, entry := range f.Entries {
 		if text := keys.check(entry); text != "" {
-			problems = append(problems, Problem{File: f.File, Line: entry.Line, Key: entry.Key, Text: text})
+			problems = append(problems, f.Problem(entry.Key, text))
 		}
 	}
 	return problems
@@ -68,15 +68,30 @@ func (f StackFile) Validate(declared, needed []Key) error {
 	return problemsError(problems)
 }
 
+// missing says how to give a value to a key, every way there is.
 func (f StackFile) missing(key Key) Problem {
 	text := "is missing: " + key.Doc
 	if len(key.Allowed) > 0 {
 		text += "; allowed: " + strings.Join(key.Allowed, ", ")
 	}
-	if key.Example != "" {
-		text += fmt.Sprintf("; add it below config, such as `%s: %s`", key.Name, quoteYAML(key.Example))
+	example := key.Example
+	if example == "" {
+		example = "VALUE"
+	}
+	value := quoteShell(example)
+	text += fmt.Sprintf("; set it with `runner config set %s %s`, for one run with --config %s=%s", key.Name, value, key.Name, value)
+	if len(key.Variables) > 0 {
+		text += fmt.Sprintf(", or as %s=%s in %s", key.Variables[0], value, EnvironmentFile)
 	}
 	return Problem{File: f.File, Key: key.Name, Text: text}
+}
+
+// quoteShell quotes an example that a shell would take apart.
+func quoteShell(text string) string {
+	if strings.ContainsAny(text, " \"'[]{}#$&|;<>()*?`\\") {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	return text
 }
 
 // quoteYAML quotes a text that YAML would read as something else.

@@ -64,7 +64,7 @@ func TestValidateReportsEverything(t *testing.T) {
 	want := "3 problems in the configuration:\n" +
 		"  f:2: eks:min_size must be a whole number, not the string \"x\"\n" +
 		"  f:3: eks:k8s_versoin is read by no project; did you mean \"eks:k8s_version\"?\n" +
-		"  f: kubernetes:infra_type is missing: provider of the stack; allowed: aws, kind; add it below config, such as `kubernetes:infra_type: kind`"
+		"  f: kubernetes:infra_type is missing: provider of the stack; allowed: aws, kind; set it with `runner config set kubernetes:infra_type kind`, for one run with --config kubernetes:infra_type=kind"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
@@ -102,5 +102,60 @@ func TestQuoteYAML(t *testing.T) {
 		if got := quoteYAML(in); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
+	}
+}
+
+func TestMissingSaysHow(t *testing.T) {
+	t.Parallel()
+	keys := []Key{{Name: "a:b", Required: true, Example: `["x"]`, Variables: []string{"B", "C"}, Doc: "a list"}, {Name: "a:c", Required: true, Doc: "something"}}
+	err := StackFile{File: "f"}.Validate(nil, keys)
+	want := "2 problems in the configuration:\n" +
+		"  f: a:b is missing: a list; set it with `runner config set a:b '[\"x\"]'`, for one run with --config a:b='[\"x\"]', or as B='[\"x\"]' in config/pulumi/environment\n" +
+		"  f: a:c is missing: something; set it with `runner config set a:c VALUE`, for one run with --config a:c=VALUE"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
+// TestOverride: the values count for one run, and problems name the lines of the
+// file that there is.
+func TestOverride(t *testing.T) {
+	t.Parallel()
+	file, err := ParseStack("f", []byte("config:\n  a:b: 1\n\n  c:d: 2\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := file.Override(Change{Key: "a:c", Value: []any{"x"}}, Change{Key: "c:d", Value: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "config:\n  a:b: 1\n  a:c:\n    - x\n\n  c:d: 3\n"; string(got.Content) != want {
+		t.Errorf("the working copy is %q", got.Content)
+	}
+	var problems []string
+	for _, entry := range got.Entries {
+		problems = append(problems, got.Problem(entry.Key, "is "+Show(entry.Value)).String()+" ("+got.Origin(entry).String()+")")
+	}
+	want := []string{"f:2: a:b is 1 (a:b in f:2)", "--config: a:c is [x] (--config)", "--config: c:d is 3 (--config)"}
+	if diff := cmp.Diff(want, problems); diff != "" {
+		t.Error(diff)
+	}
+	if again, err := got.Override(Change{Key: "a:b", Value: 4}); err != nil || again.Origin(again.Entries[1]).Source != FromFlag || got.overridden["a:b"] {
+		t.Errorf("%v, %v", again, err)
+	}
+}
+
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	flag := &FlagError{Flag: "--stack", Text: "no stack", Next: "name it"}
+	two := &Error{Problems: []Problem{{Text: "a"}, {Text: "b"}}, Next: "mend them"}
+	if err := Join(nil, nil); err != nil {
+		t.Errorf("nothing is %v", err)
+	}
+	if err := Join(nil, flag); err != error(flag) {
+		t.Errorf("one is %v", err)
+	}
+	if err := Join(flag, nil, two, two); err == nil || err.Error() != "5 problems in the configuration:\n  --stack: no stack; name it\n  a\n  b; mend them\n  a\n  b; mend them" {
+		t.Errorf("several are %v", err)
 	}
 }

@@ -3,12 +3,14 @@ package providers
 // aws hosts the cluster in EKS and the registry in ECR.
 func aws() layout {
 	return layout{
-		name:     "aws",
-		title:    "Amazon Web Services",
-		cluster:  "aws-eks",
-		registry: "aws-ecr",
-		plugins:  []string{"aws"},
+		name:      "aws",
+		title:     "Amazon Web Services",
+		cluster:   "aws-eks",
+		registry:  "aws-ecr",
+		questions: awsQuestions(),
+		plugins:   []string{"aws"},
 		checks: []Check{
+			{Name: "account", Needed: everyOperation()},
 			// The kubeconfig of EKS asks it for a token.
 			{Name: "aws-cli", Projects: inCluster(), Needed: everyOperation()},
 		},

@@ -17,9 +17,10 @@ func TestNeededFor(t *testing.T) {
 		{"linode", "up", "certmgr", "kubectl?"},
 		{"linode", "refresh", "kic-image-push", "docker?"},
 		{"linode", "destroy", "certmgr", ""},
-		{"aws", "preview", "certmgr", "aws-cli"},
-		{"aws", "drift", "all", "aws-cli docker?"},
-		{"aws", "destroy", "aws-vpc", ""},
+		{"aws", "preview", "certmgr", "account aws-cli"},
+		{"aws", "drift", "all", "account aws-cli docker?"},
+		{"aws", "destroy", "aws-vpc", "account"},
+		{"linode", "destroy", "linode-lke", "account"},
 	} {
 		p, err := ByName(test.provider)
 		if err != nil {

@@ -3,13 +3,14 @@ package providers
 // kind hosts the cluster and the registry in containers on this machine.
 func kind() layout {
 	return layout{
-		name:     "kind",
-		title:    "Kubernetes in Docker",
-		local:    true,
-		cluster:  "kind-cluster",
-		registry: "kind-registry",
-		shipped:  []string{"kind"},
-		plugins:  []string{"kind"},
+		name:      "kind",
+		title:     "Kubernetes in Docker",
+		local:     true,
+		cluster:   "kind-cluster",
+		registry:  "kind-registry",
+		questions: kindQuestions(),
+		shipped:   []string{"kind"},
+		plugins:   []string{"kind"},
 		checks: []Check{
 			{Name: "kind-runtime", Needed: everyOperation()}, // the cluster itself runs in it
 			{Name: "kind-resources", Needed: []string{"up"}, Useful: []string{"preview"}},

@@ -19,6 +19,7 @@ type layout struct {
 	after       map[string][]string // further order of shared projects
 	plugins     []string            // besides those of the shared projects
 	checks      []Check             // before those of the shared projects
+	questions   []Question
 }
 
 // node is a project by name, with its edges.
@@ -73,7 +74,7 @@ func (l layout) nodes() []node {
 
 // provider fills the names in from the catalogue.
 func (l layout) provider() Provider {
-	p := Provider{Name: l.name, Title: l.title, Local: l.local, ClusterProject: l.cluster, RegistryProject: l.registry, Shipped: l.shipped}
+	p := Provider{Name: l.name, Title: l.title, Local: l.local, ClusterProject: l.cluster, RegistryProject: l.registry, Shipped: l.shipped, Questions: l.questions}
 	p.Plugins = append(slices.Clone(l.plugins), "kubernetes", "docker")
 	p.Checks = append(slices.Clone(l.checks), sharedChecks()...)
 	for _, n := range l.nodes() {

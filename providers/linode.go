@@ -5,12 +5,14 @@ package providers
 // cluster needs credentials to pull from it.
 func linode() layout {
 	return layout{
-		name:     "linode",
-		title:    "Linode",
-		cluster:  "linode-lke",
-		registry: "linode-harbor",
-		first:    []node{{name: "linode-lke"}},
-		plugins:  []string{"linode"},
+		name:      "linode",
+		title:     "Linode",
+		cluster:   "linode-lke",
+		registry:  "linode-harbor",
+		questions: linodeQuestions(),
+		first:     []node{{name: "linode-lke"}},
+		plugins:   []string{"linode"},
+		checks:    []Check{{Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: everyOperation()}},
 		behind: map[string][]node{
 			"secrets":         {{name: "linode-harbor", reads: []string{"kubeconfig", "secrets"}}},
 			"kic-image-build": {{name: "linode-harbor-configuration", reads: []string{"linode-harbor"}}},

@@ -25,6 +25,7 @@ type Provider struct {
 	Steps           []Step   // in the order of a run
 	Plugins         []string // resource plugins of Pulumi's that its projects use
 	Checks          []Check  // what has to be right before an operation
+	Questions       []Question
 	Shipped         []string // those of them that come with the runner: Pulumi cannot download them
 }
 

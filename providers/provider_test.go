@@ -241,3 +241,58 @@ func TestStackExampleIsValid(t *testing.T) {
 		}
 	}
 }
+
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	for _, p := range All() {
+		seen := map[string]bool{}
+		for _, q := range p.Questions {
+			key := p.Key(q.Key) // panics for a key that nobody declares
+			if q.Text == "" || seen[q.Key] || key.Required && q.When != nil {
+				t.Errorf("%s: %+v", p.Name, q)
+			}
+			for _, other := range []string{q.Like, q.AtLeast, q.AtMost} {
+				if other != "" && !seen[other] && other != q.AtMost {
+					t.Errorf("%s: %s comes before %s, which it needs", p.Name, q.Key, other)
+				}
+			}
+			if q.When != nil && !seen[q.When.Key] {
+				t.Errorf("%s: %s comes before %s, on which it depends", p.Name, q.Key, q.When.Key)
+			}
+			seen[q.Key] = true
+		}
+		for _, key := range p.Missing(config.StackFile{}, config.Sources{}) {
+			if !seen[key.Name] {
+				t.Errorf("%s: nothing asks for %s", p.Name, key.Name)
+			}
+		}
+	}
+}
+
+func TestCheckProvider(t *testing.T) {
+	t.Parallel()
+	aws, err := ByName("aws")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string][]string{
+		"": nil,
+		"eks:min_size: 2, eks:max_size: '4', eks:desired_capacity: 3": nil,
+		"eks:max_size: 2":         {"f:1: eks:max_size is 2; it may not be less than eks:min_size (3)", "f:1: eks:max_size is 2; it may not be less than eks:desired_capacity (3)"},
+		"eks:desired_capacity: 9": {"f:1: eks:desired_capacity is 9; it may not be more than eks:max_size (6)"},
+		"eks:min_size: 4":         {"f:1: eks:min_size is 4; it may not be more than eks:desired_capacity (3)"},
+		"eks:min_size: many":      nil,
+	} {
+		file, err := config.ParseStack("f", []byte("config: {"+in+"}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, problem := range aws.Check(file) {
+			got = append(got, problem.String())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", in, diff)
+		}
+	}
+}

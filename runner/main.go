@@ -16,6 +16,9 @@ import (
 
 	"mara/projects/programs"
 	"mara/runner/internal/cli"
+	"mara/runner/internal/cloud"
+	"mara/runner/internal/cloud/awscloud"
+	"mara/runner/internal/cloud/linodecloud"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/preflight"
 	"mara/runner/internal/simulate/clouds"
@@ -57,7 +60,19 @@ func run() int {
 		Programs:         programs.ByName,
 		Clouds:           clouds.Packages,
 		Plugins:          plugins,
+		CloudClients:     cloudClient,
 	}, os.Args[1:])
+}
+
+// cloudClient asks the real cloud of a provider.
+func cloudClient(ctx context.Context, provider string, access cloud.Access) (cloud.Client, error) {
+	switch provider {
+	case "aws":
+		return awscloud.New(ctx, access)
+	case "linode":
+		return linodecloud.New(access)
+	}
+	return nil, nil
 }
 
 // size is that of the terminal at stdout, zeros when it is none.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/cloud"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/preflight"
 	"mara/runner/internal/simulate"
@@ -45,6 +46,7 @@ type Deps struct {
 	Programs         stacks.Programs            // the programs of the projects
 	Clouds           func() []simulate.Package  // the clouds that can be simulated
 	Plugins          func() map[string]string   // versions of Pulumi's plugins that the programs ask for, by name
+	CloudClients     cloud.Clients              // ask the real ones; nil when they cannot be asked
 }
 
 // width is the width of the terminal at stdout; 0 when it is none.
@@ -77,6 +79,7 @@ func commands(d Deps) []*cli.Command {
 		refreshCommand(d),
 		driftCommand(d),
 		destroyCommand(d),
+		stacksCommand(d),
 		statusCommand(d),
 		outputsCommand(d),
 		secretsCommand(d),

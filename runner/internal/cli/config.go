@@ -139,9 +139,7 @@ func (c configuration) layers(key config.Key) []layer {
 		}
 	}
 	if entry, ok := c.file.Lookup(key.Name); ok && entry.Value != nil {
-		layers = append(layers, layer{entry.Value, config.Origin{
-			Source: config.FromStackConfig, Name: key.Name, File: c.file.File, Line: entry.Line,
-		}})
+		layers = append(layers, layer{entry.Value, c.file.Origin(entry)})
 	} else if key.Name == config.InfraType {
 		add(c.provider)
 	}

@@ -91,6 +91,7 @@ func (e *examination) realChecks() []preflight.Check {
 	checks = append(checks, preflight.Check{Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Look: e.resolved(e.passphrase)})
 	return append(checks, machineChecks(e.deps, e.provider, e.plan, preflight.Facts{
 		Operation: e.options.Operation, Stack: e.session.settings.Stack.Text, Env: e.environ(), Config: e.session.settings.Config,
+		Clouds: e.deps.CloudClients,
 	})...)
 }
 

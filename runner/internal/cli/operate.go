@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -23,6 +24,8 @@ type sessionOptions struct {
 	Secrets secretOptions
 	Profile bool
 	Restore bool // states that are broken, from what Pulumi has saved before
+	// Overrides are configuration values for this run only.
+	Overrides []config.Change
 	// AtOnce is how many projects will be worked on at once; 0 counts as one.
 	AtOnce int
 }
@@ -51,7 +54,7 @@ type operateOptions struct {
 // have.
 func operateFlags(own ...cli.Flag) []cli.Flag {
 	return joinFlags(
-		own, selectionFlags(), resumeFlags(), policyFlags(), lockFlags(), outputFlag("text", "json"), showFlags(), profileFlags(),
+		own, selectionFlags(), overrideFlags(), resumeFlags(), policyFlags(), lockFlags(), outputFlag("text", "json"), showFlags(), profileFlags(),
 		environmentFlags(), confirmFlags(), simulationFlags(), pulumiFlags(), baseFlags(),
 	)
 }
@@ -90,6 +93,9 @@ func parseOperate(c *cli.Context, d Deps, operation string) (operateOptions, err
 	if o.sessionOptions, err = parseSession(c, d); err != nil {
 		return o, err
 	}
+	if o.Overrides, err = parseOverrides(c); err != nil {
+		return o, err
+	}
 	if o.Lock, err = parseLock(c, operation); err != nil {
 		return o, err
 	}
@@ -117,9 +123,12 @@ func parseSession(c *cli.Context, d Deps) (sessionOptions, error) {
 	return sessionOptions{commonOptions: common, Pulumi: c.String("pulumi")}, err
 }
 
-// runOperate is the workflow: open the environment, choose what to do, look for
+// runOperate is the workflow: complete the configuration, open the environment, choose what to do, look for
 // what is in the way, ask, and do it.
 func runOperate(ctx context.Context, d Deps, o operateOptions) (err error) {
+	if o.sessionOptions, err = complete(ctx, d, o); err != nil {
+		return err
+	}
 	s, err := openSession(ctx, d, o.sessionOptions, toOperate)
 	if err != nil {
 		return err

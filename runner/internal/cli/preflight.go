@@ -22,7 +22,10 @@ func (s *session) startChecks(ctx context.Context, d Deps, o sessionOptions) (wa
 	checks := []preflight.Check{s.disk(o.Simulation.On)}
 	selected, err := plan.Select(s.plan, o.Secrets.Selection)
 	if err == nil && !o.Simulation.On { // a selection that is wrong is refused elsewhere
-		facts := preflight.Facts{Operation: o.Lock.Operation, Stack: s.settings.Stack.Text, Env: maps.Clone(s.env), Config: s.settings.Config}
+		facts := preflight.Facts{
+			Operation: o.Lock.Operation, Stack: s.settings.Stack.Text, Env: maps.Clone(s.env), Config: s.settings.Config,
+			Clouds: d.CloudClients,
+		}
 		checks = append(checks, machineChecks(d, s.provider, selected, facts)...)
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -171,16 +171,20 @@ func (s *session) listStacks(ctx context.Context, d Deps, o sessionOptions, opti
 	return err
 }
 
-// resolve makes settings and plan, and checks the configuration.
+// resolve makes settings and plan, and checks the configuration. It goes on
+// after a problem as far as that makes sense, so that all are told at once.
 func (s *session) resolve(o sessionOptions, why need) error {
 	if err := s.configure(o); err != nil {
-		return err
+		return s.unresolved(o, err, why)
 	}
 	named, err := s.rememberedProvider(s.settings.Provider)
 	if err != nil {
 		return err
 	}
-	if s.provider, err = providerOf(named); err != nil {
+	if s.provider, err = providerOf(named); err != nil && why == toOperate {
+		err = config.Join(err, s.settings.Config.Validate(declaredKeys(), nil))
+	}
+	if err != nil {
 		return err
 	}
 	if s.plan, err = plan.New(s.provider); err != nil {
@@ -203,6 +207,9 @@ func (s *session) configure(o sessionOptions) error {
 	if err != nil {
 		return err
 	}
+	if settings.Config, err = settings.Config.Override(o.Overrides...); err != nil {
+		return err
+	}
 	s.settings, s.env = settings, settings.Environ()
 	s.masker.Add(secretsOf(s.env)...)
 	s.folder = filepath.Join(o.Root, ".runner")
@@ -218,21 +225,48 @@ func (s *session) configure(o sessionOptions) error {
 	return nil
 }
 
+// unresolved adds to an error without which there are no settings what is
+// certain nevertheless, before an operation: a stack and a provider that nobody
+// has named, and in a folder without configuration all that it needs.
+func (s *session) unresolved(o sessionOptions, first error, why need) error {
+	if why != toOperate {
+		return first
+	}
+	errs := []error{first}
+	stack, err := config.ResolveStack(o.Stack, o.Sources)
+	if o.Root == "" && err != nil {
+		errs = append(errs, err)
+	}
+	named, nameErr := config.ResolveProvider(o.Provider, o.Sources, config.StackFile{})
+	noFile := err != nil || o.Root == ""
+	provider, providerErr := providerOf(named)
+	switch {
+	case nameErr != nil || !noFile: // the stack file, which cannot be read, may name it
+	case providerErr != nil:
+		errs = append(errs, providerErr)
+	case o.Root == "" && err == nil && !o.Simulation.On:
+		file := config.StackFile{File: config.StackPath(stack.Text)}
+		errs = append(errs, file.Validate(nil, provider.Missing(file, o.Sources)))
+	}
+	return config.Join(errs...)
+}
+
 // validate holds the configuration against what the projects declare. A
 // simulation makes up what is missing; the provider is known by now, wherever
 // it came from.
 func (s *session) validate(o sessionOptions) error {
-	if entry, ok := s.settings.Config.Lookup(projects.SimulatedKey); ok {
-		return &config.Error{Problems: []config.Problem{{File: s.settings.Config.File, Line: entry.Line, Key: entry.Key,
-			Text: "is the runner's own: it tells programs that they are simulated; use --simulate"}}}
+	file := s.settings.Config
+	if _, ok := file.Lookup(projects.SimulatedKey); ok {
+		return &config.Error{Problems: []config.Problem{
+			file.Problem(projects.SimulatedKey, "is the runner's own: it tells programs that they are simulated; use --simulate"),
+		}}
 	}
-	var needed []config.Key
-	for _, key := range s.planKeys() {
-		if key.Name != config.InfraType && !o.Simulation.On {
-			needed = append(needed, key)
-		}
+	var missing []config.Key
+	if !o.Simulation.On {
+		missing = s.provider.Missing(file, o.Sources)
 	}
-	return withProblems(s.settings.Config.Validate(declaredKeys(), config.Needed(needed, o.Sources)), s.missingSecrets(o))
+	more := append(s.provider.Check(file), s.missingSecrets(o)...)
+	return withProblems(file.Validate(declaredKeys(), missing), more)
 }
 
 func (s *session) planKeys() []config.Key {

@@ -3,6 +3,7 @@ package preflight
 import (
 	"mara/config"
 	"mara/providers"
+	"mara/runner/internal/cloud"
 )
 
 // Facts is what checks need to know about the environment.
@@ -11,6 +12,8 @@ type Facts struct {
 	Stack     string            // "" where nobody has named one
 	Env       map[string]string // what Pulumi and its plugins get to see
 	Config    config.StackFile
+	Provider  string
+	Clouds    cloud.Clients // nil when the real clouds cannot be asked
 	Probes    Probes
 
 	dockerToo bool // Docker is looked at as well, and as something that is needed
@@ -28,6 +31,7 @@ func named() map[string]func(Facts) Check {
 		"docker":         docker,
 		"kubectl":        kubectl,
 		"aws-cli":        awsCLI,
+		"account":        account,
 		"kind-runtime":   onThisMachine("container runtime", machine.kindRuntime),
 		"kind-resources": onThisMachine("memory and disk", machine.kindResources),
 		"kind-limits":    onThisMachine("kernel limits", machine.kindLimits),
@@ -39,10 +43,14 @@ func named() map[string]func(Facts) Check {
 // its projects.
 func ForProvider(p providers.Provider, projects []string, f Facts) []Check {
 	known := named()
+	f.Provider = p.Name
 	var checks []Check
 	names, needed := p.NeededFor(f.Operation, projects)
 	f.dockerToo = needed["docker"]
 	for _, name := range names {
+		if name == "account" && f.Clouds == nil {
+			continue
+		}
 		check := known[name](f)
 		check.Name = name
 		if !needed[name] {

@@ -74,9 +74,34 @@ func Open(ctx context.Context, options Options) (*Environment, error) {
 
 // List asks the backend anew which of the environment's stacks exist.
 func (e *Environment) List(ctx context.Context) error {
+	all, err := e.list(ctx)
+	if err != nil {
+		return err
+	}
+	summaries := all[e.options.Stack]
+	if summaries == nil {
+		summaries = map[string]Summary{}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.summaries = summaries
+	return nil
+}
+
+// ListAll asks the backend which stacks exist, by the name of the stack and then
+// by project. Options need no stack.
+func ListAll(ctx context.Context, options Options) (map[string]map[string]Summary, error) {
+	if options.Empty {
+		return nil, nil
+	}
+	return (&Environment{options: options}).list(ctx)
+}
+
+// list asks the backend for the stacks of the organization.
+func (e *Environment) list(ctx context.Context) (map[string]map[string]Summary, error) {
 	output, err := e.run(ctx, e.options.WorkDir, "stack", "ls", "--all", "--json")
 	if err != nil {
-		return fmt.Errorf("listing the stacks: %w", err)
+		return nil, fmt.Errorf("listing the stacks: %w", err)
 	}
 	var listed []struct {
 		Name             string     `json:"name"`
@@ -85,27 +110,27 @@ func (e *Environment) List(ctx context.Context) error {
 		ResourceCount    *int       `json:"resourceCount"`
 	}
 	if err := json.Unmarshal([]byte(output), &listed); err != nil {
-		return fmt.Errorf("listing the stacks: pulumi answered with something else than JSON: %w", err)
+		return nil, fmt.Errorf("listing the stacks: pulumi answered with something else than JSON: %w", err)
 	}
-	summaries := map[string]Summary{}
-	for _, stack := range listed {
-		project, ok := e.projectOf(stack.Name)
+	all := map[string]map[string]Summary{}
+	for _, entry := range listed {
+		project, stack, ok := e.split(entry.Name)
 		if !ok {
 			continue
 		}
-		summary := Summary{Exists: true, Updating: stack.UpdateInProgress}
-		if stack.ResourceCount != nil {
-			summary.Resources = *stack.ResourceCount
+		summary := Summary{Exists: true, Updating: entry.UpdateInProgress}
+		if entry.ResourceCount != nil {
+			summary.Resources = *entry.ResourceCount
 		}
-		if stack.LastUpdate != nil {
-			summary.LastUpdate = *stack.LastUpdate
+		if entry.LastUpdate != nil {
+			summary.LastUpdate = *entry.LastUpdate
 		}
-		summaries[project] = summary
+		if all[stack] == nil {
+			all[stack] = map[string]Summary{}
+		}
+		all[stack][project] = summary
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.summaries = summaries
-	return nil
+	return all, nil
 }
 
 // Organization is the organization a Pulumi Cloud user works in: the default
@@ -124,14 +149,19 @@ func Organization(ctx context.Context, command Command, dir string, env map[stri
 	return strings.TrimSpace(user), nil
 }
 
-// projectOf is the project of a fully qualified stack name that belongs to
-// this environment.
-func (e *Environment) projectOf(qualified string) (string, bool) {
+// projectOf is the project of one of the environment's stacks by its full name.
+func (e *Environment) projectOf(qualified string) (project string, ours bool) {
+	project, stack, ok := e.split(qualified)
+	return project, ok && stack == e.options.Stack
+}
+
+// split takes the full name of a stack apart: organization/project/stack.
+func (e *Environment) split(qualified string) (project, stack string, ok bool) {
 	parts := strings.Split(qualified, "/")
-	if len(parts) != 3 || parts[0] != e.options.Organization || parts[2] != e.options.Stack {
-		return "", false
+	if len(parts) != 3 || parts[0] != e.options.Organization {
+		return "", "", false
 	}
-	return parts[1], true
+	return parts[1], parts[2], true
 }
 
 // Summary is what was known about a project's stack when the environment was

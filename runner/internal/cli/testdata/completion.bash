@@ -14,6 +14,7 @@ _runner() {
       refresh) command=refresh; break ;;
       drift) command=drift; break ;;
       destroy|down) command=destroy; break ;;
+      stacks) command=stacks; break ;;
       status) command=status; break ;;
       outputs) command=outputs; break ;;
       secrets) command=secrets; break ;;
@@ -77,6 +78,7 @@ _runner() {
     "preview --skip") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "preview --from") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "preview --until") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "preview --config") offered=""; known=1 ;;
     "preview --parallel") offered=""; known=1 ;;
     "preview --parallel-resources") offered=""; known=1 ;;
     "preview --on-error") offered="stop continue"; known=1 ;;
@@ -100,6 +102,7 @@ _runner() {
     "up --skip") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "up --from") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "up --until") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "up --config") offered=""; known=1 ;;
     "up --parallel") offered=""; known=1 ;;
     "up --parallel-resources") offered=""; known=1 ;;
     "up --on-error") offered="stop continue"; known=1 ;;
@@ -121,6 +124,7 @@ _runner() {
     "refresh --skip") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "refresh --from") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "refresh --until") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "refresh --config") offered=""; known=1 ;;
     "refresh --parallel") offered=""; known=1 ;;
     "refresh --parallel-resources") offered=""; known=1 ;;
     "refresh --on-error") offered="stop continue"; known=1 ;;
@@ -142,6 +146,7 @@ _runner() {
     "drift --skip") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "drift --from") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "drift --until") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "drift --config") offered=""; known=1 ;;
     "drift --parallel") offered=""; known=1 ;;
     "drift --parallel-resources") offered=""; known=1 ;;
     "drift --on-error") offered="stop continue"; known=1 ;;
@@ -163,6 +168,7 @@ _runner() {
     "destroy --skip") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "destroy --from") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
     "destroy --until") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "destroy --config") offered=""; known=1 ;;
     "destroy --parallel") offered=""; known=1 ;;
     "destroy --parallel-resources") offered=""; known=1 ;;
     "destroy --on-error") offered="stop continue"; known=1 ;;
@@ -180,6 +186,9 @@ _runner() {
     "destroy --simulate-fail") offered=""; known=1 ;;
     "destroy --simulate-slow") offered=""; known=1 ;;
     "destroy --pulumi") offered=""; known=1 ;;
+    "stacks --output"|"stacks -o") offered="table json"; known=1 ;;
+    "stacks --root") offered=""; known=1 ;;
+    "stacks --pulumi") offered=""; known=1 ;;
     "status --output"|"status -o") offered="table json"; known=1 ;;
     "status --root") offered=""; known=1 ;;
     "status --stack"|"status -s") offered=""; known=1 ;;
@@ -287,17 +296,18 @@ _runner() {
     "version --output"|"version -o") offered="text json"; known=1 ;;
   esac
   [[ -n "$known" ]] || case "$command" in
-    "") offered="init providers plan config doctor preview up refresh drift destroy status outputs secrets unlock repair history show logs report env pulumi schema completion version help" ;;
+    "") offered="init providers plan config doctor preview up refresh drift destroy stacks status outputs secrets unlock repair history show logs report env pulumi schema completion version help" ;;
     init) [[ "$current" != -* ]] || offered="--output --debug --no-color" ;;
     providers) offered="--output --debug --no-color" ;;
     plan) offered="--output --destroy --only --skip --from --until --root --stack --provider --debug --no-color" ;;
     config) offered="list get set unset explain schema --all --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --root --stack --provider --debug --no-color --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --debug --no-color" ;;
     doctor) offered="--only --skip --from --until --output --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
-    preview) offered="--exit-code --secret --generate-secrets --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
-    up) offered="--auto-approve-if --secret --generate-secrets --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
-    refresh) offered="--exit-code --preview-only --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
-    drift) offered="--exit-code --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
-    destroy) offered="--remove-stacks --force-forget --only --skip --from --until --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
+    preview) offered="--exit-code --secret --generate-secrets --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
+    up) offered="--auto-approve-if --secret --generate-secrets --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
+    refresh) offered="--exit-code --preview-only --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
+    drift) offered="--exit-code --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
+    destroy) offered="--remove-stacks --force-forget --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
+    stacks) offered="--output --root --simulate --pulumi --debug --no-color" ;;
     status) offered="--output --watch --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     outputs) offered="--output --show-secrets --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-slow --pulumi --debug --no-color" ;;
     secrets) offered="list set generate rotate remove export change-provider --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --to-file --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --new-passphrase --lock-timeout --root --stack --provider --yes --non-interactive --pulumi --debug --no-color" ;;

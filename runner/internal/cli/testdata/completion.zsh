@@ -13,6 +13,7 @@ _runner() {
     'refresh:bring the state in line with what really exists'
     'drift:show where what really exists differs from the state'
     'destroy:destroy everything in the environment'
+    'stacks:list the environments, with provider and state'
     'status:show what is deployed'
     'outputs:show the outputs of the projects'
     'secrets:look after the encrypted values of an environment'
@@ -125,6 +126,7 @@ _runner() {
         '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` writes it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[carry on with the last run\: only what failed in it or never ran]' \
         '--resume-changed[--resume, also when the configuration has changed since]' \
@@ -161,6 +163,7 @@ _runner() {
         '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` writes it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[carry on with the last run\: only what failed in it or never ran]' \
         '--resume-changed[--resume, also when the configuration has changed since]' \
@@ -196,6 +199,7 @@ _runner() {
         '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` writes it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[carry on with the last run\: only what failed in it or never ran]' \
         '--resume-changed[--resume, also when the configuration has changed since]' \
@@ -230,6 +234,7 @@ _runner() {
         '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` writes it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[carry on with the last run\: only what failed in it or never ran]' \
         '--resume-changed[--resume, also when the configuration has changed since]' \
@@ -265,6 +270,7 @@ _runner() {
         '--skip[leave these PROJECTS out]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--from[leave out what is listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--until[leave out what is listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` writes it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[carry on with the last run\: only what failed in it or never ran]' \
         '--resume-changed[--resume, also when the configuration has changed since]' \
@@ -288,6 +294,15 @@ _runner() {
         '--simulate-speed[make simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
+        '--debug[log what happens inside, on stderr]' \
+        '--no-color[print without colour; NO_COLOR does the same]'
+      ;;
+    stacks)
+      _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
+        '--simulate[list the simulated environments]' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'

@@ -1,0 +1,51 @@
+package config
+
+import "maps"
+
+// OverrideFlag gives configuration values for one run.
+const OverrideFlag = "--config"
+
+// Override is the stack file with other values, for one run: nothing is written.
+// The values keep in mind where they come from.
+func (f StackFile) Override(changes ...Change) (StackFile, error) {
+	if len(changes) == 0 {
+		return f, nil
+	}
+	content, err := f.Edit(changes...)
+	if err != nil {
+		return StackFile{}, err
+	}
+	edited, err := ParseStack(f.File, content)
+	if err != nil {
+		return StackFile{}, err
+	}
+	edited.Exists, edited.overridden = f.Exists, maps.Clone(f.overridden)
+	if edited.overridden == nil {
+		edited.overridden = map[string]bool{}
+	}
+	for _, change := range changes {
+		edited.overridden[change.Key] = true
+	}
+	for i, entry := range edited.Entries { // problems name the lines of the file that there is
+		original, _ := f.Lookup(entry.Key)
+		edited.Entries[i].Line = original.Line
+	}
+	return edited, nil
+}
+
+// Origin is where a value of the file comes from.
+func (f StackFile) Origin(entry Entry) Origin {
+	if f.overridden[entry.Key] {
+		return Origin{Source: FromFlag, Name: OverrideFlag}
+	}
+	return Origin{Source: FromStackConfig, Name: entry.Key, File: f.File, Line: entry.Line}
+}
+
+// Problem is something wrong with a key, at its place.
+func (f StackFile) Problem(key, text string) Problem {
+	if f.overridden[key] {
+		return Problem{File: OverrideFlag, Key: key, Text: text}
+	}
+	entry, _ := f.Lookup(key)
+	return Problem{File: f.File, Line: entry.Line, Key: key, Text: text}
+}

@@ -1,0 +1,185 @@
+package providers
+
+import (
+	"errors"
+	"fmt"
+
+	"mara/config"
+)
+
+// List names a list of choices that a cloud has.
+type List string
+
+// The lists.
+const (
+	Regions            List = "regions"
+	Zones              List = "availability zones"
+	KubernetesVersions List = "Kubernetes versions"
+	NodeTypes          List = "node types"
+)
+
+// Question asks for one configuration value. What kind of value it is, its
+// limits, its default and its meaning are those of the key.
+type Question struct {
+	Key      string
+	Text     string     // "AWS region"
+	List     List       // that the cloud has the choices in; "" for those of the key, or free text
+	First    int        // of a list of which several can be chosen: the first so many are the default
+	Like     string     // key whose value is the default
+	AtLeast  string     // key whose number is the smallest allowed
+	AtMost   string     // key whose number is the largest allowed
+	When     *Condition // nil: always
+	Required bool       // whenever it is asked, even if the key alone does not say so
+}
+
+// Condition is a value of another key.
+type Condition struct{ Key, Value string }
+
+// Met says whether the condition holds for these values.
+func (c *Condition) Met(value func(key string) any) bool {
+	return c == nil || fmt.Sprint(value(c.Key)) == c.Value
+}
+
+// Key is the declaration of a question's key.
+func (p Provider) Key(name string) config.Key {
+	for _, step := range p.Steps {
+		if key, ok := step.Project.Key(name); ok {
+			return key
+		}
+	}
+	panic(fmt.Sprintf("provider %s: no project declares the key %q", p.Name, name))
+}
+
+// Value is what a key is with this configuration: its value, else its default.
+func (p Provider) Value(file config.StackFile, name string) any {
+	if entry, ok := file.Lookup(name); ok && entry.Value != nil {
+		return entry.Value
+	}
+	return p.Key(name).Default
+}
+
+// Missing are the keys that the configuration needs and has not: those that are
+// required, and those that the answer to a question makes so.
+func (p Provider) Missing(file config.StackFile, sources config.Sources) []config.Key {
+	var keys []config.Key
+	for _, step := range p.Steps {
+		for _, key := range step.Project.Keys {
+			if key.Name != config.InfraType {
+				keys = append(keys, key)
+			}
+		}
+	}
+	value := func(name string) any { return p.Value(file, name) }
+	for _, q := range p.Questions {
+		if q.Required && q.When.Met(value) {
+			key := p.Key(q.Key)
+			key.Required = true
+			keys = append(keys, key)
+		}
+	}
+	return file.Missing(config.Needed(keys, sources))
+}
+
+// Check finds the numbers that do not fit one another, if the file sets one of
+// them.
+func (p Provider) Check(file config.StackFile) []config.Problem {
+	var problems []config.Problem
+	for _, q := range p.Questions {
+		problems = append(problems, p.misfit(file, q.AtLeast, q.Key)...)
+		problems = append(problems, p.misfit(file, q.Key, q.AtMost)...)
+	}
+	return problems
+}
+
+// misfit is the problem when the number of one key is larger than that of
+// another, which it bounds.
+func (p Provider) misfit(file config.StackFile, small, large string) []config.Problem {
+	if small == "" || large == "" {
+		return nil
+	}
+	least, isNumber := config.Number(p.Value(file, small))
+	most, isBound := config.Number(p.Value(file, large))
+	if !isNumber || !isBound || least <= most {
+		return nil
+	}
+	if _, set := file.Lookup(large); set {
+		return []config.Problem{file.Problem(large, outOfBounds(most, "less", small, least))}
+	}
+	if _, set := file.Lookup(small); set {
+		return []config.Problem{file.Problem(small, outOfBounds(least, "more", large, most))}
+	}
+	return nil
+}
+
+func outOfBounds(value int, word, other string, bound int) string {
+	return fmt.Sprintf("is %d; it may not be %s than %s (%d)", value, word, other, bound)
+}
+
+// Fits holds a value against those of the keys that bound it.
+func (q Question) Fits(value any, other func(key string) any) error {
+	number, isNumber := config.Number(value)
+	if !isNumber {
+		return nil // its kind is checked elsewhere
+	}
+	if least, ok := bound(q.AtLeast, other); ok && number < least {
+		return errors.New(outOfBounds(number, "less", q.AtLeast, least))
+	}
+	if most, ok := bound(q.AtMost, other); ok && number > most {
+		return errors.New(outOfBounds(number, "more", q.AtMost, most))
+	}
+	return nil
+}
+
+// bound is the number of a key that bounds another; ok is false without one.
+func bound(key string, value func(string) any) (number int, ok bool) {
+	if key == "" {
+		return 0, false
+	}
+	return config.Number(value(key))
+}
+
+// awsQuestions are in the order in which they are asked.
+func awsQuestions() []Question {
+	return append([]Question{
+		{Key: "aws:profile", Text: "AWS profile (empty: none)"},
+		{Key: "aws:region", Text: "AWS region", List: Regions},
+		{Key: "vpc:azs", Text: "Availability zones", List: Zones, First: 3},
+		{Key: "eks:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
+		{Key: "eks:instance_type", Text: "Type of the nodes", List: NodeTypes},
+		{Key: "eks:min_size", Text: "Smallest number of nodes"},
+		{Key: "eks:max_size", Text: "Largest number of nodes", AtLeast: "eks:min_size"},
+		{Key: "eks:desired_capacity", Text: "Number of nodes to begin with", Like: "eks:min_size", AtLeast: "eks:min_size", AtMost: "eks:max_size"},
+	}, certificateQuestions()...)
+}
+
+func linodeQuestions() []Question {
+	return append([]Question{
+		{Key: "lke:region", Text: "Linode region", List: Regions},
+		{Key: "lke:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
+		{Key: "lke:node_type", Text: "Type of the nodes", List: NodeTypes},
+		{Key: "lke:node_count", Text: "Number of nodes"},
+		{Key: "lke:high_availability", Text: "Several control-plane nodes (for a fee, for good)"},
+		{Key: "harbor:instance_type", Text: "Type of the registry's machine", List: NodeTypes},
+		{Key: "harbor:email", Text: "Address for warnings about the registry's certificate (empty: none)"},
+	}, certificateQuestions()...)
+}
+
+func kindQuestions() []Question {
+	return []Question{
+		{Key: "kind:workers", Text: "Number of worker nodes"},
+		{Key: "kind:http_port", Text: "Port of this machine for HTTP"},
+		{Key: "kind:https_port", Text: "Port of this machine for HTTPS"},
+		{Key: "kind:registry_port", Text: "Port of this machine for the registry"},
+	}
+}
+
+// certificateQuestions are for providers whose clusters the internet can reach.
+func certificateQuestions() []Question {
+	return []Question{
+		{Key: "certmgr:issuer", Text: "Where certificates come from"},
+		{
+			Key: "certmgr:acme_email", Text: "Address that the certificate authority writes to",
+			When: &Condition{Key: "certmgr:issuer", Value: "acme"}, Required: true,
+		},
+	}
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/config"
+	"mara/runner/internal/event"
+)
+
+// TestEverythingMissingAtOnce: without somebody to ask, one error lists all that
+// is missing or wrong, and nothing is written.
+func TestEverythingMissingAtOnce(t *testing.T) {
+	t.Parallel()
+	const passphrase = "PULUMI_CONFIG_PASSPHRASE=correct-horse"
+	for _, tt := range []struct {
+		name, args string
+		files      map[string]string
+		environ    []string
+		want       []string // parts of lines
+		code       int
+	}{
+		{"nothing at all", "up", nil, nil, []string{
+			"error: 3 problems in the configuration:", "  no folder with config/pulumi here (", "  --stack: no stack is named; name it with -s NAME, or with PULUMI_STACK=NAME in config/pulumi/environment",
+			"  --provider: no provider is named; known: aws, linode, kind; name it with -p NAME",
+		}, exitConfig},
+		{"an empty folder", "up -p aws -s dev", nil, nil, []string{
+			"error: 2 problems in the configuration:", "  no folder with config/pulumi here (",
+			"config/pulumi/Pulumi.dev.yaml: aws:region is missing: region; AWS_REGION when not set; set it with `runner config set aws:region us-east-1`, for one run with --config aws:region=us-east-1, or as AWS_REGION=us-east-1 in config/pulumi/environment",
+		}, exitConfig},
+		{"neither stack nor provider", "up", map[string]string{}, nil, []string{
+			"error: 2 problems in the configuration:", "  --stack: no stack is named", "  --provider: no provider is named",
+		}, exitConfig},
+		{"no stack", "up -p kind", map[string]string{}, nil, []string{"error: --stack: no stack is named", "hint: name it"}, exitUsage},
+		{"no provider and wrong values", "up -s dev", map[string]string{"Pulumi.dev.yaml": "config:\n  eks:min_size: x\n"}, nil, []string{
+			"error: 2 problems in the configuration:", "  --provider: no provider is named", "config/pulumi/Pulumi.dev.yaml:2: eks:min_size must be a whole number",
+		}, exitConfig},
+		{"both files broken", "up -s dev", map[string]string{"Pulumi.dev.yaml": "config: [", "secrets/Pulumi.dev.yaml": "config: 3\n"}, nil, []string{
+			"error: 2 problems in the configuration:", "config/pulumi/Pulumi.dev.yaml:1: is not valid YAML", "  config/pulumi/secrets/Pulumi.dev.yaml:1: config must be a map",
+		}, exitConfig},
+		{"keys, relations and secrets", "up -s dev --only aws-vpc", map[string]string{
+			"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n  eks:min_size: 9\n  eks:max_size: 4\n  certmgr:issuer: acme\n  vpc:nat: two\n",
+		}, []string{passphrase}, []string{
+			`config/pulumi/Pulumi.dev.yaml:6: vpc:nat is "two"; allowed: single, per-az, none`,
+			"config/pulumi/Pulumi.dev.yaml: aws:region is missing",
+			"config/pulumi/Pulumi.dev.yaml: certmgr:acme_email is missing: ",
+			"config/pulumi/Pulumi.dev.yaml:4: eks:max_size is 4; it may not be less than eks:min_size (9)",
+			"config/pulumi/Pulumi.dev.yaml:3: eks:min_size is 9; it may not be more than eks:desired_capacity (3)",
+		}, exitConfig},
+		{"a value for one run", "up -s dev --only aws-vpc --config aws:region=us-east-1 --config eks:min_size=9", map[string]string{
+			"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n",
+		}, []string{passphrase}, []string{
+			"--config: eks:min_size is 9; it may not be more than eks:max_size (6)",
+			"--config: eks:min_size is 9; it may not be more than eks:desired_capacity (3)",
+		}, exitConfig},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d, stdout, stderr := testDeps(t)
+			if tt.files != nil {
+				d.Dir = newRoot(t, nil)
+			}
+			for name, content := range tt.files {
+				writeFile(t, filepath.Join(d.Dir, "config/pulumi", name), content)
+			}
+			before := tree(t, d.Dir)
+			d.Environ = tt.environ
+			code := Run(context.Background(), d, strings.Fields(tt.args))
+			lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+			if code != tt.code || stdout.Len() > 0 {
+				t.Errorf("exit code %d: %s", code, stdout)
+			}
+			for _, want := range tt.want { // in this order, and beside what else is in the way
+				i := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, want) })
+				if i < 0 {
+					t.Fatalf("%q is not told: %s", want, stderr)
+				}
+				lines = lines[i+1:]
+			}
+			if diff := cmp.Diff(before, tree(t, d.Dir)); diff != "" {
+				t.Errorf("something was written: %s", diff)
+			}
+		})
+	}
+}
+
+func TestOverridesAreRefused(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	for args, want := range map[string]string{
+		"--config x":                                  "error: --config: \"x\" is not KEY=VALUE\n",
+		"--config prometheus:admin_password=x":        "error: --config: prometheus:admin_password is a secret (password of Grafana's user admin), and a command line is not\nhint: use --secret prometheus:admin_password=env:NAME, or `runner secrets set prometheus:admin_password`\n",
+		"--config kubernetes:infra_type=aws":          "error: --config: the provider is named with -p\n",
+		"--config kind:workers=many":                  "error: --config: kind:workers must be a whole number",
+		"--config kind:worker=1":                      "error: --config: kind:worker is read by no project; did you mean \"kind:workers\"?\n",
+		"--config kind:http_port=0 --non-interactive": "error: --config: kind:http_port is 0; the smallest allowed value is 1\n",
+	} {
+		d, stdout, stderr := testDeps(t)
+		d.Dir = root
+		code := Run(context.Background(), d, strings.Fields("preview -s dev "+args))
+		if code != exitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
+			t.Errorf("%s: exit code %d: %s", args, code, stderr)
+		}
+	}
+}
+
+// TestOverridesReachPulumi in the working copy, and only there.
+func TestOverridesReachPulumi(t *testing.T) {
+	t.Parallel()
+	const file = "config:\n  kubernetes:infra_type: kind\n  kind:workers: 1 # one\n"
+	root := newRoot(t, map[string]string{"Pulumi.dev.yaml": file})
+	s := &session{masker: event.NewMasker()}
+	o := sessionOptions{commonOptions: commonOptions{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
+	for _, text := range []string{"kind:workers=3", "eks:k8s_version=1.30"} {
+		name, value, _ := strings.Cut(text, "=")
+		parsed, err := configuration{declared: declaredKeys()}.parse(name, value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Overrides = append(o.Overrides, config.Change{Key: name, Value: parsed})
+	}
+	if err := s.resolve(o, toReveal); err != nil {
+		t.Fatal(err)
+	}
+	if want := "config:\n  kubernetes:infra_type: kind\n  kind:workers: 3 # one\n  eks:k8s_version: \"1.30\"\n"; string(s.settings.Config.Content) != want {
+		t.Errorf("the working copy is made from %q", s.settings.Config.Content)
+	}
+	if got := content(t, root, "Pulumi.dev.yaml"); got != file {
+		t.Errorf("the file is %q", got)
+	}
+}

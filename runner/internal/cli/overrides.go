@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+)
+
+// overrideFlags give configuration values for one run.
+func overrideFlags() []cli.Flag {
+	return []cli.Flag{&cli.StringSliceFlag{
+		Name: "config", Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` writes it",
+	}}
+}
+
+// parseOverrides reads the values by the kinds of their keys. Secrets have no
+// place in a command line, where other users see them.
+func parseOverrides(c *cli.Context) ([]config.Change, error) {
+	keys := configuration{declared: declaredKeys(), file: config.StackFile{File: "the configuration"}}
+	var changes []config.Change
+	for _, text := range c.StringSlice("config") {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, usage(c.Command.Name, "%s: %q is not KEY=VALUE", config.OverrideFlag, text)
+		}
+		if secret, ok := secretKey(name); ok {
+			return nil, &usageError{
+				text: fmt.Sprintf("%s: %s is a secret (%s), and a command line is not", config.OverrideFlag, name, secret.Doc),
+				next: fmt.Sprintf("use --secret %s=env:NAME, or `runner secrets set %s`", name, name),
+			}
+		}
+		if name == config.InfraType {
+			return nil, usage(c.Command.Name, "%s: the provider is named with -p", config.OverrideFlag)
+		}
+		parsed, err := keys.parse(name, value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", config.OverrideFlag, err)
+		}
+		changes = append(changes, config.Change{Key: name, Value: parsed})
+	}
+	return changes, nil
+}

@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers"
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/stacks"
+)
+
+func stacksCommand(d Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "stacks",
+		Usage: "list the environments, with provider and state",
+		Description: "Lists the stacks that have a configuration here, that were deployed from here, or that the backend has: the\n" +
+			"provider, how many of its projects are deployed, the number of resources, and the last run from here. Reads\n" +
+			"only, and needs no passphrase. The star is the default: PULUMI_STACK.\n\n" +
+			"Examples:\n  runner stacks\n  runner stacks --simulate -o json\n\n" + exitText(exitDone, exitFailed, exitUsage, exitConfig),
+		Flags: joinFlags(
+			outputFlag("table", "json"), rootFlags(),
+			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: commonCategory, Usage: "list the simulated environments"}},
+			pulumiFlags(), baseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			options, err := parseSession(c, d)
+			if err != nil {
+				return err
+			}
+			if _, err := arguments(c, 0); err != nil {
+				return err
+			}
+			return runStacks(c.Context, d, options)
+		},
+	}
+}
+
+// environmentLine is one line of the list, and its JSON form.
+type environmentLine struct {
+	Stack      string       `json:"stack"`
+	Default    bool         `json:"default"`            // PULUMI_STACK names it
+	Provider   string       `json:"provider,omitempty"` // "" when nobody has named one yet
+	Configured bool         `json:"configured"`         // it has a stack file
+	Deployed   int          `json:"deployed"`           // projects that have resources
+	Projects   int          `json:"projects,omitempty"` // of the provider
+	Resources  int          `json:"resources"`
+	Operation  string       `json:"operation,omitempty"` // of the last run from here
+	Result     event.Result `json:"result,omitempty"`
+	Started    *time.Time   `json:"started,omitempty"`
+}
+
+func runStacks(ctx context.Context, d Deps, o sessionOptions) (err error) {
+	if o.Root == "" {
+		return o.needRoot()
+	}
+	settings, err := config.ResolveRoot(config.Request{Root: o.Root, Sources: o.Sources, Simulate: o.Simulation.On})
+	if err != nil {
+		return err
+	}
+	s := &session{settings: settings, env: settings.Environ(), masker: event.NewMasker(), folder: filepath.Join(o.Root, ".runner")}
+	if o.Simulation.On {
+		s.folder = filepath.Join(s.folder, "simulated")
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	deployed, err := s.deployedStacks(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	lines, err := s.environments(o, deployed)
+	if err != nil {
+		return err
+	}
+	if o.Output == "json" {
+		return printJSON(d.Stdout, lines)
+	}
+	return writeEnvironments(d.Stdout, lines, d.Now())
+}
+
+// deployedStacks asks the backend, if it can have any.
+func (s *session) deployedStacks(ctx context.Context, d Deps, o sessionOptions) (map[string]map[string]stacks.Summary, error) {
+	if !s.hasState() {
+		return nil, nil
+	}
+	engine, err := s.startEngine(ctx, d, o)
+	if err != nil {
+		return nil, err
+	}
+	work, err := s.workFolder(toLook)
+	if err != nil {
+		return nil, err
+	}
+	organization, err := s.organization(ctx, engine, work)
+	if err != nil {
+		return nil, err
+	}
+	return stacks.ListAll(ctx, stacks.Options{Command: engine, Organization: organization, WorkDir: work, Env: s.env, Masker: s.masker})
+}
+
+// environments puts together what is configured, recorded and deployed.
+func (s *session) environments(o sessionOptions, deployed map[string]map[string]stacks.Summary) ([]environmentLine, error) {
+	configured, err := config.Stacks(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, name := range slices.Concat(configured, recordedStacks(s.folder)) {
+		names[name] = true
+	}
+	for name, summaries := range deployed {
+		names[name] = names[name] || isEnvironment(summaries)
+	}
+	last, err := lastRuns(s.runsFolder())
+	if err != nil {
+		return nil, err
+	}
+	lines := []environmentLine{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if !names[name] {
+			continue
+		}
+		line := environmentLine{Stack: name, Configured: slices.Contains(configured, name)}
+		line.Default = o.Sources.Lookup(config.StackVariable).Text == name
+		line.Provider = s.providerOfStack(o, name, deployed[name])
+		line.count(deployed[name])
+		if run, ok := last[name]; ok {
+			line.Operation, line.Result, line.Started = run.Operation, run.Outcome(), &run.Started
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// isEnvironment says whether stacks of one name are ours: others share the
+// backend.
+func isEnvironment(summaries map[string]stacks.Summary) bool {
+	for project := range summaries {
+		if _, ok := projects.ByName(project); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// recordedStacks are the stacks that were deployed from here.
+func recordedStacks(folder string) []string {
+	files, _ := filepath.Glob(providerFile(folder, "*")) // the pattern is good
+	var names []string
+	for _, file := range files {
+		if name, ok := strings.CutSuffix(filepath.Base(file), ".provider.yaml"); ok && config.CheckStackName(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// providerOfStack is the provider of a stack: configured, recorded, or that
+// whose cluster is deployed. A stack file that cannot be read has none here.
+func (s *session) providerOfStack(o sessionOptions, stack string, deployed map[string]stacks.Summary) string {
+	if file, err := config.ReadStack(o.Root, stack); err == nil {
+		if named := file.Text(config.InfraType); named.IsSet() {
+			return named.Text
+		}
+	}
+	if recorded, err := rememberedProvider(providerFile(s.folder, stack), stack, config.Value{}); err == nil && recorded.IsSet() {
+		return recorded.Text
+	}
+	for _, p := range providers.All() {
+		if deployed[p.ClusterProject].Exists {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+func (l *environmentLine) count(deployed map[string]stacks.Summary) {
+	if provider, err := providers.ByName(l.Provider); err == nil {
+		l.Projects = len(provider.Steps)
+	}
+	for project, summary := range deployed {
+		if _, ok := projects.ByName(project); ok && summary.Resources > 0 {
+			l.Deployed++
+			l.Resources += summary.Resources
+		}
+	}
+}
+
+// lastRuns are the last runs from here, by stack.
+func lastRuns(folder string) (map[string]*event.Summary, error) {
+	runs, err := journal.List(folder)
+	if err != nil {
+		return nil, err
+	}
+	last := map[string]*event.Summary{}
+	for _, run := range runs { // the newest first
+		summary, err := run.Summary()
+		if err == nil && last[summary.Stack] == nil {
+			last[summary.Stack] = summary
+		}
+	}
+	return last, nil
+}
+
+func writeEnvironments(w io.Writer, lines []environmentLine, now time.Time) error {
+	if len(lines) == 0 {
+		_, err := fmt.Fprintln(w, "no environments yet; `runner up` makes the first one")
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "STACK\tPROVIDER\tSTATE\tRESOURCES\tLAST RUN")
+	for _, l := range lines {
+		stack, run := l.Stack, "-"
+		if l.Default {
+			stack += " *"
+		}
+		if l.Started != nil {
+			run = fmt.Sprintf("%s %s, %s", l.Operation, l.Result, ago(now.Sub(*l.Started)))
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\n", stack, orDash(l.Provider), l.state(), l.Resources, run)
+	}
+	return table.Flush()
+}
+
+// state is how much of the environment there is.
+func (l environmentLine) state() string {
+	switch {
+	case l.Deployed == 0:
+		return "not deployed"
+	case l.Deployed < l.Projects:
+		return fmt.Sprintf("%d of %d projects", l.Deployed, l.Projects)
+	}
+	return "deployed"
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestStacks: what is configured, what was deployed from here, and what only the
+// backend knows; others share the backend.
+func TestStacks(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, map[string]string{
+		"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n", "Pulumi.New.yaml": "# nothing\n", "Pulumi.broken.yaml": "[",
+	})
+	deployed(t, root)
+	writeFile(t, providerFile(filepath.Join(root, ".runner"), "test"), "provider: linode\n")
+	i := newInstalled(t)
+	var entries []string
+	for name, n := range map[string]string{"aws-vpc/dev": "24", "aws-eks/dev": "30", "aws-ecr/dev": "0", "kind-cluster/old": "2", "somebody/elses": "9"} {
+		entries = append(entries, `{"name":"organization/`+name+`","resourceCount":`+n+`}`)
+	}
+	i.write("stacks.json", "["+strings.Join(entries, ",")+"]")
+	d, stdout, stderr := installedDeps(t, root, i)
+	if code := Run(context.Background(), d, []string{"stacks"}); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	want := `STACK   PROVIDER  STATE             RESOURCES  LAST RUN
+New     -         not deployed      0          -
+broken  -         not deployed      0          -
+dev *   aws       2 of 15 projects  54         -
+old     kind      1 of 14 projects  2          -
+test    linode    not deployed      0          -
+`
+	if diff := cmp.Diff(want, stdout.String()); diff != "" {
+		t.Error(diff)
+	}
+	if calls := i.calls(); len(calls) != 1 || calls[0] != "stack ls --all --json" {
+		t.Errorf("pulumi was asked %q", calls)
+	}
+	stdout.Reset()
+	if code := Run(context.Background(), d, []string{"stacks", "-o", "json"}); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var got []environmentLine
+	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || len(got) != 5 {
+		t.Fatalf("%v: %s", err, stdout)
+	}
+	if diff := cmp.Diff(environmentLine{Stack: "dev", Default: true, Provider: "aws", Configured: true, Deployed: 2, Projects: 15, Resources: 54}, got[2]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestNoStacks: nothing has to be asked where nothing can be.
+func TestNoStacks(t *testing.T) {
+	t.Parallel()
+	root, i := newRoot(t, nil), newInstalled(t)
+	d, stdout, stderr := installedDeps(t, root, i)
+	if code := Run(context.Background(), d, []string{"stacks"}); code != exitDone || stdout.String() != "no environments yet; `runner up` makes the first one\n" {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	if calls := i.calls(); strings.Join(calls, "") != "" {
+		t.Errorf("pulumi was asked %q", calls)
+	}
+}

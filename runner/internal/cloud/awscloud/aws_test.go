@@ -1,0 +1,185 @@
+package awscloud_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/providers"
+	"mara/runner/internal/cloud"
+	"mara/runner/internal/cloud/awscloud"
+)
+
+// aws is a stand-in that answers by action.
+func aws(t *testing.T, answers map[string]string) cloud.Access {
+	t.Helper()
+	return served(t, func(w http.ResponseWriter, r *http.Request) {
+		action := r.URL.Path
+		if r.ParseForm() == nil && r.PostForm.Get("Action") != "" {
+			action = r.PostForm.Get("Action")
+		}
+		answer, ok := answers[action]
+		if !ok {
+			t.Errorf("unexpected call %s %s", action, r.Form)
+		}
+		if strings.Contains(r.Header.Get("Authorization"), "wrong") {
+			t.Errorf("the wrong credentials: %s", r.Header.Get("Authorization"))
+		}
+		if r.URL.Path != "/" {
+			w.Header().Set("Content-Type", "application/json")
+		}
+		fmt.Fprint(w, answer)
+	})
+}
+
+func served(t *testing.T, handler http.HandlerFunc) cloud.Access {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return cloud.Access{Region: "eu-north-1", Env: map[string]string{
+		"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE", "AWS_SECRET_ACCESS_KEY": "example",
+		"AWS_CONFIG_FILE": "/nowhere", "AWS_SHARED_CREDENTIALS_FILE": "/nowhere",
+	}}
+}
+
+func client(t *testing.T, access cloud.Access) *awscloud.Client {
+	t.Helper()
+	c, err := awscloud.New(t.Context(), access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+const identity = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>
+<Arn>arn:aws:iam::123456789012:user/ann</Arn><UserId>AIDA</UserId><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`
+
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	got, err := client(t, aws(t, map[string]string{"GetCallerIdentity": identity})).Account(t.Context())
+	if err != nil || got.String() != "account 123456789012 as arn:aws:iam::123456789012:user/ann" {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// TestEnvironmentFileFirst: the SDK would take the credentials of the process.
+func TestEnvironmentFileFirst(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIAwrong")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+	t.Setenv("AWS_REGION", "wrong-1")
+	if _, err := client(t, aws(t, map[string]string{"GetCallerIdentity": identity})).Account(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestChoices(t *testing.T) {
+	t.Parallel()
+	c := client(t, aws(t, map[string]string{
+		"DescribeRegions": `<DescribeRegionsResponse><regionInfo><item><regionName>us-east-1</regionName></item><item><regionName>eu-north-1</regionName></item></regionInfo></DescribeRegionsResponse>`,
+		"DescribeAvailabilityZones": `<DescribeAvailabilityZonesResponse><availabilityZoneInfo><item><zoneName>eu-north-1b</zoneName></item>
+			<item><zoneName>eu-north-1a</zoneName></item></availabilityZoneInfo></DescribeAvailabilityZonesResponse>`,
+		"/cluster-versions": `{"clusterVersions": [
+			{"clusterVersion": "1.9", "versionStatus": "EXTENDED_SUPPORT"}, {"clusterVersion": "1.36", "versionStatus": "STANDARD_SUPPORT"},
+			{"clusterVersion": "1.35", "versionStatus": "STANDARD_SUPPORT", "defaultVersion": true}]}`,
+		"DescribeInstanceTypes": `<DescribeInstanceTypesResponse><instanceTypeSet>
+			<item><instanceType>m6i.large</instanceType><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo><memoryInfo><sizeInMiB>8192</sizeInMiB></memoryInfo></item>
+			<item><instanceType>t3.xlarge</instanceType><vCpuInfo><defaultVCpus>4</defaultVCpus></vCpuInfo><memoryInfo><sizeInMiB>16384</sizeInMiB></memoryInfo></item>
+			<item><instanceType>c6i.large</instanceType><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo><memoryInfo><sizeInMiB>4096</sizeInMiB></memoryInfo></item>
+			</instanceTypeSet></DescribeInstanceTypesResponse>`,
+	}))
+	for list, want := range map[providers.List][]cloud.Choice{
+		providers.Regions:            {{Value: "eu-north-1"}, {Value: "us-east-1"}},
+		providers.Zones:              {{Value: "eu-north-1a"}, {Value: "eu-north-1b"}},
+		providers.KubernetesVersions: {{Value: "1.36"}, {Value: "1.35", Note: "EKS's default"}, {Value: "1.9", Note: "extended support, for a fee"}},
+		providers.NodeTypes:          {{Value: "c6i.large", Note: "2 vCPU, 4 GiB"}, {Value: "m6i.large", Note: "2 vCPU, 8 GiB"}, {Value: "t3.xlarge", Note: "4 vCPU, 16 GiB"}},
+	} {
+		got, err := c.Choices(t.Context(), list)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", list, err, diff)
+		}
+	}
+}
+
+// TestNoAnswer: whatever happens, there is a sentence that says what, and what
+// to do.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	refuse := func(status int, code, message string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprintf(w, "<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>", code, message)
+		}
+	}
+	for _, tt := range []struct {
+		name       string
+		handler    http.HandlerFunc
+		text, next string
+	}{
+		{"bad credentials", refuse(403, "InvalidClientTokenId", "The security token is invalid"), "AWS refuses: The security token is invalid (InvalidClientTokenId)",
+			"check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile"},
+		{"expired", refuse(403, "ExpiredToken", "expired"), "AWS refuses: expired (ExpiredToken)", "log in again: the credentials have run out"},
+		{"throttled", refuse(400, "Throttling", "Rate exceeded"), "AWS refuses: Rate exceeded (Throttling)", "try again in a minute"},
+		{"malformed", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Hello") }, "AWS gave no answer: ", ""},
+		{"broken off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "AWS gave no answer: ", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := client(t, served(t, tt.handler)).Account(t.Context())
+			var told *cloud.Error
+			if !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) || told.Next != tt.next {
+				t.Errorf("got %#v", err)
+			}
+		})
+	}
+}
+
+func TestLate(t *testing.T) {
+	t.Parallel()
+	access := served(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that nobody waits any more
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := client(t, access).Account(ctx)
+	if err == nil || err.Error() != "AWS did not answer in time" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	access := aws(t, nil)
+	access.Profile = "nobody"
+	if _, err := awscloud.New(t.Context(), access); err == nil || err.Error() != `there is no AWS profile "nobody"` {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNoCredentials(t *testing.T) {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"} {
+		t.Setenv(name, "")
+	}
+	for name, value := range map[string]string{
+		"AWS_EC2_METADATA_DISABLED":         "true",
+		"AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1", // nobody is there, as on a machine at home
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			access := aws(t, nil)
+			delete(access.Env, "AWS_ACCESS_KEY_ID")
+			_, err := client(t, access).Account(t.Context())
+			if err == nil || err.Error() != "there are no AWS credentials" {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,79 @@
+// Package cloud says what the runner asks the clouds themselves: whose
+// credentials these are, and what there is to choose from. The answers come from
+// the clouds' own SDKs, which live in the packages below, so that everything
+// else compiles and starts without them.
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mara/providers"
+)
+
+// Patience bounds how long a question to a cloud may take.
+const Patience = 10 * time.Second
+
+// Access is how a cloud is reached.
+type Access struct {
+	Env     map[string]string // the environment file over the process environment
+	Region  string            // "" when it is not known yet
+	Profile string            // of the configuration; "" for the one of the environment
+}
+
+// Choice is one of the values that there are to choose from.
+type Choice struct {
+	Value string
+	Note  string // what it is: "2 vCPU, 8 GiB"
+}
+
+// Account is whose credentials they are.
+type Account struct {
+	ID   string // of the account; "" where there is only a name
+	Name string // of the user or role
+}
+
+// String is the account in a sentence.
+func (a Account) String() string {
+	if a.ID == "" {
+		return a.Name
+	}
+	return fmt.Sprintf("account %s as %s", a.ID, a.Name)
+}
+
+// Client asks one cloud.
+type Client interface {
+	Account(ctx context.Context) (Account, error)
+	Choices(ctx context.Context, list providers.List) ([]Choice, error)
+}
+
+// Clients makes the client of a provider; nil where there is no cloud to ask.
+type Clients func(ctx context.Context, provider string, access Access) (Client, error)
+
+// Error is why a cloud gave no answer, in a sentence.
+type Error struct {
+	Text   string
+	Err    error
+	Next   string // what to do about it
+	Unsure bool   // the cloud was not reached: the credentials may be good
+}
+
+// Error is the sentence.
+func (e *Error) Error() string { return e.Text }
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// NextStep is what to do about it.
+func (e *Error) NextStep() string { return e.Next }
+
+// Late is the error for a cloud that did not answer in time; nil when that is not
+// what happened.
+func Late(name string, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return &Error{Text: name + " did not answer in time", Err: err, Next: "check the network and its proxy", Unsure: true}
+}

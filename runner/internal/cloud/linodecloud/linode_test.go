@@ -1,0 +1,113 @@
+package linodecloud_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/providers"
+	"mara/runner/internal/cloud"
+	"mara/runner/internal/cloud/linodecloud"
+)
+
+func client(t *testing.T, token string, handler http.HandlerFunc) *linodecloud.Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	c, err := linodecloud.New(cloud.Access{Env: map[string]string{"LINODE_URL": server.URL, "LINODE_TOKEN": token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestLinode(t *testing.T) {
+	t.Parallel()
+	c := client(t, "example", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer example" {
+			t.Errorf("credentials: %q", r.Header.Get("Authorization"))
+		}
+		_, path, _ := strings.Cut(r.URL.Path, "/v4")
+		data, ok := map[string]string{
+			"/regions": `{"id": "us-ord", "label": "Chicago, IL", "status": "ok", "capabilities": ["Linodes", "Kubernetes"]},
+				{"id": "eu-central", "label": "Frankfurt, DE", "status": "ok", "capabilities": ["Kubernetes"]},
+				{"id": "no-lke", "label": "x", "status": "ok", "capabilities": ["Linodes"]}`,
+			"/lke/versions": `{"id": "1.9"}, {"id": "1.35"}, {"id": "1.36"}`,
+			"/linode/types": `{"id": "g6-nanode-1", "class": "nanode", "memory": 1024, "vcpus": 1},
+				{"id": "g6-standard-4", "class": "standard", "memory": 8192, "vcpus": 4, "price": {"monthly": 48}},
+				{"id": "g6-standard-1", "class": "standard", "memory": 2048, "vcpus": 1}`,
+		}[path]
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case path == "/profile":
+			fmt.Fprint(w, `{"username": "ann"}`)
+		case !ok:
+			t.Errorf("unexpected call %s", r.URL)
+		default:
+			fmt.Fprintf(w, `{"data": [%s], "page": 1, "pages": 1, "results": 1}`, data)
+		}
+	})
+	if account, err := c.Account(t.Context()); err != nil || account.String() != "ann" {
+		t.Errorf("got %s, %v", account, err)
+	}
+	for list, want := range map[providers.List][]cloud.Choice{
+		providers.Regions:            {{Value: "eu-central", Note: "Frankfurt, DE"}, {Value: "us-ord", Note: "Chicago, IL"}},
+		providers.KubernetesVersions: {{Value: "1.36"}, {Value: "1.35"}, {Value: "1.9"}},
+		providers.NodeTypes:          {{Value: "g6-standard-4", Note: "4 CPUs, 8 GB, $48 a month"}},
+	} {
+		got, err := c.Choices(t.Context(), list)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", list, err, diff)
+		}
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	refuse := func(status int, reason string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"errors": [{"reason": %q}]}`, reason)
+		}
+	}
+	for _, tt := range []struct {
+		name, token string
+		handler     http.HandlerFunc
+		text, next  string
+	}{
+		{"no token", "", nil, "there is no Linode token", "set LINODE_TOKEN"},
+		{"bad token", "x", refuse(401, "Invalid Token"), "Linode refuses: Invalid Token (401)", "check LINODE_TOKEN"},
+		{"throttled", "x", refuse(429, "Too many requests"), "Linode refuses: Too many requests (429)", "try again in a minute"},
+		{"malformed", "x", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, "<html>Hello")
+		}, "Linode gave no answer: ", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := client(t, tt.token, tt.handler).Account(t.Context())
+			var told *cloud.Error
+			if !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) || told.Next != tt.next {
+				t.Errorf("got %#v", err)
+			}
+		})
+	}
+}
+
+func TestLate(t *testing.T) {
+	t.Parallel()
+	c := client(t, "x", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := c.Choices(ctx, providers.Regions); err == nil || err.Error() != "Linode did not answer in time" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,57 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/config"
+	"mara/providers"
+	"mara/runner/internal/cloud"
+)
+
+// fakeCloud has one account, or an error.
+type fakeCloud struct{ err error }
+
+func (c fakeCloud) Account(context.Context) (cloud.Account, error) {
+	return cloud.Account{ID: "1234", Name: "ann"}, c.err
+}
+
+func (fakeCloud) Choices(context.Context, providers.List) ([]cloud.Choice, error) {
+	return nil, errors.New("a check has nothing to choose")
+}
+
+// TestAccount: credentials that are refused are a problem, a cloud that does not
+// answer is a warning.
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		open, answer error
+		want         Finding
+	}{
+		"good":          {nil, nil, Finding{Status: OK, Text: "account 1234 as ann"}},
+		"no profile":    {&cloud.Error{Text: "no profile", Next: "make one"}, nil, Finding{Problem, "no profile", "make one"}},
+		"refused":       {nil, &cloud.Error{Text: "refused", Next: "log in"}, Finding{Problem, "refused", "log in"}},
+		"not reached":   {nil, &cloud.Error{Text: "late", Next: "wait", Unsure: true}, Finding{Warning, "late", "wait"}},
+		"anything else": {nil, errors.New("odd"), Finding{Warning, "odd", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, err := config.ParseStack("f", []byte("config: {aws:region: eu-north-1, aws:profile: me}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check := account(Facts{Provider: "aws", Config: file, Env: map[string]string{"X": "y"}, Clouds: func(_ context.Context, provider string, access cloud.Access) (cloud.Client, error) {
+				if diff := cmp.Diff(cloud.Access{Env: map[string]string{"X": "y"}, Region: "eu-north-1", Profile: "me"}, access); diff != "" || provider != "aws" {
+					t.Errorf("%s: %s", provider, diff)
+				}
+				return fakeCloud{test.answer}, test.open
+			}})
+			if diff := cmp.Diff([]Finding{test.want}, check.Look(t.Context())); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

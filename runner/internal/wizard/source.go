@@ -1,0 +1,103 @@
+package wizard
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"mara/providers"
+	"mara/runner/internal/cloud"
+	"mara/runner/internal/prompt"
+)
+
+// source is what is known about the cloud that choices come from.
+type source struct {
+	greeted bool // its account was shown
+	given   bool // up: there is no use in asking on
+	warned  string
+}
+
+// choices asks the cloud for a list. Without an answer there are none, the user
+// is told why, and the question is for free text.
+func (i *interview) choices(ctx context.Context, list providers.List) []prompt.Option {
+	if i.Clouds == nil || i.cloud.given {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, cloud.Patience)
+	defer cancel()
+	client, err := i.Clouds(ctx, i.provider.Name, i.access())
+	if err != nil || client == nil {
+		i.warn(err)
+		return nil
+	}
+	patience := time.AfterFunc(time.Second, func() { i.told("asking %s ...", i.provider.Title) })
+	defer patience.Stop()
+	i.greet(ctx, client)
+	choices, err := client.Choices(ctx, list)
+	if err != nil {
+		i.warn(err)
+		i.cloud.given = true
+		return nil
+	}
+	options := make([]prompt.Option, len(choices))
+	for n, choice := range choices {
+		options[n] = prompt.Option{Value: choice.Value, Note: choice.Note}
+	}
+	return options
+}
+
+// access is how the cloud is reached with the answers there are.
+func (i *interview) access() cloud.Access {
+	access := cloud.Access{Env: i.Env}
+	if profile, ok := i.known("aws:profile").(string); ok {
+		access.Profile = profile
+	}
+	if region, ok := i.known("aws:region").(string); ok {
+		access.Region = region
+	}
+	return access
+}
+
+// known is the value of a key that only some providers have.
+func (i *interview) known(key string) any {
+	if answer, ok := i.answers[key]; ok {
+		return answer
+	}
+	entry, _ := i.file.Lookup(key)
+	return entry.Value
+}
+
+// greet shows once whose credentials these are: the wrong account is a mistake
+// that is noticed too late otherwise.
+func (i *interview) greet(ctx context.Context, client cloud.Client) {
+	if i.cloud.greeted {
+		return
+	}
+	i.cloud.greeted = true
+	account, err := client.Account(ctx)
+	if err != nil {
+		i.tell(err, "")
+		return
+	}
+	i.told("%s: %s", i.provider.Title, account)
+}
+
+// warn tells why a cloud does not answer, and what that means.
+func (i *interview) warn(err error) {
+	if err != nil {
+		i.tell(err, "; there is no list to choose from")
+	}
+}
+
+// tell tells a reason once.
+func (i *interview) tell(err error, consequence string) {
+	if i.cloud.warned == err.Error() {
+		return
+	}
+	i.cloud.warned = err.Error()
+	i.told("warning: %s%s", err, consequence)
+	var next interface{ NextStep() string }
+	if errors.As(err, &next) && next.NextStep() != "" {
+		i.told("hint: %s", next.NextStep())
+	}
+}
