@@ -227,12 +227,15 @@ func (s *kindStack) preview() operation {
 	})
 }
 
+// refresh looks at everything at once: the order says nothing.
 func (s *kindStack) refresh() operation {
 	s.attach()
-	return listen(func(stream chan<- events.EngineEvent) error {
+	o := listen(func(stream chan<- events.EngineEvent) error {
 		_, err := s.stack.Refresh(s.Context(), optrefresh.EventStreams(stream))
 		return err
 	})
+	slices.Sort(o.steps)
+	return o
 }
 
 func (s *kindStack) destroy() operation {
