@@ -81,13 +81,9 @@ func (e *environment) measureContender(ctx context.Context, table io.Writer, c c
 		return err
 	}
 	// What follows costs time of its own, and is not timed.
-	opened, err := watchOpens(e.passphraseFile())
-	if err != nil {
-		return err
-	}
 	memory := watchMemory()
 	profiled, err := timed(call("--profile"))
-	peak, keys := memory(), opened()
+	peak := memory()
 	if err != nil {
 		return err
 	}
@@ -96,12 +92,36 @@ func (e *environment) measureContender(ctx context.Context, table io.Writer, c c
 		return err
 	}
 	perWorker := "-"
-	if workers > 0 && keys > 0 {
-		perWorker = fmt.Sprintf("%.2f", float64(keys-1)/float64(workers)) // one is the runner's own
+	if workers > 0 {
+		reads, err := e.reads(call)
+		if err != nil {
+			return err
+		}
+		perWorker = fmt.Sprintf("%.2f", 1+float64(reads)/float64(workers))
 	}
 	fmt.Fprintf(table, "  (%s)\t%s\t%s\t%s\t%d\t%.1f\t>= %.0f\t%.2f\t%s\t%s\n", c.letter, c.name, seconds(all.median()), seconds(all.least()), len(all),
 		base.Seconds()/all.median().Seconds(), c.goal, float64(commands)/float64(len(e.plan.Steps)), perWorker, megabytes(peak))
 	return nil
+}
+
+// reads is how often workers read the passphrase. Each derives the key once
+// when the runner asks it to, which tells it the passphrase; whoever derives it
+// again, or without being asked, reads it first. What the runner itself reads is
+// what is read where no project is left to do.
+func (e *environment) reads(call func(...string) *exec.Cmd) (int, error) {
+	var counted [2]int
+	for i, args := range [][]string{{"--resume"}, nil} {
+		opened, err := watchOpens(e.passphraseFile())
+		if err != nil {
+			return 0, err
+		}
+		_, err = timed(call(args...))
+		counted[i] = opened()
+		if err != nil {
+			return 0, err
+		}
+	}
+	return counted[1] - counted[0], nil
 }
 
 var countLine = regexp.MustCompile(`(?m)^(\d+) Pulumi commands: [^;\n]*(?:; (\d+) workers)?`)
