@@ -51,25 +51,38 @@ func (r rule) broken(s *session, preview event.Summary) []string {
 	return names
 }
 
+// checkConsent finds that nobody can ever approve, before anything is opened.
+// Without somebody to ask it takes --yes, or a rule to decide by; a simulated up,
+// which costs nothing, goes on.
+func (o operateOptions) checkConsent(d Deps) error {
+	_, terminal := prompt.NewTerminal(d.Stdin, d.Stderr)
+	decides := o.Operation == event.Up && (o.Approve != noRule || o.Simulation.On)
+	if !o.needsApproval() || o.Interactive && terminal || decides {
+		return nil
+	}
+	return &usageError{
+		text: fmt.Sprintf("%s needs a confirmation, and there is nobody to ask", o.Operation),
+		next: "add --yes to do it without asking",
+	}
+}
+
+// needsApproval says whether the operation asks before it changes something.
+func (o operateOptions) needsApproval() bool {
+	return !o.Yes && (o.Operation == event.Up || o.Operation == event.Destroy)
+}
+
 // approve asks before an operation that changes something. Up shows what it
-// would do first. Destroying takes the stack's name for an answer. Without
-// somebody to ask it needs --yes, or a rule to decide by; a simulation, which
-// costs nothing, goes on.
+// would do first. Destroying takes the stack's name for an answer.
 func (s *session) approve(ctx context.Context, d Deps, o operateOptions, w work) error {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	ask := o.Interactive && ok
 	switch {
-	case o.Yes || len(w.plan.Steps) == 0 || o.Operation != event.Up && o.Operation != event.Destroy:
+	case !o.needsApproval() || len(w.plan.Steps) == 0:
 		return nil
 	case o.Operation == event.Up && (ask || o.Approve != noRule):
 		return s.approveUp(ctx, d, o, w, question{terminal, ask})
-	case o.Operation == event.Up && o.Simulation.On:
-		return nil
-	case !ask:
-		return &usageError{
-			text: fmt.Sprintf("%s needs a confirmation, and there is nobody to ask", o.Operation),
-			next: "add --yes to do it without asking",
-		}
+	case o.Operation == event.Up:
+		return nil // it is simulated
 	}
 	return s.approveDestroy(ctx, d, terminal, w)
 }

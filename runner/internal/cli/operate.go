@@ -23,7 +23,8 @@ type sessionOptions struct {
 	Lock    lockOptions
 	Secrets secretOptions
 	Profile bool
-	Restore bool // states that are broken, from what Pulumi has saved before
+	refusal error // what is wrong with the command line, where nothing else is
+	Restore bool  // states that are broken, from what Pulumi has saved before
 	// Overrides are configuration values for this run only.
 	Overrides []config.Change
 	// AtOnce is how many projects will be worked on at once; 0 counts as one.
@@ -114,6 +115,7 @@ func parseOperate(c *cli.Context, d Deps, operation string) (operateOptions, err
 	if c.Bool("preview-only") {
 		o.Operation = event.Drift
 	}
+	o.refusal = o.checkConsent(d)
 	_, err = arguments(c, 0)
 	return o, err
 }

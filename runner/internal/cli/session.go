@@ -75,6 +75,9 @@ func (s *session) open(ctx context.Context, d Deps, o sessionOptions, why need) 
 		return err
 	}
 	s.findPlugins(d, o.Simulation.On)
+	if o.refusal != nil {
+		return o.refusal
+	}
 	s.profile.lap("configuration")
 	if why == toOperate {
 		if err := s.lockEnvironment(ctx, d, o.Lock); err != nil {
