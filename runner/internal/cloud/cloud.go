@@ -33,6 +33,9 @@ type Choice struct {
 type Account struct {
 	ID   string // of the account; "" where there is only a name
 	Name string // of the user or role
+	// ClockAhead is how far the clock of this machine is ahead of the cloud's; 0
+	// where that has not told its time.
+	ClockAhead time.Duration
 }
 
 // String is the account in a sentence.
@@ -57,7 +60,7 @@ type Error struct {
 	Text   string
 	Err    error
 	Next   string // what to do about it
-	Unsure bool   // the cloud was not reached: the credentials may be good
+	Unsure bool   // the cloud was not reached, or is in trouble: the credentials may be good
 }
 
 // Error is the sentence.

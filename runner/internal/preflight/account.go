@@ -3,7 +3,11 @@ package preflight
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"time"
 
+	"mara/config"
 	"mara/runner/internal/cloud"
 )
 
@@ -11,16 +15,51 @@ import (
 // are a problem; a cloud that does not answer may do so later.
 func account(f Facts) Check {
 	return Check{Title: f.Provider + " account", Group: Cloud, Limit: cloud.Patience, Look: func(ctx context.Context) []Finding {
+		if entry, ok := f.ownCredentials(); ok {
+			return Unseen(fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, f.Config.File, entry.Line))
+		}
 		client, err := f.Clouds(ctx, f.Provider, f.access())
 		if err != nil {
-			return accountError(err)
+			return f.accountError(err)
 		}
 		who, err := client.Account(ctx)
 		if err != nil {
-			return accountError(err)
+			return f.accountError(err)
 		}
-		return Good(who.String())
+		return append(Good(who.String()), clockFindings(who.ClockAhead)...)
 	}}
+}
+
+// ownCredentials are those in the stack file, which are encrypted. Pulumi's
+// providers take them before anything else.
+func (f Facts) ownCredentials() (config.Entry, bool) {
+	keys := map[string][]string{
+		"aws":    {"aws:accessKey", "aws:secretKey", "aws:assumeRole", "aws:assumeRoles", "aws:assumeRoleWithWebIdentity"},
+		"linode": {"linode:token"},
+	}
+	for _, key := range keys[f.Provider] {
+		if entry, ok := f.Config.Lookup(key); ok {
+			return entry, true
+		}
+	}
+	return config.Entry{}, false
+}
+
+// tolerance is how wrong a clock may be: some signatures and certificates do not
+// stand more.
+const tolerance = time.Minute
+
+// clockFindings holds the clock of this machine against the cloud's.
+func clockFindings(ahead time.Duration) []Finding {
+	direction := "ahead of"
+	if ahead < 0 {
+		ahead, direction = -ahead, "behind"
+	}
+	if ahead <= tolerance {
+		return nil
+	}
+	return Doubtful(fmt.Sprintf("the clock of this machine is %s %s the cloud's", ahead.Round(time.Second), direction),
+		"set the clock: signatures and certificates depend on it")
 }
 
 // access is how the programs reach the cloud.
@@ -31,13 +70,21 @@ func (f Facts) access() cloud.Access {
 	}
 }
 
-func accountError(err error) []Finding {
+func (f Facts) accountError(err error) []Finding {
 	var told *cloud.Error
 	if !errors.As(err, &told) {
 		return Doubtful(err.Error(), "")
 	}
-	if told.Unsure {
+	if told.Unsure || f.isElsewhere() {
 		return Doubtful(told.Text, told.Next)
 	}
 	return Bad(told.Text, told.Next)
+}
+
+// isElsewhere says that the environment tells where to fetch credentials. AWS's
+// SDK reads that from the process environment alone, Pulumi from the environment
+// file, too: it may find what the runner does not.
+func (f Facts) isElsewhere() bool {
+	names := []string{"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"}
+	return slices.ContainsFunc(names, func(name string) bool { return f.Env[name] != "" })
 }

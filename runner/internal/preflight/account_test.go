@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -53,5 +54,42 @@ func TestAccount(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestAccountInTheStackFile is encrypted, and nobody else's is asked for.
+func TestAccountInTheStackFile(t *testing.T) {
+	t.Parallel()
+	for provider, text := range map[string]string{"aws": "aws:accessKey: {secure: x}", "linode": "linode:token: {secure: x}"} {
+		check := account(Facts{Provider: provider, Config: stackFile(t, "config:\n  "+text+"\n")})
+		if got := check.Look(t.Context()); worst(got) != Skipped || len(got) != 1 {
+			t.Errorf("%s: got %v", provider, got)
+		}
+	}
+}
+
+// TestAccountElsewhere: where credentials are fetched, Pulumi may find some that
+// the runner does not.
+func TestAccountElsewhere(t *testing.T) {
+	t.Parallel()
+	facts := Facts{Provider: "aws", Env: map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "x"}, Clouds: func(context.Context, string, cloud.Access) (cloud.Client, error) {
+		return fakeCloud{&cloud.Error{Text: "none"}}, nil
+	}}
+	if got := account(facts).Look(t.Context()); worst(got) != Warning {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestClockFindings(t *testing.T) {
+	t.Parallel()
+	for ahead, want := range map[time.Duration]string{
+		0: "", time.Minute: "", -time.Minute: "",
+		2*time.Minute + 400*time.Millisecond: "the clock of this machine is 2m0s ahead of the cloud's",
+		-time.Hour:                           "the clock of this machine is 1h0m0s behind the cloud's",
+	} {
+		got := clockFindings(ahead)
+		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[0].Text != want || got[0].Status != Warning) {
+			t.Errorf("%s: got %v", ahead, got)
+		}
 	}
 }

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -77,7 +80,11 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 	if err != nil {
 		return cloud.Account{}, explain(err)
 	}
-	return cloud.Account{ID: aws.ToString(answer.Account), Name: aws.ToString(answer.Arn)}, nil
+	account := cloud.Account{ID: aws.ToString(answer.Account), Name: aws.ToString(answer.Arn)}
+	if now, ok := middleware.GetServerTime(answer.ResultMetadata); ok && !now.IsZero() {
+		account.ClockAhead = time.Since(now)
+	}
+	return account, nil
 }
 
 // Choices implements cloud.Client.
@@ -112,7 +119,8 @@ func explain(err error) error {
 	case errors.As(err, &missing):
 		return &cloud.Error{Text: fmt.Sprintf("there is no AWS profile %q", missing.Profile), Err: err, Next: "`aws configure list-profiles` lists them"}
 	case errors.As(err, &refused):
-		return &cloud.Error{Text: fmt.Sprintf("AWS refuses: %s (%s)", refused.ErrorMessage(), refused.ErrorCode()), Err: err, Next: nextFor(refused.ErrorCode())}
+		return &cloud.Error{Text: fmt.Sprintf("AWS refuses: %s (%s)", refused.ErrorMessage(), refused.ErrorCode()), Err: err,
+			Next: nextFor(refused.ErrorCode()), Unsure: isPassing(err, refused.ErrorCode())}
 	case lacksCredentials(err):
 		return &cloud.Error{Text: "there are no AWS credentials", Err: err,
 			Next: "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use `aws configure`"}
@@ -133,6 +141,15 @@ func lacksCredentials(err error) bool {
 	var sent *http.RequestSendError
 	var answered *http.ResponseError
 	return !errors.As(err, &sent) && !errors.As(err, &answered)
+}
+
+// isPassing says whether AWS is in trouble or was asked too often, rather than
+// means what it says.
+func isPassing(err error, code string) bool {
+	var answered *http.ResponseError
+	inTrouble := errors.As(err, &answered) && answered.HTTPStatusCode() >= 500
+	_, later := retry.DefaultThrottleErrorCodes[code]
+	return inTrouble || later
 }
 
 func nextFor(code string) string {

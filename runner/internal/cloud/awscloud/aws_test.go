@@ -122,22 +122,37 @@ func TestNoAnswer(t *testing.T) {
 		name       string
 		handler    http.HandlerFunc
 		text, next string
+		unsure     bool
 	}{
 		{"bad credentials", refuse(403, "InvalidClientTokenId", "The security token is invalid"), "AWS refuses: The security token is invalid (InvalidClientTokenId)",
-			"check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile"},
-		{"expired", refuse(403, "ExpiredToken", "expired"), "AWS refuses: expired (ExpiredToken)", "log in again: the credentials have run out"},
-		{"throttled", refuse(400, "Throttling", "Rate exceeded"), "AWS refuses: Rate exceeded (Throttling)", "try again in a minute"},
-		{"malformed", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Hello") }, "AWS gave no answer: ", ""},
-		{"broken off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "AWS gave no answer: ", ""},
+			"check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile", false},
+		{"in trouble", refuse(503, "ServiceUnavailable", "later"), "AWS refuses: later (ServiceUnavailable)", "", true},
+		{"expired", refuse(403, "ExpiredToken", "expired"), "AWS refuses: expired (ExpiredToken)", "log in again: the credentials have run out", false},
+		{"throttled", refuse(400, "Throttling", "Rate exceeded"), "AWS refuses: Rate exceeded (Throttling)", "try again in a minute", true},
+		{"malformed", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Hello") }, "AWS gave no answer: ", "", true},
+		{"broken off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "AWS gave no answer: ", "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := client(t, served(t, tt.handler)).Account(t.Context())
 			var told *cloud.Error
-			if !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) || told.Next != tt.next {
+			if !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) || told.Next != tt.next || told.Unsure != tt.unsure {
 				t.Errorf("got %#v", err)
 			}
 		})
+	}
+}
+
+// TestClock: how far this machine's clock is ahead of AWS's.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	access := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+		fmt.Fprint(w, identity)
+	})
+	got, err := client(t, access).Account(t.Context())
+	if err != nil || got.ClockAhead.Round(time.Minute) != time.Hour {
+		t.Errorf("got %s, %v", got.ClockAhead, err)
 	}
 }
 

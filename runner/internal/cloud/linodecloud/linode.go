@@ -20,11 +20,13 @@ import (
 type Client struct {
 	api   linodego.Client
 	token bool // there is one
+	clock *clock
 }
 
 // New makes a client. The lists need no token.
 func New(access cloud.Access) (*Client, error) {
-	api := linodego.NewClient(&http.Client{})
+	clock := &clock{}
+	api := linodego.NewClient(&http.Client{Transport: clock})
 	if url := access.Env["LINODE_URL"]; url != "" {
 		api.SetBaseURL(url)
 	}
@@ -34,7 +36,7 @@ func New(access cloud.Access) (*Client, error) {
 	}
 	api.SetRetryCount(0) // the SDK logs each to stderr, and the user is there to try again
 	api.SetLogger(silent{})
-	return &Client{api: api, token: token != ""}, nil
+	return &Client{api: api, token: token != "", clock: clock}, nil
 }
 
 // silent keeps the SDK from writing to stderr: its errors are told once.
@@ -54,11 +56,18 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 	if !c.token {
 		return cloud.Account{}, &cloud.Error{Text: "there is no Linode token", Next: "set LINODE_TOKEN"}
 	}
+	name := ""
 	profile, err := c.api.GetProfile(ctx)
+	if err == nil {
+		name = profile.Username
+	} else if isRefusal(err) { // a token may be good for clusters, and not for profiles
+		name = "somebody whose token does not say who"
+		_, err = c.api.ListLKEClusters(ctx, linodego.NewListOptions(1, ""))
+	}
 	if err != nil {
 		return cloud.Account{}, explain(ctx, err)
 	}
-	return cloud.Account{Name: profile.Username}, nil
+	return cloud.Account{Name: name, ClockAhead: c.clock.ahead}, nil
 }
 
 // Choices implements cloud.Client.
@@ -134,6 +143,13 @@ func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
 	return choices, nil
 }
 
+// isRefusal says whether Linode does not take the token, for this or for
+// anything.
+func isRefusal(err error) bool {
+	var answer *linodego.Error
+	return errors.As(err, &answer) && (answer.Code == http.StatusUnauthorized || answer.Code == http.StatusForbidden)
+}
+
 // explain says in a sentence why Linode gave no answer.
 func explain(ctx context.Context, err error) error {
 	if late := cloud.Late("Linode", ctx.Err()); late != nil { // the SDK does not hand it on
@@ -151,5 +167,5 @@ func explain(ctx context.Context, err error) error {
 		next = "try again in a minute"
 	}
 	text := strings.TrimPrefix(refused.Message, "[reason] ")
-	return &cloud.Error{Text: fmt.Sprintf("Linode refuses: %s (%d)", text, refused.Code), Err: err, Next: next}
+	return &cloud.Error{Text: fmt.Sprintf("Linode refuses: %s (%d)", text, refused.Code), Err: err, Next: next, Unsure: !isRefusal(err)}
 }

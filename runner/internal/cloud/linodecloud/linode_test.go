@@ -82,23 +82,44 @@ func TestNoAnswer(t *testing.T) {
 		name, token string
 		handler     http.HandlerFunc
 		text, next  string
+		unsure      bool
 	}{
-		{"no token", "", nil, "there is no Linode token", "set LINODE_TOKEN"},
-		{"bad token", "x", refuse(401, "Invalid Token"), "Linode refuses: Invalid Token (401)", "check LINODE_TOKEN"},
-		{"throttled", "x", refuse(429, "Too many requests"), "Linode refuses: Too many requests (429)", "try again in a minute"},
+		{"no token", "", nil, "there is no Linode token", "set LINODE_TOKEN", false},
+		{"bad token", "x", refuse(401, "Invalid Token"), "Linode refuses: Invalid Token (401)", "check LINODE_TOKEN", false},
+		{"throttled", "x", refuse(429, "Too many requests"), "Linode refuses: Too many requests (429)", "try again in a minute", true},
 		{"malformed", "x", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, "<html>Hello")
-		}, "Linode gave no answer: ", ""},
+		}, "Linode gave no answer: ", "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := client(t, tt.token, tt.handler).Account(t.Context())
 			var told *cloud.Error
-			if !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) || told.Next != tt.next {
+			if !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) || told.Next != tt.next || told.Unsure != tt.unsure {
 				t.Errorf("got %#v", err)
 			}
 		})
+	}
+}
+
+// TestTokenForClustersOnly is good, though it may not read profiles; the answer
+// also tells the time.
+func TestTokenForClustersOnly(t *testing.T) {
+	t.Parallel()
+	c := client(t, "x", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		if strings.HasSuffix(r.URL.Path, "/lke/clusters") {
+			fmt.Fprint(w, `{"data": [], "page": 1, "pages": 1, "results": 0}`)
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"errors": [{"reason": "Your OAuth token is not authorized to use this endpoint."}]}`)
+	})
+	account, err := c.Account(t.Context())
+	if err != nil || account.Name == "" || account.ClockAhead.Round(time.Minute) != -time.Hour {
+		t.Errorf("got %+v, %v", account, err)
 	}
 }
 
