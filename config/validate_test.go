@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -152,7 +153,7 @@ func TestJoin(t *testing.T) {
 	if err := Join(nil, nil); err != nil {
 		t.Errorf("nothing is %v", err)
 	}
-	if err := Join(nil, flag); err != error(flag) {
+	if err := Join(nil, flag); !errors.Is(err, flag) {
 		t.Errorf("one is %v", err)
 	}
 	if err := Join(flag, nil, two, two); err == nil || err.Error() != "5 problems in the configuration:\n  --stack: no stack; name it\n  a\n  b; mend them\n  a\n  b; mend them" {

@@ -59,7 +59,7 @@ func (c *change) listStates(ctx context.Context) error {
 		options.Command, options.StackFile, options.SecretsFile = engine, c.settings.Config.Content, c.settings.Secrets.Content
 	}
 	var err error
-	if c.session.stacks, err = stacks.Open(ctx, options); err != nil {
+	if c.stacks, err = stacks.Open(ctx, options); err != nil {
 		return err
 	}
 	return c.checkStates(ctx)
@@ -115,7 +115,7 @@ func (c *change) begin(ctx context.Context) error {
 	if with == "passphrase" {
 		with = "the new passphrase"
 	}
-	text := fmt.Sprintf("Encrypt the secrets of %s and the states of %d projects anew, with %s?", c.settings.Stack.Text, len(c.session.stacks.Projects()), with)
+	text := fmt.Sprintf("Encrypt the secrets of %s and the states of %d projects anew, with %s?", c.settings.Stack.Text, len(c.stacks.Projects()), with)
 	if err := confirmSecrets(ctx, c.deps, c.options, "change-provider", text); err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 func (c *change) carryOut(ctx context.Context) error {
 	scheme := c.to.Scheme()
 	to := stacks.Encryption{Salt: scheme.Salt, Provider: scheme.Provider, DataKey: scheme.DataKey, Env: c.newEnv}
-	for _, project := range c.session.stacks.Projects() {
-		changed, err := c.session.stacks.Reencrypt(ctx, project, to)
+	for _, project := range c.stacks.Projects() {
+		changed, err := c.stacks.Reencrypt(ctx, project, to)
 		if err != nil {
 			return err
 		}

@@ -53,7 +53,8 @@ func needsSecrets(operation string) bool { return operation == event.Up || opera
 func (s *session) missingSecrets(o sessionOptions) []config.Problem {
 	problems := s.missingPassphrase(o)
 	for _, lack := range s.lackingSecrets(o) {
-		if !o.Interactive && !o.Secrets.gives(lack.secret.Key) && !(o.Secrets.Generate && lack.secret.Generate != projects.None) {
+		made := o.Secrets.Generate && lack.secret.Generate != projects.None
+		if !o.Interactive && !o.Secrets.gives(lack.secret.Key) && !made {
 			problems = append(problems, lack.problem(s.settings))
 		}
 	}

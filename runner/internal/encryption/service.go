@@ -80,7 +80,7 @@ func (s *Service) open(ctx context.Context, mayExist bool) error {
 	if s.scheme.Provider != "" {
 		args = append(args, "--secrets-provider", s.scheme.Provider)
 	}
-	if _, err := s.run(ctx, "", args...); err != nil && !(mayExist && strings.Contains(err.Error(), "already exists")) {
+	if _, err := s.run(ctx, "", args...); err != nil && (!mayExist || !strings.Contains(err.Error(), "already exists")) {
 		return err
 	}
 	file, err := s.read()

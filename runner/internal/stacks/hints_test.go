@@ -67,7 +67,7 @@ func TestHintOfAFailedOperation(t *testing.T) {
 		t.Errorf("got %v, want it with a hint", err)
 	}
 	gone := &UnreachableError{Err: errors.New("configured Kubernetes cluster is unreachable")}
-	if err := withHint(gone, ""); err != error(gone) {
+	if err := withHint(gone, ""); !errors.Is(err, gone) || errors.As(err, &hinted) {
 		t.Errorf("an error that knows better got a hint: %v", err)
 	}
 }

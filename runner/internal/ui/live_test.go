@@ -321,7 +321,7 @@ func TestLiveMemoryIsFlat(t *testing.T) {
 	ticks := make(chan time.Time)
 	o.Ticks = ticks
 	l := ui.NewLive(&counter{}, o)
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	held := func(events []event.Event) uint64 {
 		for _, e := range events {
 			l.Emit(e)
