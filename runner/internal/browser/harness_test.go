@@ -67,7 +67,7 @@ type view struct {
 }
 
 // open shows a page to somebody with a colour scheme, on a screen of a width.
-func open(t *testing.T, browser context.Context, page, scheme string, width int64) *view {
+func open(browser context.Context, t *testing.T, page, scheme string, width int64) *view {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

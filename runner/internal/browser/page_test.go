@@ -65,7 +65,7 @@ func TestPages(t *testing.T) {
 			scheme string
 			width  int64
 		}{{"light", 1280}, {"dark", 1280}, {"light", 390}} {
-			v := open(t, browser, page, person.scheme, person.width)
+			v := open(browser, t, page, person.scheme, person.width)
 			kind := person.scheme
 			if person.width < 500 {
 				kind = "phone"
@@ -147,7 +147,7 @@ const problems = `(() => {
 func TestReportByKeyboard(t *testing.T) {
 	t.Parallel()
 	script := uitest.AWSFailure()
-	v := open(t, start(t), reportOf(t, uitest.Play(script)), "light", 1280)
+	v := open(start(t), t, reportOf(t, uitest.Play(script)), "light", 1280)
 	reachable := ask[int](v, `[...document.querySelectorAll("a, summary, [tabindex='0']")].filter(e => e.checkVisibility({contentVisibilityAuto: true})).length`)
 	seen := map[string]bool{}
 	for range reachable {

@@ -26,15 +26,15 @@ func newKindRegistry(t *testing.T, images ...string) *kindStack {
 	return s
 }
 
-// wired holds that a node and the cluster know of the registry, or do not.
-func (s *kindStack) wired(want bool) {
+// wired holds that a node and the cluster know of the registry.
+func (s *kindStack) wired() {
 	s.Helper()
 	n := s.machine.Get("mara-dev-control-plane")
-	if got := strings.Contains(n.Files[hostsOf], `[host."http://mara-dev-registry:5000"]`); got != want {
-		s.Errorf("the node knows the registry: %t, want %t", got, want)
+	if got := strings.Contains(n.Files[hostsOf], `[host."http://mara-dev-registry:5000"]`); !got {
+		s.Error("the node does not know the registry")
 	}
-	if got := strings.Contains(n.ConfigMaps["local-registry-hosting"], `host: "localhost:5001"`); got != want {
-		s.Errorf("the cluster has the ConfigMap: %t, want %t", got, want)
+	if got := strings.Contains(n.ConfigMaps["local-registry-hosting"], `host: "localhost:5001"`); !got {
+		s.Error("the cluster does not have the ConfigMap")
 	}
 }
 
@@ -46,7 +46,7 @@ func TestKindRegistryLifecycle(t *testing.T) {
 	up := s.up(t.Context())
 	s.works(up, "Cluster create", "Registry create")
 	s.leaves(node, "container "+registry, network, "volume "+registry)
-	s.wired(true)
+	s.wired()
 	c := s.machine.Get(registry)
 	if p := c.Ports["5000/tcp"]; p.Host != 5001 || p.Address != "127.0.0.1" || c.Labels["mara.dev/stack"] != "dev" {
 		t.Errorf("the container is %+v", c)
@@ -66,12 +66,12 @@ func TestKindRegistryLifecycle(t *testing.T) {
 	if o := s.up(t.Context()); o.err != nil || !strings.Contains(strings.Join(o.steps, ", "), "Registry update") {
 		t.Fatalf("%v: %v\n%s", o.err, o.steps, o.text)
 	}
-	s.wired(true)
+	s.wired()
 
 	// Another image: the container is replaced.
 	s.registry.Image = pulumi.String("registry:new")
 	s.works(s.up(t.Context()), "Registry delete-replaced", "Registry replace", "Registry create-replacement")
-	s.wired(true)
+	s.wired()
 
 	// Its container is deleted by hand, the images in its volume stay.
 	s.machine.Remove(registry)
@@ -101,7 +101,7 @@ func TestKindRegistryHeals(t *testing.T) {
 		}
 	}
 	s.works(s.up(t.Context()), "Registry update")
-	s.wired(true)
+	s.wired()
 	if c := s.machine.Get(registry); !c.Running || len(c.Networks) != 1 {
 		t.Errorf("the container is %+v", c)
 	}
@@ -133,7 +133,7 @@ func TestKindRegistryFails(t *testing.T) {
 	s.fails(s.up(t.Context()), "has not answered at http://127.0.0.1:5001/v2/", "docker logs mara-dev-registry")
 	s.machine.Silence(false)
 	s.works(s.up(t.Context()), "Registry update")
-	s.wired(true)
+	s.wired()
 
 	// Left by a run that was killed.
 	s.forget()
