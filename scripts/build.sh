@@ -4,6 +4,6 @@ set -eu
 cd "$(dirname "$0")/.."
 mkdir -p bin
 # One after the other: each link takes gigabytes of memory.
-go build -buildvcs=false -ldflags='-s -w' -o bin/runner ./runner
-go build -buildvcs=false -ldflags='-s -w' -o bin/mara-engine ./runner/mara-engine
-go build -buildvcs=false -ldflags='-s -w' -o bin/pulumi-resource-kind ./runner/pulumi-resource-kind
+scripts/gobuild.sh bin/runner ./runner
+scripts/gobuild.sh bin/mara-engine ./runner/mara-engine
+scripts/gobuild.sh bin/pulumi-resource-kind ./runner/pulumi-resource-kind

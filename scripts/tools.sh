@@ -4,6 +4,5 @@
 set -eu
 cd "$(dirname "$0")/tools"
 version=$(go list -m -f '{{.Version}}' github.com/pulumi/pulumi/pkg/v3)
-go build -buildvcs=false \
-  -ldflags="-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${version#v}" \
-  -o ../../bin/pulumi github.com/pulumi/pulumi/pkg/v3/cmd/pulumi
+../gobuild.sh ../../bin/pulumi github.com/pulumi/pulumi/pkg/v3/cmd/pulumi \
+  "-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${version#v}"
