@@ -150,6 +150,21 @@ func (c configuration) layers(key config.Key) []layer {
 	return layers
 }
 
+// onKey is what runs a command about one key.
+func onKey(d Deps, run func(d Deps, o commonOptions, key string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		common, err := parseCommon(c, d)
+		if err != nil {
+			return err
+		}
+		key, err := oneKey(c)
+		if err != nil {
+			return err
+		}
+		return run(d, common, key)
+	}
+}
+
 // oneKey is the only argument of a command.
 func oneKey(c *cli.Context) (string, error) {
 	given, err := arguments(c, 1)

@@ -19,18 +19,8 @@ func configExplainCommand(d Deps) *cli.Command {
 		Description: "Shows the value, its origin and what it overrides, the meaning of the key, its default and what it takes, and\n" +
 			"the projects that read it.\n\n" +
 			"Example:\n  runner config explain eks:k8s_version -s dev\n\n" + exitText(exitDone, exitUsage, exitConfig),
-		Flags: configFlags(outputFlag("text", "json")),
-		Action: func(c *cli.Context) error {
-			common, err := parseCommon(c, d)
-			if err != nil {
-				return err
-			}
-			key, err := oneKey(c)
-			if err != nil {
-				return err
-			}
-			return runConfigExplain(d, common, key)
-		},
+		Flags:  configFlags(outputFlag("text", "json")),
+		Action: onKey(d, runConfigExplain),
 	}
 }
 

@@ -142,18 +142,8 @@ func configGetCommand(d Deps) *cli.Command {
 		Description: "A list or a map is printed as YAML on one line, which `runner config set` takes. A key that has no value ends\n" +
 			"with exit code 3.\n\nExample:\n  runner config get eks:k8s_version -s dev\n\n" +
 			exitText(exitDone, exitUsage, exitConfig),
-		Flags: configFlags(outputFlag("text", "json")),
-		Action: func(c *cli.Context) error {
-			common, err := parseCommon(c, d)
-			if err != nil {
-				return err
-			}
-			key, err := oneKey(c)
-			if err != nil {
-				return err
-			}
-			return runConfigGet(d, common, key)
-		},
+		Flags:  configFlags(outputFlag("text", "json")),
+		Action: onKey(d, runConfigGet),
 	}
 }
 

@@ -42,18 +42,8 @@ func configUnsetCommand(d Deps) *cli.Command {
 		Name: "unset", Usage: "take one value out of the stack file", ArgsUsage: "KEY",
 		Description: "The key is at its default after that. Everything else in the file stays as it is.\n\n" +
 			"Example:\n  runner config unset eks:k8s_version -s dev\n\n" + exitText(exitDone, exitUsage, exitConfig),
-		Flags: configFlags(),
-		Action: func(c *cli.Context) error {
-			common, err := parseCommon(c, d)
-			if err != nil {
-				return err
-			}
-			key, err := oneKey(c)
-			if err != nil {
-				return err
-			}
-			return runConfigUnset(d, common, key)
-		},
+		Flags:  configFlags(),
+		Action: onKey(d, runConfigUnset),
 	}
 }
 
