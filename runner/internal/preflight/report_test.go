@@ -118,7 +118,7 @@ state
 func TestColour(t *testing.T) {
 	t.Parallel()
 	text := report().Text(Style{Colour: true})
-	if !strings.Contains(text, "\x1b[31mproblem  \x1b[0mconfiguration") || !strings.Contains(text, "\x1b[32mok       \x1b[0mDocker") {
+	if !strings.Contains(text, "\x1b[31mproblem\x1b[0m  configuration") || !strings.Contains(text, "\x1b[32mok\x1b[0m       Docker") {
 		t.Errorf("got %q", text)
 	}
 	if plain := report().Text(Style{}); strings.Contains(plain, "\x1b") {

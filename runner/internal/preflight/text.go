@@ -3,7 +3,8 @@ package preflight
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"mara/runner/internal/typeset"
 )
 
 // Look of a report as text.
@@ -48,14 +49,21 @@ func (r Report) group(group Group, style Style) string {
 
 // finding is a finding on a line of its own, with the remedy below.
 func (s Style) finding(title string, f Finding) string {
-	line := fmt.Sprintf("%s: %s", title, f.Text)
-	text := strings.Repeat(" ", statusIndent) + s.paint(f.Status, fmt.Sprintf("%-*s", textIndent-statusIndent, f.Status)) +
-		s.wrap(line, textIndent) + "\n"
+	status := strings.Repeat(" ", statusIndent) + s.paint(f.Status, string(f.Status))
+	text := s.wrap(typeset.Pad(status, textIndent)+title+": "+inline(f.Text), textIndent)
 	if f.Remedy != "" {
-		text += strings.Repeat(" ", textIndent) + arrow + s.wrap(f.Remedy, textIndent+len(arrow)) + "\n"
+		text += s.wrap(strings.Repeat(" ", textIndent)+arrow+inline(f.Remedy), textIndent+len(arrow))
 	}
 	return text
 }
+
+// wrap is a line in as many as it needs.
+func (s Style) wrap(line string, indent int) string {
+	return typeset.Wrap(line, s.Width, indent) + "\n"
+}
+
+// inline is a text of several lines on a single one.
+func inline(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Sum says how many findings of each status there are, the worst first.
 func (r Report) Sum() string {
@@ -83,29 +91,4 @@ func (s Style) paint(status Status, text string) string {
 		return text
 	}
 	return "\x1b[" + colours[status] + "m" + text + "\x1b[0m"
-}
-
-// wrap breaks a text that begins at an indent at spaces, so that it fits, and
-// indents what follows. A longer word stays whole: it may be a command to copy.
-func (s Style) wrap(text string, indent int) string {
-	if s.Width <= 0 {
-		return text
-	}
-	var b strings.Builder
-	used := indent
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case used+1+n > s.Width:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			used = indent
-		default:
-			b.WriteByte(' ')
-			used++
-		}
-		b.WriteString(word)
-		used += n
-	}
-	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/typeset"
 )
 
 // differences lists what a look for drift has found, by project.
@@ -13,9 +14,9 @@ func (e ending) differences() string {
 		if len(s.Differences) == 0 {
 			continue
 		}
-		b.WriteString("\n" + e.paint.bold(wrap(s.Title+" ("+s.Name+")", e.width, 2)) + "\n")
+		b.WriteString("\n" + e.paint.bold(typeset.Wrap(s.Title+" ("+s.Name+")", e.width, 2)) + "\n")
 		for _, d := range s.Differences {
-			b.WriteString(wrap("  "+difference(d), e.width, 6) + "\n")
+			b.WriteString(typeset.Wrap("  "+difference(d), e.width, 6) + "\n")
 		}
 	}
 	return b.String()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/typeset"
 )
 
 // ending is what stands at the end of a run: why it failed, what became of
@@ -36,7 +37,7 @@ func (e ending) failures() string {
 func (e ending) failure(s event.Step) string {
 	var b strings.Builder
 	title := fmt.Sprintf("FAILED %s (%s)", s.Title, s.Name)
-	b.WriteString("\n" + e.paint.red(wrap(title, e.width, 2)) + "\n")
+	b.WriteString("\n" + e.paint.red(typeset.Wrap(title, e.width, 2)) + "\n")
 	for _, d := range s.Errors() {
 		if r := d.Resource.String(); r != "" {
 			b.WriteString("  " + e.paint.bold(r) + "\n")
@@ -124,5 +125,5 @@ func (e ending) totals() string {
 	if s.Simulated {
 		text += " " + mark
 	}
-	return "\n" + e.paint.result(s.Outcome(), wrap(text, e.width, 2)) + "\n"
+	return "\n" + e.paint.result(s.Outcome(), typeset.Wrap(text, e.width, 2)) + "\n"
 }

@@ -24,6 +24,3 @@ func Composed(o LiveOptions, events []event.Event, at time.Time, width, height i
 	above, lines := l.compose(at, width, height)
 	return above, strings.Join(lines, "\n") + "\n"
 }
-
-// Cells is the width of a text on a terminal.
-func Cells(text string) int { return cells(withoutColour(text)) }

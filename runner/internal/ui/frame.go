@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/typeset"
 )
 
 // frame draws the live view at one moment: a line for every project and a
@@ -55,7 +56,7 @@ func (f frame) line() *line { return newLine(f.width-1, f.glyphs) }
 func (f frame) nameWidth() int {
 	widest := 0
 	for _, s := range f.summary.Steps {
-		widest = max(widest, cells(s.Name))
+		widest = max(widest, typeset.Cells(s.Name))
 	}
 	return min(widest, max(12, f.width*2/5))
 }
@@ -65,9 +66,9 @@ func (f frame) step(s event.Step, nameWidth int) string {
 	sign, paint, took, detail := f.state(s)
 	l := f.line()
 	l.add(sign+" ", paint)
-	name := cutMiddle(s.Name, nameWidth, f.glyphs.more)
+	name := typeset.CutMiddle(s.Name, nameWidth, f.glyphs.more)
 	l.add(name, f.namePaint(s))
-	l.space(nameWidth - cells(name) + 1)
+	l.space(nameWidth - typeset.Cells(name) + 1)
 	if took != "" || f.width >= narrow {
 		l.add(fmt.Sprintf("%*s  ", timeWidth, took), f.paint.dim)
 	}
@@ -219,7 +220,7 @@ func (f frame) progress() string {
 	}
 	text := strings.Join(parts, "  ")
 	l := f.line()
-	f.bar(l, min(40, l.left-cells(text)-1), forecast.share)
+	f.bar(l, min(40, l.left-typeset.Cells(text)-1), forecast.share)
 	l.add(text, unpainted)
 	return l.String()
 }
@@ -229,7 +230,7 @@ func (f frame) hint() string {
 	s := f.summary
 	waiting := s.Running()
 	who := names(waiting)
-	if len(waiting) > 3 || cells(who) > f.width/3 {
+	if len(waiting) > 3 || typeset.Cells(who) > f.width/3 {
 		who = plural(len(waiting), "project", "projects")
 	}
 	l := f.line()

@@ -3,7 +3,7 @@ package ui
 import (
 	"strings"
 
-	"github.com/mattn/go-runewidth"
+	"mara/runner/internal/typeset"
 )
 
 // line is one line of the live view. It never grows beyond its width in cells
@@ -22,9 +22,9 @@ func (l *line) add(text string, paint func(string) string) {
 	if l.left <= 0 {
 		return
 	}
-	n := cells(text)
+	n := typeset.Cells(text)
 	if n > l.left {
-		text, n = cutCells(text, l.left, l.more), l.left // nothing comes after a cut
+		text, n = typeset.Cut(text, l.left, l.more), l.left // nothing comes after a cut
 	}
 	l.left -= n
 	l.text.WriteString(paint(text))
@@ -37,18 +37,3 @@ func (l *line) space(n int) { l.add(strings.Repeat(" ", max(0, n)), unpainted) }
 func (l *line) String() string { return strings.TrimRight(l.text.String(), " ") }
 
 func unpainted(text string) string { return text }
-
-// cells is the width of a text on a terminal.
-func cells(text string) int { return measure().StringWidth(text) }
-
-// cutCells shortens a text to a width on a terminal.
-func cutCells(text string, width int, more string) string {
-	if cells(text) <= width {
-		return text
-	}
-	return measure().Truncate(text, width, more)
-}
-
-// measure does not look at the locale: characters of ambiguous width are
-// narrow wherever one would run this.
-func measure() *runewidth.Condition { return &runewidth.Condition{StrictEmojiNeutral: true} }

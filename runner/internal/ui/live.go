@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/typeset"
 )
 
 // TickRate is how often the live view is usually painted.
@@ -109,7 +110,7 @@ func (p *Plain) cause(project string) {
 		return
 	}
 	if errs := step.Errors(); len(errs) > 0 {
-		p.line("  "+cut(oneLine(errs[0]), most), 4, p.paint.red)
+		p.line("  "+typeset.Cut(oneLine(errs[0]), most, "…"), 4, p.paint.red)
 	}
 }
 

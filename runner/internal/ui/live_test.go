@@ -12,6 +12,7 @@ import (
 
 	"mara/runner/internal/event"
 	"mara/runner/internal/event/eventtest"
+	"mara/runner/internal/typeset"
 	"mara/runner/internal/ui"
 	"mara/runner/internal/ui/uitest"
 )
@@ -138,7 +139,7 @@ func TestLiveFitsTheTerminal(t *testing.T) {
 					t.Errorf("%s at %v: %d lines on %d", name, at, len(lines), size[1])
 				}
 				for _, line := range lines {
-					if n := ui.Cells(line); n > 0 && n >= size[0] {
+					if n := typeset.Cells(line); n > 0 && n >= size[0] {
 						t.Errorf("%s at %v: %d cells at width %d: %q", name, at, n, size[0], line)
 					}
 				}

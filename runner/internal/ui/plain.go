@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/typeset"
 )
 
 const (
@@ -140,7 +141,7 @@ func (p *Plain) print(text string) {
 
 // line prints a line, wrapped.
 func (p *Plain) line(text string, indent int, paint func(string) string) {
-	p.print(paint(wrap(text, p.o.Width, indent)) + "\n")
+	p.print(paint(typeset.Wrap(text, p.o.Width, indent)) + "\n")
 }
 
 // plural adds what a number of things is called.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mara/runner/internal/typeset"
 )
 
 // The control sequences that the live view needs. No mode of the terminal stays
@@ -86,7 +88,7 @@ func (s *screen) remember(frame []string, width int) {
 	s.frame, s.width = frame, width
 	s.cells = s.cells[:0]
 	for _, text := range frame {
-		s.cells = append(s.cells, cells(withoutColour(text)))
+		s.cells = append(s.cells, typeset.Cells(text))
 	}
 }
 
@@ -96,16 +98,4 @@ func (s *screen) leave() {
 		s.out.write([]byte("\n"))
 	}
 	s.frame, s.cells = nil, nil
-}
-
-// withoutColour removes what a palette has added.
-func withoutColour(text string) string {
-	for {
-		before, after, found := strings.Cut(text, "\x1b[")
-		if !found {
-			return text
-		}
-		_, after, _ = strings.Cut(after, "m")
-		text = before + after
-	}
 }

@@ -3,7 +3,8 @@ package ui
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"mara/runner/internal/typeset"
 )
 
 // column is a column of a table.
@@ -42,10 +43,10 @@ func table(columns []column, rows [][]string, width int, paint func(row, col int
 func fit(columns []column, rows [][]string, width int) (keep, sizes []int) {
 	sizes = make([]int, len(columns))
 	for i, c := range columns {
-		sizes[i] = utf8.RuneCountInString(c.title)
+		sizes[i] = typeset.Cells(c.title)
 		empty := true
 		for _, row := range rows {
-			sizes[i] = max(sizes[i], utf8.RuneCountInString(row[i]))
+			sizes[i] = max(sizes[i], typeset.Cells(row[i]))
 			empty = empty && row[i] == ""
 		}
 		if !empty || !c.optional {
@@ -86,12 +87,11 @@ func total(keep, sizes []int) int {
 func writeRow(b *strings.Builder, cells []string, keep, sizes []int, paint func(col int, text string) string) {
 	var line strings.Builder
 	for i, col := range keep {
-		text := cells[col]
-		pad := strings.Repeat(" ", sizes[col]-utf8.RuneCountInString(text)+2)
-		if i == len(keep)-1 {
-			pad = ""
+		text := paint(col, cells[col])
+		if i < len(keep)-1 {
+			text = typeset.Pad(text, sizes[col]+2)
 		}
-		line.WriteString(paint(col, text) + pad)
+		line.WriteString(text)
 	}
 	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 }
@@ -103,30 +103,11 @@ func cutRows(columns []column, rows [][]string, sizes []int) [][]string {
 		out[r] = slices.Clone(row)
 		for col, text := range row {
 			if columns[col].middle {
-				out[r][col] = cutMiddle(text, sizes[col], "…")
+				out[r][col] = typeset.CutMiddle(text, sizes[col], "…")
 			} else {
-				out[r][col] = cut(text, sizes[col])
+				out[r][col] = typeset.Cut(text, sizes[col], "…")
 			}
 		}
 	}
 	return out
-}
-
-// cutMiddle shortens a text to n characters and keeps both of its ends.
-func cutMiddle(text string, n int, more string) string {
-	runes := []rune(text)
-	if len(runes) <= n {
-		return text
-	}
-	head := n / 2
-	tail := n - head - utf8.RuneCountInString(more)
-	return string(runes[:head]) + more + string(runes[len(runes)-tail:])
-}
-
-// cut shortens a text to n characters.
-func cut(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	return string([]rune(text)[:n-1]) + "…"
 }

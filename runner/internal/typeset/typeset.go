@@ -1,0 +1,63 @@
+// Package typeset fits text into the width of a terminal. It counts in cells,
+// the places of a line that a character takes: none for an escape sequence, two
+// for most characters of East Asia.
+package typeset
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Cells is the width of a text.
+func Cells(text string) int { return ansi.StringWidth(text) }
+
+// Cut shortens a text to a width; more stands for what is cut off.
+func Cut(text string, width int, more string) string { return ansi.Truncate(text, width, more) }
+
+// CutMiddle shortens a text to a width and keeps both of its ends.
+func CutMiddle(text string, width int, more string) string {
+	all := Cells(text)
+	if all <= width {
+		return text
+	}
+	head := width / 2
+	room := max(0, width-head-Cells(more))
+	tail := ansi.TruncateLeft(text, all-room, "")
+	if Cells(tail) > room { // a wide character stands across the cut
+		tail = ansi.TruncateLeft(text, all-room+1, "")
+	}
+	return Cut(text, head, "") + more + tail
+}
+
+// Pad appends spaces to a text until it is as wide as width.
+func Pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-Cells(text)))
+}
+
+// Wrap breaks a line at spaces so that it fits into width cells, and indents
+// what follows the first line. A word longer than that stays whole, and so does
+// one with hyphens, at which the libraries at hand would break: it may be a
+// command or an address to copy. A width of zero wraps nothing.
+func Wrap(line string, width, indent int) string {
+	if width <= 0 || Cells(line) <= width {
+		return line
+	}
+	var b strings.Builder
+	used := 0
+	for i, word := range strings.Split(line, " ") {
+		n := Cells(word)
+		switch {
+		case i == 0:
+		case used+1+n > width && used > indent:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			used = indent
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
+}
