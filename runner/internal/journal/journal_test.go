@@ -174,6 +174,25 @@ func TestLogTellsOfRetries(t *testing.T) {
 	}
 }
 
+func TestLogTellsWhatStaysTheSame(t *testing.T) {
+	t.Parallel()
+	bucket := event.Resource{Type: "aws:s3/bucket:Bucket", Name: "logs"}
+	r := write(t, t.TempDir(), start, []event.Event{
+		{Type: event.RunStarted, Time: start, Operation: event.Refresh, Provider: "aws", Stack: "dev", Projects: []event.Project{{Name: "a"}}},
+		{Type: event.StepStarted, Time: start, Project: "a"},
+		{Type: event.StepProgress, Time: start, Project: "a", Resource: bucket, Action: event.Reload, Status: event.ActionStarted},
+		{Type: event.StepProgress, Time: start, Project: "a", Resource: bucket, Action: event.Same, Status: event.ActionDone},
+	})
+	text, err := os.ReadFile(filepath.Join(r.Dir, "logs", "a.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "19:30:00.250 refresh started aws:s3/bucket:Bucket logs\n19:30:00.250 unchanged aws:s3/bucket:Bucket logs\n"
+	if _, rest, _ := strings.Cut(string(text), "\n"); rest != want {
+		t.Errorf("got %q, want %q", rest, want)
+	}
+}
+
 func TestSimulatedIsInEveryFile(t *testing.T) {
 	t.Parallel()
 	r := write(t, t.TempDir(), start, eventtest.Simulated())

@@ -95,6 +95,9 @@ func describe(s *event.Summary, e event.Event) string {
 	case event.StepStarted:
 		return heading(s, e)
 	case event.StepProgress:
+		if e.Action == event.Same {
+			return "unchanged " + e.Resource.String()
+		}
 		return withMessage(fmt.Sprintf("%s %s %s", e.Action, e.Status, e.Resource), e.Message)
 	case event.StepLog:
 		return withMessage(strings.TrimSpace(fmt.Sprintf("%s %s", e.Severity, e.Resource)), e.Message)

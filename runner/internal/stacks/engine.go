@@ -30,6 +30,7 @@ type engineEvents struct {
 	changes    event.Changes   // of the engine's own summary
 	summed     bool            // there was one
 	finished   event.Changes   // resources done so far
+	begun      map[string]bool // URNs of what was told to have started
 	references map[string]bool // fully qualified names of stacks that were read
 	errors     []string        // error diagnostics, in order
 	failed     []string        // resources whose action failed
@@ -42,6 +43,7 @@ func newEngineEvents(emit func(event.Event)) *engineEvents {
 		emit:       emit,
 		stop:       make(chan struct{}),
 		done:       make(chan struct{}),
+		begun:      map[string]bool{},
 		references: map[string]bool{},
 	}
 	go e.read()
@@ -107,9 +109,7 @@ func (e *engineEvents) started(step apitype.StepEventMetadata) {
 
 func (e *engineEvents) ended(step apitype.StepEventMetadata) {
 	e.noteOutputs(step)
-	if action, shown := actionOf(step); shown {
-		e.finished = e.finished.Count(action)
-	}
+	e.finished = e.finished.Plus(changesOf(map[apitype.OpType]int{step.Op: 1}))
 	e.progress(step, event.ActionDone)
 }
 
@@ -119,11 +119,16 @@ func (e *engineEvents) broken(step apitype.StepEventMetadata) {
 }
 
 // progress reports a resource that something happens to. What stays the same
-// is only counted.
+// is only counted, unless it was worked on to find that out, as in a refresh.
 func (e *engineEvents) progress(step apitype.StepEventMetadata, status event.Status) {
 	action, shown := actionOf(step)
-	if !shown || action == event.Same {
+	if !shown || action == event.Same && !e.begun[step.URN] {
 		return
+	}
+	if status == event.ActionStarted {
+		e.begun[step.URN] = true
+	} else {
+		delete(e.begun, step.URN)
 	}
 	counts := e.finished
 	e.emit(event.Event{

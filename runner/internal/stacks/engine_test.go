@@ -45,6 +45,8 @@ func TestEngineEvents(t *testing.T) {
 			pre(apitype.OpCreateReplacement, bucket, "logs"), pre(apitype.OpReplace, bucket, "logs"), pre(apitype.OpDeleteReplaced, bucket, "logs"),
 		}, []string{"step.progress " + bucket + " logs replace started"}},
 		{"what stays the same is only counted", []apitype.EngineEvent{pre(apitype.OpSame, bucket, "logs"), out(apitype.OpSame)}, nil},
+		{"what a refresh finds the same has ended", []apitype.EngineEvent{pre(apitype.OpRefresh, bucket, "logs"), out(apitype.OpSame)},
+			[]string{"step.progress " + bucket + " logs refresh started", "step.progress " + bucket + " logs same done"}},
 		{"stack, providers and references are not shown", []apitype.EngineEvent{
 			pre(apitype.OpCreate, stackType, "vpc-dev"), pre(apitype.OpCreate, "pulumi:providers:aws", "default"), pre(apitype.OpRead, referenceType, "x"),
 		}, nil},
@@ -88,7 +90,8 @@ func TestEngineEvents(t *testing.T) {
 	}
 }
 
-// TestProgressCounts: every progress event tells what is done so far.
+// TestProgressCounts: every progress event tells what is done so far, counted as
+// in the engine's own summary, so that at the end both are the same.
 func TestProgressCounts(t *testing.T) {
 	t.Parallel()
 	var counts []event.Changes
@@ -98,12 +101,14 @@ func TestProgressCounts(t *testing.T) {
 		}
 	})
 	for _, m := range []apitype.StepEventMetadata{
-		metadata(apitype.OpSame, "a:b:C", "1"), metadata(apitype.OpCreate, "a:b:C", "2"), metadata(apitype.OpDelete, "a:b:C", "3"),
+		metadata(apitype.OpSame, "a:b:C", "1"), metadata(apitype.OpCreate, "a:b:C", "2"), metadata(apitype.OpRead, referenceType, "x"),
+		metadata(apitype.OpCreate, "pulumi:providers:a", "default"), metadata(apitype.OpCreate, stackType, "vpc-dev"),
+		metadata(apitype.OpImport, "a:b:C", "3"), metadata(apitype.OpDelete, "a:b:C", "4"),
 	} {
 		e.ended(m)
 	}
 	e.wait()
-	want := []event.Changes{{Create: 1, Same: 1}, {Create: 1, Delete: 1, Same: 1}}
+	want := []event.Changes{{Create: 1, Same: 1}, {Create: 4, Same: 1}, {Create: 4, Delete: 1, Same: 1}}
 	if diff := cmp.Diff(want, counts); diff != "" {
 		t.Error(diff)
 	}
