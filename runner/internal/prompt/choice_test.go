@@ -49,6 +49,7 @@ func TestChoose(t *testing.T) {
 	choice := prompt.Choice{
 		Question: prompt.Question{Text: "Which?", Default: "b"},
 		Options:  []prompt.Option{{Value: "a", Note: "the first"}, {Value: "b"}, {Value: "c"}},
+		Other:    true,
 	}
 	for _, test := range []struct {
 		name, keys string
@@ -67,7 +68,6 @@ func TestChoose(t *testing.T) {
 			t.Parallel()
 			person, side := prompttest.Open(t)
 			before := prompttest.State(t, side)
-			choice.Other = true
 			answer := ask(t, side, func(terminal prompt.Terminal) (string, error) { return terminal.Choose(t.Context(), choice) })
 			person.Expect("Which?")
 			person.Press(test.keys)
