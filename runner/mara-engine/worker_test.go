@@ -61,14 +61,10 @@ const patience = 30 * time.Second
 
 func startWorker(t *testing.T) *worker {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	requestRead, requestWrite := pipe(t)
 	replyRead, replyWrite := pipe(t)
 	w := &worker{
-		t: t, process: exec.Command(self, workerFlag), stderr: &bytes.Buffer{},
+		t: t, process: exec.Command(self(t), workerFlag), stderr: &bytes.Buffer{},
 		requests: requestWrite, encoder: json.NewEncoder(requestWrite), replies: json.NewDecoder(replyRead),
 	}
 	w.process.ExtraFiles = []*os.File{requestRead, replyWrite}
@@ -92,6 +88,16 @@ func startWorker(t *testing.T) *worker {
 		t.Fatalf("no hello: %v", err)
 	}
 	return w
+}
+
+// self is the test binary.
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func pipe(t *testing.T) (read, write *os.File) {
@@ -354,14 +360,10 @@ func TestRunnerIsGone(t *testing.T) {
 // to the command's output.
 func TestCrashOutput(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var stderr bytes.Buffer
-	process := exec.Command(self, crashFlag)
+	process := exec.Command(self(t), crashFlag)
 	process.Stderr = &stderr
-	err = process.Run()
+	err := process.Run()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(stderr.String(), "panic: out of luck") {
 		t.Errorf("got %v, %q", err, stderr.String())

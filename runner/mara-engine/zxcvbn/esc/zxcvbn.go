@@ -1,0 +1,10 @@
+// Package zxcvbn takes the place of github.com/ccojocar/zxcvbn-go, which Pulumi
+// ESC asks the same question; see the folder above.
+package zxcvbn
+
+import "github.com/nbutton23/zxcvbn-go"
+
+// PasswordStrength is that of the folder above.
+func PasswordStrength(password string, words []string) zxcvbn.Strength {
+	return zxcvbn.PasswordStrength(password, words)
+}
