@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 	"github.com/aws/smithy-go/transport/http"
 
 	"mara/providers"
@@ -42,6 +43,7 @@ func options(access cloud.Access) []func(*config.LoadOptions) error {
 	env := access.Env
 	chosen := []func(*config.LoadOptions) error{
 		config.WithRetryMaxAttempts(2),
+		config.WithLogger(logging.Nop{}), // the SDK's own writes to stderr: what matters is in its errors
 		config.WithRegion(first(access.Region, env["AWS_REGION"], env["AWS_DEFAULT_REGION"], anyRegion)),
 	}
 	if url := env["AWS_ENDPOINT_URL"]; url != "" {

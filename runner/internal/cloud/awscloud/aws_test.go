@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -196,5 +198,28 @@ func TestNoCredentials(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// TestNothingIsLogged: what the SDK has to say would come between the questions
+// of a first run.
+func TestNothingIsLogged(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(stderr *os.File) { os.Stderr = stderr }(os.Stderr)
+	os.Stderr = file
+	old := served(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }) // a machine with IMDSv1 only
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", old.Env["AWS_ENDPOINT_URL"])
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"} {
+		t.Setenv(name, "")
+	}
+	delete(old.Env, "AWS_ACCESS_KEY_ID")
+	if _, err := client(t, old).Account(t.Context()); err == nil || err.Error() != "there are no AWS credentials" {
+		t.Errorf("got %v", err)
+	}
+	if logged, err := os.ReadFile(file.Name()); err != nil || len(logged) > 0 {
+		t.Errorf("%v: %s", err, logged)
 	}
 }
