@@ -27,7 +27,7 @@ func (i *interview) choices(ctx context.Context, list providers.List) []prompt.O
 	defer cancel()
 	client, err := i.Clouds(ctx, i.provider.Name, i.access())
 	if err != nil || client == nil {
-		i.warn(err)
+		i.warn(ctx, err)
 		return nil
 	}
 	patience := time.AfterFunc(time.Second, func() { i.told("asking %s ...", i.provider.Title) })
@@ -35,7 +35,7 @@ func (i *interview) choices(ctx context.Context, list providers.List) []prompt.O
 	i.greet(ctx, client)
 	choices, err := client.Choices(ctx, list)
 	if err != nil {
-		i.warn(err)
+		i.warn(ctx, err)
 		i.cloud.given = true
 		return nil
 	}
@@ -76,22 +76,22 @@ func (i *interview) greet(ctx context.Context, client cloud.Client) {
 	i.cloud.greeted = true
 	account, err := client.Account(ctx)
 	if err != nil {
-		i.tell(err, "")
+		i.tell(ctx, err, "")
 		return
 	}
 	i.told("%s: %s", i.provider.Title, account)
 }
 
 // warn tells why a cloud does not answer, and what that means.
-func (i *interview) warn(err error) {
+func (i *interview) warn(ctx context.Context, err error) {
 	if err != nil {
-		i.tell(err, "; there is no list to choose from")
+		i.tell(ctx, err, "; there is no list to choose from")
 	}
 }
 
-// tell tells a reason once.
-func (i *interview) tell(err error, consequence string) {
-	if i.cloud.warned == err.Error() {
+// tell tells a reason once. That the user does not want to wait is none.
+func (i *interview) tell(ctx context.Context, err error, consequence string) {
+	if i.cloud.warned == err.Error() || errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}
 	i.cloud.warned = err.Error()

@@ -255,14 +255,15 @@ func TestInterruptedWhileTheCloudIsAsked(t *testing.T) {
 	}
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
+	var told bytes.Buffer
 	w := wizard.Wizard{
-		First: true, Asker: &script{t: t}, Out: &bytes.Buffer{},
+		First: true, Asker: &script{t: t}, Out: &told,
 		Clouds: func(context.Context, string, cloud.Access) (cloud.Client, error) {
 			cancel(stopped)
 			return nil, errors.New("no answer")
 		},
 	}
-	if changes, err := w.Complete(ctx, p, config.StackFile{}); !errors.Is(err, stopped) || changes != nil {
-		t.Errorf("got %v, %v", changes, err)
+	if changes, err := w.Complete(ctx, p, config.StackFile{}); !errors.Is(err, stopped) || changes != nil || told.Len() > 0 {
+		t.Errorf("got %v, %v; told %q", changes, err, &told)
 	}
 }
