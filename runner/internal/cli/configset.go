@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
@@ -127,9 +128,14 @@ func (c configuration) write(changes ...config.Change) error {
 	return writeConfiguration(c.root, c.file.File, content)
 }
 
-// writeConfiguration replaces a file below config/pulumi, in one step.
+// writeConfiguration replaces a file below config/pulumi, in one step. A new
+// environment file is the user's alone: credentials are kept there.
 func writeConfiguration(root, file string, content []byte) error {
-	if err := config.WriteFile(filepath.Join(root, file), content, 0o644); err != nil {
+	mode := os.FileMode(0o644)
+	if file == config.EnvironmentFile {
+		mode = 0o600
+	}
+	if err := config.WriteFile(filepath.Join(root, file), content, mode); err != nil {
 		return &environmentError{text: err.Error(), next: "nothing was changed; make the folder writable"}
 	}
 	return nil

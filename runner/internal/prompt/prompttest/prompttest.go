@@ -13,7 +13,7 @@ import (
 )
 
 // patience bounds the wait for a text on the screen.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // Terminal is a terminal with a person in front of it.
 type Terminal struct {
