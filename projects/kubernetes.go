@@ -80,7 +80,12 @@ func IngressController() Project {
 				replicasKey("nginx:replicas", "number of controller pods; on kind there is one on each node", 2),
 				{
 					Name: "nginx:custom_resources", Kind: config.Bool, Default: false, Example: "true",
-					Doc: "serve VirtualServer, Policy and the other kinds of nginx.org; their definitions stay after a destroy",
+					Doc: "serve VirtualServer, Policy and the other kinds of nginx.org",
+				},
+				{
+					Name: "nginx:keep_crds", Kind: config.Bool, Default: false, Example: "true",
+					Doc: "leave the custom resource definitions, and so every VirtualServer, in the cluster " +
+						"after a destroy and when nginx:custom_resources is false again",
 				},
 				{
 					Name: "nginx:tracing", Kind: config.Bool, Default: false, Example: "true",

@@ -77,7 +77,7 @@ func variants(t *testing.T) map[string][]map[string]string {
 		projects.IngressController().Name: {
 			{"kic:nginx_plus": "true", "kic:jwt_path": token},
 			{
-				"nginx:custom_resources": "true", "nginx:tracing": "true", "nginx:replicas": "3",
+				"nginx:custom_resources": "true", "nginx:keep_crds": "true", "nginx:tracing": "true", "nginx:replicas": "3",
 				"nginx:source_ranges": `["203.0.113.0/24"]`,
 			},
 		},
@@ -231,8 +231,14 @@ func sample(t *testing.T, secret projects.Secret) string {
 	return string(pem.EncodeToMemory(block))
 }
 
-// invoke answers the look-ups that programs make in a cloud.
+// invoke answers the look-ups that programs make in a cloud, and in a chart.
 func invoke(args pulumi.MockCallArgs) (resource.PropertyMap, error) {
+	if args.Token == "kubernetes:helm:template" {
+		return resource.NewPropertyMapFromMap(map[string]any{"result": []any{map[string]any{
+			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+			"metadata": map[string]any{"name": "samples.example.com"},
+		}}}), nil
+	}
 	zones := resource.NewProperty([]resource.PropertyValue{
 		resource.NewProperty("us-east-1a"), resource.NewProperty("us-east-1b"), resource.NewProperty("us-east-1c"),
 	})

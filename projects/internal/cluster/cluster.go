@@ -31,10 +31,11 @@ const (
 type Cluster struct {
 	InfraType string // aws, linode or kind: what hosts the cluster
 
-	settings *settings.Settings
-	mirror   string
-	provider *kubernetes.Provider
-	labels   map[string]string
+	settings   *settings.Settings
+	mirror     string
+	kubeconfig pulumi.StringOutput
+	provider   *kubernetes.Provider
+	labels     map[string]string
 }
 
 // Connect makes the provider for the cluster. The project has to declare
@@ -53,8 +54,29 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	provider, err := kubernetes.NewProvider(ctx, "cluster", &kubernetes.ProviderArgs{
-		Kubeconfig:            ref.String("kubeconfig"), // a secret output
+	kubeconfig := ref.String("kubeconfig") // a secret output
+	provider, err := kubernetes.NewProvider(ctx, "cluster", providerArgs(kubeconfig))
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return &Cluster{
+		InfraType:  infraType,
+		settings:   s,
+		mirror:     images,
+		kubeconfig: kubeconfig,
+		provider:   provider,
+		labels: map[string]string{
+			"app.kubernetes.io/managed-by": "mara",
+			"mara.dev/project":             labelValue(ctx.Project()),
+			"mara.dev/stack":               labelValue(ctx.Stack()),
+		},
+	}, nil
+}
+
+// providerArgs is how every provider treats the objects of the cluster.
+func providerArgs(kubeconfig pulumi.StringOutput) *kubernetes.ProviderArgs {
+	return &kubernetes.ProviderArgs{
+		Kubeconfig:            kubeconfig,
 		EnableServerSideApply: pulumi.Bool(true),
 		// Names are explicit, so a changed ConfigMap or Secret has to be updated
 		// in place: a replacement would take it away from running pods.
@@ -62,21 +84,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 		EnableSecretMutable:    pulumi.Bool(true),
 		// Most charts have hooks; Pulumi's warning about them says nothing the user can act on.
 		SuppressHelmHookWarnings: pulumi.Bool(true),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
-	return &Cluster{
-		InfraType: infraType,
-		settings:  s,
-		mirror:    images,
-		provider:  provider,
-		labels: map[string]string{
-			"app.kubernetes.io/managed-by": "mara",
-			"mara.dev/project":             labelValue(ctx.Project()),
-			"mara.dev/stack":               labelValue(ctx.Stack()),
-		},
-	}, nil
 }
 
 // Local reports whether the cluster runs on the user's own machine, where

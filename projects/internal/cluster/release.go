@@ -33,7 +33,7 @@ func (c *Cluster) Release(ctx *pulumi.Context, chart Chart, opts ...pulumi.Resou
 		Name:      pulumi.String(chart.Release),
 		Namespace: chart.Namespace.ToStringOutput().ToStringPtrOutput(),
 		Chart:     pulumi.String(location),
-		Version:   pulumi.String(c.settings.String(projects.ChartKey(chart.Group, projects.ChartVersion))),
+		Version:   pulumi.String(c.version(chart)),
 		Timeout:   pulumi.Int(c.settings.Int(projects.ChartKey(chart.Group, projects.HelmTimeout))),
 		Values:    values,
 		// Jobs that the release consists of count as part of it being ready.
@@ -50,6 +50,11 @@ func (c *Cluster) Release(ctx *pulumi.Context, chart Chart, opts ...pulumi.Resou
 		args.RepositoryOpts = &helmv3.RepositoryOptsArgs{Repo: pulumi.String(repository)}
 	}
 	return helmv3.NewRelease(ctx, chart.Release, args, append(opts, c.Provider())...)
+}
+
+// version is the version of a chart that the configuration says.
+func (c *Cluster) version(chart Chart) string {
+	return c.settings.String(projects.ChartKey(chart.Group, projects.ChartVersion))
 }
 
 // NameOf is the name of a namespace made here, as an input for what goes into it.

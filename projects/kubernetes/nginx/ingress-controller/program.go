@@ -32,6 +32,7 @@ type options struct {
 	plus            bool
 	license         string // the licence token; "" without Plus
 	customResources bool
+	keepCRDs        bool
 	tracing         bool
 	sourceRanges    []string
 }
@@ -58,17 +59,18 @@ func Program(ctx *pulumi.Context) error {
 		return err
 	}
 	namespace := namespaceRef.String("namespace")
-	needs, err := licenseSecret(ctx, c, namespace, o)
-	if err != nil {
-		return err
-	}
 	img := image{
 		repository: push.String("image_repository"), tag: push.String("image_tag"), digest: push.String("image_digest"),
 	}
-	deployed, err := c.Release(ctx, cluster.Chart{
+	chart := cluster.Chart{
 		Release: release, Chart: "nginx-ingress", Group: "nginx", Namespace: namespace,
-		Values: values(c, o, img), SkipCRDs: !o.customResources,
-	}, pulumi.DependsOn(needs))
+		Values: values(c, o, img), SkipCRDs: true,
+	}
+	needs, err := prerequisites(ctx, c, chart, o)
+	if err != nil {
+		return err
+	}
+	deployed, err := c.Release(ctx, chart, pulumi.DependsOn(needs))
 	if err != nil {
 		return err
 	}
@@ -80,6 +82,7 @@ func read(s *settings.Settings) options {
 	o := options{
 		plus:            s.Bool("kic:nginx_plus"),
 		customResources: s.Bool("nginx:custom_resources"),
+		keepCRDs:        s.Bool("nginx:keep_crds"),
 		tracing:         s.Bool("nginx:tracing"),
 		sourceRanges:    s.List("nginx:source_ranges"),
 	}
@@ -108,23 +111,35 @@ func readLicense(s *settings.Settings) string {
 	return strings.TrimSpace(string(token))
 }
 
+// prerequisites are what has to be in the cluster before the controller starts:
+// the definitions of the kinds that it serves, and its licence.
+func prerequisites(ctx *pulumi.Context, c *cluster.Cluster, chart cluster.Chart, o options) ([]pulumi.Resource, error) {
+	var needs []pulumi.Resource
+	if o.customResources {
+		definitions, err := c.Definitions(ctx, chart, o.keepCRDs)
+		if err != nil {
+			return nil, err
+		}
+		needs = append(needs, definitions...)
+	}
+	if o.plus {
+		secret, err := licenseSecret(ctx, c, chart.Namespace, o.license)
+		if err != nil {
+			return nil, err
+		}
+		needs = append(needs, secret)
+	}
+	return needs, nil
+}
+
 // licenseSecret makes the Secret that NGINX Plus reads its licence from.
 // https://docs.nginx.com/nginx-ingress-controller/install/license-secret/
-func licenseSecret(
-	ctx *pulumi.Context, c *cluster.Cluster, namespace pulumi.StringOutput, o options,
-) ([]pulumi.Resource, error) {
-	if !o.plus {
-		return nil, nil
-	}
-	secret, err := corev1.NewSecret(ctx, license, &corev1.SecretArgs{
+func licenseSecret(ctx *pulumi.Context, c *cluster.Cluster, namespace pulumi.StringInput, token string) (*corev1.Secret, error) {
+	return corev1.NewSecret(ctx, license, &corev1.SecretArgs{
 		Metadata:   c.Meta(license, namespace),
 		Type:       pulumi.String("nginx.com/license"),
-		StringData: pulumi.StringMap{"license.jwt": pulumi.ToSecret(pulumi.String(o.license)).(pulumi.StringOutput)},
+		StringData: pulumi.StringMap{"license.jwt": pulumi.ToSecret(pulumi.String(token)).(pulumi.StringOutput)},
 	}, c.Provider())
-	if err != nil {
-		return nil, err
-	}
-	return []pulumi.Resource{secret}, nil
 }
 
 // export finds out where the controller is reached. On kind that is this

@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
 	"mara/projects/internal/programtest"
@@ -18,6 +20,8 @@ const (
 	releaseType = "kubernetes:helm.sh/v3:Release"
 	secretType  = "kubernetes:core/v1:Secret"
 	serviceType = "kubernetes:core/v1:Service"
+
+	definitionType = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 )
 
 // balancer is the status of a Service with the given entry.
@@ -48,7 +52,22 @@ func run(t *testing.T, config map[string]string, service resource.PropertyMap) p
 			})},
 			serviceType: service,
 		},
+		Call: render,
 	})
+}
+
+// render answers for the chart: one object of its templates, one definition.
+func render(args pulumi.MockCallArgs) (resource.PropertyMap, error) {
+	if args.Token != "kubernetes:helm:template" {
+		return nil, fmt.Errorf("unexpected %s", args.Token)
+	}
+	return resource.NewPropertyMapFromMap(map[string]any{"result": []any{
+		map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "nginx-ingress"}},
+		map[string]any{
+			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+			"metadata": map[string]any{"name": "policies.k8s.nginx.org"},
+		},
+	}}), nil
 }
 
 func TestAddress(t *testing.T) {
@@ -182,13 +201,40 @@ func TestValues(t *testing.T) {
 
 func TestCustomResources(t *testing.T) {
 	t.Parallel()
-	release := run(t, map[string]string{"kubernetes:infra_type": "kind", "nginx:custom_resources": "true"}, nil).
-		One(t, releaseType, "nginx-ingress")
-	if got := release.Value("values", "controller", "enableCustomResources"); got != true {
-		t.Errorf("enableCustomResources is %v", got)
+	for _, infraType := range []string{"aws", "linode", "kind"} {
+		for _, keep := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, keep %v", infraType, keep), func(t *testing.T) {
+				t.Parallel()
+				result := run(t, map[string]string{
+					"kubernetes:infra_type": infraType, "nginx:custom_resources": "true", "nginx:keep_crds": fmt.Sprint(keep),
+				}, nil)
+				if result.Err != nil {
+					t.Fatal(result.Err)
+				}
+				definition := result.One(t, definitionType, "policies.k8s.nginx.org")
+				if definition.RetainOnDelete != keep {
+					t.Errorf("kept after a destroy: %v", definition.RetainOnDelete)
+				}
+				release := result.One(t, releaseType, "nginx-ingress")
+				if got := release.Value("values", "controller", "enableCustomResources"); got != true {
+					t.Errorf("enableCustomResources is %v", got)
+				}
+				if got := release.Value("skipCrds"); got != true {
+					t.Errorf("skipCrds is %v: Helm would leave the definitions behind", got)
+				}
+				if !release.DependsOn(definitionType, "policies.k8s.nginx.org") {
+					t.Error("the release does not wait for the definitions")
+				}
+			})
+		}
 	}
-	if got := release.Value("skipCrds"); got != nil {
-		t.Errorf("skipCrds is %v", got)
+}
+
+func TestNoDefinitionsWithoutCustomResources(t *testing.T) {
+	t.Parallel()
+	result := run(t, map[string]string{"kubernetes:infra_type": "kind"}, nil)
+	if definitions := result.All(definitionType); result.Err != nil || len(definitions) > 0 {
+		t.Errorf("definitions %v, error %v", definitions, result.Err)
 	}
 }
 

@@ -45,17 +45,22 @@ func checkRelease(o simulate.Object) []simulate.Problem {
 	if name := o.Text("name"); name != "" && (len(name) > 53 || !objectName.MatchString(name)) {
 		problems = append(problems, simulate.Problem{Path: "name", Reason: fmt.Sprintf("%q is not a name for a release", name)})
 	}
-	chart, repository := o.Text("chart"), o.Text("repositoryOpts.repo")
+	problems = append(problems, checkSource(o.Text("chart"), o.Text("repositoryOpts.repo"))...)
+	return problems
+}
+
+// checkSource finds charts that cannot be fetched.
+func checkSource(chart, repository string) []simulate.Problem {
 	isOCI := strings.HasPrefix(chart, "oci://")
 	switch {
 	case isOCI && repository != "":
-		problems = append(problems, simulate.Problem{Path: "repositoryOpts.repo", Reason: "goes with the chart's plain name, not with an oci:// address"})
+		return []simulate.Problem{{Path: "repositoryOpts.repo", Reason: "goes with the chart's plain name, not with an oci:// address"}}
 	case !isOCI && repository == "" && chart != "" && !strings.ContainsAny(chart, "/."):
-		problems = append(problems, simulate.Problem{Path: "chart", Reason: fmt.Sprintf("chart %q has neither an oci:// address nor repositoryOpts.repo", chart)})
+		return []simulate.Problem{{Path: "chart", Reason: fmt.Sprintf("chart %q has neither an oci:// address nor repositoryOpts.repo", chart)}}
 	case repository != "" && !strings.HasPrefix(repository, "https://") && !strings.HasPrefix(repository, "http://"):
-		problems = append(problems, simulate.Problem{Path: "repositoryOpts.repo", Reason: fmt.Sprintf("%q is not the address of a repository", repository)})
+		return []simulate.Problem{{Path: "repositoryOpts.repo", Reason: fmt.Sprintf("%q is not the address of a repository", repository)}}
 	}
-	return problems
+	return nil
 }
 
 func releaseLinks(o simulate.Object) simulate.Links {
@@ -65,8 +70,8 @@ func releaseLinks(o simulate.Object) simulate.Links {
 	} else {
 		l.Requires = inNamespace(o, releaseNamespace(o))
 	}
-	for _, group := range definitions(o) {
-		l.Provides = append(l.Provides, simulate.Fact{Name: definitionFact(o, group)})
+	for _, fact := range definitions(o) {
+		l.Provides = append(l.Provides, simulate.Fact{Name: fact})
 	}
 	for _, name := range serviceNames(o) {
 		l.Provides = append(l.Provides, simulate.Fact{Name: fmt.Sprintf("%s/service/%v", o.Scope, name)})
@@ -74,31 +79,34 @@ func releaseLinks(o simulate.Object) simulate.Links {
 	return l
 }
 
-// definers are the charts that define custom kinds, by API group.
+// definers are the charts that define custom kinds in their templates, by API
+// group; definedKinds knows the others.
 func definers() map[string][]string {
 	return map[string][]string{
 		"cert-manager.io":       {"cert-manager"},
 		"acme.cert-manager.io":  {"cert-manager"},
 		"monitoring.coreos.com": {"kube-prometheus-stack", "prometheus-operator-crds"},
 		"opentelemetry.io":      {"opentelemetry-operator"},
-		"k8s.nginx.org":         {"nginx-ingress"},
 	}
 }
 
-// definitions are the API groups whose kinds a release defines.
+// definitions are the facts that a release makes kinds known.
 func definitions(o simulate.Object) []string {
 	chart := chartOf(o)
 	if !installsDefinitions(o, chart) {
 		return nil
 	}
-	var groups []string
+	var facts []string
 	for group, charts := range definers() {
 		if slices.Contains(charts, chart) {
-			groups = append(groups, group)
+			facts = append(facts, definitionFact(o, group))
 		}
 	}
-	slices.Sort(groups)
-	return groups
+	for _, defined := range definedKinds()[chart] {
+		facts = append(facts, kindFact(o, defined.group, defined.kind))
+	}
+	slices.Sort(facts)
+	return facts
 }
 
 // installsDefinitions knows the switches of the charts.
@@ -121,12 +129,14 @@ func definitionFact(o simulate.Object, group string) string { return o.Scope + "
 func needsDefinition(o simulate.Object) []simulate.Requirement {
 	apiVersion, kind := apiVersionAndKind(o.Token)
 	group, _, _ := strings.Cut(apiVersion, "/")
-	if definers()[group] == nil {
+	fact := definitionFact(o, group)
+	switch {
+	case isDefined(group):
+		fact = kindFact(o, group, kind)
+	case definers()[group] == nil:
 		return nil
 	}
-	return []simulate.Requirement{{
-		Fact: definitionFact(o, group), Missing: fmt.Sprintf("no matches for kind %q in version %q", kind, apiVersion),
-	}}
+	return []simulate.Requirement{{Fact: fact, Missing: fmt.Sprintf("no matches for kind %q in version %q", kind, apiVersion)}}
 }
 
 // serviceNames are the Services that programs look up after a release, as the

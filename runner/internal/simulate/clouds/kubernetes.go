@@ -26,10 +26,11 @@ func kubernetes() simulate.Package {
 	resources = append(resources, coreKinds()...)
 	resources = append(resources, workloadKinds()...)
 	resources = append(resources, otherKinds()...)
-	resources = append(resources, helmRelease())
+	resources = append(resources, helmRelease(), definition())
 	return simulate.Package{
 		Name: "kubernetes", Version: "4.33.0", Config: argsOf[k8s.ProviderArgs](),
 		Resources: resources,
+		Invokes:   []simulate.Invoke{helmTemplate()},
 		Dynamic:   customKind,
 		Scope:     clusterScope,
 	}
