@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/failure"
 )
 
 // call is a command line in order.
@@ -24,7 +25,7 @@ type call struct {
 func arrange(all []*cli.Command, args []string) (call, error) {
 	words, err := sortWords(allFlags(all), args)
 	if err != nil {
-		return call{}, usage(nearestCommand(all, args), "%v", err)
+		return call{}, failure.Usagef(nearestCommand(all, args), "%v", err)
 	}
 	if len(args) == 0 || slices.Equal(words.arguments, []string{"help"}) {
 		return call{help: true}, nil
@@ -43,7 +44,7 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	c.args = strings.Fields(c.path)
 	for _, flag := range words.flags {
 		if !hasFlag(c.command, flag.name) && !c.help {
-			return call{}, usage(c.path, "%s is not a flag of `%s %s`", dashed(flag.name), name, c.path)
+			return call{}, failure.Usagef(c.path, "%s is not a flag of `%s %s`", dashed(flag.name), name, c.path)
 		}
 		c.args = append(c.args, flag.word)
 	}
@@ -70,7 +71,7 @@ func (w words) withoutCommand() (call, error) {
 	case w.version:
 		return call{path: "version", args: []string{"version"}}, nil
 	}
-	return call{}, usage("", "no command is given")
+	return call{}, failure.Usagef("", "no command is given")
 }
 
 // words is a command line taken apart.
@@ -102,7 +103,7 @@ func sortWords(known []cli.Flag, args []string) (words, error) {
 		}
 		flag, ok := findFlag(known, given)
 		if !ok {
-			return words{}, usage("", "unknown flag %s%s", dashed(given), flagSuggestion(given, known))
+			return words{}, failure.Usagef("", "unknown flag %s%s", dashed(given), flagSuggestion(given, known))
 		}
 		entry := flagWord{name: flag.Names()[0]}
 		entry.word = "--" + entry.name
@@ -112,7 +113,7 @@ func sortWords(known []cli.Flag, args []string) (words, error) {
 		case takesValue(flag):
 			i++
 			if i == len(args) || isKnownFlag(known, args[i]) {
-				return words{}, usage("", "%s needs a value", dashed(given))
+				return words{}, failure.Usagef("", "%s needs a value", dashed(given))
 			}
 			entry.word += "=" + args[i]
 		}
@@ -140,7 +141,7 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 	for len(arguments) > 0 && len(all) > 0 {
 		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(arguments[0]) })
 		if i < 0 {
-			return call{}, nil, usage(found.path, "unknown command %q%s", arguments[0],
+			return call{}, nil, failure.Usagef(found.path, "unknown command %q%s", arguments[0],
 				config.DidYouMean(arguments[0], commandNames(all)))
 		}
 		found.command = all[i]

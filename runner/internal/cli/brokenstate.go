@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/runner/internal/failure"
 )
 
 // brokenState is the state of a project that cannot be read: Pulumi replaces
@@ -87,9 +88,9 @@ func (s *session) stateBefore(state brokenState) ([]byte, error) {
 	if _, statErr := os.Stat(history); errors.Is(err, fs.ErrNotExist) && errors.Is(statErr, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return nil, &environmentError{
-		text: fmt.Sprintf("the state of %s, %s, is broken, and so is the one before it", state.project, state.file),
-		next: "look for a copy in " + filepath.Join(folder, ".pulumi", "backups", state.project) + ", and put it in its place",
+	return nil, &failure.Environment{
+		Text: fmt.Sprintf("the state of %s, %s, is broken, and so is the one before it", state.project, state.file),
+		Next: "look for a copy in " + filepath.Join(folder, ".pulumi", "backups", state.project) + ", and put it in its place",
 	}
 }
 

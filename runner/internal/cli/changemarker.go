@@ -13,6 +13,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
 )
 
 // A change of the key provider that has begun is noted in
@@ -42,7 +43,7 @@ func (s *session) readMarker() (scheme encryption.Scheme, begun bool, err error)
 	}
 	var m marker
 	if err := yaml.Unmarshal(content, &m); err != nil || m.Salt == "" && m.Provider == "" {
-		return encryption.Scheme{}, false, &environmentError{text: s.markerFile() + " is damaged", next: "restore it from a backup: it says how a change of the key provider has begun"}
+		return encryption.Scheme{}, false, &failure.Environment{Text: s.markerFile() + " is damaged", Next: "restore it from a backup: it says how a change of the key provider has begun"}
 	}
 	return encryption.Scheme{Salt: m.Salt, Provider: m.Provider, DataKey: m.DataKey}, true, nil
 }
@@ -86,9 +87,9 @@ func (s *session) checkNoChange() error {
 	if err != nil || !begun {
 		return err
 	}
-	return &environmentError{
-		text: fmt.Sprintf("the key provider of %s is being changed to %s, and that was interrupted", s.settings.Stack.Text, providerName(scheme)),
-		next: "carry on with `" + commandFor(s.settings.Stack.Text, scheme) + "`",
+	return &failure.Environment{
+		Text: fmt.Sprintf("the key provider of %s is being changed to %s, and that was interrupted", s.settings.Stack.Text, providerName(scheme)),
+		Next: "carry on with `" + commandFor(s.settings.Stack.Text, scheme) + "`",
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
 )
 
@@ -124,10 +125,10 @@ func TestExitCode(t *testing.T) {
 	}{
 		{"nothing", nil, exitDone, ""},
 		{"failure", errors.New("no"), exitFailed, "error: no\n"},
-		{"usage", usage("up", "no %s", "way"), exitUsage, "error: no way\nhint: see `runner up --help`\n"},
+		{"usage", failure.Usagef("up", "no %s", "way"), exitUsage, "error: no way\nhint: see `runner up --help`\n"},
 		{"wrapped", fmt.Errorf("x: %w", &config.Error{Problems: []config.Problem{{Text: "bad"}}}), exitConfig, "error: x: bad\n"},
 		{"no root", &config.NoRootError{Start: "/x"}, exitConfig, "error: no folder with config/pulumi here (/x) or above\nhint: make one with `runner init`, or name it with --root or RUNNER_ROOT\n"},
-		{"environment", &environmentError{text: "no engine", next: "install one"}, exitConfig, "error: no engine\nhint: install one\n"},
+		{"environment", &failure.Environment{Text: "no engine", Next: "install one"}, exitConfig, "error: no engine\nhint: install one\n"},
 		{"interrupted", fmt.Errorf("up: %w", interrupt.ErrInterrupted), exitInterrupted, "error: up: interrupted\n"},
 		{"cancelled", context.Canceled, exitInterrupted, "error: context canceled\n"},
 		{"told already", fmt.Errorf("x: %w", &reported{code: exitChanges}), exitChanges, ""},

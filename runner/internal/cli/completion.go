@@ -9,6 +9,7 @@ import (
 
 	"mara/projects"
 	"mara/providers"
+	"mara/runner/internal/failure"
 )
 
 func completionCommand(d Deps) *cli.Command {
@@ -49,7 +50,7 @@ func parseCompletion(c *cli.Context) (completionOptions, error) {
 		return completionOptions{}, err
 	}
 	if len(given) == 0 || shells()[given[0]] == nil {
-		return completionOptions{}, usage(c.Command.Name, "name the shell: bash, zsh or fish")
+		return completionOptions{}, failure.Usagef(c.Command.Name, "name the shell: bash, zsh or fish")
 	}
 	return completionOptions{Shell: given[0]}, nil
 }

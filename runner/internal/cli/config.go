@@ -8,6 +8,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
+	"mara/runner/internal/failure"
 )
 
 func configCommand(d Deps) *cli.Command {
@@ -109,16 +110,16 @@ func (c configuration) planned() []config.Key {
 // check is the error for a key that cannot be one of the configuration.
 func (c configuration) check(name string) error {
 	if secret, ok := secretKey(name); ok {
-		return &usageError{
-			text: name + " is a secret (" + secret.Doc + "), and secrets are not kept in " + c.file.File,
-			next: "set it with `runner secrets set " + name + "`",
+		return &failure.Usage{
+			Text: name + " is a secret (" + secret.Doc + "), and secrets are not kept in " + c.file.File,
+			Next: "set it with `runner secrets set " + name + "`",
 		}
 	}
 	if name == projects.SimulatedKey {
-		return &usageError{text: name + " is the runner's own: it tells programs that they are simulated", next: "use --simulate"}
+		return &failure.Usage{Text: name + " is the runner's own: it tells programs that they are simulated", Next: "use --simulate"}
 	}
 	if wrong := config.Unknown(c.declared, name); wrong != "" {
-		return &usageError{text: name + " " + wrong, next: "`runner config list --all` shows the keys there are"}
+		return &failure.Usage{Text: name + " " + wrong, Next: "`runner config list --all` shows the keys there are"}
 	}
 	return nil
 }
@@ -169,7 +170,7 @@ func onKey(d Deps, run func(d Deps, o commonOptions, key string) error) cli.Acti
 func oneKey(c *cli.Context) (string, error) {
 	given, err := arguments(c, 1)
 	if err == nil && len(given) == 0 {
-		err = usage("config "+c.Command.Name, "which key? `runner config list --all` shows those there are")
+		err = failure.Usagef("config "+c.Command.Name, "which key? `runner config list --all` shows those there are")
 	}
 	if err != nil {
 		return "", err

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/failure"
 )
 
 func configSetCommand(d Deps) *cli.Command {
@@ -31,7 +32,7 @@ func configSetCommand(d Deps) *cli.Command {
 				return err
 			}
 			if len(given) < 2 {
-				return usage("config set", "name a key and its value")
+				return failure.Usagef("config set", "name a key and its value")
 			}
 			return runConfigSet(d, common, given[0], given[1])
 		},
@@ -87,9 +88,9 @@ func (c configuration) parse(name, text string) (any, error) {
 		value, err = key.Parse(text)
 	}
 	if err != nil {
-		return nil, &usageError{
-			text: fmt.Sprintf("%s %v", name, err),
-			next: fmt.Sprintf("`runner config explain %s` says what it takes", name),
+		return nil, &failure.Usage{
+			Text: fmt.Sprintf("%s %v", name, err),
+			Next: fmt.Sprintf("`runner config explain %s` says what it takes", name),
 		}
 	}
 	return value, nil
@@ -136,7 +137,7 @@ func writeConfiguration(root, file string, content []byte) error {
 		mode = 0o600
 	}
 	if err := config.WriteFile(filepath.Join(root, file), content, mode); err != nil {
-		return &environmentError{text: err.Error(), next: "nothing was changed; make the folder writable"}
+		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; make the folder writable"}
 	}
 	return nil
 }

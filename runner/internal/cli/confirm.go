@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
 )
 
@@ -60,9 +61,9 @@ func (o operateOptions) checkConsent(d Deps) error {
 	if !o.needsApproval() || o.Interactive && terminal || decides {
 		return nil
 	}
-	return &usageError{
-		text: fmt.Sprintf("%s needs a confirmation, and there is nobody to ask", o.Operation),
-		next: "add --yes to do it without asking",
+	return &failure.Usage{
+		Text: fmt.Sprintf("%s needs a confirmation, and there is nobody to ask", o.Operation),
+		Next: "add --yes to do it without asking",
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/preflight"
 )
 
@@ -69,7 +70,7 @@ func parseDoctor(c *cli.Context, d Deps) (doctorOptions, error) {
 	}
 	known := []string{event.Up, event.Preview, event.Refresh, event.Drift, event.Destroy}
 	if err == nil && !slices.Contains(known, o.Operation) {
-		err = usage(c.Command.Name, "unknown operation %q%s", o.Operation, config.DidYouMean(o.Operation, known))
+		err = failure.Usagef(c.Command.Name, "unknown operation %q%s", o.Operation, config.DidYouMean(o.Operation, known))
 	}
 	return o, err
 }

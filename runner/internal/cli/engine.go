@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/pulumicli"
 	"mara/runner/internal/stacks"
 )
@@ -40,7 +41,7 @@ func (s *session) startEngine(ctx context.Context, d Deps, o sessionOptions) (en
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, &environmentError{text: err.Error()}
+		return nil, &failure.Environment{Text: err.Error()}
 	}
 	e.Warm(o.workers(len(s.plan.Steps)))
 	stop := killWith(d, e)

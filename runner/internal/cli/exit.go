@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
@@ -58,12 +59,12 @@ func exitCodes() []struct {
 		matches func(error) bool
 		code    int
 	}{
-		{isA[*usageError], exitUsage},
+		{isA[*failure.Usage], exitUsage},
 		{isA[*config.FlagError], exitUsage},
 		{isA[*journal.NoRunError], exitUsage},
 		{isA[*config.Error], exitConfig},
 		{isA[*config.NoRootError], exitConfig},
-		{isA[*environmentError], exitConfig},
+		{isA[*failure.Environment], exitConfig},
 		{isA[*problemsError], exitConfig},
 		{isA[*plan.SelectionError], exitUsage},
 		{isA[*plan.ExcludedError], exitConfig},
@@ -127,33 +128,6 @@ func printError(w io.Writer, err error) {
 	}
 }
 
-// environmentError is something around the runner that is not as it has to be:
-// a folder that cannot be written, an engine that is missing.
-type environmentError struct{ text, next string }
-
-// Error says what is wrong.
-func (e *environmentError) Error() string { return e.text }
-
-// NextStep says what to do about it.
-func (e *environmentError) NextStep() string { return e.next }
-
-// usageError is a command line that makes no sense.
-type usageError struct{ text, next string }
-
-// Error says what is wrong.
-func (e *usageError) Error() string { return e.text }
-
-// NextStep says what to do about it.
-func (e *usageError) NextStep() string { return e.next }
-
-// usage is a usageError that points to the help of a command.
-func usage(command, format string, args ...any) error {
-	return &usageError{
-		text: fmt.Sprintf(format, args...),
-		next: fmt.Sprintf("see `%s --help`", strings.TrimSpace(name+" "+command)),
-	}
-}
-
 // onUsageError turns the parser's errors into ours: `invalid value "x" for
 // flag -parallel: parse error` names the flag the way nobody types it.
 func onUsageError(c *cli.Context, err error, _ bool) error {
@@ -164,10 +138,10 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	}
 	for _, pattern := range []string{`^invalid value ("[^"]*") for flag -([\w-]+): (.*)$`, `^invalid boolean value ("[^"]*") for -([\w-]+): (.*)$`} {
 		if match := regexp.MustCompile(pattern).FindStringSubmatch(text); match != nil {
-			return usage(command, "%s: %s is not a valid value%s", dashed(match[2]), match[1], cause(match[3]))
+			return failure.Usagef(command, "%s: %s is not a valid value%s", dashed(match[2]), match[1], cause(match[3]))
 		}
 	}
-	return usage(command, "%s", text)
+	return failure.Usagef(command, "%s", text)
 }
 
 // cause is the parser's reason, unless it says no more than that it is wrong.

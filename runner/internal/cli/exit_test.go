@@ -8,6 +8,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
@@ -23,13 +24,13 @@ func TestExitTable(t *testing.T) {
 		err  error
 		code int
 	}{
-		{&usageError{}, exitUsage},
+		{&failure.Usage{}, exitUsage},
 		{&config.FlagError{}, exitUsage},
 		{&journal.NoRunError{}, exitUsage},
 		{&plan.SelectionError{}, exitUsage},
 		{&config.Error{}, exitConfig},
 		{&config.NoRootError{}, exitConfig},
-		{&environmentError{}, exitConfig},
+		{&failure.Environment{}, exitConfig},
 		{&problemsError{}, exitConfig},
 		{&plan.ExcludedError{}, exitConfig},
 		{&journal.ResumeError{}, exitConfig},

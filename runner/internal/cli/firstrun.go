@@ -11,6 +11,7 @@ import (
 	"mara/config"
 	"mara/providers"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/wizard"
 )
@@ -116,7 +117,7 @@ func (f *firstRun) checkWritable() error {
 	}
 	file, err := os.CreateTemp(folder, ".runner-*")
 	if err != nil {
-		return &environmentError{text: fmt.Sprintf("the configuration cannot be written: %v", err), next: "make the folder writable"}
+		return &failure.Environment{Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: "make the folder writable"}
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
@@ -218,7 +219,7 @@ func (f *firstRun) write(ctx context.Context, changes []config.Change) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(f.o.Root, config.Folder), 0o755); err != nil {
-		return &environmentError{text: fmt.Sprintf("making %s: %v", config.Folder, err)}
+		return &failure.Environment{Text: fmt.Sprintf("making %s: %v", config.Folder, err)}
 	}
 	for _, file := range files {
 		if err := writeConfiguration(f.o.Root, file.path, file.content); err != nil {

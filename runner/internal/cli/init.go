@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/failure"
 )
 
 func initCommand(d Deps) *cli.Command {
@@ -50,7 +51,7 @@ func parseInit(c *cli.Context, d Deps) (initOptions, error) {
 	}
 	options := initOptions{Given: given[0], Root: given[0], JSON: common.Output == "json"}
 	if options.Given == "" {
-		return initOptions{}, usage(c.Command.Name, "the folder has no name")
+		return initOptions{}, failure.Usagef(c.Command.Name, "the folder has no name")
 	}
 	if !filepath.IsAbs(options.Root) {
 		options.Root = filepath.Join(d.Dir, options.Root)
@@ -67,11 +68,11 @@ func runInit(d Deps, options initOptions) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(options.Root, config.Folder), 0o755); err != nil {
-		return &environmentError{text: fmt.Sprintf("making %s: %v", config.Folder, err), next: "choose a folder that you may write to"}
+		return &failure.Environment{Text: fmt.Sprintf("making %s: %v", config.Folder, err), Next: "choose a folder that you may write to"}
 	}
 	for _, file := range files {
 		if err := config.WriteFile(filepath.Join(options.Root, file.Path), file.Data, 0o644); err != nil {
-			return &environmentError{text: err.Error(), next: "choose a folder that you may write to, on a disk with some space"}
+			return &failure.Environment{Text: err.Error(), Next: "choose a folder that you may write to, on a disk with some space"}
 		}
 	}
 	if options.JSON {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/stacks"
@@ -84,9 +85,9 @@ func (c *change) checkStates(ctx context.Context) error {
 	}
 	pending, err := c.leftPending(ctx, p, true)
 	if err == nil && len(pending) > 0 {
-		err = &environmentError{
-			text: fmt.Sprintf("a run was cut off while it worked on %s", pending[0]),
-			next: "`runner repair -s " + c.settings.Stack.Text + "` puts that right first",
+		err = &failure.Environment{
+			Text: fmt.Sprintf("a run was cut off while it worked on %s", pending[0]),
+			Next: "`runner repair -s " + c.settings.Stack.Text + "` puts that right first",
 		}
 	}
 	return err
@@ -100,9 +101,9 @@ func (c *change) begin(ctx context.Context) error {
 		return err
 	}
 	if begun && providerName(noted) != c.provider {
-		return &environmentError{
-			text: fmt.Sprintf("a change to the key provider %s has begun and was interrupted", providerName(noted)),
-			next: "carry on with `" + commandFor(c.settings.Stack.Text, noted) + "`",
+		return &failure.Environment{
+			Text: fmt.Sprintf("a change to the key provider %s has begun and was interrupted", providerName(noted)),
+			Next: "carry on with `" + commandFor(c.settings.Stack.Text, noted) + "`",
 		}
 	}
 	if c.to, err = c.openNew(ctx, noted, begun); err != nil {
@@ -145,7 +146,7 @@ func (c *change) openNew(ctx context.Context, noted encryption.Scheme, begun boo
 	noted.File = "the interrupted change"
 	sealer, err := encryption.NewKeySealer(passphrase, noted)
 	if err != nil {
-		return nil, &environmentError{text: "the new passphrase is not the one that the interrupted change has begun with", next: "give that one, to carry on"}
+		return nil, &failure.Environment{Text: "the new passphrase is not the one that the interrupted change has begun with", Next: "give that one, to carry on"}
 	}
 	return sealer, nil
 }
@@ -159,7 +160,7 @@ func (c *change) newPassphrase(ctx context.Context, noted encryption.Scheme, beg
 	}
 	terminal, ok := prompt.NewTerminal(c.deps.Stdin, c.deps.Stderr)
 	if !c.options.Interactive || !ok {
-		return "", &usageError{text: "the new passphrase is missing, and there is nobody to ask", next: "say where it comes from with --new-passphrase: " + sourceForms}
+		return "", &failure.Usage{Text: "the new passphrase is missing, and there is nobody to ask", Next: "say where it comes from with --new-passphrase: " + sourceForms}
 	}
 	q := passphraseQuestion{Deps: c.deps, terminal: terminal, stack: c.settings.Stack.Text}
 	if begun {

@@ -7,6 +7,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/stacks"
 )
 
@@ -73,7 +74,7 @@ func (c *change) reseal(ctx context.Context, p part) error {
 		return c.sealError(ctx, err)
 	}
 	if err := config.WriteFile(filepath.Join(c.settings.Root, p.content.File), content, 0o600); err != nil {
-		return &environmentError{text: err.Error(), next: "make the file writable, and " + c.command()}
+		return &failure.Environment{Text: err.Error(), Next: "make the file writable, and " + c.command()}
 	}
 	return nil
 }

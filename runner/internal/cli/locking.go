@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 )
@@ -29,7 +30,7 @@ func lockFlags() []cli.Flag {
 func parseLock(c *cli.Context, operation string) (lockOptions, error) {
 	o := lockOptions{Operation: operation, Wait: c.Duration("lock-timeout")}
 	if o.Wait < 0 {
-		return o, usage(operation, "--lock-timeout: %s is less than nothing", o.Wait)
+		return o, failure.Usagef(operation, "--lock-timeout: %s is less than nothing", o.Wait)
 	}
 	return o, nil
 }

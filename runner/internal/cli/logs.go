@@ -17,6 +17,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 )
@@ -58,7 +59,7 @@ func parseLogs(c *cli.Context, d Deps) (logsOptions, error) {
 	}
 	o := logsOptions{runsOptions: runs, Errors: c.Bool("errors"), Follow: c.Bool("follow")}
 	if o.Errors && o.Follow {
-		return o, usage("logs", "--errors and --follow exclude each other: which projects fail is known at the end")
+		return o, failure.Usagef("logs", "--errors and --follow exclude each other: which projects fail is known at the end")
 	}
 	return o, nil
 }
@@ -108,9 +109,9 @@ func runLogs(ctx context.Context, d Deps, o logsOptions) error {
 
 // noLog says that a project did not take part in a run.
 func noLog(run journal.Run, project string, names []string) error {
-	return &usageError{
-		text: fmt.Sprintf("run %s has no log of %q%s", run.ID, project, config.DidYouMean(project, names)),
-		next: "`runner show " + run.ID + "` shows its projects",
+	return &failure.Usage{
+		Text: fmt.Sprintf("run %s has no log of %q%s", run.ID, project, config.DidYouMean(project, names)),
+		Next: "`runner show " + run.ID + "` shows its projects",
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/failure"
 )
 
 // commonOptions is what many commands share. Fields whose flags a command does
@@ -146,10 +147,10 @@ func parseSimulation(c *cli.Context) (simulation, error) {
 		Slow:  c.StringSlice("simulate-slow"),
 	}
 	if !(s.Speed > 0) || math.IsInf(s.Speed, 0) {
-		return simulation{}, usage(c.Command.Name, "--simulate-speed: %v is not a number above 0", s.Speed)
+		return simulation{}, failure.Usagef(c.Command.Name, "--simulate-speed: %v is not a number above 0", s.Speed)
 	}
 	if !s.On && (len(s.Fail) > 0 || len(s.Slow) > 0) {
-		return simulation{}, usage(c.Command.Name, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
+		return simulation{}, failure.Usagef(c.Command.Name, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
 	}
 	return s, nil
 }
@@ -158,7 +159,7 @@ func parseSimulation(c *cli.Context) (simulation, error) {
 func arguments(c *cli.Context, most int) ([]string, error) {
 	given := c.Args().Slice()
 	if len(given) > most {
-		return nil, usage(c.Command.Name, "unexpected argument %q", given[most])
+		return nil, failure.Usagef(c.Command.Name, "unexpected argument %q", given[most])
 	}
 	return given, nil
 }

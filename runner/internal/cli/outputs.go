@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mara/config"
+	"mara/runner/internal/failure"
 )
 
 func outputsCommand(d Deps) *cli.Command {
@@ -100,9 +101,9 @@ func (s *session) projectNames(wanted string) ([]string, error) {
 		return names, nil
 	}
 	if !slices.Contains(names, wanted) {
-		return nil, &usageError{
-			text: fmt.Sprintf("no project %q in the plan of %s%s", wanted, s.provider.Name, config.DidYouMean(wanted, names)),
-			next: "`runner plan` shows the projects",
+		return nil, &failure.Usage{
+			Text: fmt.Sprintf("no project %q in the plan of %s%s", wanted, s.provider.Name, config.DidYouMean(wanted, names)),
+			Next: "`runner plan` shows the projects",
 		}
 	}
 	return []string{wanted}, nil

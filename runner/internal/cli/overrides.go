@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/failure"
 )
 
 // overrideFlags give configuration values for one run.
@@ -24,16 +25,16 @@ func parseOverrides(c *cli.Context) ([]config.Change, error) {
 	for _, text := range c.StringSlice("config") {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return nil, usage(c.Command.Name, "%s: %q is not KEY=VALUE", config.OverrideFlag, text)
+			return nil, failure.Usagef(c.Command.Name, "%s: %q is not KEY=VALUE", config.OverrideFlag, text)
 		}
 		if secret, ok := secretKey(name); ok {
-			return nil, &usageError{
-				text: fmt.Sprintf("%s: %s is a secret (%s), and a command line is not", config.OverrideFlag, name, secret.Doc),
-				next: fmt.Sprintf("use --secret %s=env:NAME, or `runner secrets set %s`", name, name),
+			return nil, &failure.Usage{
+				Text: fmt.Sprintf("%s: %s is a secret (%s), and a command line is not", config.OverrideFlag, name, secret.Doc),
+				Next: fmt.Sprintf("use --secret %s=env:NAME, or `runner secrets set %s`", name, name),
 			}
 		}
 		if name == config.InfraType {
-			return nil, usage(c.Command.Name, "%s: the provider is named with -p", config.OverrideFlag)
+			return nil, failure.Usagef(c.Command.Name, "%s: the provider is named with -p", config.OverrideFlag)
 		}
 		parsed, err := keys.parse(name, value)
 		if err != nil {

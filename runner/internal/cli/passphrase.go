@@ -8,6 +8,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/stacks"
 )
@@ -130,7 +131,7 @@ func (q passphraseQuestion) ask(ctx context.Context, scheme encryption.Scheme) (
 		}
 		fmt.Fprintf(q.Stderr, "That is not the passphrase of %s.\n", q.stack)
 	}
-	return "", &environmentError{text: wrong.Error()}
+	return "", &failure.Environment{Text: wrong.Error()}
 }
 
 // choose asks for a new passphrase, twice.

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/report"
 	"mara/runner/internal/schema"
@@ -123,11 +124,11 @@ func schemaCommand(d Deps) *cli.Command {
 				return err
 			}
 			if len(given) == 0 {
-				return usage("schema", "which schema? known: %s", strings.Join(schema.Names(), ", "))
+				return failure.Usagef("schema", "which schema? known: %s", strings.Join(schema.Names(), ", "))
 			}
 			text, err := schema.Get(given[0])
 			if err != nil {
-				return usage("schema", "%v", err)
+				return failure.Usagef("schema", "%v", err)
 			}
 			_, err = d.Stdout.Write(text)
 			return err

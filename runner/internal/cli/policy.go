@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/executor"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
 )
@@ -62,16 +63,16 @@ func parsePolicy(c *cli.Context) (policyOptions, error) {
 	command := c.Command.Name
 	switch {
 	case o.Parallel < 1:
-		return o, usage(command, "--parallel: %d is not a number above 0", o.Parallel)
+		return o, failure.Usagef(command, "--parallel: %d is not a number above 0", o.Parallel)
 	case o.Resources < 0:
-		return o, usage(command, "--parallel-resources: %d is less than 0", o.Resources)
+		return o, failure.Usagef(command, "--parallel-resources: %d is less than 0", o.Resources)
 	case o.Retry < 0:
-		return o, usage(command, "--retry: %d is less than 0", o.Retry)
+		return o, failure.Usagef(command, "--retry: %d is less than 0", o.Retry)
 	}
 	for _, text := range c.StringSlice("timeout") {
 		t, err := parseTimeout(text)
 		if err != nil {
-			return o, usage(command, "--timeout: %q is neither a duration such as 30m nor PROJECT=DURATION", text)
+			return o, failure.Usagef(command, "--timeout: %q is neither a duration such as 30m nor PROJECT=DURATION", text)
 		}
 		o.Timeouts = append(o.Timeouts, t)
 	}

@@ -19,6 +19,7 @@ import (
 	"mara/projects"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/programhost"
 	"mara/runner/internal/stacks"
 )
@@ -60,7 +61,7 @@ func parsePulumi(c *cli.Context, d Deps) (pulumiOptions, error) {
 	}
 	given := c.Args().Slice()
 	if len(given) < 2 {
-		return pulumiOptions{}, usage(c.Command.Name, "a project and a Pulumi command are needed: `%s pulumi PROJECT -- ARGS...`", name)
+		return pulumiOptions{}, failure.Usagef(c.Command.Name, "a project and a Pulumi command are needed: `%s pulumi PROJECT -- ARGS...`", name)
 	}
 	return pulumiOptions{sessionOptions: session, Project: given[0], Args: given[1:]}, nil
 }
@@ -69,7 +70,7 @@ func parsePulumi(c *cli.Context, d Deps) (pulumiOptions, error) {
 func runPulumi(ctx context.Context, d Deps, o pulumiOptions) (err error) {
 	path, err := enginePath(d, o.Pulumi)
 	if err != nil {
-		return &environmentError{text: err.Error()}
+		return &failure.Environment{Text: err.Error()}
 	}
 	s := &session{masker: event.NewMasker()}
 	defer func() { err = errors.Join(err, s.close()) }()
@@ -275,7 +276,7 @@ func passThrough(ctx context.Context, d Deps, command *exec.Cmd) error {
 	_, release := d.gentle()
 	defer release()
 	if err := command.Start(); err != nil {
-		return &environmentError{text: fmt.Sprintf("starting %s: %v", command.Path, err)}
+		return &failure.Environment{Text: fmt.Sprintf("starting %s: %v", command.Path, err)}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = command.Process.Signal(syscall.SIGINT) })
 	defer stop()

@@ -11,6 +11,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 )
 
 // The runner keeps what belongs to an environment as a whole, and is not the
@@ -56,10 +57,10 @@ func rememberedProvider(file, stack string, named config.Value) (config.Value, e
 		return named, nil
 	}
 	if named.IsSet() && named.Text != record.Provider {
-		return config.Value{}, &environmentError{
-			text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its provider",
+		return config.Value{}, &failure.Environment{
+			Text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its provider",
 				stack, record.Provider, named.Origin, named.Text),
-			next: fmt.Sprintf("go on with -p %s, or name another stack for %s with -s NAME", record.Provider, named.Text),
+			Next: fmt.Sprintf("go on with -p %s, or name another stack for %s with -s NAME", record.Provider, named.Text),
 		}
 	}
 	return config.Value{Text: record.Provider, Origin: config.Origin{Source: config.FromRecord, File: file}}, nil
@@ -91,8 +92,8 @@ func (s *session) rememberProvider(operation string) error {
 func (s *session) folderError(err error) error { return runnerFolderError(err) }
 
 func runnerFolderError(err error) error {
-	return &environmentError{
-		text: fmt.Sprintf("the folder .runner cannot be used: %v", err),
-		next: "the runner keeps state and runs there; make it writable, or choose another root with --root",
+	return &failure.Environment{
+		Text: fmt.Sprintf("the folder .runner cannot be used: %v", err),
+		Next: "the runner keeps state and runs there; make it writable, or choose another root with --root",
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"mara/config"
 	"mara/providers"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 )
 
 // recordSession is a session in a folder of its own.
@@ -53,7 +54,7 @@ func TestProviderRecord(t *testing.T) {
 		t.Errorf("the same named: %v, %v", got, err)
 	}
 	_, err := s.rememberedProvider(named("kind"))
-	var wrong *environmentError
+	var wrong *failure.Environment
 	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), `the stack "dev" was deployed with the provider aws, but --provider asks for kind`) ||
 		!strings.Contains(wrong.NextStep(), "-p aws") {
 		t.Errorf("another named: %v", err)

@@ -13,6 +13,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/stacks"
 )
@@ -128,7 +129,7 @@ func idsOf(given []string, pending []stacks.Pending) (map[string]string, error) 
 	for _, text := range given {
 		name, id, ok := strings.Cut(text, "=")
 		if !ok || name == "" || id == "" {
-			return nil, usage("repair", "--import: %q is not NAME=ID", text)
+			return nil, failure.Usagef("repair", "--import: %q is not NAME=ID", text)
 		}
 		var names []string
 		found := ""
@@ -143,7 +144,7 @@ func idsOf(given []string, pending []stacks.Pending) (map[string]string, error) 
 			}
 		}
 		if found == "" {
-			return nil, usage("repair", "--import: no creation of %q was cut off%s", name, config.DidYouMean(name, names))
+			return nil, failure.Usagef("repair", "--import: no creation of %q was cut off%s", name, config.DidYouMean(name, names))
 		}
 		ids[found] = id
 	}
@@ -177,7 +178,7 @@ func confirmRepair(ctx context.Context, d Deps, o repairOptions, pending []stack
 	}
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	if !o.Interactive || !ok {
-		return &usageError{text: "repair needs a confirmation, and there is nobody to ask", next: "add --yes to do it without asking"}
+		return &failure.Usage{Text: "repair needs a confirmation, and there is nobody to ask", Next: "add --yes to do it without asking"}
 	}
 	yes, err := terminal.Confirm(ctx, "Repair the state like this?")
 	if err == nil && !yes {

@@ -9,6 +9,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
 )
 
@@ -17,9 +18,9 @@ import (
 func askSecret(ctx context.Context, d Deps, o sessionOptions, secret projects.Secret) (string, error) {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	if !o.Interactive || !ok {
-		return "", &usageError{
-			text: fmt.Sprintf("the value of %s is missing, and there is nobody to ask", secret.Key),
-			next: "say where it comes from: " + sourceForms,
+		return "", &failure.Usage{
+			Text: fmt.Sprintf("the value of %s is missing, and there is nobody to ask", secret.Key),
+			Next: "say where it comes from: " + sourceForms,
 		}
 	}
 	if secret.Generate == projects.RSAKey {
@@ -78,7 +79,7 @@ func askKeyFile(ctx context.Context, d Deps, terminal prompt.Terminal, secret pr
 func generateFor(d Deps, secret projects.Secret) (string, error) {
 	value, err := encryption.Generate(secret)
 	if errors.Is(err, encryption.ErrNoGenerator) {
-		return "", &usageError{text: fmt.Sprintf("%s: %v", secret.Key, err), next: "`runner secrets set " + secret.Key + "`"}
+		return "", &failure.Usage{Text: fmt.Sprintf("%s: %v", secret.Key, err), Next: "`runner secrets set " + secret.Key + "`"}
 	}
 	if err == nil {
 		fmt.Fprintf(d.Stderr, "made %s\n", secret.Key)

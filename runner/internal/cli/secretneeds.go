@@ -10,6 +10,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/plan"
 )
 
@@ -33,7 +34,7 @@ func parseSecrets(c *cli.Context, operation string, o operateOptions) (secretOpt
 	secrets := secretOptions{Needed: needsSecrets(operation), Selection: o.Selection.Selection, Generate: c.Bool("generate-secrets")}
 	given, err := parseSources(operation, "--secret", c.StringSlice("secret"))
 	if err == nil && len(given) > 0 && o.Simulation.On {
-		err = usage(operation, "--secret: a simulation makes secrets up and keeps none; leave it out")
+		err = failure.Usagef(operation, "--secret: a simulation makes secrets up and keeps none; leave it out")
 	}
 	secrets.Given = given
 	return secrets, err

@@ -11,6 +11,7 @@ import (
 	"mara/projects"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt"
 )
@@ -67,7 +68,7 @@ func parseSecretsOptions(c *cli.Context, d Deps, most int) (secretsOptions, erro
 	}
 	o := secretsOptions{sessionOptions: session, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase"), Keys: c.Args().Slice()}
 	if o.NewPassphrase != "" && !isSource(o.NewPassphrase) {
-		return o, usage("secrets "+c.Command.Name, "--new-passphrase: %s; write %s", neverOnTheLine, sourceForms)
+		return o, failure.Usagef("secrets "+c.Command.Name, "--new-passphrase: %s; write %s", neverOnTheLine, sourceForms)
 	}
 	if hasFlag(c.Command, "lock-timeout") {
 		if o.Lock, err = parseLock(c, "secrets "+c.Command.Name); err != nil {
@@ -75,7 +76,7 @@ func parseSecretsOptions(c *cli.Context, d Deps, most int) (secretsOptions, erro
 		}
 	}
 	if most >= 0 && len(o.Keys) > most { // what is too much may be a value
-		return o, usage("secrets "+c.Command.Name, "there are too many arguments")
+		return o, failure.Usagef("secrets "+c.Command.Name, "there are too many arguments")
 	}
 	return o, nil
 }
@@ -141,7 +142,7 @@ func confirmSecrets(ctx context.Context, d Deps, o secretsOptions, command, text
 	}
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	if !o.Interactive || !ok {
-		return &usageError{text: command + " needs a confirmation, and there is nobody to ask", next: "add --yes to do it without asking"}
+		return &failure.Usage{Text: command + " needs a confirmation, and there is nobody to ask", Next: "add --yes to do it without asking"}
 	}
 	yes, err := terminal.Confirm(ctx, text)
 	if err == nil && !yes {
@@ -159,7 +160,7 @@ func (s *session) makeSecrets(ctx context.Context, d Deps, o secretsOptions, sec
 	values := map[string]string{}
 	for _, secret := range secrets {
 		if values[secret.Key], err = encryption.Generate(secret); err != nil {
-			return usage("secrets set", "%s: %v", secret.Key, err)
+			return failure.Usagef("secrets set", "%s: %v", secret.Key, err)
 		}
 	}
 	if err := s.storeSecrets(ctx, d, sealer, values); err != nil {

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/runner/internal/failure"
 )
 
 func secretsExportCommand(d Deps) *cli.Command {
@@ -25,7 +26,7 @@ func secretsExportCommand(d Deps) *cli.Command {
 
 func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session) error {
 	if o.File == "" || o.File == "-" {
-		return usage("secrets export", "--to-file FILE is needed: values are never printed")
+		return failure.Usagef("secrets export", "--to-file FILE is needed: values are never printed")
 	}
 	path := o.File
 	if !filepath.IsAbs(path) {
@@ -44,7 +45,7 @@ func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session)
 		}
 	}
 	if len(keys) == 0 {
-		return &environmentError{text: s.settings.Secrets.File + " has no secrets to export", next: "`runner secrets list` shows what there is"}
+		return &failure.Environment{Text: s.settings.Secrets.File + " has no secrets to export", Next: "`runner secrets list` shows what there is"}
 	}
 	sealer, err := s.openSealer(ctx, d, o.sessionOptions)
 	if err != nil {
@@ -55,7 +56,7 @@ func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session)
 		return err
 	}
 	if err := writePlain(path, keys, values, o.Yes); err != nil {
-		return &environmentError{text: fmt.Sprintf("the secrets cannot be written: %v", err), next: "nothing was written"}
+		return &failure.Environment{Text: fmt.Sprintf("the secrets cannot be written: %v", err), Next: "nothing was written"}
 	}
 	_, err = fmt.Fprintf(d.Stdout, "wrote %s to %s, in plain text\n", secretCount(len(values)), shownPath(d, path))
 	return err

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/projects"
+	"mara/runner/internal/failure"
 )
 
 func secretsGenerateCommand(d Deps) *cli.Command {
@@ -27,7 +28,7 @@ func runSecretsGenerate(ctx context.Context, d Deps, o secretsOptions, s *sessio
 	}
 	for _, secret := range named {
 		if s.hasSecret(secret.Key) {
-			return &usageError{text: secret.Key + " has a value already", next: "`runner secrets rotate " + secret.Key + "` replaces it"}
+			return &failure.Usage{Text: secret.Key + " has a value already", Next: "`runner secrets rotate " + secret.Key + "` replaces it"}
 		}
 	}
 	if len(named) == 0 {
@@ -61,14 +62,14 @@ func runSecretsRotate(ctx context.Context, d Deps, o secretsOptions, s *session)
 		return err
 	}
 	if len(named) == 0 {
-		return usage("secrets rotate", "name the secrets by their keys")
+		return failure.Usagef("secrets rotate", "name the secrets by their keys")
 	}
 	for _, secret := range named {
 		if secret.Generate == projects.None {
-			return &usageError{text: fmt.Sprintf("nothing can make %s", secret.Key), next: "give a new value with `runner secrets set " + secret.Key + "`"}
+			return &failure.Usage{Text: fmt.Sprintf("nothing can make %s", secret.Key), Next: "give a new value with `runner secrets set " + secret.Key + "`"}
 		}
 		if !s.hasSecret(secret.Key) {
-			return &usageError{text: secret.Key + " has no value yet", next: "`runner secrets generate " + secret.Key + "` makes one"}
+			return &failure.Usage{Text: secret.Key + " has no value yet", Next: "`runner secrets generate " + secret.Key + "` makes one"}
 		}
 	}
 	text := fmt.Sprintf("Replace %s of the stack %s? The old values are lost.", strings.Join(o.Keys, ", "), s.settings.Stack.Text)

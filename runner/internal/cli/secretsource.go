@@ -11,6 +11,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/runner/internal/failure"
 )
 
 // secretSource says where the value of a secret comes from. The value itself is
@@ -40,13 +41,13 @@ func parseSources(command, flag string, texts []string) ([]secretSource, error) 
 			return nil, err
 		}
 		if !isSource(from) {
-			return nil, usage(command, "%s %s: %s; write %s=SOURCE, where SOURCE is %s", flag, key, neverOnTheLine, key, sourceForms)
+			return nil, failure.Usagef(command, "%s %s: %s; write %s=SOURCE, where SOURCE is %s", flag, key, neverOnTheLine, key, sourceForms)
 		}
 		if slices.ContainsFunc(found, func(s secretSource) bool { return s.Secret.Key == key }) {
-			return nil, usage(command, "%s %s is given twice", flag, key)
+			return nil, failure.Usagef(command, "%s %s is given twice", flag, key)
 		}
 		if from == "-" && slices.ContainsFunc(found, func(s secretSource) bool { return s.From == "-" }) {
-			return nil, usage(command, "%s: only one secret can come from stdin", flag)
+			return nil, failure.Usagef(command, "%s: only one secret can come from stdin", flag)
 		}
 		found = append(found, secretSource{Secret: secret, From: from})
 	}
@@ -68,12 +69,12 @@ func declaredSecret(command, key string) (projects.Secret, error) {
 	}
 	key, _, _ = strings.Cut(key, "=")
 	if !strings.Contains(key, ":") || len(key) > 100 { // it may be a value
-		return projects.Secret{}, usage(command, "name the secret by its key, such as %s", keys[0])
+		return projects.Secret{}, failure.Usagef(command, "name the secret by its key, such as %s", keys[0])
 	}
-	err := usage(command, "no project has a secret %q%s", key, config.DidYouMean(key, keys))
-	var wrong *usageError
+	err := failure.Usagef(command, "no project has a secret %q%s", key, config.DidYouMean(key, keys))
+	var wrong *failure.Usage
 	if errors.As(err, &wrong) {
-		wrong.next = "`runner secrets list` shows them"
+		wrong.Next = "`runner secrets list` shows them"
 	}
 	return projects.Secret{}, err
 }

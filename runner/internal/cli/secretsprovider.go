@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"mara/runner/internal/failure"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -42,12 +44,12 @@ func checkKeyProvider(provider string) error {
 			return nil
 		}
 	}
-	return usage("secrets change-provider", "%q is no key provider; known are passphrase, %s", provider, strings.Join(keyServices(), ", "))
+	return failure.Usagef("secrets change-provider", "%q is no key provider; known are passphrase, %s", provider, strings.Join(keyServices(), ", "))
 }
 
 func runChangeProvider(ctx context.Context, d Deps, o secretsOptions, s *session) error {
 	if len(o.Keys) != 1 {
-		return usage("secrets change-provider", "name the key provider: passphrase, or the URL of a key service")
+		return failure.Usagef("secrets change-provider", "name the key provider: passphrase, or the URL of a key service")
 	}
 	if err := checkKeyProvider(o.Keys[0]); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/failure"
 )
 
 func secretsRemoveCommand(d Deps) *cli.Command {
@@ -21,7 +22,7 @@ func secretsRemoveCommand(d Deps) *cli.Command {
 
 func runSecretsRemove(ctx context.Context, d Deps, o secretsOptions, s *session) error {
 	if len(o.Keys) == 0 {
-		return usage("secrets remove", "name the secrets by their keys")
+		return failure.Usagef("secrets remove", "name the secrets by their keys")
 	}
 	var known []string
 	for _, entry := range s.settings.Secrets.Entries {
@@ -29,7 +30,7 @@ func runSecretsRemove(ctx context.Context, d Deps, o secretsOptions, s *session)
 	}
 	for _, key := range o.Keys {
 		if _, ok := s.settings.Secrets.Lookup(key); !ok {
-			return &usageError{text: fmt.Sprintf("%s has no %q%s", s.settings.Secrets.File, key, config.DidYouMean(key, known)), next: "`runner secrets list` shows what there is"}
+			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.settings.Secrets.File, key, config.DidYouMean(key, known)), Next: "`runner secrets list` shows what there is"}
 		}
 	}
 	text := fmt.Sprintf("Remove %s of the stack %s? The values are lost.", strings.Join(o.Keys, ", "), s.settings.Stack.Text)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"mara/runner/internal/failure"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -24,10 +26,10 @@ func secretsSetCommand(d Deps) *cli.Command {
 func runSecretsSet(ctx context.Context, d Deps, o secretsOptions, s *session) error {
 	const command = "secrets set"
 	if len(o.Keys) == 0 {
-		return usage(command, "name the secret by its key")
+		return failure.Usagef(command, "name the secret by its key")
 	}
 	if strings.Contains(o.Keys[0], "=") {
-		return usage(command, "%s; give KEY and SOURCE, which is %s", neverOnTheLine, sourceForms)
+		return failure.Usagef(command, "%s; give KEY and SOURCE, which is %s", neverOnTheLine, sourceForms)
 	}
 	secret, err := declaredSecret(command, o.Keys[0])
 	if err != nil {
@@ -36,7 +38,7 @@ func runSecretsSet(ctx context.Context, d Deps, o secretsOptions, s *session) er
 	source := secretSource{Secret: secret}
 	if len(o.Keys) > 1 {
 		if source.From = o.Keys[1]; !isSource(source.From) {
-			return usage(command, "%s; SOURCE is %s", neverOnTheLine, sourceForms)
+			return failure.Usagef(command, "%s; SOURCE is %s", neverOnTheLine, sourceForms)
 		}
 	}
 	var value string

@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/lock"
 )
 
@@ -120,7 +121,7 @@ func (s *session) editSecrets(sealer encryption.Sealer, ciphertexts map[string]s
 		return err
 	}
 	if string(file.Content) != string(s.settings.Secrets.Content) && !sameScheme(file, s.settings.Secrets) {
-		return &environmentError{text: file.File + " was encrypted in another way in the meantime", next: "try again"}
+		return &failure.Environment{Text: file.File + " was encrypted in another way in the meantime", Next: "try again"}
 	}
 	if len(file.Content) == 0 {
 		file.Content = []byte("# The values of the secrets project, encrypted: safe to commit.\n")
@@ -183,9 +184,9 @@ func (s *session) writeSecrets(content []byte) error {
 }
 
 func (s *session) secretsFileError(err error) error {
-	return &environmentError{
-		text: fmt.Sprintf("%s cannot be written: %v", s.settings.Secrets.File, err),
-		next: "make the folder writable, or choose another root with --root; nothing was changed",
+	return &failure.Environment{
+		Text: fmt.Sprintf("%s cannot be written: %v", s.settings.Secrets.File, err),
+		Next: "make the folder writable, or choose another root with --root; nothing was changed",
 	}
 }
 

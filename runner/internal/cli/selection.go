@@ -11,6 +11,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
 )
@@ -52,7 +53,7 @@ func parseSelection(c *cli.Context) (selectionOptions, error) {
 	}
 	o.Resume = c.Bool("resume") || o.Changed
 	if o.Failed && o.Resume {
-		return o, usage(c.Command.Name, "--failed and --resume: choose one; --resume includes what failed")
+		return o, failure.Usagef(c.Command.Name, "--failed and --resume: choose one; --resume includes what failed")
 	}
 	return o, nil
 }

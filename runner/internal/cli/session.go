@@ -15,6 +15,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/simulate"
@@ -332,7 +333,7 @@ func (s *session) encryptionError(err error) error {
 	if errors.As(err, &path) && strings.HasPrefix(path.Path, s.folder) {
 		return s.folderError(err)
 	}
-	return &environmentError{text: err.Error()}
+	return &failure.Environment{Text: err.Error()}
 }
 
 // startClouds serves the simulated clouds.
@@ -341,14 +342,14 @@ func (s *session) startClouds(ctx context.Context, d Deps, o sessionOptions) err
 	for _, text := range o.Simulation.Fail {
 		fault, err := simulate.ParseFault(text)
 		if err != nil {
-			return usage("", "--simulate-fail: %v", err)
+			return failure.Usagef("", "--simulate-fail: %v", err)
 		}
 		options.Fail = append(options.Fail, fault)
 	}
 	for _, text := range o.Simulation.Slow {
 		delay, err := simulate.ParseDelay(text)
 		if err != nil {
-			return usage("", "--simulate-slow: %v", err)
+			return failure.Usagef("", "--simulate-slow: %v", err)
 		}
 		options.Slow = append(options.Slow, delay)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/report"
 	"mara/runner/internal/ui"
@@ -53,7 +54,7 @@ func (o showOptions) check() error {
 		return nil
 	}
 	if _, err := report.FormatOf(o.Report); err != nil {
-		return usage("", "--report: %v", err)
+		return failure.Usagef("", "--report: %v", err)
 	}
 	return nil
 }
@@ -75,7 +76,7 @@ func newScreen(d Deps, o operateOptions, s *session, next func(*event.Summary) [
 		Getenv: func(name string) string { return o.Sources.Lookup(name).Text }, OS: runtime.GOOS,
 	})
 	if err != nil {
-		return nil, look, usage(o.Operation, "%v", err)
+		return nil, look, failure.Usagef(o.Operation, "%v", err)
 	}
 	if look.Mode == ui.LiveMode {
 		return ui.NewLive(d.Stdout, ui.LiveOptions{

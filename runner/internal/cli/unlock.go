@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/failure"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/prompt"
 )
@@ -94,7 +95,7 @@ func confirmUnlock(ctx context.Context, d Deps, o unlockOptions) error {
 	}
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	if !o.Interactive || !ok {
-		return &usageError{text: "unlock needs a confirmation, and there is nobody to ask", next: "add --yes to do it without asking"}
+		return &failure.Usage{Text: "unlock needs a confirmation, and there is nobody to ask", Next: "add --yes to do it without asking"}
 	}
 	yes, err := terminal.Confirm(ctx, "Remove these locks?")
 	if err == nil && !yes {

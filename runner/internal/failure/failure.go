@@ -1,0 +1,36 @@
+// Package failure has the errors that keep a command from being done, with the
+// next step for its user: wrong usage, and surroundings that are not as they
+// have to be.
+package failure
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Environment is something around the runner that is not as it has to be:
+// a folder that cannot be written, an engine that is missing.
+type Environment struct{ Text, Next string }
+
+// Error says what is wrong.
+func (e *Environment) Error() string { return e.Text }
+
+// NextStep says what to do about it.
+func (e *Environment) NextStep() string { return e.Next }
+
+// Usage is a command line that makes no sense.
+type Usage struct{ Text, Next string }
+
+// Error says what is wrong.
+func (e *Usage) Error() string { return e.Text }
+
+// NextStep says what to do about it.
+func (e *Usage) NextStep() string { return e.Next }
+
+// Usagef is a usageError that points to the help of a command.
+func Usagef(command, format string, args ...any) error {
+	return &Usage{
+		Text: fmt.Sprintf(format, args...),
+		Next: fmt.Sprintf("see `%s --help`", strings.TrimSpace("runner "+command)),
+	}
+}
