@@ -21,6 +21,7 @@ import (
 	"mara/runner/internal/cloud/linodecloud"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/preflight"
+	"mara/runner/internal/session"
 	"mara/runner/internal/simulate/clouds"
 	"mara/runner/internal/ui/mute"
 )
@@ -44,23 +45,25 @@ func run() int {
 		dir = "."
 	}
 	return cli.Run(levels.Context(), cli.Deps{
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		StdinIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		Deps: session.Deps{
+			Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())),
+			Dir:           dir,
+			Now:           time.Now,
+			Engines:       engines(),
+			PluginFolders: besideRunner(),
+			Interrupt:     levels,
+			Programs:      programs.ByName,
+			Clouds:        clouds.Packages,
+			Plugins:       plugins,
+			CloudClients:  cloudClient,
+		},
+		Stdout:           os.Stdout,
 		StdoutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		StderrIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Size:             size,
 		Environ:          os.Environ(),
-		Dir:              dir,
 		Version:          buildVersion(),
 		PulumiVersion:    sdk.Version.String(),
-		Now:              time.Now,
-		Engines:          engines(),
-		PluginFolders:    besideRunner(),
-		Interrupt:        levels,
-		Programs:         programs.ByName,
-		Clouds:           clouds.Packages,
-		Plugins:          plugins,
-		CloudClients:     cloudClient,
 	}, os.Args[1:])
 }
 

@@ -12,15 +12,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
+
+	"mara/runner/internal/session"
 
 	"github.com/urfave/cli/v2"
-
-	"mara/runner/internal/cloud"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/preflight"
-	"mara/runner/internal/simulate"
-	"mara/runner/internal/stacks"
 )
 
 // name is the name of the program in texts.
@@ -28,25 +23,14 @@ const name = "runner"
 
 // Deps is the outside world.
 type Deps struct {
-	Stdin            io.Reader
-	Stdout, Stderr   io.Writer
-	StdinIsTerminal  bool
+	session.Deps
+	Stdout           io.Writer
 	StdoutIsTerminal bool
 	StderrIsTerminal bool
-	Environ          []string // NAME=value each
-	Dir              string   // working folder
-	Version          string   // of the runner
-	PulumiVersion    string   // of the Pulumi inside
-	Now              func() time.Time
+	Environ          []string                   // NAME=value each
+	Version          string                     // of the runner
+	PulumiVersion    string                     // of the Pulumi inside
 	Size             func() (width, height int) // of the terminal at stdout; zeros when it is none
-	Engines          []string                   // where mara-engine may be, in order of preference
-	Probes           preflight.Probes           // of this machine
-	PluginFolders    []string                   // folders in which resource providers may be
-	Interrupt        *interrupt.Levels          // how hard to stop; nil in tests that never stop
-	Programs         stacks.Programs            // the programs of the projects
-	Clouds           func() []simulate.Package  // the clouds that can be simulated
-	Plugins          func() map[string]string   // versions of Pulumi's plugins that the programs ask for, by name
-	CloudClients     cloud.Clients              // ask the real ones; nil when they cannot be asked
 }
 
 // width is the width of the terminal at stdout; 0 when it is none.

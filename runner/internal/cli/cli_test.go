@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/preflight"
+	"mara/runner/internal/session"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -22,13 +23,15 @@ func testDeps(t *testing.T) (d Deps, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	return Deps{
-		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr,
-		Dir: t.TempDir(), Version: "1.2.3", PulumiVersion: "3.250.0",
-		Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
-		Probes: preflight.Probes{
-			Listen: func(string, int) error { return nil },
-			Read:   func(string) ([]byte, error) { return []byte("1048576\n"), nil },
+		Deps: session.Deps{
+			Stdin: strings.NewReader(""), Stderr: stderr, Dir: t.TempDir(),
+			Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
+			Probes: preflight.Probes{
+				Listen: func(string, int) error { return nil },
+				Read:   func(string) ([]byte, error) { return []byte("1048576\n"), nil },
+			},
 		},
+		Stdout: stdout, Version: "1.2.3", PulumiVersion: "3.250.0",
 	}, stdout, stderr
 }
 

@@ -9,6 +9,7 @@ import (
 	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 )
 
 func configCommand(d Deps) *cli.Command {
@@ -46,7 +47,7 @@ type configuration struct {
 // there: `config set` begins both.
 func openConfiguration(o commonOptions) (configuration, error) {
 	if o.Root == "" {
-		return configuration{}, o.needRoot()
+		return configuration{}, o.NeedRoot()
 	}
 	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
 	if err != nil {
@@ -54,14 +55,11 @@ func openConfiguration(o commonOptions) (configuration, error) {
 	}
 	c := configuration{
 		root: o.Root, stack: settings.Stack.Text, file: settings.Config, sources: o.Sources, provider: settings.Provider,
-		declared: declaredKeys(),
+		declared: session.DeclaredKeys(),
 	}
-	c.provider, err = rememberedProvider(providerFile(filepath.Join(o.Root, ".runner"), c.stack), c.stack, settings.Provider)
+	c.provider, err = session.RememberedProvider(session.ProviderFile(filepath.Join(o.Root, ".runner"), c.stack), c.stack, settings.Provider)
 	return c, err
 }
-
-// declaredKeys are the keys that somebody reads: projects, or the runner.
-func declaredKeys() []config.Key { return append(providers.Keys(), protectKey()) }
 
 // key finds a declared key.
 func (c configuration) key(name string) (config.Key, bool) {
@@ -92,7 +90,7 @@ func (c configuration) planned() []config.Key {
 	if err != nil {
 		return c.declared
 	}
-	read := map[string]bool{protectKey().Name: true}
+	read := map[string]bool{session.ProtectKey().Name: true}
 	for _, step := range provider.Steps {
 		for _, key := range step.Project.Keys {
 			read[key.Name] = true

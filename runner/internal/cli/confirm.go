@@ -12,6 +12,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
+	"mara/runner/internal/session"
 )
 
 // rule is what a preview has to be like for up to go on without asking.
@@ -41,11 +42,11 @@ func parseRule(c *cli.Context) rule {
 
 // broken names the projects whose preview does not follow the rule. What a
 // partial preview of something that exists has not shown yet may be anything.
-func (r rule) broken(s *session, preview event.Summary) []string {
+func (r rule) broken(s *session.Session, preview event.Summary) []string {
 	var names []string
 	for _, step := range preview.Steps {
 		goes := step.Changes.Replace > 0 || r == noDeletes && step.Changes.Delete > 0
-		if goes || len(step.Unknown) > 0 && s.isDeployed(step.Name) {
+		if goes || len(step.Unknown) > 0 && s.IsDeployed(step.Name) {
 			names = append(names, step.Name)
 		}
 	}
@@ -74,18 +75,18 @@ func (o operateOptions) needsApproval() bool {
 
 // approve asks before an operation that changes something. Up shows what it
 // would do first. Destroying takes the stack's name for an answer.
-func (s *session) approve(ctx context.Context, d Deps, o operateOptions, w work) error {
+func approve(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work) error {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	ask := o.Interactive && ok
 	switch {
 	case !o.needsApproval() || len(w.plan.Steps) == 0:
 		return nil
 	case o.Operation == event.Up && (ask || o.Approve != noRule):
-		return s.approveUp(ctx, d, o, w, question{terminal, ask})
+		return approveUp(ctx, d, o, s, w, question{terminal, ask})
 	case o.Operation == event.Up:
 		return nil // it is simulated
 	}
-	return s.approveDestroy(ctx, d, terminal, w)
+	return approveDestroy(ctx, s, d, terminal, w)
 }
 
 // question asks the user, if there is one.
@@ -95,8 +96,8 @@ type question struct {
 }
 
 // approveUp previews everything, in one table, and asks once.
-func (s *session) approveUp(ctx context.Context, d Deps, o operateOptions, w work, q question) error {
-	preview, err := s.preview(ctx, d, o, w)
+func approveUp(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work, q question) error {
+	preview, err := preview(ctx, d, o, s, w)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (s *session) approveUp(ctx context.Context, d Deps, o operateOptions, w wor
 	case !q.possible:
 		return &declined{fmt.Sprintf("not approved by --auto-approve-if %s, because of %s; nothing was changed", o.Approve, strings.Join(broken, ", "))}
 	}
-	yes, err := q.terminal.Confirm(ctx, fmt.Sprintf("Deploy this to the stack %s (%s)?", s.settings.Stack.Text, preview.Changes.Words(event.Preview)))
+	yes, err := q.terminal.Confirm(ctx, fmt.Sprintf("Deploy this to the stack %s (%s)?", s.Settings.Stack.Text, preview.Changes.Words(event.Preview)))
 	if err == nil && !yes {
 		err = &declined{"not confirmed; nothing was changed"}
 	}
@@ -121,7 +122,7 @@ func (s *session) approveUp(ctx context.Context, d Deps, o operateOptions, w wor
 
 // preview shows what up would do. It is no run of its own: only the screen and
 // the caller learn of it.
-func (s *session) preview(ctx context.Context, d Deps, o operateOptions, w work) (event.Summary, error) {
+func preview(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work) (event.Summary, error) {
 	o.Operation = event.Preview
 	seen := &sum{}
 	sinks := []event.Sink{seen}
@@ -133,8 +134,8 @@ func (s *session) preview(ctx context.Context, d Deps, o operateOptions, w work)
 		}
 		sinks = append(sinks, show)
 	}
-	emitter := event.NewEmitter(event.EmitterOptions{Run: s.run, Masker: s.masker, Now: d.Now, Sinks: sinks})
-	err := s.walk(ctx, d, o, w, emitter.Emit)
+	emitter := event.NewEmitter(event.EmitterOptions{Run: s.RunID, Masker: s.Masker, Now: d.Now, Sinks: sinks})
+	err := walk(ctx, d, o, s, w, emitter.Emit)
 	emitter.Close()
 	if show == nil {
 		return seen.Summary, err
@@ -153,9 +154,9 @@ type sum struct{ event.Summary }
 func (s *sum) Emit(e event.Event) { s.Apply(e) }
 
 // approveDestroy shows what will go and asks for the stack's name.
-func (s *session) approveDestroy(ctx context.Context, d Deps, terminal prompt.Terminal, w work) error {
-	stack := s.settings.Stack.Text
-	if err := s.writeDoomed(d.Stderr, w); err != nil {
+func approveDestroy(ctx context.Context, s *session.Session, d Deps, terminal prompt.Terminal, w work) error {
+	stack := s.Settings.Stack.Text
+	if err := writeDoomed(s, d.Stderr, w); err != nil {
 		return err
 	}
 	answer, err := terminal.Text(ctx, "Type the stack's name to go on:")
@@ -169,11 +170,11 @@ func (s *session) approveDestroy(ctx context.Context, d Deps, terminal prompt.Te
 }
 
 // writeDoomed lists what a destroy takes away.
-func (s *session) writeDoomed(w io.Writer, doomed work) error {
-	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.provider.Name, s.settings.Stack.Text)
+func writeDoomed(s *session.Session, w io.Writer, doomed work) error {
+	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.Provider.Name, s.Settings.Stack.Text)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, step := range doomed.plan.Steps {
-		if summary := s.stacks.Summary(step.Project.Name); summary.Resources > 0 {
+		if summary := s.Stacks.Summary(step.Project.Name); summary.Resources > 0 {
 			fmt.Fprintf(table, "  %s\t%s\t%d resources\n", step.Project.Name, step.Project.Title, summary.Resources)
 		}
 	}

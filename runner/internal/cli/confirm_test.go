@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
@@ -15,7 +16,7 @@ func TestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{stacks: none}
+	s := &session.Session{Stacks: none}
 	preview := event.Summary{Steps: []event.Step{
 		{Project: event.Project{Name: "same"}},
 		{Project: event.Project{Name: "new"}, Changes: event.Changes{Create: 3, Update: 1}},

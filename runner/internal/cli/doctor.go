@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/preflight"
+	"mara/runner/internal/session"
 )
 
 func doctorCommand(d Deps) *cli.Command {
@@ -39,16 +40,14 @@ func doctorCommand(d Deps) *cli.Command {
 }
 
 type doctorOptions struct {
-	sessionOptions
-	Operation string
-	Selection selectionOptions
-	broken    error // what is wrong with the environment file
+	session.ExamineOptions
+	manner
 }
 
 // parseDoctor reads the flags also where the environment file is broken: that is
 // one problem among others.
 func parseDoctor(c *cli.Context, d Deps) (doctorOptions, error) {
-	common := commonOptions{Sources: config.Sources{Process: d.Environ}}
+	common := commonOptions{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
 	broken := common.findRoot(c, d)
 	if broken != nil && common.Root == "" {
 		return doctorOptions{}, broken
@@ -57,13 +56,17 @@ func parseDoctor(c *cli.Context, d Deps) (doctorOptions, error) {
 		return doctorOptions{}, err
 	}
 	o := doctorOptions{
-		sessionOptions: sessionOptions{commonOptions: common, Pulumi: c.String("pulumi")},
-		Operation:      event.Up, broken: broken,
+		ExamineOptions: session.ExamineOptions{
+			Options:   session.Options{Request: common.Request, Pulumi: c.String("pulumi")},
+			Operation: event.Up, Broken: broken,
+		},
+		manner: common.manner,
 	}
-	var err error
-	if o.Selection, err = parseSelection(c); err != nil {
+	selection, err := parseSelection(c)
+	if err != nil {
 		return o, err
 	}
+	o.Selection = selection.Selection
 	given, err := arguments(c, 1)
 	if len(given) > 0 {
 		o.Operation = given[0]
@@ -77,20 +80,20 @@ func parseDoctor(c *cli.Context, d Deps) (doctorOptions, error) {
 
 // runDoctor looks at everything, and fails if there are problems.
 func runDoctor(ctx context.Context, d Deps, o doctorOptions) (err error) {
-	e, err := examine(d, o)
+	e, err := session.Examine(d.Deps, o.ExamineOptions)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.session.close()) }()
-	report, err := preflight.Run(ctx, e.checks(ctx))
+	defer func() { err = errors.Join(err, e.Session.Close()) }()
+	report, err := preflight.Run(ctx, e.Checks(ctx))
 	if err != nil {
 		return err
 	}
-	report = report.Masked(e.session.masker.Mask)
+	report = report.Masked(e.Session.Masker.Mask)
 	if o.Output == "json" {
-		err = writeJSON(d.Stdout, e.document(report))
+		err = writeJSON(d.Stdout, document(e, report))
 	} else {
-		err = e.write(d.Stdout, report, preflight.Style{Width: d.width(), Colour: o.Color})
+		err = writeExamination(d.Stdout, e, report, preflight.Style{Width: d.width(), Colour: o.Color})
 	}
 	if err == nil && report.Status() == preflight.Problem {
 		err = &reported{code: exitConfig}
@@ -98,24 +101,24 @@ func runDoctor(ctx context.Context, d Deps, o doctorOptions) (err error) {
 	return err
 }
 
-func (e *examination) document(report preflight.Report) preflight.Document {
+func document(e *session.Examination, report preflight.Report) preflight.Document {
 	return preflight.Document{
-		Operation: e.options.Operation, Provider: e.provider.Name, Stack: e.session.settings.Stack.Text, Simulated: e.options.Simulation.On,
+		Operation: e.Options.Operation, Provider: e.Provider.Name, Stack: e.Session.Settings.Stack.Text, Simulated: e.Options.Simulation.On,
 	}.Fill(report)
 }
 
-// write prints the report for people.
-func (e *examination) write(w io.Writer, report preflight.Report, style preflight.Style) error {
-	subject := e.provider.Name
+// writeExamination prints the report for people.
+func writeExamination(w io.Writer, e *session.Examination, report preflight.Report, style preflight.Style) error {
+	subject := e.Provider.Name
 	if subject == "" {
 		subject = "no provider"
 	}
-	if stack := e.session.settings.Stack.Text; stack != "" {
+	if stack := e.Session.Settings.Stack.Text; stack != "" {
 		subject += ", stack " + stack
 	}
-	if e.options.Simulation.On {
+	if e.Options.Simulation.On {
 		subject += " [SIMULATED]"
 	}
-	_, err := fmt.Fprintf(w, "%s: what %s needs\n\n%s", subject, e.options.Operation, report.Text(style))
+	_, err := fmt.Fprintf(w, "%s: what %s needs\n\n%s", subject, e.Options.Operation, report.Text(style))
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/encryption"
 )
 
 func envCommand(d Deps) *cli.Command {
@@ -37,7 +38,7 @@ func envCommand(d Deps) *cli.Command {
 
 func runEnv(d Deps, o sessionOptions) error {
 	if o.Root == "" {
-		return o.needRoot()
+		return o.NeedRoot()
 	}
 	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
 	if err != nil {
@@ -69,12 +70,6 @@ type shellEnvironment struct {
 // variableValue is a variable to export.
 type variableValue struct{ name, value string }
 
-// The variables that hold the passphrase, by value and by file.
-const (
-	passphraseVariable     = "PULUMI_CONFIG_PASSPHRASE"
-	passphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
-)
-
 func (e *shellEnvironment) export(name, value string) {
 	e.exports = append(e.exports, variableValue{name, value})
 }
@@ -98,7 +93,7 @@ func (e *shellEnvironment) backend() {
 // passphrase exports the name of the passphrase's file. The passphrase itself
 // is in the process environment already, or a comment says where it is.
 func (e *shellEnvironment) passphrase() {
-	switch place, found := e.find(passphraseVariable); {
+	switch place, found := e.find(encryption.PassphraseVariable); {
 	case found && place.Source == config.FromFile:
 		e.comment("the passphrase is %s; it is not printed", place)
 	case found:
@@ -109,10 +104,10 @@ func (e *shellEnvironment) passphrase() {
 }
 
 func (e *shellEnvironment) passphraseFile() {
-	file := e.sources.Lookup(passphraseFileVariable)
+	file := e.sources.Lookup(encryption.PassphraseFileVariable)
 	if !file.IsSet() {
 		if !strings.HasPrefix(e.settings.Backend.Text, "http") {
-			e.comment("no passphrase is set; pulumi asks for it, or takes it from %s or %s", passphraseVariable, passphraseFileVariable)
+			e.comment("no passphrase is set; pulumi asks for it, or takes it from %s or %s", encryption.PassphraseVariable, encryption.PassphraseFileVariable)
 		}
 		return
 	}
@@ -120,7 +115,7 @@ func (e *shellEnvironment) passphraseFile() {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(e.dir, path)
 	}
-	e.export(passphraseFileVariable, path)
+	e.export(encryption.PassphraseFileVariable, path)
 }
 
 // find finds a variable that may be set to nothing, which for a passphrase is a
@@ -145,7 +140,7 @@ func (e *shellEnvironment) fileVariables() {
 	var names []string
 	for _, v := range e.sources.File.Variables() {
 		switch {
-		case v.Name == config.StackVariable, v.Name == passphraseFileVariable, strings.HasPrefix(v.Name, "RUNNER_"):
+		case v.Name == config.StackVariable, v.Name == encryption.PassphraseFileVariable, strings.HasPrefix(v.Name, "RUNNER_"):
 		case v.Name == config.BackendVariable && len(e.exports) > 0 && e.exports[0].name == v.Name:
 		default:
 			names = append(names, v.Name)

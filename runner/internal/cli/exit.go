@@ -17,6 +17,7 @@ import (
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
@@ -62,18 +63,11 @@ func exitCodes() []struct {
 		{isA[*failure.Usage], exitUsage},
 		{isA[*config.FlagError], exitUsage},
 		{isA[*journal.NoRunError], exitUsage},
-		{isA[*config.Error], exitConfig},
-		{isA[*config.NoRootError], exitConfig},
-		{isA[*failure.Environment], exitConfig},
-		{isA[*problemsError], exitConfig},
+		{session.IsAboutSurroundings, exitConfig},
 		{isA[*plan.SelectionError], exitUsage},
 		{isA[*plan.ExcludedError], exitConfig},
 		{isA[*journal.ResumeError], exitConfig},
-		{is(stacks.ErrPassphrase), exitConfig},
-		{is(stacks.ErrLogin), exitConfig},
-		{isA[*pendingError], exitConfig},
-		{isA[*brokenStatesError], exitConfig},
-		{isA[*lockedStacksError], exitLocked},
+		{isA[*session.LockedStacksError], exitLocked},
 		{isA[*stacks.LockedError], exitLocked},
 		{isA[*lock.HeldError], exitLocked},
 		{is(executor.ErrInterrupted), exitInterrupted},

@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
@@ -31,14 +32,14 @@ func TestExitTable(t *testing.T) {
 		{&config.Error{}, exitConfig},
 		{&config.NoRootError{}, exitConfig},
 		{&failure.Environment{}, exitConfig},
-		{&problemsError{}, exitConfig},
+		{&session.ProblemsError{}, exitConfig},
 		{&plan.ExcludedError{}, exitConfig},
 		{&journal.ResumeError{}, exitConfig},
 		{stacks.ErrPassphrase, exitConfig},
 		{stacks.ErrLogin, exitConfig},
-		{&pendingError{}, exitConfig},
-		{&brokenStatesError{}, exitConfig},
-		{&lockedStacksError{}, exitLocked},
+		{&session.PendingError{}, exitConfig},
+		{&session.BrokenStatesError{}, exitConfig},
+		{&session.LockedStacksError{}, exitLocked},
 		{&stacks.LockedError{}, exitLocked},
 		{&lock.HeldError{}, exitLocked},
 		{executor.ErrInterrupted, exitInterrupted},

@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
+	"mara/runner/internal/session"
 	"mara/runner/internal/wizard"
 )
 
@@ -54,7 +55,7 @@ func (f *firstRun) complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if f.file.Check(declaredKeys()) != nil {
+	if f.file.Check(session.DeclaredKeys()) != nil {
 		return nil // what is there is not valid, and that has to be told first
 	}
 	ask := wizard.Wizard{
@@ -81,7 +82,7 @@ func (f *firstRun) isNew() bool {
 
 // recordFile keeps the provider of an environment that was deployed.
 func (f *firstRun) recordFile() string {
-	return providerFile(filepath.Join(f.o.Root, ".runner"), f.o.stackName())
+	return session.ProviderFile(filepath.Join(f.o.Root, ".runner"), stackName(f.o.Request))
 }
 
 // findRoot offers to make the configuration folder here.
@@ -91,7 +92,7 @@ func (f *firstRun) findRoot(ctx context.Context) error {
 	}
 	yes, err := f.agree(ctx, fmt.Sprintf("There is no configuration in %s. Make one?", f.d.Dir))
 	if err == nil && !yes {
-		err = f.o.needRoot()
+		err = f.o.NeedRoot()
 	}
 	f.newRoot, f.o.Root = true, f.d.Dir
 	if err != nil {
@@ -167,7 +168,7 @@ func (f *firstRun) chooseProvider(ctx context.Context) ([]config.Change, error) 
 	if err != nil {
 		return nil, err
 	}
-	if named, err = rememberedProvider(f.recordFile(), f.o.stackName(), named); err != nil {
+	if named, err = session.RememberedProvider(f.recordFile(), stackName(f.o.Request), named); err != nil {
 		return nil, err
 	}
 	asked := !named.IsSet()
@@ -177,7 +178,7 @@ func (f *firstRun) chooseProvider(ctx context.Context) ([]config.Change, error) 
 		}
 		f.o.Provider = named
 	}
-	if f.provider, err = providerOf(named); err != nil {
+	if f.provider, err = session.ProviderOf(named); err != nil {
 		return nil, err
 	}
 	if _, ok := f.file.Lookup(config.InfraType); ok || !asked && !f.isNew() {
@@ -245,11 +246,11 @@ func (f *firstRun) files(changes []config.Change) ([]newFile, error) {
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(f.o.Root, config.EnvironmentFile)); f.asked && err != nil {
-		files = append(files, newFile{config.EnvironmentFile, []byte(config.StackVariable + "=" + f.o.stackName() + "\n")})
+		files = append(files, newFile{config.EnvironmentFile, []byte(config.StackVariable + "=" + stackName(f.o.Request) + "\n")})
 	}
 	file := f.file
 	if !file.Exists {
-		file.Content = []byte("# Configuration of the stack " + f.o.stackName() + ". Every key is in Pulumi.stackname.yaml.example.\n")
+		file.Content = []byte("# Configuration of the stack " + stackName(f.o.Request) + ". Every key is in Pulumi.stackname.yaml.example.\n")
 	}
 	content, err := file.Edit(changes...)
 	if err != nil {
@@ -281,8 +282,8 @@ func (f *firstRun) show(files []newFile, changes []config.Change) {
 }
 
 // stackName is the name of the stack, once it is known.
-func (o commonOptions) stackName() string {
-	stack, err := config.ResolveStack(o.Stack, o.Sources)
+func stackName(r session.Request) string {
+	stack, err := config.ResolveStack(r.Stack, r.Sources)
 	if err != nil {
 		return ""
 	}

@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/prompt/prompttest"
+	"mara/runner/internal/session"
 )
 
 // reply is a question and what the user does.
@@ -34,7 +35,7 @@ func lead(t *testing.T, dir string, o commonOptions, replies ...reply) (sessionO
 	d.Dir, d.Stdin, d.Stderr, d.CloudClients = dir, side, side, fakeClients
 	o.Interactive = true
 	if o.Root == "" {
-		o.noRoot = &config.NoRootError{Start: dir}
+		o.NoRoot = &config.NoRootError{Start: dir}
 	}
 	type result struct {
 		o   sessionOptions
@@ -42,7 +43,7 @@ func lead(t *testing.T, dir string, o commonOptions, replies ...reply) (sessionO
 	}
 	done := make(chan result, 1)
 	go func() {
-		o, err := complete(t.Context(), d, operateOptions{sessionOptions: sessionOptions{commonOptions: o}, Operation: event.Up})
+		o, err := complete(t.Context(), d, operateOptions{sessionOptions: sessionOptions{Options: session.Options{Request: o.Request}, manner: o.manner}, Operation: event.Up})
 		done <- result{o, err}
 	}()
 	for _, r := range replies {
@@ -191,7 +192,7 @@ func TestCompletedConfiguration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := newRoot(t, map[string]string{"Pulumi.dev.yaml": test.before})
-			o := commonOptions{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}
+			o := commonOptions{Request: session.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
 			_, screen, err := lead(t, root, o, chosen("AWS region", "\r"), typed("Write this", ""))
 			if err != nil || !strings.Contains(screen, "added to config/pulumi/Pulumi.dev.yaml:\r\n  aws:region: us-east-1") {
 				t.Errorf("%v: %s", err, screen)
@@ -217,7 +218,7 @@ func TestNothingToAsk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := commonOptions{Root: root, Sources: config.Sources{File: environment}}
+		o := commonOptions{Request: session.Request{Root: root, Sources: config.Sources{File: environment}}}
 		if _, screen, err := lead(t, root, o); err != nil || screen != "" {
 			t.Errorf("%v: %s", err, screen)
 		}
@@ -228,7 +229,7 @@ func TestNothingToAsk(t *testing.T) {
 func TestConfirmedFirstRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, _, err := lead(t, dir, commonOptions{Yes: true}, firstRuns()["kind"][1:7]...); err != nil {
+	if _, _, err := lead(t, dir, commonOptions{manner: manner{Yes: true}}, firstRuns()["kind"][1:7]...); err != nil {
 		t.Fatal(err)
 	}
 	if got := content(t, dir, "Pulumi.dev.yaml"); !strings.Contains(got, "kind:workers: 2\n") {
@@ -244,7 +245,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err := os.Remove(folder); err != nil { // nobody, root included, writes to a folder that is none
 		t.Fatal(err)
 	}
-	o := commonOptions{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}
+	o := commonOptions{Request: session.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
 	_, _, err := lead(t, root, o, chosen("Provider of the cluster", "\r"))
 	if exitCode(err) != exitConfig || !strings.HasPrefix(err.Error(), "the configuration cannot be written: ") {
 		t.Errorf("got %v", err)
@@ -256,8 +257,8 @@ func TestReadOnlyFolder(t *testing.T) {
 func TestDeployedWithoutFile(t *testing.T) {
 	t.Parallel()
 	root := newRoot(t, nil)
-	writeFile(t, providerFile(filepath.Join(root, ".runner"), "dev"), "provider: kind\n")
-	o := commonOptions{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}
+	writeFile(t, session.ProviderFile(filepath.Join(root, ".runner"), "dev"), "provider: kind\n")
+	o := commonOptions{Request: session.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
 	if _, screen, err := lead(t, root, o); err != nil || screen != "" {
 		t.Errorf("%v: %s", err, screen)
 	}
@@ -268,7 +269,7 @@ func TestStacksAreOffered(t *testing.T) {
 	t.Parallel()
 	const kind = "config:\n  kubernetes:infra_type: kind\n  kind:workers: 1\n"
 	root := newRoot(t, map[string]string{"Pulumi.dev.yaml": kind, "Pulumi.prod.yaml": kind, "Pulumi.stackname.yaml.example": ""})
-	o, _, err := lead(t, root, commonOptions{Root: root}, chosen("Name of the stack", "prod\r"))
+	o, _, err := lead(t, root, commonOptions{Request: session.Request{Root: root}}, chosen("Name of the stack", "prod\r"))
 	if err != nil || o.Stack.Text != "prod" {
 		t.Errorf("got %+v, %v", o.Stack, err)
 	}

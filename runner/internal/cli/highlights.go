@@ -10,16 +10,17 @@ import (
 
 	"mara/projects"
 	"mara/runner/internal/event"
+	"mara/runner/internal/session"
 )
 
 // tellHighlights shows, at the end of a successful up, what a user goes on
 // with: addresses and names to log in with. What is deployed is deployed, so
 // that they cannot be read is no failure.
-func (s *session) tellHighlights(ctx context.Context, d Deps, o operateOptions) {
+func tellHighlights(ctx context.Context, d Deps, o operateOptions, s *session.Session) {
 	if o.Operation != event.Up || o.Output != "text" {
 		return
 	}
-	lines, err := s.highlights(ctx)
+	lines, err := highlights(ctx, s)
 	if err != nil {
 		fmt.Fprintf(d.Stderr, "warning: the outputs could not be read: %v\n", err)
 		return
@@ -31,16 +32,16 @@ func (s *session) tellHighlights(ctx context.Context, d Deps, o operateOptions) 
 
 // highlights are the outputs that the catalogue marks as such, one a line, in
 // the order of the plan. None of them is secret.
-func (s *session) highlights(ctx context.Context) ([]string, error) {
+func highlights(ctx context.Context, s *session.Session) ([]string, error) {
 	var marked []projects.Project
 	var names []string
-	for _, step := range s.plan.Steps {
+	for _, step := range s.Plan.Steps {
 		if slices.ContainsFunc(step.Project.Outputs, func(o projects.Output) bool { return o.Highlight }) {
 			marked = append(marked, step.Project)
 			names = append(names, step.Project.Name)
 		}
 	}
-	outputs, err := s.outputs(ctx, names, false)
+	outputs, err := outputs(ctx, s, names, false)
 	if err != nil {
 		return nil, err
 	}

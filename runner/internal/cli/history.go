@@ -59,7 +59,7 @@ func parseRuns(c *cli.Context, d Deps, most int) (runsOptions, error) {
 	if err != nil {
 		return runsOptions{}, err
 	}
-	if err := common.needRoot(); err != nil {
+	if err := common.NeedRoot(); err != nil {
 		return runsOptions{}, err
 	}
 	folder := filepath.Join(common.Root, ".runner")

@@ -8,9 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"mara/config"
-	"mara/runner/internal/event"
 )
 
 // TestEverythingMissingAtOnce: without somebody to ask, one error lists all that
@@ -106,31 +103,5 @@ func TestOverridesAreRefused(t *testing.T) {
 		if code != exitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr)
 		}
-	}
-}
-
-// TestOverridesReachPulumi in the working copy, and only there.
-func TestOverridesReachPulumi(t *testing.T) {
-	t.Parallel()
-	const file = "config:\n  kubernetes:infra_type: kind\n  kind:workers: 1 # one\n"
-	root := newRoot(t, map[string]string{"Pulumi.dev.yaml": file})
-	s := &session{masker: event.NewMasker()}
-	o := sessionOptions{commonOptions: commonOptions{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
-	for _, text := range []string{"kind:workers=3", "eks:k8s_version=1.30"} {
-		name, value, _ := strings.Cut(text, "=")
-		parsed, err := configuration{declared: declaredKeys()}.parse(name, value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Overrides = append(o.Overrides, config.Change{Key: name, Value: parsed})
-	}
-	if err := s.resolve(o, toReveal); err != nil {
-		t.Fatal(err)
-	}
-	if want := "config:\n  kubernetes:infra_type: kind\n  kind:workers: 3 # one\n  eks:k8s_version: \"1.30\"\n"; string(s.settings.Config.Content) != want {
-		t.Errorf("the working copy is made from %q", s.settings.Config.Content)
-	}
-	if got := content(t, root, "Pulumi.dev.yaml"); got != file {
-		t.Errorf("the file is %q", got)
 	}
 }

@@ -3,38 +3,22 @@ package cli
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"mara/config"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
 	"mara/runner/internal/simulate"
 	"mara/runner/internal/stacks"
 )
 
 // sessionOptions are the options of every command that opens an environment.
 type sessionOptions struct {
-	commonOptions
-	Pulumi  string // path of an installed Pulumi; "" for the engine inside
-	Lock    lockOptions
-	Secrets secretOptions
-	Profile bool
-	refusal error // what is wrong with the command line, where nothing else is
-	Restore bool  // states that are broken, from what Pulumi has saved before
-	// Overrides are configuration values for this run only.
-	Overrides []config.Change
-	// AtOnce is how many projects will be worked on at once; 0 counts as one.
-	AtOnce int
-}
-
-// workers is how many workers are worth starting early: as many as will be
-// needed, but no more than there are processors to start them on.
-func (o sessionOptions) workers(projects int) int {
-	return max(1, min(o.AtOnce, projects, runtime.NumCPU()))
+	session.Options
+	manner
 }
 
 // operateOptions are the options of up, preview, refresh, destroy and drift.
@@ -115,14 +99,14 @@ func parseOperate(c *cli.Context, d Deps, operation string) (operateOptions, err
 	if c.Bool("preview-only") {
 		o.Operation = event.Drift
 	}
-	o.refusal = o.checkConsent(d)
+	o.Refusal = o.checkConsent(d)
 	_, err = arguments(c, 0)
 	return o, err
 }
 
 func parseSession(c *cli.Context, d Deps) (sessionOptions, error) {
 	common, err := parseCommon(c, d)
-	return sessionOptions{commonOptions: common, Pulumi: c.String("pulumi")}, err
+	return sessionOptions{Options: session.Options{Request: common.Request, Pulumi: c.String("pulumi")}, manner: common.manner}, err
 }
 
 // runOperate is the workflow: complete the configuration, open the environment, choose what to do, look for
@@ -131,52 +115,52 @@ func runOperate(ctx context.Context, d Deps, o operateOptions) (err error) {
 	if o.sessionOptions, err = complete(ctx, d, o); err != nil {
 		return err
 	}
-	s, err := openSession(ctx, d, o.sessionOptions, toOperate)
+	s, err := session.Open(ctx, d.Deps, o.Options, session.ToOperate)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.checkProtection(o); err != nil {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.CheckProtection(o.Operation); err != nil {
 		return err
 	}
-	w, err := s.choose(o)
+	w, err := choose(s, o)
 	if err != nil {
 		return err
 	}
-	if err := s.checkLeftovers(ctx, o, w); err != nil {
+	if err := s.CheckLeftovers(ctx, o.Operation, w.plan, o.Selection.Resume); err != nil {
 		return err
 	}
-	if err := s.approve(ctx, d, o, w); err != nil {
+	if err := approve(ctx, d, o, s, w); err != nil {
 		return err
 	}
-	if err := s.rememberProvider(o.Operation); err != nil {
+	if err := s.RememberProvider(o.Operation); err != nil {
 		return err
 	}
-	if err := s.execute(ctx, d, o, w); err != nil {
+	if err := carryOut(ctx, d, o, s, w); err != nil {
 		return err
 	}
-	return s.checkNothingLeft(ctx, o, w)
+	return s.CheckNothingLeft(ctx, o.Operation, w.plan)
 }
 
-// execute walks the plan and tells what comes of it.
-func (s *session) execute(ctx context.Context, d Deps, o operateOptions, w work) error {
+// carryOut walks the plan and tells what comes of it.
+func carryOut(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work) error {
 	run, err := startRun(ctx, d, o, s, w)
 	if err != nil {
 		return err
 	}
-	err = s.walk(ctx, d, o, w, run.emit)
+	err = walk(ctx, d, o, s, w, run.emit)
 	if err != nil {
 		// A worker that was killed, by us or by others, cannot unlock its stack.
-		_, unlocked := s.removeDeadLocks(w.plan)
+		_, unlocked := s.RemoveDeadLocks(w.plan)
 		err = errors.Join(err, unlocked)
 	}
-	run.outputs = s.toldOutputs()
+	run.outputs = toldOutputs(s)
 	run.finish(d, o)
-	defer s.profile.write(d.Stderr, &run.summary)
+	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {
 		return &reported{code: exitCode(err)}
 	}
-	s.tellHighlights(ctx, d, o)
+	tellHighlights(ctx, d, o, s)
 	if o.ExitCode && run.summary.Changes.Any() {
 		return &reported{code: exitChanges}
 	}
@@ -184,22 +168,22 @@ func (s *session) execute(ctx context.Context, d Deps, o operateOptions, w work)
 }
 
 // walk has the executor do the operation on what is to be done.
-func (s *session) walk(ctx context.Context, d Deps, o operateOptions, w work, emit func(event.Event)) error {
+func walk(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work, emit func(event.Event)) error {
 	stop, release := d.gentle()
 	defer release()
 	_, err := executor.Run(ctx, executor.Options{
 		Plan:      w.plan,
 		Operation: o.Operation,
-		Stack:     s.settings.Stack.Text,
+		Stack:     s.Settings.Stack.Text,
 		Simulated: o.Simulation.On,
 		Parallel:  o.Parallel,
-		Estimates: plan.Estimates{Known: s.durations(o.Operation)}.Or(plan.Declared()),
+		Estimates: plan.Estimates{Known: durations(s, o.Operation)}.Or(plan.Declared()),
 		OnError:   o.OnError,
 		Retry:     o.retry(o.Simulation),
 		Timeout:   w.limit,
 		Timeouts:  w.limits,
-		Operator:  operator{stacks: s.stacks, task: o.task(), before: s.before(o)},
-		Hook:      s.hook(o.Operation),
+		Operator:  operator{stacks: s.Stacks, task: o.task(), before: s.Before(o.Operation, o.Forget)},
+		Hook:      s.Hook(o.Operation),
 		Emit:      emit,
 		Stop:      stop,
 	})
@@ -218,7 +202,7 @@ func (o operateOptions) task() stacks.Task {
 type operator struct {
 	stacks *stacks.Environment
 	task   stacks.Task // for every step
-	before beforeFunc
+	before session.BeforeFunc
 }
 
 // Operate implements executor.Operator.

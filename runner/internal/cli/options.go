@@ -10,37 +10,28 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 )
 
 // commonOptions is what many commands share. Fields whose flags a command does
 // not have are at their defaults.
 type commonOptions struct {
-	Root        string       // "" when there is none; needRoot for commands that cannot do without
-	Stack       config.Value // of the flag
-	Provider    config.Value // of the flag
-	Output      string
-	Yes         bool
-	Interactive bool // questions may be asked
-	Color       bool // stdout takes colour
-	Debug       bool
-	Simulation  simulation
-	Sources     config.Sources
-	noRoot      error // why Root is empty
+	session.Request
+	manner
 }
 
-// simulation is what the simulation flags say.
-type simulation struct {
-	On    bool
-	Speed float64
-	Fail  []string // TYPE[=MESSAGE]
-	Slow  []string // TYPE=DURATION
+// manner is how a command deals with its user.
+type manner struct {
+	Output string
+	Yes    bool
+	Color  bool // stdout takes colour
 }
 
 // parseCommon reads the flags that many commands share. As a first step it
 // fills the flags that were not given from their environment variables, also
 // the command's own: parse functions call it before they read anything.
 func parseCommon(c *cli.Context, d Deps) (commonOptions, error) {
-	o := commonOptions{Sources: config.Sources{Process: d.Environ}}
+	o := commonOptions{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
 	if hasFlag(c.Command, "root") {
 		if err := o.findRoot(c, d); err != nil {
 			return commonOptions{}, err
@@ -79,7 +70,7 @@ func (o *commonOptions) findRoot(c *cli.Context, d Deps) error {
 	root, err := config.FindRoot(d.Dir, named)
 	var none *config.NoRootError
 	if errors.As(err, &none) {
-		o.noRoot = err
+		o.NoRoot = err
 		return nil
 	}
 	if err != nil {
@@ -94,9 +85,6 @@ func (o *commonOptions) findRoot(c *cli.Context, d Deps) error {
 	}
 	return nil
 }
-
-// needRoot is the error of a command that needs a configuration where there is none.
-func (o commonOptions) needRoot() error { return o.noRoot }
 
 // flagValue is the text of a flag that was given.
 func flagValue(c *cli.Context, flag string) config.Value {
@@ -136,21 +124,21 @@ func splitVariable(flag cli.Flag, text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ';' })
 }
 
-func parseSimulation(c *cli.Context) (simulation, error) {
+func parseSimulation(c *cli.Context) (session.Simulation, error) {
 	if !hasFlag(c.Command, "simulate-speed") {
-		return simulation{On: c.Bool("simulate")}, nil
+		return session.Simulation{On: c.Bool("simulate")}, nil
 	}
-	s := simulation{
+	s := session.Simulation{
 		On:    c.Bool("simulate"),
 		Speed: c.Float64("simulate-speed"),
 		Fail:  c.StringSlice("simulate-fail"),
 		Slow:  c.StringSlice("simulate-slow"),
 	}
 	if !(s.Speed > 0) || math.IsInf(s.Speed, 0) {
-		return simulation{}, failure.Usagef(c.Command.Name, "--simulate-speed: %v is not a number above 0", s.Speed)
+		return session.Simulation{}, failure.Usagef(c.Command.Name, "--simulate-speed: %v is not a number above 0", s.Speed)
 	}
 	if !s.On && (len(s.Fail) > 0 || len(s.Slow) > 0) {
-		return simulation{}, failure.Usagef(c.Command.Name, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
+		return session.Simulation{}, failure.Usagef(c.Command.Name, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
 	}
 	return s, nil
 }
@@ -162,4 +150,31 @@ func arguments(c *cli.Context, most int) ([]string, error) {
 		return nil, failure.Usagef(c.Command.Name, "unexpected argument %q", given[most])
 	}
 	return given, nil
+}
+
+// pulumiFlags choose another Pulumi than the one inside.
+func pulumiFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "pulumi", Category: commonCategory, Usage: "use the installed Pulumi at `PATH` instead of the engine inside"},
+	}
+}
+
+// lockFlags are for commands that lock the environment.
+func lockFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait up to `DURATION` for another run to end", DefaultText: "0s"},
+	}
+}
+
+func parseLock(c *cli.Context, operation string) (session.LockOptions, error) {
+	o := session.LockOptions{Operation: operation, Wait: c.Duration("lock-timeout")}
+	if o.Wait < 0 {
+		return o, failure.Usagef(operation, "--lock-timeout: %s is less than nothing", o.Wait)
+	}
+	return o, nil
+}
+
+// profileFlags ask for a profile.
+func profileFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print where the time went, on stderr"}}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/session"
 )
 
 // parseWith runs a command line through the frame with a command that has every
@@ -46,32 +47,29 @@ func TestParseCommon(t *testing.T) {
 		change     func(*Deps)
 		want       commonOptions
 	}{
-		{"defaults", "all", nil, commonOptions{Output: "plain", Simulation: simulation{Speed: defaultSpeed}}},
-		{"all flags", "all -s dev -p aws -o json -y --debug --simulate --simulate-speed 10 --simulate-fail A=b,c --simulate-fail D --simulate-slow E=1s", nil, commonOptions{
-			Stack: fromFlag("--stack", "dev"), Provider: fromFlag("--provider", "aws"), Output: "json", Yes: true, Debug: true,
-			Simulation: simulation{On: true, Speed: 10, Fail: []string{"A=b,c", "D"}, Slow: []string{"E=1s"}},
-		}},
+		{"defaults", "all", nil, commonOptions{Request: session.Request{Simulation: session.Simulation{Speed: defaultSpeed}}, manner: manner{Output: "plain"}}},
+		{"all flags", "all -s dev -p aws -o json -y --debug --simulate --simulate-speed 10 --simulate-fail A=b,c --simulate-fail D --simulate-slow E=1s", nil, commonOptions{Request: session.Request{Stack: fromFlag("--stack", "dev"), Provider: fromFlag("--provider", "aws"), Debug: true, Simulation: session.Simulation{On: true, Speed: 10, Fail: []string{"A=b,c", "D"}, Slow: []string{"E=1s"}}}, manner: manner{Output: "json", Yes: true}}},
 		{"process environment", "all", func(d *Deps) {
 			d.Environ = []string{"RUNNER_OUTPUT=json", "RUNNER_SIMULATE=true", "RUNNER_SIMULATE_FAIL=A=b,c;D", "RUNNER_DEBUG=0"}
-		}, commonOptions{Output: "json", Simulation: simulation{On: true, Speed: defaultSpeed, Fail: []string{"A=b,c", "D"}}}},
+		}, commonOptions{Request: session.Request{Simulation: session.Simulation{On: true, Speed: defaultSpeed, Fail: []string{"A=b,c", "D"}}}, manner: manner{Output: "json"}}},
 		{"environment file over process environment", "all", func(d *Deps) {
 			d.Dir, d.Environ = root, []string{"RUNNER_YES=false", "RUNNER_SIMULATE_SPEED=2"}
-		}, commonOptions{Root: root, Output: "plain", Yes: true, Simulation: simulation{Speed: 50}}},
+		}, commonOptions{Request: session.Request{Root: root, Simulation: session.Simulation{Speed: 50}}, manner: manner{Output: "plain", Yes: true}}},
 		{"flag over everything", "all --yes=false --simulate-speed 3", func(d *Deps) { d.Dir = root },
-			commonOptions{Root: root, Output: "plain", Simulation: simulation{Speed: 3}}},
+			commonOptions{Request: session.Request{Root: root, Simulation: session.Simulation{Speed: 3}}, manner: manner{Output: "plain"}}},
 		{"terminal", "all", func(d *Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
-		}, commonOptions{Output: "plain", Interactive: true, Color: true, Simulation: simulation{Speed: defaultSpeed}}},
+		}, commonOptions{Request: session.Request{Interactive: true, Simulation: session.Simulation{Speed: defaultSpeed}}, manner: manner{Output: "plain", Color: true}}},
 		{"terminal without colour and questions", "all --no-color --non-interactive", func(d *Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
-		}, commonOptions{Output: "plain", Simulation: simulation{Speed: defaultSpeed}}},
+		}, commonOptions{Request: session.Request{Simulation: session.Simulation{Speed: defaultSpeed}}, manner: manner{Output: "plain"}}},
 		{"NO_COLOR and CI", "all", func(d *Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
 			d.Environ = []string{"NO_COLOR=1", "CI=true"}
-		}, commonOptions{Output: "plain", Simulation: simulation{Speed: defaultSpeed}}},
+		}, commonOptions{Request: session.Request{Simulation: session.Simulation{Speed: defaultSpeed}}, manner: manner{Output: "plain"}}},
 		{"dumb terminal", "all", func(d *Deps) {
 			d.StdoutIsTerminal, d.Environ = true, []string{"TERM=dumb"}
-		}, commonOptions{Output: "plain", Simulation: simulation{Speed: defaultSpeed}}},
+		}, commonOptions{Request: session.Request{Simulation: session.Simulation{Speed: defaultSpeed}}, manner: manner{Output: "plain"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -84,12 +82,14 @@ func TestParseCommon(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ignored := cmpopts.IgnoreFields(commonOptions{}, "Sources", "noRoot")
+			ignored := cmp.Options{
+				cmp.AllowUnexported(commonOptions{}), cmpopts.IgnoreFields(session.Request{}, "Sources", "NoRoot"),
+			}
 			if diff := cmp.Diff(tt.want, got, ignored, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
 			}
-			if (got.needRoot() == nil) != (got.Root != "") {
-				t.Errorf("root %q, but %v", got.Root, got.needRoot())
+			if (got.NeedRoot() == nil) != (got.Root != "") {
+				t.Errorf("root %q, but %v", got.Root, got.NeedRoot())
 			}
 		})
 	}

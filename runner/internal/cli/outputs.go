@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mara/config"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 )
 
 func outputsCommand(d Deps) *cli.Command {
@@ -64,16 +64,16 @@ func parseOutputs(c *cli.Context, d Deps) (outputsOptions, error) {
 }
 
 func runOutputs(ctx context.Context, d Deps, o outputsOptions) (err error) {
-	s, err := openSession(ctx, d, o.sessionOptions, toReveal)
+	s, err := session.Open(ctx, d.Deps, o.Options, session.ToReveal)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	names, err := s.projectNames(o.Project)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	names, err := s.ProjectNames(o.Project)
 	if err != nil {
 		return err
 	}
-	outputs, err := s.outputs(ctx, names, o.Secrets)
+	outputs, err := outputs(ctx, s, names, o.Secrets)
 	if err != nil {
 		return err
 	}
@@ -86,38 +86,20 @@ func runOutputs(ctx context.Context, d Deps, o outputsOptions) (err error) {
 		return writeJSON(d.Stdout, outputs)
 	}
 	if o.Simulation.On {
-		fmt.Fprintf(d.Stdout, "[SIMULATED] %s, stack %s\n\n", s.provider.Name, s.settings.Stack.Text)
+		fmt.Fprintf(d.Stdout, "[SIMULATED] %s, stack %s\n\n", s.Provider.Name, s.Settings.Stack.Text)
 	}
 	return writeOutputs(d.Stdout, names, outputs)
 }
 
-// projectNames are the projects whose outputs are wanted: one, or all.
-func (s *session) projectNames(wanted string) ([]string, error) {
-	var names []string
-	for _, step := range s.plan.Steps {
-		names = append(names, step.Project.Name)
-	}
-	if wanted == "" {
-		return names, nil
-	}
-	if !slices.Contains(names, wanted) {
-		return nil, &failure.Usage{
-			Text: fmt.Sprintf("no project %q in the plan of %s%s", wanted, s.provider.Name, config.DidYouMean(wanted, names)),
-			Next: "`runner plan` shows the projects",
-		}
-	}
-	return []string{wanted}, nil
-}
-
 // outputs reads the outputs of several projects.
-func (s *session) outputs(ctx context.Context, names []string, secrets bool) (map[string]map[string]any, error) {
+func outputs(ctx context.Context, s *session.Session, names []string, secrets bool) (map[string]map[string]any, error) {
 	found := make([]map[string]any, len(names))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(defaultParallel)
 	for i, name := range names {
 		group.Go(func() error {
 			var err error
-			found[i], err = s.stacks.Outputs(ctx, name, secrets)
+			found[i], err = s.Stacks.Outputs(ctx, name, secrets)
 			return err
 		})
 	}

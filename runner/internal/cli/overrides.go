@@ -8,6 +8,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 )
 
 // overrideFlags give configuration values for one run.
@@ -20,7 +21,7 @@ func overrideFlags() []cli.Flag {
 // parseOverrides reads the values by the kinds of their keys. Secrets have no
 // place in a command line, where other users see them.
 func parseOverrides(c *cli.Context) ([]config.Change, error) {
-	keys := configuration{declared: declaredKeys(), file: config.StackFile{File: "the configuration"}}
+	keys := configuration{declared: session.DeclaredKeys(), file: config.StackFile{File: "the configuration"}}
 	var changes []config.Change
 	for _, text := range c.StringSlice("config") {
 		name, value, ok := strings.Cut(text, "=")

@@ -11,6 +11,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
 )
 
 func planCommand(d Deps) *cli.Command {
@@ -66,7 +67,7 @@ func parsePlan(c *cli.Context, d Deps) (planOptions, error) {
 	if err != nil {
 		return planOptions{}, err
 	}
-	provider, err := providerOf(named)
+	provider, err := session.ProviderOf(named)
 	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"), Selection: selection.Selection}
 	if stack, err := config.ResolveStack(common.Stack, common.Sources); err == nil && common.Root != "" {
 		o.Runs, o.Stack = filepath.Join(common.Root, ".runner", "runs"), stack.Text

@@ -10,6 +10,7 @@ import (
 	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
@@ -113,7 +114,7 @@ func (o policyOptions) timeouts(p plan.Plan) (all time.Duration, single map[stri
 
 // retry says when a project is tried again. Simulated clouds recover as fast as
 // they work.
-func (o policyOptions) retry(s simulation) executor.Retry {
+func (o policyOptions) retry(s session.Simulation) executor.Retry {
 	wait := firstWait
 	if s.On {
 		wait = time.Duration(float64(firstWait) / s.Speed)

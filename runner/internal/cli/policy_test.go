@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/providers"
-	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
@@ -52,10 +52,10 @@ func TestTimeouts(t *testing.T) {
 func TestRetryUnderSimulation(t *testing.T) {
 	t.Parallel()
 	o := policyOptions{Retry: 3}
-	if got := o.retry(simulation{}); got.Max != 3 || got.Backoff != firstWait || got.Transient == nil {
+	if got := o.retry(session.Simulation{}); got.Max != 3 || got.Backoff != firstWait || got.Transient == nil {
 		t.Errorf("got %+v", got)
 	}
-	if got := o.retry(simulation{On: true, Speed: 1000}); got.Backoff != firstWait/1000 {
+	if got := o.retry(session.Simulation{On: true, Speed: 1000}); got.Backoff != firstWait/1000 {
 		t.Errorf("simulated: the first wait is %s", got.Backoff)
 	}
 }
@@ -94,21 +94,5 @@ func TestSelectionWords(t *testing.T) {
 	o := selectionOptions{Selection: plan.Selection{Only: []string{"a", "b+"}, Until: []string{"c"}}, Resume: true}
 	if diff := cmp.Diff([]string{"--only a", "--only b+", "--until c", "--resume"}, o.words()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestWaited(t *testing.T) {
-	t.Parallel()
-	at := func(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
-	run := &event.Summary{Started: at(10), Steps: []event.Step{
-		{Project: event.Project{Name: "a"}, Started: at(10), Finished: at(14)},
-		{Project: event.Project{Name: "b"}, Started: at(12), Finished: at(13)},
-		{Project: event.Project{Name: "c", Reads: []string{"b"}, After: []string{"a"}}, Started: at(17)},
-	}}
-	for name, want := range map[string]time.Duration{"a": 0, "b": 2 * time.Second, "c": 3 * time.Second} {
-		step, _ := run.Step(name)
-		if got := waited(run, *step); got != want {
-			t.Errorf("%s waited %s, want %s", name, got, want)
-		}
 	}
 }

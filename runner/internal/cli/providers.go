@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
-	"mara/config"
 	"mara/providers"
 )
 
@@ -74,21 +72,6 @@ func providerDocuments() []providerDocument {
 		documents = append(documents, document)
 	}
 	return documents
-}
-
-// providerOf is the provider of a name that was given somewhere.
-func providerOf(name config.Value) (providers.Provider, error) {
-	if !name.IsSet() {
-		return providers.Provider{}, &config.FlagError{
-			Flag: "--provider", Text: "no provider is named; known: " + strings.Join(providers.Names(), ", "),
-			Next: "name it with -p NAME, or with " + config.InfraType + " in the stack configuration",
-		}
-	}
-	provider, err := providers.ByName(name.Text)
-	if err != nil {
-		return providers.Provider{}, name.Wrong(err.Error(), "`runner providers` lists them")
-	}
-	return provider, nil
 }
 
 // printJSON prints a value as indented JSON.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -15,6 +12,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
@@ -61,32 +59,32 @@ func parseRepair(c *cli.Context, d Deps) (repairOptions, error) {
 }
 
 func runRepair(ctx context.Context, d Deps, o repairOptions) (err error) {
-	s, err := openSession(ctx, d, o.sessionOptions, toOperate)
+	s, err := session.Open(ctx, d.Deps, o.Options, session.ToOperate)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	w, err := s.choose(o.operateOptions)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	w, err := choose(s, o.operateOptions)
 	if err != nil {
 		return err
 	}
-	locks, err := s.leftLocks(w.plan)
+	locks, err := s.LeftLocks(w.plan)
 	if err == nil && len(locks) > 0 {
-		err = &lockedStacksError{locks: locks, unlock: s.command("unlock", o.operateOptions)}
+		err = &session.LockedStacksError{Locks: locks, Unlock: s.CommandLine("unlock")}
 	}
 	if err != nil {
 		return err
 	}
-	pending, err := s.leftPending(ctx, w.plan, true)
+	pending, err := s.LeftPending(ctx, w.plan, true)
 	if err != nil {
 		return err
 	}
-	if s.restored && len(pending) > 0 {
+	if s.Restored && len(pending) > 0 {
 		// What was cut off is known only now: the user has to look first.
-		return &pendingError{pending: pending, repair: s.command("repair", o.operateOptions)}
+		return &session.PendingError{Pending: pending, Repair: s.CommandLine("repair")}
 	}
 	if len(pending) == 0 {
-		if s.restored {
+		if s.Restored {
 			return nil // that was it, and it has been told
 		}
 		_, err := fmt.Fprintln(d.Stdout, "nothing to repair: no operation was cut off")
@@ -99,27 +97,15 @@ func runRepair(ctx context.Context, d Deps, o repairOptions) (err error) {
 	if err := confirmRepair(ctx, d, o, pending, ids); err != nil {
 		return err
 	}
-	broken := projectsOf(pending)
-	if err := s.backUp(ctx, d, broken); err != nil {
+	broken := session.ProjectsOf(pending)
+	if err := s.BackUp(ctx, broken); err != nil {
 		return err
 	}
-	if err := s.adopt(ctx, pending, ids); err != nil {
+	if err := s.Adopt(ctx, pending, ids); err != nil {
 		return err
 	}
 	w.plan = w.plan.Limit(broken, "nothing to repair")
-	return s.execute(ctx, d, o.operateOptions, w)
-}
-
-// adopt takes resources into the state that exist with these ids, and forgets
-// the creation of those whose id is empty.
-func (s *session) adopt(ctx context.Context, pending []stacks.Pending, ids map[string]string) error {
-	existing := slices.DeleteFunc(slices.Clone(pending), func(p stacks.Pending) bool { _, told := ids[p.URN]; return !told })
-	for _, project := range projectsOf(existing) {
-		if err := s.stacks.Adopt(ctx, project, ids); err != nil {
-			return err
-		}
-	}
-	return nil
+	return carryOut(ctx, d, o.operateOptions, s, w)
 }
 
 // idsOf maps the URNs of creations that were cut off to the ids that are given
@@ -151,16 +137,6 @@ func idsOf(given []string, pending []stacks.Pending) (map[string]string, error) 
 	return ids, nil
 }
 
-func projectsOf(pending []stacks.Pending) []string {
-	var names []string
-	for _, p := range pending {
-		if !slices.Contains(names, p.Project) {
-			names = append(names, p.Project)
-		}
-	}
-	return names
-}
-
 // confirmRepair shows what will become of what was cut off.
 func confirmRepair(ctx context.Context, d Deps, o repairOptions, pending []stacks.Pending, ids map[string]string) error {
 	for _, p := range pending {
@@ -185,23 +161,4 @@ func confirmRepair(ctx context.Context, d Deps, o repairOptions, pending []stack
 		err = &declined{"not confirmed; nothing was changed"}
 	}
 	return err
-}
-
-// backUp exports the state of projects.
-func (s *session) backUp(ctx context.Context, d Deps, projects []string) error {
-	folder := filepath.Join(s.folder, "backups", s.run)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return s.folderError(err)
-	}
-	for _, project := range projects {
-		content, err := s.stacks.Export(ctx, project)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(folder, project+".json"), content, 0o600); err != nil {
-			return s.folderError(err)
-		}
-	}
-	fmt.Fprintf(d.Stderr, "the state as it was is in %s\n", folder)
-	return nil
 }

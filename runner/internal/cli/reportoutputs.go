@@ -6,21 +6,22 @@ import (
 
 	"mara/runner/internal/journal"
 	"mara/runner/internal/report"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
 // toldOutputs are the outputs that the run has come to know, masked.
-func (s *session) toldOutputs() journal.Outputs {
+func toldOutputs(s *session.Session) journal.Outputs {
 	all := journal.Outputs{}
-	for _, step := range s.plan.Steps {
-		told, ok := s.stacks.Told(step.Project.Name)
+	for _, step := range s.Plan.Steps {
+		told, ok := s.Stacks.Told(step.Project.Name)
 		if !ok || len(told) == 0 {
 			continue
 		}
 		for name, value := range told {
 			if text, isText := value.(string); isText {
-				told[name] = s.masker.Mask(text)
-			} else if plain := plainValue(value); s.masker.Mask(plain) != plain {
+				told[name] = s.Masker.Mask(text)
+			} else if plain := plainValue(value); s.Masker.Mask(plain) != plain {
 				told[name] = stacks.Secret // somewhere inside
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/report"
+	"mara/runner/internal/session"
 	"mara/runner/internal/trace"
 )
 
@@ -33,18 +34,18 @@ type run struct {
 func (r *run) Emit(e event.Event) { r.summary.Apply(e) }
 
 // startRun opens the journal and the screen.
-func startRun(ctx context.Context, d Deps, o operateOptions, s *session, w work) (*run, error) {
+func startRun(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work) (*run, error) {
 	if err := o.Show.check(); err != nil {
 		return nil, err
 	}
 	r := &run{collector: report.NewCollector()}
 	var err error
 	r.journal, err = journal.Create(journal.Options{
-		Dir: s.runsFolder(), Now: d.Now(), ID: s.run, Meta: s.meta(d, o, w),
+		Dir: s.RunsFolder(), Now: d.Now(), ID: s.RunID, Meta: meta(s, d, o, w),
 		Warn: func(e event.Event) { r.emit(e) },
 	})
 	if err != nil {
-		return nil, s.folderError(err)
+		return nil, s.FolderError(err)
 	}
 	show, look, err := newScreen(d, o, s, nextSteps(o, s))
 	if err != nil {
@@ -55,11 +56,11 @@ func startRun(ctx context.Context, d Deps, o operateOptions, s *session, w work)
 	if o.Show.Report != "" {
 		r.reports = append(r.reports, o.Show.Report)
 	}
-	r.opening = s.warnings
+	r.opening = s.Warnings
 	sinks := append([]event.Sink{show, r.journal, r.collector, r}, r.trace(ctx, d, o)...)
-	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: s.masker, Now: d.Now, Sinks: sinks})
-	if len(s.madeUp) > 0 && (o.Operation == event.Up || o.Operation == event.Preview) {
-		r.opening = append(r.opening, "SIMULATED: made up throw-away values for "+strings.Join(s.madeUp, ", "))
+	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: s.Masker, Now: d.Now, Sinks: sinks})
+	if len(s.MadeUp) > 0 && (o.Operation == event.Up || o.Operation == event.Preview) {
+		r.opening = append(r.opening, "SIMULATED: made up throw-away values for "+strings.Join(s.MadeUp, ", "))
 	}
 	return r, nil
 }
@@ -133,26 +134,18 @@ func (r *run) finish(d Deps, o operateOptions) {
 	_, _ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(), d.Now())
 }
 
-// runsFolder keeps the environment's runs.
-func (s *session) runsFolder() string { return filepath.Join(s.folder, "runs") }
-
-// environment names what runs are about.
-func (s *session) environment() journal.Environment {
-	return journal.Environment{Provider: s.provider.Name, Stack: s.settings.Stack.Text}
-}
-
 // meta tells who runs what, for the run's folder.
-func (s *session) meta(d Deps, o operateOptions, w work) journal.Meta {
+func meta(s *session.Session, d Deps, o operateOptions, w work) journal.Meta {
 	return journal.Meta{
-		Operation: o.Operation, Environment: s.environment(), Simulated: o.Simulation.On,
-		Selection: o.Selection.words(), Resumes: w.resumes, Fingerprint: s.fingerprint(o.Sources),
-		User: s.owner.User, Host: s.owner.Host, PID: s.owner.PID, Runner: d.Version,
+		Operation: o.Operation, Environment: s.Environment(), Simulated: o.Simulation.On,
+		Selection: o.Selection.words(), Resumes: w.resumes, Fingerprint: s.Fingerprint(),
+		User: s.Owner.User, Host: s.Owner.Host, PID: s.Owner.PID, Runner: d.Version,
 	}
 }
 
 // nextSteps are the commands to type after a run.
-func nextSteps(o operateOptions, s *session) func(*event.Summary) []string {
-	suffix := " -s " + s.settings.Stack.Text
+func nextSteps(o operateOptions, s *session.Session) func(*event.Summary) []string {
+	suffix := " -s " + s.Settings.Stack.Text
 	if o.Simulation.On {
 		suffix += " --simulate"
 	}

@@ -10,10 +10,9 @@ import (
 
 	"mara/projects"
 	"mara/runner/internal/encryption"
-	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
-	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt"
+	"mara/runner/internal/session"
 )
 
 func secretsCommand(d Deps) *cli.Command {
@@ -45,7 +44,7 @@ type secretsOptions struct {
 }
 
 // secretsAction is what runs a command about secrets.
-type secretsAction func(ctx context.Context, d Deps, o secretsOptions, s *session) error
+type secretsAction func(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error
 
 // secretsSubcommand makes one of the commands about secrets.
 func secretsSubcommand(d Deps, command *cli.Command, own []cli.Flag, most int, run secretsAction) *cli.Command {
@@ -62,18 +61,19 @@ func secretsSubcommand(d Deps, command *cli.Command, own []cli.Flag, most int, r
 }
 
 func parseSecretsOptions(c *cli.Context, d Deps, most int) (secretsOptions, error) {
-	session, err := parseSession(c, d)
+	common, err := parseSession(c, d)
 	if err != nil {
 		return secretsOptions{}, err
 	}
-	o := secretsOptions{sessionOptions: session, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase"), Keys: c.Args().Slice()}
-	if o.NewPassphrase != "" && !isSource(o.NewPassphrase) {
-		return o, failure.Usagef("secrets "+c.Command.Name, "--new-passphrase: %s; write %s", neverOnTheLine, sourceForms)
+	o := secretsOptions{sessionOptions: common, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase"), Keys: c.Args().Slice()}
+	if o.NewPassphrase != "" && !session.IsSource(o.NewPassphrase) {
+		return o, failure.Usagef("secrets "+c.Command.Name, "--new-passphrase: %s; write %s", session.NeverOnTheLine, session.SourceForms)
 	}
 	if hasFlag(c.Command, "lock-timeout") {
 		if o.Lock, err = parseLock(c, "secrets "+c.Command.Name); err != nil {
 			return o, err
 		}
+		o.Lock.Operation = c.Command.Name
 	}
 	if most >= 0 && len(o.Keys) > most { // what is too much may be a value
 		return o, failure.Usagef("secrets "+c.Command.Name, "there are too many arguments")
@@ -84,47 +84,23 @@ func parseSecretsOptions(c *cli.Context, d Deps, most int) (secretsOptions, erro
 // runSecrets opens as much of the environment as secrets need: its provider may
 // still be unknown.
 func runSecrets(ctx context.Context, d Deps, o secretsOptions, run secretsAction) (err error) {
-	s := &session{masker: event.NewMasker(), profile: newProfile(d, false)}
+	s := session.New(d.Deps, o.Options)
 	defer func() {
-		if closing := s.close(); err == nil {
+		if closing := s.Close(); err == nil {
 			err = closing
 		}
 	}()
-	if err := s.openForSecrets(o.sessionOptions); err != nil {
+	if err := s.OpenForSecrets(); err != nil {
 		return err
 	}
 	return run(ctx, d, o, s)
-}
-
-func (s *session) openForSecrets(o sessionOptions) error {
-	if err := s.configure(o); err != nil {
-		return err
-	}
-	named, err := s.rememberedProvider(s.settings.Provider)
-	if err != nil || !named.IsSet() {
-		return err
-	}
-	if s.provider, err = providerOf(named); err != nil {
-		return err
-	}
-	s.plan, err = plan.New(s.provider)
-	return err
-}
-
-// declaredSecrets are the secrets of the plan's projects, of all projects as
-// long as the provider is unknown.
-func (s *session) declaredSecrets() []projects.Secret {
-	if s.provider.Name == "" {
-		return allSecrets()
-	}
-	return s.planSecrets()
 }
 
 // secretsByKey finds the secrets that keys name.
 func secretsByKey(command string, keys []string) ([]projects.Secret, error) {
 	var found []projects.Secret
 	for _, key := range keys {
-		secret, err := declaredSecret("secrets "+command, key)
+		secret, err := session.DeclaredSecret("secrets "+command, key)
 		if err != nil {
 			return nil, err
 		}
@@ -152,8 +128,8 @@ func confirmSecrets(ctx context.Context, d Deps, o secretsOptions, command, text
 }
 
 // makeSecrets makes values for secrets and keeps them.
-func (s *session) makeSecrets(ctx context.Context, d Deps, o secretsOptions, secrets []projects.Secret) error {
-	sealer, err := s.openSealer(ctx, d, o.sessionOptions)
+func makeSecrets(ctx context.Context, d Deps, o secretsOptions, s *session.Session, secrets []projects.Secret) error {
+	sealer, err := s.OpenSealer(ctx)
 	if err != nil {
 		return err
 	}
@@ -163,7 +139,7 @@ func (s *session) makeSecrets(ctx context.Context, d Deps, o secretsOptions, sec
 			return failure.Usagef("secrets set", "%s: %v", secret.Key, err)
 		}
 	}
-	if err := s.storeSecrets(ctx, d, sealer, values); err != nil {
+	if err := s.StoreSecrets(ctx, sealer, values); err != nil {
 		return err
 	}
 	for _, secret := range secrets {

@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 )
 
 func secretsExportCommand(d Deps) *cli.Command {
@@ -24,7 +25,7 @@ func secretsExportCommand(d Deps) *cli.Command {
 	}, []cli.Flag{&cli.StringFlag{Name: "to-file", Usage: "write to `FILE`"}}, 0, runSecretsExport)
 }
 
-func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session) error {
+func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {
 	if o.File == "" || o.File == "-" {
 		return failure.Usagef("secrets export", "--to-file FILE is needed: values are never printed")
 	}
@@ -39,26 +40,26 @@ func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session)
 		o.Yes = true
 	}
 	var keys []string
-	for _, entry := range s.settings.Secrets.Entries {
+	for _, entry := range s.Settings.Secrets.Entries {
 		if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
 			keys = append(keys, entry.Key)
 		}
 	}
 	if len(keys) == 0 {
-		return &failure.Environment{Text: s.settings.Secrets.File + " has no secrets to export", Next: "`runner secrets list` shows what there is"}
+		return &failure.Environment{Text: s.Settings.Secrets.File + " has no secrets to export", Next: "`runner secrets list` shows what there is"}
 	}
-	sealer, err := s.openSealer(ctx, d, o.sessionOptions)
+	sealer, err := s.OpenSealer(ctx)
 	if err != nil {
 		return err
 	}
-	values, err := s.unsealSecrets(ctx, sealer, keys)
+	values, err := s.UnsealSecrets(ctx, sealer, keys)
 	if err != nil {
 		return err
 	}
 	if err := writePlain(path, keys, values, o.Yes); err != nil {
 		return &failure.Environment{Text: fmt.Sprintf("the secrets cannot be written: %v", err), Next: "nothing was written"}
 	}
-	_, err = fmt.Fprintf(d.Stdout, "wrote %s to %s, in plain text\n", secretCount(len(values)), shownPath(d, path))
+	_, err = fmt.Fprintf(d.Stdout, "wrote %s to %s, in plain text\n", session.SecretCount(len(values)), shownPath(d, path))
 	return err
 }
 

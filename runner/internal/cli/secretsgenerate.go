@@ -9,6 +9,7 @@ import (
 
 	"mara/projects"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 )
 
 func secretsGenerateCommand(d Deps) *cli.Command {
@@ -21,19 +22,19 @@ func secretsGenerateCommand(d Deps) *cli.Command {
 	}, nil, -1, runSecretsGenerate)
 }
 
-func runSecretsGenerate(ctx context.Context, d Deps, o secretsOptions, s *session) error {
+func runSecretsGenerate(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {
 	named, err := secretsByKey("generate", o.Keys)
 	if err != nil {
 		return err
 	}
 	for _, secret := range named {
-		if s.hasSecret(secret.Key) {
+		if s.HasSecret(secret.Key) {
 			return &failure.Usage{Text: secret.Key + " has a value already", Next: "`runner secrets rotate " + secret.Key + "` replaces it"}
 		}
 	}
 	if len(named) == 0 {
-		for _, secret := range s.declaredSecrets() {
-			if secret.Generate != projects.None && !s.hasSecret(secret.Key) {
+		for _, secret := range s.DeclaredSecrets() {
+			if secret.Generate != projects.None && !s.HasSecret(secret.Key) {
 				named = append(named, secret)
 			}
 		}
@@ -42,7 +43,7 @@ func runSecretsGenerate(ctx context.Context, d Deps, o secretsOptions, s *sessio
 		_, err := fmt.Fprintln(d.Stdout, "nothing is missing")
 		return err
 	}
-	return s.makeSecrets(ctx, d, o, named)
+	return makeSecrets(ctx, d, o, s, named)
 }
 
 func secretsRotateCommand(d Deps) *cli.Command {
@@ -56,7 +57,7 @@ func secretsRotateCommand(d Deps) *cli.Command {
 	}, nil, -1, runSecretsRotate)
 }
 
-func runSecretsRotate(ctx context.Context, d Deps, o secretsOptions, s *session) error {
+func runSecretsRotate(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {
 	named, err := secretsByKey("rotate", o.Keys)
 	if err != nil {
 		return err
@@ -68,13 +69,13 @@ func runSecretsRotate(ctx context.Context, d Deps, o secretsOptions, s *session)
 		if secret.Generate == projects.None {
 			return &failure.Usage{Text: fmt.Sprintf("nothing can make %s", secret.Key), Next: "give a new value with `runner secrets set " + secret.Key + "`"}
 		}
-		if !s.hasSecret(secret.Key) {
+		if !s.HasSecret(secret.Key) {
 			return &failure.Usage{Text: secret.Key + " has no value yet", Next: "`runner secrets generate " + secret.Key + "` makes one"}
 		}
 	}
-	text := fmt.Sprintf("Replace %s of the stack %s? The old values are lost.", strings.Join(o.Keys, ", "), s.settings.Stack.Text)
+	text := fmt.Sprintf("Replace %s of the stack %s? The old values are lost.", strings.Join(o.Keys, ", "), s.Settings.Stack.Text)
 	if err := confirmSecrets(ctx, d, o, "rotate", text); err != nil {
 		return err
 	}
-	return s.makeSecrets(ctx, d, o, named)
+	return makeSecrets(ctx, d, o, s, named)
 }

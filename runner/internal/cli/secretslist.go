@@ -10,6 +10,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/runner/internal/session"
 )
 
 func secretsListCommand(d Deps) *cli.Command {
@@ -39,8 +40,8 @@ const (
 	secretUnused  = "unused" // no project of the provider reads it
 )
 
-func runSecretsList(_ context.Context, d Deps, o secretsOptions, s *session) error {
-	listed := s.listSecrets()
+func runSecretsList(_ context.Context, d Deps, o secretsOptions, s *session.Session) error {
+	listed := listSecrets(s)
 	if o.Output == "json" {
 		return writeJSON(d.Stdout, listed)
 	}
@@ -52,14 +53,14 @@ func runSecretsList(_ context.Context, d Deps, o secretsOptions, s *session) err
 	return table.Flush()
 }
 
-func (s *session) listSecrets() []listedSecret {
+func listSecrets(s *session.Session) []listedSecret {
 	listed := []listedSecret{}
-	for _, secret := range s.declaredSecrets() {
+	for _, secret := range s.DeclaredSecrets() {
 		listed = append(listed, listedSecret{
-			Key: secret.Key, State: s.stateOfSecret(secret), Generator: secret.Generate, MinLength: secret.MinLength, Doc: secret.Doc,
+			Key: secret.Key, State: stateOfSecret(s, secret), Generator: secret.Generate, MinLength: secret.MinLength, Doc: secret.Doc,
 		})
 	}
-	for _, entry := range s.settings.Secrets.Entries {
+	for _, entry := range s.Settings.Secrets.Entries {
 		known := slices.ContainsFunc(listed, func(l listedSecret) bool { return l.Key == entry.Key })
 		if !known && entry.Key != config.InfraType {
 			listed = append(listed, listedSecret{Key: entry.Key, State: secretUnused})
@@ -68,11 +69,11 @@ func (s *session) listSecrets() []listedSecret {
 	return listed
 }
 
-func (s *session) stateOfSecret(secret projects.Secret) string {
-	entry, ok := s.settings.Secrets.Lookup(secret.Key)
+func stateOfSecret(s *session.Session, secret projects.Secret) string {
+	entry, ok := s.Settings.Secrets.Lookup(secret.Key)
 	_, encrypted := entry.Value.(config.Ciphertext)
 	switch {
-	case s.hasSecret(secret.Key):
+	case s.HasSecret(secret.Key):
 		return secretSet
 	case ok && !encrypted && entry.Value != nil && entry.Value != "":
 		return secretPlain

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 
 	"github.com/urfave/cli/v2"
 )
@@ -24,7 +25,7 @@ func secretsProviderCommand(d Deps) *cli.Command {
 			"  runner secrets change-provider \"awskms://alias/mara?region=eu-central-1\" -s dev\n" +
 			"  runner secrets change-provider passphrase --new-passphrase env:NEW --yes -s dev",
 	}, joinFlags(
-		[]cli.Flag{&cli.StringFlag{Name: "new-passphrase", Usage: "take the new passphrase from `SOURCE`: " + sourceForms}},
+		[]cli.Flag{&cli.StringFlag{Name: "new-passphrase", Usage: "take the new passphrase from `SOURCE`: " + session.SourceForms}},
 		lockFlags(),
 	), 1, runChangeProvider)
 }
@@ -47,50 +48,15 @@ func checkKeyProvider(provider string) error {
 	return failure.Usagef("secrets change-provider", "%q is no key provider; known are passphrase, %s", provider, strings.Join(keyServices(), ", "))
 }
 
-func runChangeProvider(ctx context.Context, d Deps, o secretsOptions, s *session) error {
+func runChangeProvider(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {
 	if len(o.Keys) != 1 {
 		return failure.Usagef("secrets change-provider", "name the key provider: passphrase, or the URL of a key service")
 	}
 	if err := checkKeyProvider(o.Keys[0]); err != nil {
 		return err
 	}
-	if err := s.lockEnvironment(ctx, d, lockOptions{Operation: "change-provider", Wait: o.Lock.Wait}); err != nil {
-		return err
-	}
-	release, err := s.lockSecrets(ctx, d)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = release() }()
-	if err := s.configure(o.sessionOptions); err != nil { // as the files are now
-		return err
-	}
-	c := change{session: s, deps: d, options: o, provider: o.Keys[0]}
-	if err := c.open(ctx); err != nil {
-		return err
-	}
-	if err := c.begin(ctx); err != nil {
-		return err
-	}
-	if err := c.carryOut(ctx); err != nil {
-		return &unfinishedChange{err: err, next: c.command()}
-	}
-	return c.end()
+	return s.ChangeKeyProvider(ctx, session.KeyChange{
+		Provider: o.Keys[0], NewPassphrase: o.NewPassphrase, Out: d.Stdout,
+		Confirm: func(question string) error { return confirmSecrets(ctx, d, o, "change-provider", question) },
+	})
 }
-
-// unfinishedChange is a change of the key provider that was cut off.
-type unfinishedChange struct {
-	err  error
-	next string
-}
-
-// Error says what has stopped it.
-func (e *unfinishedChange) Error() string {
-	return "the change of the key provider is not finished: " + e.err.Error()
-}
-
-// Unwrap is what has stopped it.
-func (e *unfinishedChange) Unwrap() error { return e.err }
-
-// NextStep says how to carry on.
-func (e *unfinishedChange) NextStep() string { return e.next }

@@ -9,6 +9,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 )
 
 func secretsRemoveCommand(d Deps) *cli.Command {
@@ -20,24 +21,24 @@ func secretsRemoveCommand(d Deps) *cli.Command {
 	}, nil, -1, runSecretsRemove)
 }
 
-func runSecretsRemove(ctx context.Context, d Deps, o secretsOptions, s *session) error {
+func runSecretsRemove(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {
 	if len(o.Keys) == 0 {
 		return failure.Usagef("secrets remove", "name the secrets by their keys")
 	}
 	var known []string
-	for _, entry := range s.settings.Secrets.Entries {
+	for _, entry := range s.Settings.Secrets.Entries {
 		known = append(known, entry.Key)
 	}
 	for _, key := range o.Keys {
-		if _, ok := s.settings.Secrets.Lookup(key); !ok {
-			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.settings.Secrets.File, key, config.DidYouMean(key, known)), Next: "`runner secrets list` shows what there is"}
+		if _, ok := s.Settings.Secrets.Lookup(key); !ok {
+			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.Settings.Secrets.File, key, config.DidYouMean(key, known)), Next: "`runner secrets list` shows what there is"}
 		}
 	}
-	text := fmt.Sprintf("Remove %s of the stack %s? The values are lost.", strings.Join(o.Keys, ", "), s.settings.Stack.Text)
+	text := fmt.Sprintf("Remove %s of the stack %s? The values are lost.", strings.Join(o.Keys, ", "), s.Settings.Stack.Text)
 	if err := confirmSecrets(ctx, d, o, "remove", text); err != nil {
 		return err
 	}
-	if err := s.storeSecrets(ctx, d, nil, nil, o.Keys...); err != nil {
+	if err := s.StoreSecrets(ctx, nil, nil, o.Keys...); err != nil {
 		return err
 	}
 	for _, key := range o.Keys {

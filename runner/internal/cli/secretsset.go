@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 
 	"github.com/urfave/cli/v2"
 )
@@ -15,7 +16,7 @@ func secretsSetCommand(d Deps) *cli.Command {
 		Name:      "set",
 		Usage:     "keep the value of a secret, encrypted",
 		ArgsUsage: "KEY [SOURCE]",
-		Description: "The value is asked for, unless SOURCE says where it comes from: " + sourceForms + ". A variable may\n" +
+		Description: "The value is asked for, unless SOURCE says where it comes from: " + session.SourceForms + ". A variable may\n" +
 			"also be set in config/pulumi/environment. Only this value changes in the file.\n\n" +
 			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
 			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
@@ -23,42 +24,42 @@ func secretsSetCommand(d Deps) *cli.Command {
 	}, nil, 2, runSecretsSet)
 }
 
-func runSecretsSet(ctx context.Context, d Deps, o secretsOptions, s *session) error {
+func runSecretsSet(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {
 	const command = "secrets set"
 	if len(o.Keys) == 0 {
 		return failure.Usagef(command, "name the secret by its key")
 	}
 	if strings.Contains(o.Keys[0], "=") {
-		return failure.Usagef(command, "%s; give KEY and SOURCE, which is %s", neverOnTheLine, sourceForms)
+		return failure.Usagef(command, "%s; give KEY and SOURCE, which is %s", session.NeverOnTheLine, session.SourceForms)
 	}
-	secret, err := declaredSecret(command, o.Keys[0])
+	secret, err := session.DeclaredSecret(command, o.Keys[0])
 	if err != nil {
 		return err
 	}
-	source := secretSource{Secret: secret}
+	source := session.SecretSource{Secret: secret}
 	if len(o.Keys) > 1 {
-		if source.From = o.Keys[1]; !isSource(source.From) {
-			return failure.Usagef(command, "%s; SOURCE is %s", neverOnTheLine, sourceForms)
+		if source.From = o.Keys[1]; !session.IsSource(source.From) {
+			return failure.Usagef(command, "%s; SOURCE is %s", session.NeverOnTheLine, session.SourceForms)
 		}
 	}
 	var value string
 	if source.From != "" { // what is wrong with it is told before anything is asked
-		if value, err = source.read(d, o.Sources); err != nil {
+		if value, err = source.Read(d.Deps, o.Sources); err != nil {
 			return err
 		}
 	}
-	sealer, err := s.openSealer(ctx, d, o.sessionOptions)
+	sealer, err := s.OpenSealer(ctx)
 	if err != nil {
 		return err
 	}
 	if source.From == "" {
-		if value, err = askSecret(ctx, d, o.sessionOptions, secret); err != nil {
+		if value, err = s.AskSecret(ctx, secret); err != nil {
 			return err
 		}
 	}
-	if err := s.storeSecrets(ctx, d, sealer, map[string]string{secret.Key: value}); err != nil {
+	if err := s.StoreSecrets(ctx, sealer, map[string]string{secret.Key: value}); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(d.Stdout, "set %s in %s\n", secret.Key, s.settings.Secrets.File)
+	_, err = fmt.Fprintf(d.Stdout, "set %s in %s\n", secret.Key, s.Settings.Secrets.File)
 	return err
 }

@@ -1,19 +1,17 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"mara/config"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
 )
 
 // selectionOptions say which projects of the plan run.
@@ -90,8 +88,8 @@ type work struct {
 
 // choose is the plan in the order of the operation, without what is not
 // selected. It refuses what cannot go well.
-func (s *session) choose(o operateOptions) (work, error) {
-	w := work{plan: s.plan}
+func choose(s *session.Session, o operateOptions) (work, error) {
+	w := work{plan: s.Plan}
 	switch o.Operation {
 	case event.Destroy:
 		w.plan = w.plan.Reverse()
@@ -99,27 +97,27 @@ func (s *session) choose(o operateOptions) (work, error) {
 		w.plan = w.plan.Unordered()
 	}
 	var err error
-	if w.limit, w.limits, err = o.timeouts(s.plan); err != nil {
+	if w.limit, w.limits, err = o.timeouts(s.Plan); err != nil {
 		return w, err
 	}
 	if w.plan, err = plan.Select(w.plan, o.Selection.Selection); err != nil {
 		return w, err
 	}
 	if o.Selection.Failed || o.Selection.Resume {
-		if err := s.limitToRest(&w, o); err != nil {
+		if err := limitToRest(s, &w, o); err != nil {
 			return w, err
 		}
 	}
 	if o.Operation == event.Refresh || o.Operation == event.Drift {
 		return w, nil // they read nothing of one another
 	}
-	return w, w.plan.CheckExcluded(s.isDeployed)
+	return w, w.plan.CheckExcluded(s.IsDeployed)
 }
 
 // limitToRest leaves out what the last run has done.
-func (s *session) limitToRest(w *work, o operateOptions) error {
-	rest, err := journal.Resume(s.runsFolder(), journal.Query{
-		Environment: s.environment(), Operation: o.Operation, Fingerprint: s.fingerprint(o.Sources),
+func limitToRest(s *session.Session, w *work, o operateOptions) error {
+	rest, err := journal.Resume(s.RunsFolder(), journal.Query{
+		Environment: s.Environment(), Operation: o.Operation, Fingerprint: s.Fingerprint(),
 		Changed: o.Selection.Changed || o.Selection.Failed, // what failed is run to see whether a change has helped
 	})
 	if err != nil {
@@ -131,27 +129,8 @@ func (s *session) limitToRest(w *work, o operateOptions) error {
 		return nil
 	}
 	if len(rest.Changes) > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("the configuration has changed since run %s: %s", rest.Run.ID, strings.Join(rest.Changes, ", ")))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the configuration has changed since run %s: %s", rest.Run.ID, strings.Join(rest.Changes, ", ")))
 	}
 	w.plan = w.plan.Limit(rest.Unfinished(), "done in run "+rest.Run.ID)
 	return nil
-}
-
-// isDeployed reports whether a project has anything deployed.
-func (s *session) isDeployed(project string) bool { return s.stacks.Summary(project).Resources > 0 }
-
-// fingerprint is that of the configuration: the stack files, in which secrets
-// are encrypted, and the names of what the environment file sets. Its values
-// may be secrets, which could be guessed from a digest.
-func (s *session) fingerprint(sources config.Sources) journal.Fingerprint {
-	var names []string
-	for _, variable := range sources.File.Variables() {
-		names = append(names, variable.Name)
-	}
-	slices.Sort(names)
-	return journal.NewFingerprint(map[string][]byte{
-		s.settings.Config.File:                  bytes.TrimSpace(s.settings.Config.Content),
-		s.settings.Secrets.File:                 bytes.TrimSpace(s.settings.Secrets.Content),
-		config.EnvironmentFile + " (its names)": []byte(strings.Join(names, "\n")),
-	})
 }

@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/report"
+	"mara/runner/internal/session"
 	"mara/runner/internal/ui"
 )
 
@@ -67,7 +68,7 @@ type screen interface {
 
 // newScreen chooses how the run is shown; next are the commands to suggest at
 // the end.
-func newScreen(d Deps, o operateOptions, s *session, next func(*event.Summary) []string) (screen, ui.Look, error) {
+func newScreen(d Deps, o operateOptions, s *session.Session, next func(*event.Summary) []string) (screen, ui.Look, error) {
 	if o.Output == "json" {
 		return ui.NewJSON(d.Stdout), ui.Look{}, nil
 	}
@@ -81,7 +82,7 @@ func newScreen(d Deps, o operateOptions, s *session, next func(*event.Summary) [
 	if look.Mode == ui.LiveMode {
 		return ui.NewLive(d.Stdout, ui.LiveOptions{
 			Size: d.Size, Ticks: time.Tick(ui.TickRate), Colour: look.Colour, ASCII: look.ASCII,
-			Durations: s.durations(o.Operation), Next: next,
+			Durations: durations(s, o.Operation), Next: next,
 		}), look, nil
 	}
 	return ui.NewPlain(d.Stdout, ui.PlainOptions{
@@ -91,11 +92,11 @@ func newScreen(d Deps, o operateOptions, s *session, next func(*event.Summary) [
 }
 
 // durations is how long the projects usually take, as far as earlier runs tell.
-func (s *session) durations(operation string) map[string]time.Duration {
-	known, err := journal.Durations(s.runsFolder(), journal.DurationQuery{
-		Environment: s.environment(),
+func durations(s *session.Session, operation string) map[string]time.Duration {
+	known, err := journal.Durations(s.RunsFolder(), journal.DurationQuery{
+		Environment: s.Environment(),
 		Operation:   operation,
-		New:         func(project string) bool { return s.stacks.Summary(project).Resources == 0 },
+		New:         func(project string) bool { return s.Stacks.Summary(project).Resources == 0 },
 	})
 	if err != nil {
 		return nil // an estimate is nothing to fail for

@@ -19,6 +19,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
@@ -63,23 +64,16 @@ type environmentLine struct {
 }
 
 func runStacks(ctx context.Context, d Deps, o sessionOptions) (err error) {
-	if o.Root == "" {
-		return o.needRoot()
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.ConfigureRoot(); err != nil {
+		return err
 	}
-	settings, err := config.ResolveRoot(config.Request{Root: o.Root, Sources: o.Sources, Simulate: o.Simulation.On})
+	deployed, err := s.DeployedStacks(ctx)
 	if err != nil {
 		return err
 	}
-	s := &session{settings: settings, env: settings.Environ(), masker: event.NewMasker(), folder: filepath.Join(o.Root, ".runner")}
-	if o.Simulation.On {
-		s.folder = filepath.Join(s.folder, "simulated")
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	deployed, err := s.deployedStacks(ctx, d, o)
-	if err != nil {
-		return err
-	}
-	lines, err := s.environments(o, deployed)
+	lines, err := environments(s, o, deployed)
 	if err != nil {
 		return err
 	}
@@ -89,40 +83,20 @@ func runStacks(ctx context.Context, d Deps, o sessionOptions) (err error) {
 	return writeEnvironments(d.Stdout, lines, d.Now())
 }
 
-// deployedStacks asks the backend, if it can have any.
-func (s *session) deployedStacks(ctx context.Context, d Deps, o sessionOptions) (map[string]map[string]stacks.Summary, error) {
-	if !s.hasState() {
-		return nil, nil
-	}
-	engine, err := s.startEngine(ctx, d, o)
-	if err != nil {
-		return nil, err
-	}
-	work, err := s.workFolder(toLook)
-	if err != nil {
-		return nil, err
-	}
-	organization, err := s.organization(ctx, engine, work)
-	if err != nil {
-		return nil, err
-	}
-	return stacks.ListAll(ctx, stacks.Options{Command: engine, Organization: organization, WorkDir: work, Env: s.env, Masker: s.masker})
-}
-
 // environments puts together what is configured, recorded and deployed.
-func (s *session) environments(o sessionOptions, deployed map[string]map[string]stacks.Summary) ([]environmentLine, error) {
+func environments(s *session.Session, o sessionOptions, deployed map[string]map[string]stacks.Summary) ([]environmentLine, error) {
 	configured, err := config.Stacks(o.Root)
 	if err != nil {
 		return nil, err
 	}
 	names := map[string]bool{}
-	for _, name := range slices.Concat(configured, recordedStacks(s.folder)) {
+	for _, name := range slices.Concat(configured, recordedStacks(s.Folder)) {
 		names[name] = true
 	}
 	for name, summaries := range deployed {
 		names[name] = names[name] || isEnvironment(summaries)
 	}
-	last, err := lastRuns(s.runsFolder())
+	last, err := lastRuns(s.RunsFolder())
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +107,7 @@ func (s *session) environments(o sessionOptions, deployed map[string]map[string]
 		}
 		line := environmentLine{Stack: name, Configured: slices.Contains(configured, name)}
 		line.Default = o.Sources.Lookup(config.StackVariable).Text == name
-		line.Provider = s.providerOfStack(o, name, deployed[name])
+		line.Provider = providerOfStack(s, o, name, deployed[name])
 		line.count(deployed[name])
 		if run, ok := last[name]; ok {
 			line.Operation, line.Result, line.Started = run.Operation, run.Outcome(), &run.Started
@@ -156,7 +130,7 @@ func isEnvironment(summaries map[string]stacks.Summary) bool {
 
 // recordedStacks are the stacks that were deployed from here.
 func recordedStacks(folder string) []string {
-	files, _ := filepath.Glob(providerFile(folder, "*")) // the pattern is good
+	files, _ := filepath.Glob(session.ProviderFile(folder, "*")) // the pattern is good
 	var names []string
 	for _, file := range files {
 		if name, ok := strings.CutSuffix(filepath.Base(file), ".provider.yaml"); ok && config.CheckStackName(name) == nil {
@@ -168,13 +142,13 @@ func recordedStacks(folder string) []string {
 
 // providerOfStack is the provider of a stack: configured, recorded, or that
 // whose cluster is deployed. A stack file that cannot be read has none here.
-func (s *session) providerOfStack(o sessionOptions, stack string, deployed map[string]stacks.Summary) string {
+func providerOfStack(s *session.Session, o sessionOptions, stack string, deployed map[string]stacks.Summary) string {
 	if file, err := config.ReadStack(o.Root, stack); err == nil {
 		if named := file.Text(config.InfraType); named.IsSet() {
 			return named.Text
 		}
 	}
-	if recorded, err := rememberedProvider(providerFile(s.folder, stack), stack, config.Value{}); err == nil && recorded.IsSet() {
+	if recorded, err := session.RememberedProvider(session.ProviderFile(s.Folder, stack), stack, config.Value{}); err == nil && recorded.IsSet() {
 		return recorded.Text
 	}
 	for _, p := range providers.All() {

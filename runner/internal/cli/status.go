@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
@@ -92,15 +93,15 @@ type environmentStatus struct {
 }
 
 func runStatus(ctx context.Context, d Deps, o statusOptions) (err error) {
-	s, err := openSession(ctx, d, o.sessionOptions, toLook)
+	s, err := session.Open(ctx, d.Deps, o.Options, session.ToLook)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	if o.Watch {
-		return s.watchStatus(ctx, d, o)
+		return watchStatus(ctx, d, o, s)
 	}
-	status, err := s.status(ctx, o)
+	status, err := status(ctx, s, o)
 	if err != nil {
 		return err
 	}
@@ -111,10 +112,10 @@ func runStatus(ctx context.Context, d Deps, o statusOptions) (err error) {
 }
 
 // watchStatus shows the status until it is interrupted, or nobody looks.
-func (s *session) watchStatus(ctx context.Context, d Deps, o statusOptions) error {
+func watchStatus(ctx context.Context, d Deps, o statusOptions, s *session.Session) error {
 	const often = 2 * time.Second
 	for hasReader(d.Stdout) {
-		status, err := s.status(ctx, o)
+		status, err := status(ctx, s, o)
 		if err == nil {
 			err = showStatus(d, o, status)
 		}
@@ -126,8 +127,8 @@ func (s *session) watchStatus(ctx context.Context, d Deps, o statusOptions) erro
 			return &reported{code: exitInterrupted} // nothing is wrong
 		case <-time.After(often):
 		}
-		if s.hasState() {
-			if err := s.stacks.List(ctx); err != nil && ctx.Err() == nil {
+		if s.HasState() {
+			if err := s.Stacks.List(ctx); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
@@ -155,23 +156,23 @@ func showStatus(d Deps, o statusOptions, status environmentStatus) error {
 }
 
 // status looks at the environment.
-func (s *session) status(ctx context.Context, o statusOptions) (environmentStatus, error) {
+func status(ctx context.Context, s *session.Session, o statusOptions) (environmentStatus, error) {
 	status := environmentStatus{
-		Version: statusVersion, Provider: s.provider.Name, Stack: s.settings.Stack.Text, Backend: s.settings.Backend.Text,
-		Simulated: o.Simulation.On, LastRun: s.lastRun(), Projects: make([]projectStatus, len(s.plan.Steps)),
+		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: s.Settings.Backend.Text,
+		Simulated: o.Simulation.On, LastRun: lastRun(s), Projects: make([]projectStatus, len(s.Plan.Steps)),
 	}
-	if state, owner, err := lock.Inspect(s.lockFile()); err == nil && state == lock.Held {
+	if state, owner, err := lock.Inspect(s.LockFile()); err == nil && state == lock.Held {
 		status.Lock = owner.String()
 	}
-	looks := make([]stacks.Look, len(s.plan.Steps))
+	looks := make([]stacks.Look, len(s.Plan.Steps))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(defaultParallel)
-	folder, _ := s.stateFolder()
-	for i, step := range s.plan.Steps {
+	folder, _ := s.StateFolder()
+	for i, step := range s.Plan.Steps {
 		group.Go(func() error {
 			var err error
-			if status.Projects[i], err = s.statusOf(ctx, step); err == nil {
-				looks[i], err = s.stacks.Look(ctx, folder, step.Project.Name)
+			if status.Projects[i], err = statusOf(ctx, s, step); err == nil {
+				looks[i], err = s.Stacks.Look(ctx, folder, step.Project.Name)
 			}
 			return err
 		})
@@ -180,7 +181,7 @@ func (s *session) status(ctx context.Context, o statusOptions) (environmentStatu
 		return environmentStatus{}, err
 	}
 	now := map[string]stacks.Look{}
-	for i, step := range s.plan.Steps {
+	for i, step := range s.Plan.Steps {
 		now[step.Project.Name] = looks[i]
 	}
 	for i := range status.Projects {
@@ -191,14 +192,14 @@ func (s *session) status(ctx context.Context, o statusOptions) (environmentStatu
 }
 
 // lastRun is the environment's last run; nil if none is on record.
-func (s *session) lastRun() *pastRun {
-	runs, err := journal.List(s.runsFolder())
+func lastRun(s *session.Session) *pastRun {
+	runs, err := journal.List(s.RunsFolder())
 	if err != nil {
 		return nil
 	}
 	for _, run := range runs {
 		summary, err := run.Summary()
-		if err == nil && (journal.Environment{Provider: summary.Provider, Stack: summary.Stack}) == s.environment() {
+		if err == nil && (journal.Environment{Provider: summary.Provider, Stack: summary.Stack}) == s.Environment() {
 			last := tell(run, summary)
 			return &last
 		}
@@ -206,11 +207,11 @@ func (s *session) lastRun() *pastRun {
 	return nil
 }
 
-func (s *session) statusOf(ctx context.Context, step plan.Step) (projectStatus, error) {
+func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectStatus, error) {
 	project := step.Project.Name
-	summary := s.stacks.Summary(project)
+	summary := s.Stacks.Summary(project)
 	status := projectStatus{Project: project, Title: step.Project.Title, State: stateNever, Resources: summary.Resources}
-	update, ok, err := s.stacks.LastUpdate(ctx, project)
+	update, ok, err := s.Stacks.LastUpdate(ctx, project)
 	if err != nil {
 		return status, err
 	}
@@ -221,8 +222,8 @@ func (s *session) statusOf(ctx context.Context, step plan.Step) (projectStatus, 
 		}
 		status.State = stateOf(update.Operation, update.Result, summary.Resources)
 	}
-	if folder, isFile := s.stateFolder(); isFile {
-		locks, err := s.stacks.Locks(folder, project)
+	if folder, isFile := s.StateFolder(); isFile {
+		locks, err := s.Stacks.Locks(folder, project)
 		if err != nil {
 			return status, err
 		}

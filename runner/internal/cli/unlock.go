@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/failure"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/prompt"
+	"mara/runner/internal/session"
 )
 
 func unlockCommand(d Deps) *cli.Command {
@@ -53,24 +54,24 @@ func parseUnlock(c *cli.Context, d Deps) (unlockOptions, error) {
 }
 
 func runUnlock(ctx context.Context, d Deps, o unlockOptions) (err error) {
-	s, err := openSession(ctx, d, o.sessionOptions, toLook)
+	s, err := session.Open(ctx, d.Deps, o.Options, session.ToLook)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	state, owner, err := lock.Inspect(s.lockFile())
+	defer func() { err = errors.Join(err, s.Close()) }()
+	state, owner, err := lock.Inspect(s.LockFile())
 	if err != nil {
-		return s.folderError(err)
+		return s.FolderError(err)
 	}
 	if state == lock.Held {
 		return &lock.HeldError{Owner: owner}
 	}
-	locks, err := s.leftLocks(s.plan)
+	locks, err := s.LeftLocks(s.Plan)
 	if err != nil {
 		return err
 	}
 	if state == lock.Free && len(locks) == 0 {
-		return writeUnlocked(d.Stdout, o, unlocked{Projects: []string{}})
+		return writeUnlocked(d.Stdout, o, session.Unlocked{Projects: []string{}})
 	}
 	if state != lock.Free {
 		fmt.Fprintf(d.Stderr, "the environment is locked by %s: %s, run %s\n", owner, owner.Operation, owner.Run)
@@ -78,13 +79,13 @@ func runUnlock(ctx context.Context, d Deps, o unlockOptions) (err error) {
 	for _, l := range locks {
 		fmt.Fprintln(d.Stderr, l)
 	}
-	if alive := slices.DeleteFunc(slices.Clone(locks), func(l leftLock) bool { return l.Dead }); len(alive) > 0 && !o.Force {
-		return &lockedStacksError{locks: alive, unlock: s.commandLine("unlock", o.Simulation.On) + " --force"}
+	if alive := slices.DeleteFunc(slices.Clone(locks), func(l session.LeftLock) bool { return l.Dead }); len(alive) > 0 && !o.Force {
+		return &session.LockedStacksError{Locks: alive, Unlock: s.CommandLine("unlock") + " --force"}
 	}
 	if err := confirmUnlock(ctx, d, o); err != nil {
 		return err
 	}
-	done, err := s.unlock(ctx, locks)
+	done, err := s.Unlock(ctx, locks)
 	return errors.Join(writeUnlocked(d.Stdout, o, done), err)
 }
 
@@ -104,30 +105,7 @@ func confirmUnlock(ctx context.Context, d Deps, o unlockOptions) error {
 	return err
 }
 
-// unlocked is what was unlocked.
-type unlocked struct {
-	Projects    []string `json:"projects"`
-	Environment bool     `json:"environment"` // the runner's own lock
-}
-
-// unlock removes the locks. What Pulumi has locked it has to unlock itself.
-func (s *session) unlock(ctx context.Context, locks []leftLock) (unlocked, error) {
-	done := unlocked{Projects: []string{}}
-	for _, l := range locks {
-		if slices.Contains(done.Projects, l.Project) {
-			continue
-		}
-		if err := s.stacks.Cancel(ctx, l.Project); err != nil {
-			return done, err
-		}
-		done.Projects = append(done.Projects, l.Project)
-	}
-	owner, err := lock.Break(s.lockFile())
-	done.Environment = err == nil && owner != (lock.Owner{})
-	return done, err
-}
-
-func writeUnlocked(w io.Writer, o unlockOptions, done unlocked) error {
+func writeUnlocked(w io.Writer, o unlockOptions, done session.Unlocked) error {
 	if o.Output == "json" {
 		return writeJSON(w, done)
 	}

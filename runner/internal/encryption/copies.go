@@ -100,15 +100,15 @@ const simulatedPassphrase = "SIMULATED-throw-away-passphrase"
 // namePassphraseFile makes the path of a passphrase file hold in the folders of
 // the working copies, too, where Pulumi reads it.
 func (p *preparation) namePassphraseFile() error {
-	file := p.Env[passphraseFileVariable]
+	file := p.Env[PassphraseFileVariable]
 	if file == "" || filepath.IsAbs(file) {
 		return nil
 	}
 	path, err := filepath.Abs(file)
 	if err != nil {
-		return fmt.Errorf("reading the passphrase (%s): %w", passphraseFileVariable, err)
+		return fmt.Errorf("reading the passphrase (%s): %w", PassphraseFileVariable, err)
 	}
-	p.result.Env = map[string]string{passphraseFileVariable: path}
+	p.result.Env = map[string]string{PassphraseFileVariable: path}
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (p *preparation) namePassphraseFile() error {
 // out and made up instead.
 func (p *preparation) forgetSecrets() {
 	p.passphrase = simulatedPassphrase
-	p.result.Env = map[string]string{passphraseVariable: simulatedPassphrase}
+	p.result.Env = map[string]string{PassphraseVariable: simulatedPassphrase}
 	for _, file := range []stackFile{p.stack, p.secrets} {
 		for _, key := range file.secureKeys() {
 			remove(file.config(), key)

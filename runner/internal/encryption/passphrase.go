@@ -98,23 +98,23 @@ func (k *Key) Encrypt(value string) (string, error) {
 
 // The variables that tell Pulumi the passphrase.
 const (
-	passphraseVariable     = "PULUMI_CONFIG_PASSPHRASE"
-	passphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
+	PassphraseVariable     = "PULUMI_CONFIG_PASSPHRASE"
+	PassphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
 )
 
 // Passphrase is the passphrase of an environment of variables, by Pulumi's own
 // rules; ok is false when there is none. An empty one that is set counts.
 func Passphrase(env map[string]string) (passphrase string, ok bool, err error) {
-	if passphrase, ok := env[passphraseVariable]; ok {
+	if passphrase, ok := env[PassphraseVariable]; ok {
 		return passphrase, true, nil
 	}
-	file, ok := env[passphraseFileVariable]
+	file, ok := env[PassphraseFileVariable]
 	if !ok || file == "" {
 		return "", false, nil
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return "", false, fmt.Errorf("reading the passphrase (%s): %w", passphraseFileVariable, err)
+		return "", false, fmt.Errorf("reading the passphrase (%s): %w", PassphraseFileVariable, err)
 	}
 	return strings.TrimSpace(string(content)), true, nil
 }

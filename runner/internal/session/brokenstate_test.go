@@ -1,0 +1,61 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mara/config"
+	"mara/projects"
+	"mara/runner/internal/plan"
+)
+
+// TestRestoreStates restores what Pulumi has saved before it broke a state.
+func TestRestoreStates(t *testing.T) {
+	t.Parallel()
+	const good, cut = `{"version":3}`, `{"version":3,"check`
+	for _, test := range []struct {
+		name    string
+		files   map[string]string // below .pulumi, of the project vpc
+		want    string            // the state afterwards; "" for none
+		problem string
+	}{
+		{"the one before", map[string]string{"stacks/vpc/dev.json": cut, "stacks/vpc/dev.json.bak": good}, good, ""},
+		{"an empty one", map[string]string{"stacks/vpc/dev.json": "", "stacks/vpc/dev.json.bak": good}, good, ""},
+		{"a new stack", map[string]string{"stacks/vpc/dev.json": cut}, "", ""},
+		{"nothing to restore", map[string]string{"stacks/vpc/dev.json": cut, "stacks/vpc/dev.json.bak": cut}, cut, "so is the one before it"},
+		{"the one before is gone", map[string]string{"stacks/vpc/dev.json": cut, "history/vpc/dev/a.json": good}, cut, "so is the one before it"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			for name, content := range test.files {
+				put(t, filepath.Join(folder, "state/.pulumi", name), content)
+			}
+			s := &Session{Folder: folder, RunID: "r", Settings: config.Settings{
+				Stack: config.Value{Text: "dev"}, Backend: config.Value{Text: "file://" + folder + "/state"},
+			}}
+			s.Plan.Steps = []plan.Step{{Project: projects.Project{Name: "vpc"}}, {Project: projects.Project{Name: "eks"}}}
+			broken := s.brokenStates()
+			if len(broken) != 1 || broken[0].project != "vpc" {
+				t.Fatalf("broken: %v", broken)
+			}
+			var told strings.Builder
+			err := s.restoreStates(&told, broken)
+			if (err != nil) != (test.problem != "") || err != nil && !strings.Contains(err.Error(), test.problem) {
+				t.Errorf("got %v, want %q", err, test.problem)
+			}
+			file := filepath.Join(folder, "state/.pulumi/stacks/vpc/dev.json")
+			if content, _ := os.ReadFile(file); string(content) != test.want {
+				t.Errorf("the state is %q, want %q", content, test.want)
+			}
+			if err == nil && (len(s.brokenStates()) > 0 || !strings.Contains(told.String(), "vpc: the state was cut off")) {
+				t.Errorf("told %q, still broken: %v", told.String(), s.brokenStates())
+			}
+			if kept, _ := os.ReadFile(filepath.Join(folder, "backups/r/vpc.broken.json")); err == nil && string(kept) != test.files["stacks/vpc/dev.json"] {
+				t.Errorf("kept %q", kept)
+			}
+		})
+	}
+}

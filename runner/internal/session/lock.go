@@ -1,0 +1,42 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"mara/runner/internal/journal"
+	"mara/runner/internal/lock"
+)
+
+// LockFile is the environment's lock.
+func (s *Session) LockFile() string {
+	return filepath.Join(s.Folder, "locks", fmt.Sprintf("%s-%s.lock", s.Provider.Name, s.Settings.Stack.Text))
+}
+
+// lockEnvironment lets one run at a time work on the environment. From here on
+// the run has its id.
+func (s *Session) lockEnvironment(ctx context.Context) error {
+	o := s.options.Lock
+	s.RunID = journal.NewID(s.deps.Now())
+	s.Owner = lock.Self(o.Operation, s.RunID, s.deps.Now())
+	held, err := lock.Acquire(ctx, lock.Options{
+		Path: s.LockFile(), Owner: s.Owner, Wait: o.Wait,
+		Waiting: func(owner lock.Owner) {
+			fmt.Fprintf(s.deps.Stderr, "waiting up to %s for %s, which runs %s\n", o.Wait, owner, owner.Operation)
+		},
+	})
+	if _, held := errors.AsType[*lock.HeldError](err); held || ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		return s.FolderError(err)
+	}
+	s.closers = append(s.closers, held.Release)
+	if dead, ok := held.Previous(); ok {
+		s.takenOver = true
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is taken over", dead.Run, dead.Operation, dead))
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package session
+
+import (
+	"io"
+	"runtime"
+	"time"
+
+	"mara/config"
+	"mara/runner/internal/cloud"
+	"mara/runner/internal/interrupt"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/preflight"
+	"mara/runner/internal/simulate"
+	"mara/runner/internal/stacks"
+)
+
+// Deps is the outside world, as far as a session has to do with it.
+type Deps struct {
+	Stdin           io.Reader
+	Stderr          io.Writer
+	StdinIsTerminal bool
+	Dir             string // working folder
+	Now             func() time.Time
+	Engines         []string                  // where mara-engine may be, in order of preference
+	Probes          preflight.Probes          // of this machine
+	PluginFolders   []string                  // folders in which resource providers may be
+	Interrupt       *interrupt.Levels         // how hard to stop; nil in tests that never stop
+	Programs        stacks.Programs           // the programs of the projects
+	Clouds          func() []simulate.Package // the clouds that can be simulated
+	Plugins         func() map[string]string  // versions of Pulumi's plugins that the programs ask for, by name
+	CloudClients    cloud.Clients             // ask the real ones; nil when they cannot be asked
+}
+
+// Request says which environment is meant.
+type Request struct {
+	Root        string       // "" when there is none
+	NoRoot      error        // why Root is empty
+	Stack       config.Value // of the flag
+	Provider    config.Value // of the flag
+	Sources     config.Sources
+	Simulation  Simulation
+	Interactive bool // questions may be asked
+	Debug       bool
+}
+
+// NeedRoot is the error of what needs a configuration where there is none.
+func (r Request) NeedRoot() error { return r.NoRoot }
+
+// Simulation is what the simulation flags say.
+type Simulation struct {
+	On    bool
+	Speed float64
+	Fail  []string // TYPE[=MESSAGE]
+	Slow  []string // TYPE=DURATION
+}
+
+// Options say how to open an environment.
+type Options struct {
+	Request
+	Pulumi  string // path of an installed Pulumi; "" for the engine inside
+	Lock    LockOptions
+	Secrets SecretOptions
+	Profile bool
+	Refusal error // what is wrong with the command line, where nothing else is
+	Restore bool  // states that are broken, from what Pulumi has saved before
+	// Overrides are configuration values for this session only.
+	Overrides []config.Change
+	// AtOnce is how many projects will be worked on at once; 0 counts as one.
+	AtOnce int
+}
+
+// LockOptions say what the environment is locked for, and how long to wait for
+// another run that has it.
+type LockOptions struct {
+	Operation string
+	Wait      time.Duration
+}
+
+// SecretOptions say what an operation needs secrets for.
+type SecretOptions struct {
+	Needed    bool           // the operation runs programs that read them
+	Selection plan.Selection // of projects: only the secrets project reads secrets
+	Given     []SecretSource // on the command line
+	Generate  bool           // what is missing and can be made
+}
+
+// workers is how many workers are worth starting early: as many as will be
+// needed, but no more than there are processors to start them on.
+func (o Options) workers(projects int) int {
+	return max(1, min(o.AtOnce, projects, runtime.NumCPU()))
+}

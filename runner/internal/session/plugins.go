@@ -1,0 +1,51 @@
+package session
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/runner/internal/stacks"
+)
+
+// findPlugins finds the resource providers that come with the runner, by name:
+// Pulumi can neither download them nor guess where they are. One that is not
+// there may be on the PATH, where Pulumi looks by itself; that it is nowhere is
+// a matter of the preflight checks. Simulated clouds do without.
+func (s *Session) findPlugins() {
+	s.plugins = map[string]string{}
+	if s.options.Simulation.On {
+		return
+	}
+	for _, name := range s.Provider.Shipped {
+		for _, folder := range slices.Backward(s.deps.PluginFolders) { // the first has the last word
+			if info, err := os.Stat(filepath.Join(folder, "pulumi-resource-"+name)); err == nil && info.Mode().IsRegular() {
+				s.plugins[name] = folder
+			}
+		}
+	}
+}
+
+// pluginList is how a Pulumi.yaml lists resource providers.
+func pluginList(plugins map[string]string) []map[string]string {
+	list := []map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(plugins)) {
+		list = append(list, map[string]string{"name": name, "path": plugins[name]})
+	}
+	return list
+}
+
+// rooted lets programs know the root, where paths in the configuration start.
+func rooted(all stacks.Programs, root string) stacks.Programs {
+	return func(project string) (pulumi.RunFunc, bool) {
+		program, ok := all(project)
+		if !ok {
+			return nil, false
+		}
+		return func(ctx *pulumi.Context) error { return program(ctx.WithValue(projects.RootKey{}, root)) }, true
+	}
+}
