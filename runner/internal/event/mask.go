@@ -1,11 +1,9 @@
 package event
 
 import (
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -36,9 +34,9 @@ const (
 // Values shorter than six bytes are not masked. All methods are safe for concurrent use, and a nil
 // Masker masks nothing.
 type Masker struct {
-	mu       sync.RWMutex
-	forms    map[string]struct{} // guarded by mu
-	replacer *strings.Replacer   // guarded by mu; built from forms when first needed
+	mu     sync.RWMutex
+	forms  map[string]struct{} // guarded by mu
+	finder *finder             // guarded by mu; built from forms when first needed
 }
 
 // NewMasker returns a Masker that knows the given secrets.
@@ -61,7 +59,7 @@ func (m *Masker) Add(secrets ...string) {
 			m.forms[form] = struct{}{}
 		}
 	}
-	m.replacer = nil
+	m.finder = nil
 }
 
 // Mask returns text with every known secret replaced.
@@ -69,7 +67,7 @@ func (m *Masker) Mask(text string) string {
 	if m == nil || text == "" {
 		return text
 	}
-	return m.current().Replace(text)
+	return m.current().hide(text)
 }
 
 // Event returns e with its free text masked. Names from the catalogue and
@@ -85,40 +83,30 @@ func (m *Masker) Event(e Event) Event {
 	e.Hint = m.Mask(e.Hint)
 	e.Resource.Type = m.Mask(e.Resource.Type)
 	e.Resource.Name = m.Mask(e.Resource.Name)
+	if e.Properties != nil { // paths have the keys of maps in them
+		masked := make([]string, len(e.Properties))
+		for i, path := range e.Properties {
+			masked[i] = m.Mask(path)
+		}
+		e.Properties = masked
+	}
 	return e
 }
 
-// current returns the replacer for what is known now.
-func (m *Masker) current() *strings.Replacer {
+// current returns what is known now, ready for use.
+func (m *Masker) current() *finder {
 	m.mu.RLock()
-	r := m.replacer
+	f := m.finder
 	m.mu.RUnlock()
-	if r != nil {
-		return r
+	if f != nil {
+		return f
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.replacer == nil {
-		m.replacer = newReplacer(m.forms)
+	if m.finder == nil {
+		m.finder = newFinder(m.forms)
 	}
-	return m.replacer
-}
-
-// newReplacer tries the longest form first: a secret that begins with another
-// one must not leave its tail.
-func newReplacer(forms map[string]struct{}) *strings.Replacer {
-	sorted := make([]string, 0, len(forms))
-	for f := range forms {
-		sorted = append(sorted, f)
-	}
-	slices.SortFunc(sorted, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
-	})
-	pairs := make([]string, 0, 2*len(sorted))
-	for _, f := range sorted {
-		pairs = append(pairs, f, Masked)
-	}
-	return strings.NewReplacer(pairs...)
+	return m.finder
 }
 
 // forms returns the texts in which a secret may show up.

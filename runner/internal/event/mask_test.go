@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 
 	"mara/runner/internal/event"
 )
@@ -27,6 +28,8 @@ func TestMask(t *testing.T) {
 		"every time":            {secrets: []string{"hunter2"}, in: "hunter2 hunter2", want: "[secret] [secret]"},
 		"too short":             {secrets: []string{"true", "", "dev12"}, in: "true dev12", want: "true dev12"},
 		"longest first":         {secrets: []string{"hunter2", "hunter2hunter3"}, in: "hunter2hunter3 hunter2", want: "[secret] [secret]"},
+		"overlapping":           {secrets: []string{"hunter2-and", "and-another-one"}, in: "hunter2-and-another-one.", want: "[secret]."},
+		"overlapping itself":    {secrets: []string{"aaaaaa"}, in: "aaaaaaaaab", want: "[secret]b"},
 		"surrounding space":     {secrets: []string{" hunter2\n"}, in: "<hunter2>", want: "<[secret]>"},
 		"in JSON":               {secrets: []string{password}, in: fmt.Sprintf("%q", password), want: `"[secret]"`},
 		"in a query":            {secrets: []string{password}, in: "https://x?p=" + url.QueryEscape(password), want: "https://x?p=[secret]"},
@@ -74,6 +77,7 @@ func TestMaskEventCoversEveryFreeText(t *testing.T) {
 	}
 	var e event.Event
 	e.Resource = event.Resource{Type: secret, Name: secret}
+	e.Properties = []string{"data." + secret}
 	v := reflect.ValueOf(&e).Elem()
 	for i := range v.NumField() {
 		if v.Field(i).Kind() == reflect.String && !names[v.Type().Field(i).Name] {
@@ -111,6 +115,78 @@ func TestMaskerIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// FuzzMask: not one byte of a secret stays, whatever is around it and however it
+// is encoded, and nothing else goes.
+func FuzzMask(f *testing.F) {
+	f.Add("hunter2hunter2", "and-another-one", "password=", " ", "\n")
+	f.Add("aaaaaa", "aaaaaaaa", "aa", "", "b")
+	f.Add("[secret]", "secret", "[", "]", "[secret]")
+	f.Add("pass\"w<rd>", "p&ss?/ w\\rd", "{\"a\": \"", "\", \"b\": ", "}")
+	f.Add(" \nABCDEF\r\n", "ABCDEF\x00", "\xff", "\xfe", "é")
+	f.Fuzz(func(t *testing.T, secret, other, before, between, after string) {
+		m := event.NewMasker(secret, other)
+		text := before + secret + between + other + after
+		for _, known := range []string{secret, other} {
+			forms := []string{strings.TrimSpace(known)}
+			if len(forms[0]) < 6 {
+				continue
+			}
+			texts := []string{text}
+			for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+				forms = append(forms, encoding.EncodeToString([]byte(known)))
+				texts = append(texts, before+encoding.EncodeToString([]byte(known))+after)
+			}
+			for _, form := range forms {
+				for _, text := range texts {
+					checkHidden(t, text, m.Mask(text), form)
+				}
+			}
+		}
+		plain := strings.Map(func(r rune) rune { return 'あ' + r%64 }, text)
+		if got := event.NewMasker(ascii(secret), ascii(other)).Mask(plain); got != plain {
+			t.Errorf("without a secret in it, %q became %q", plain, got)
+		}
+	})
+}
+
+// checkHidden holds that masking has taken every byte of every occurrence of a
+// form away, and has put nothing but masks into the text.
+func checkHidden(t *testing.T, text, masked, form string) {
+	t.Helper()
+	covered, end := 0, 0
+	for from := 0; ; from++ {
+		i := strings.Index(text[from:], form)
+		if i < 0 {
+			break
+		}
+		from += i
+		covered += from + len(form) - max(end, from)
+		end = from + len(form)
+	}
+	stays, total := 0, len(text)
+	for piece := range strings.SplitSeq(masked, event.Masked) {
+		i := strings.Index(text, piece)
+		if i < 0 || strings.Contains(piece, form) {
+			t.Fatalf("%q became %q, with %q in it", text, masked, piece)
+		}
+		text = text[i+len(piece):]
+		stays += len(piece)
+	}
+	if stays > total-covered {
+		t.Errorf("%q still has a part of %q", masked, form)
+	}
+}
+
+// ascii is the part of a text that no Japanese text has.
+func ascii(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 func BenchmarkMask(b *testing.B) {
