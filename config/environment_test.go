@@ -60,6 +60,7 @@ func TestParseEnvironmentRefuses(t *testing.T) {
 		{"name with an umlaut", "Ä=1", "f:1: does not start with a variable name"},
 		{"twice", "A=1\nB=2\nA=3", "f:3: A is set a second time; the first time is line 1"},
 		{"open quote", "A=\"x\nB=1", "f:1: A has no closing quote"},
+		{"backslash at the end", "A='x\\'\nB=1", "f:1: A has no closing quote: the one behind a backslash does not count; a value that ends with a backslash has to do without quotes"},
 		{"text after the quote", `A="x"y`, "f:1: A has text after the closing quote"},
 		{"quote before the end", `A="x\""`, "f:1: A has a quote where it cannot be read"},
 		{"lost backslash", `A="C:\temp"`, "f:1: A has a backslash that escapes nothing"},
@@ -153,30 +154,50 @@ func TestSourcesLookup(t *testing.T) {
 	}
 }
 
-// FuzzParseEnvironment holds three promises for any file: no panic, no value in
-// an error, and a single-quoted value comes out as it went in.
+// FuzzParseEnvironment holds four promises for any file: no panic, no value in an
+// error, each variable is in its line, and a quoted value comes out as it went
+// in.
 func FuzzParseEnvironment(f *testing.F) {
 	for _, seed := range []string{"A=1", "export B='x'\r\n", "A=\"x\ny\"", "A=$A\n#", `C="\"`, "\uFEFFA= # x"} {
 		f.Add(seed, "p$ss#%")
 	}
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "\n", `\n`, "\r", `\r`)
 	f.Fuzz(func(t *testing.T, text, value string) {
 		const marker = "s3cr3tvalue"
 		_, err := ParseEnvironment("f", []byte(text+"\nSECRET="+marker+"\nBAD="+marker+"$NOWHERE"+marker))
 		if err != nil && strings.Contains(err.Error(), marker) {
 			t.Errorf("the error shows a value: %v", err)
 		}
-		if strings.ContainsAny(value, "'\x00\r") || strings.HasSuffix(value, `\`) ||
-			strings.HasPrefix(value, `\"`) || strings.HasSuffix(value, `\"`) || strings.ToValidUTF8(value, "") != value {
+		if file, err := ParseEnvironment("f", []byte(text)); err == nil {
+			lines := strings.Split(text, "\n")
+			for _, v := range file.Variables() {
+				if v.Line > len(lines) || !strings.Contains(lines[v.Line-1], v.Name) {
+					t.Errorf("in %q, %s is not in line %d", text, v.Name, v.Line)
+				}
+			}
+		}
+		if strings.ToValidUTF8(value, "") != value || strings.Contains(value, "\x00") {
 			return
 		}
-		got, err := ParseEnvironment("f", []byte("A='"+value+"'"))
-		if err != nil {
-			t.Fatal(err)
+		if !strings.HasPrefix(value, `"`) && !strings.HasSuffix(value, `"`) && !strings.HasSuffix(value, `\`) {
+			checkQuoted(t, `"`+escape.Replace(value)+`"`, value)
 		}
-		if v := got.Variables()[0].Value; v != value {
-			t.Errorf("got %q, want %q", v, value)
+		if !strings.ContainsAny(value, "'\r") && !strings.HasSuffix(value, `\`) && !strings.HasPrefix(value, `\"`) && !strings.HasSuffix(value, `\"`) {
+			checkQuoted(t, "'"+value+"'", value)
 		}
 	})
+}
+
+// checkQuoted reads a value in quotes.
+func checkQuoted(t *testing.T, quoted, want string) {
+	t.Helper()
+	got, err := ParseEnvironment("f", []byte("A="+quoted))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := got.Variables()[0].Value; v != want {
+		t.Errorf("%s is read as %q, want %q", quoted, v, want)
+	}
 }
 
 // newRoot makes a root with these files.

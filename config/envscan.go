@@ -84,7 +84,7 @@ func (s *scanner) value(number int, name, text string) string {
 }
 
 func (s *scanner) quoted(number int, name, value string) string {
-	quote := value[0]
+	quote, first := value[0], value
 	end := closing(value, quote)
 	for end < 0 && s.next < len(s.lines) {
 		value += "\n" + s.lines[s.next]
@@ -93,7 +93,11 @@ func (s *scanner) quoted(number int, name, value string) string {
 	}
 	if end < 0 {
 		s.next = number // the lines after it are read as usual
-		s.problem(number, name, "has no closing quote")
+		text := "has no closing quote"
+		if strings.HasSuffix(first, `\`+string(quote)) {
+			text += ": the one behind a backslash does not count; a value that ends with a backslash has to do without quotes"
+		}
+		s.problem(number, name, text)
 		return ""
 	}
 	content, rest := value[1:end], strings.TrimSpace(value[end+1:])

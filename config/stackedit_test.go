@@ -1,10 +1,12 @@
 package config
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
 )
 
 func TestEdit(t *testing.T) {
@@ -115,29 +117,33 @@ func TestEditRefuses(t *testing.T) {
 	}
 }
 
-// FuzzEdit: an edit changes one value and no other, keeps all lines that it does
+// FuzzEdit: an edit changes one value and no other, keeps every byte that it does
 // not have to touch, and can be taken back.
 func FuzzEdit(f *testing.F) {
-	f.Add("config:\n  a:b: 1 # one\n  # two\n  a:c: [x]\nencryptionsalt: x\n", "a:b", "1.30")
-	f.Add("config: {a:b: {c: 'd'}}\r\n", "a:c", "x\ny")
-	f.Add("config:\n  a:b: |+\n    x\n\n  a:c: \"x\n    # y\"\n", "a:c", "#")
-	f.Add("# x\n\u2028config:\n  a:b: &x y\n", "a:b", "- x")
-	f.Fuzz(func(t *testing.T, content, key, text string) {
+	f.Add("config:\n  a:b: 1 # one\n  # two\n  a:c: [x]\nencryptionsalt: x\n", "a:b", "1.30", byte(0))
+	f.Add("config: {a:b: {c: 'd'}}\r\n", "a:c", "x\ny", byte(0))
+	f.Add("config:\n  a:b: |+\n    x\n\n  a:c: \"x\n    # y\"\n", "a:c", "#", byte(4))
+	f.Add("# x\n\u2028config:\n  a:b: &x y\n", "a:b", "- x", byte(3))
+	f.Add("config:\r\n  'a:b' :   true   # yes\r\n  # two\r\n\r\n# three\r\n  a:c: >-\r\n   x\r\nencryptionsalt: v1:x", "a:b", "7", byte(1))
+	f.Add("encryptionsalt: x\nconfig:\n a:b:\n - x # one\n - y\n # two\n a:d: 0x10\n# end", "a:c", "é", byte(2))
+	f.Fuzz(func(t *testing.T, content, key, text string, kind byte) {
 		before, err := ParseStack("f", []byte(content))
 		name, ok := normalKey(key)
 		if err != nil || !ok || name != key {
 			return
 		}
-		edited, err := before.Edit(Change{Key: key, Value: text})
+		value := fuzzValue(text, kind)
+		edited, err := before.Edit(Change{Key: key, Value: value})
 		if err != nil {
 			return
 		}
+		checkRest(t, before, edited, key)
 		after, err := ParseStack("f", edited)
 		if err != nil {
 			t.Fatalf("%q became %q: %v", content, edited, err)
 		}
 		want := before.Values()
-		want[key] = text
+		want[key] = value
 		if diff := cmp.Diff(want, after.Values()); diff != "" {
 			t.Fatalf("%q became %q: %s", content, edited, diff)
 		}
@@ -145,9 +151,79 @@ func FuzzEdit(f *testing.F) {
 		if err != nil {
 			return
 		}
+		checkRest(t, after, without, key)
 		delete(want, key)
 		if again, err := ParseStack("f", without); err != nil || !cmp.Equal(want, again.Values()) {
 			t.Fatalf("%q became %q: %v", edited, without, err)
 		}
 	})
+}
+
+// fuzzValue makes a value of each kind from a text, as it comes back when the
+// file is read.
+func fuzzValue(text string, kind byte) any {
+	switch kind % 5 {
+	case 1:
+		return len(text)
+	case 2:
+		return len(text)%2 == 0
+	case 3:
+		return []any{text, "1.0"}
+	case 4:
+		return map[string]any{"k": text, "l": map[string]any{"m": "x"}}
+	}
+	return text
+}
+
+// checkRest holds what an edit of a key must not touch against the file before
+// it: everything around the lines from the key to what comes next. A configuration
+// in braces is written anew.
+func checkRest(t *testing.T, before StackFile, edited []byte, key string) {
+	t.Helper()
+	root, err := decodeDocument("f", before.Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, lines := before.Content, lineStarts(before.Content)
+	entry, exists := before.Lookup(key)
+	from, to := 0, len(content)
+	for i := 0; root != nil && i+1 < len(root.Content); i += 2 {
+		if config := root.Content[i+1]; root.Content[i].Value == "config" && (config.Style&yaml.FlowStyle != 0 || config.Kind != yaml.MappingNode) {
+			return
+		}
+		if exists && root.Content[i].Line > entry.Line {
+			to = min(to, lines[root.Content[i].Line-1])
+		}
+	}
+	if !exists { // something is put in, and nothing taken away
+		from = commonPrefix(content, edited)
+		to = from
+	} else {
+		from = lines[entry.Line-1]
+		for _, other := range before.Entries {
+			if other.Line > entry.Line {
+				to = min(to, lines[other.Line-1])
+			}
+		}
+	}
+	if !bytes.HasPrefix(edited, content[:from]) || !bytes.HasSuffix(edited[from:], content[to:]) {
+		t.Fatalf("%q became %q", content, edited)
+	}
+	changed := edited[from : len(edited)-len(content[to:])]
+	if _, isNumber := entry.Value.(int); !isNumber {
+		return
+	}
+	for line := range bytes.SplitSeq(content[from:to], []byte("\n")) { // behind a number, comments are comments
+		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("#")) && !bytes.Contains(changed, line) {
+			t.Fatalf("%q became %q, without %q", content, edited, line)
+		}
+	}
+}
+
+func commonPrefix(a, b []byte) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
