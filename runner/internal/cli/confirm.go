@@ -74,19 +74,20 @@ func (o operateOptions) needsApproval() bool {
 }
 
 // approve asks before an operation that changes something. Up shows what it
-// would do first. Destroying takes the stack's name for an answer.
-func approve(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work) error {
+// would do first, and returns that. Destroying takes the stack's name for an
+// answer.
+func approve(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work) (shown event.Summary, err error) {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	ask := o.Interactive && ok
 	switch {
 	case !o.needsApproval() || len(w.plan.Steps) == 0:
-		return nil
+		return shown, nil
 	case o.Operation == event.Up && (ask || o.Approve != noRule):
 		return approveUp(ctx, d, o, s, w, question{terminal, ask})
 	case o.Operation == event.Up:
-		return nil // it is simulated
+		return shown, nil // it is simulated
 	}
-	return approveDestroy(ctx, s, d, terminal, w)
+	return shown, approveDestroy(ctx, s, d, terminal, w)
 }
 
 // question asks the user, if there is one.
@@ -96,28 +97,28 @@ type question struct {
 }
 
 // approveUp previews everything, in one table, and asks once.
-func approveUp(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work, q question) error {
-	preview, err := preview(ctx, d, o, s, w)
+func approveUp(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work, q question) (shown event.Summary, err error) {
+	shown, err = preview(ctx, d, o, s, w)
 	if err != nil {
-		return err
+		return shown, err
 	}
 	var broken []string
 	if o.Approve != noRule {
-		broken = o.Approve.broken(s, preview)
+		broken = o.Approve.broken(s, shown)
 	}
 	switch {
-	case !preview.Changes.Any() && len(broken) == 0:
-		return nil
+	case !shown.Changes.Any() && len(broken) == 0:
+		return shown, nil
 	case o.Approve != noRule && len(broken) == 0:
-		return nil
+		return shown, nil
 	case !q.possible:
-		return &declined{fmt.Sprintf("not approved by --auto-approve-if %s, because of %s; nothing was changed", o.Approve, strings.Join(broken, ", "))}
+		return shown, &declined{fmt.Sprintf("not approved by --auto-approve-if %s, because of %s; nothing was changed", o.Approve, strings.Join(broken, ", "))}
 	}
-	yes, err := q.terminal.Confirm(ctx, fmt.Sprintf("Deploy this to the stack %s (%s)?", s.Settings.Stack.Text, preview.Changes.Words(event.Preview)))
+	yes, err := q.terminal.Confirm(ctx, fmt.Sprintf("Deploy this to the stack %s (%s)?", s.Settings.Stack.Text, shown.Changes.Words(event.Preview)))
 	if err == nil && !yes {
 		err = &declined{"not confirmed; nothing was changed"}
 	}
-	return err
+	return shown, err
 }
 
 // preview shows what up would do. It is no run of its own: only the screen and
@@ -129,7 +130,7 @@ func preview(ctx context.Context, d Deps, o operateOptions, s *session.Session, 
 	var show screen
 	if o.Output != "json" {
 		var err error
-		if show, _, err = newScreen(d, o, s, nil); err != nil {
+		if show, _, err = newScreen(d, o, s, w, nil); err != nil {
 			return event.Summary{}, err
 		}
 		sinks = append(sinks, show)

@@ -130,7 +130,7 @@ func runOperate(ctx context.Context, d Deps, o operateOptions) (err error) {
 	if err := s.CheckLeftovers(ctx, o.Operation, w.plan, o.Selection.Resume); err != nil {
 		return err
 	}
-	if err := approve(ctx, d, o, s, w); err != nil {
+	if w.preview, err = approve(ctx, d, o, s, w); err != nil {
 		return err
 	}
 	if err := s.RememberProvider(o.Operation); err != nil {

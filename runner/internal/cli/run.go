@@ -47,7 +47,7 @@ func startRun(ctx context.Context, d Deps, o operateOptions, s *session.Session,
 	if err != nil {
 		return nil, s.FolderError(err)
 	}
-	show, look, err := newScreen(d, o, s, nextSteps(o, s))
+	show, look, err := newScreen(d, o, s, w, nextSteps(o, s))
 	if err != nil {
 		return nil, errors.Join(err, r.journal.Close())
 	}
@@ -116,15 +116,7 @@ func (r *run) finish(d Deps, o operateOptions) {
 	details := r.collector.Details()
 	addOutputs(details, r.outputs)
 	_ = r.journal.Close()
-	for _, path := range r.reports {
-		if err := writeReport(path, &r.summary, details); err != nil {
-			fmt.Fprintf(d.Stderr, "warning: the report could not be written: %v\n", err)
-			continue
-		}
-		if o.Output != "json" {
-			fmt.Fprintf(d.Stdout, "Report: %s\n", path)
-		}
-	}
+	r.report(d, o, details)
 	if r.markdown != "" {
 		if err := report.AppendStepSummary(r.markdown, &r.summary); err != nil {
 			fmt.Fprintf(d.Stderr, "warning: the step summary could not be written: %v\n", err)
@@ -132,6 +124,21 @@ func (r *run) finish(d Deps, o operateOptions) {
 	}
 	r.endTrace(d)
 	_, _ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(), d.Now())
+}
+
+// report writes the reports and tells where they are.
+func (r *run) report(d Deps, o operateOptions, details report.Details) {
+	told := ""
+	for _, path := range r.reports {
+		if err := writeReport(path, &r.summary, details); err != nil {
+			fmt.Fprintf(d.Stderr, "warning: the report could not be written: %v\n", err)
+			continue
+		}
+		told += "Report: " + path + "\n"
+	}
+	if told != "" && o.Output != "json" {
+		fmt.Fprint(d.Stdout, "\n"+told)
+	}
 }
 
 // meta tells who runs what, for the run's folder.

@@ -84,6 +84,7 @@ type work struct {
 	resumes string                   // id of the run that it carries on
 	limit   time.Duration            // for each project; 0 is none
 	limits  map[string]time.Duration // for single projects
+	preview event.Summary            // of an up that was shown first
 }
 
 // choose is the plan in the order of the operation, without what is not

@@ -68,21 +68,20 @@ type screen interface {
 
 // newScreen chooses how the run is shown; next are the commands to suggest at
 // the end.
-func newScreen(d Deps, o operateOptions, s *session.Session, next func(*event.Summary) []string) (screen, ui.Look, error) {
+func newScreen(d Deps, o operateOptions, s *session.Session, w work, next func(*event.Summary) []string) (screen, ui.Look, error) {
 	if o.Output == "json" {
 		return ui.NewJSON(d.Stdout), ui.Look{}, nil
 	}
-	look, err := ui.Decide(ui.Facts{
-		Asked: o.Show.UI, Order: o.Show.LogOrder, Terminal: d.StdoutIsTerminal, NoColour: !o.Color,
-		Getenv: func(name string) string { return o.Sources.Lookup(name).Text }, OS: runtime.GOOS,
-	})
+	facts := o.facts(d)
+	facts.Asked, facts.Order = o.Show.UI, o.Show.LogOrder
+	look, err := ui.Decide(facts)
 	if err != nil {
 		return nil, look, failure.Usagef(o.Operation, "%v", err)
 	}
 	if look.Mode == ui.LiveMode {
 		return ui.NewLive(d.Stdout, ui.LiveOptions{
 			Size: d.Size, Ticks: time.Tick(ui.TickRate), Colour: look.Colour, ASCII: look.ASCII,
-			Durations: durations(s, o.Operation), Next: next,
+			Durations: durations(s, o.Operation), Resources: resources(s, w), Next: next,
 		}), look, nil
 	}
 	return ui.NewPlain(d.Stdout, ui.PlainOptions{
@@ -100,6 +99,38 @@ func durations(s *session.Session, operation string) map[string]time.Duration {
 	})
 	if err != nil {
 		return nil // an estimate is nothing to fail for
+	}
+	return known
+}
+
+// facts are what the look of the output depends on.
+func (o sessionOptions) facts(d Deps) ui.Facts {
+	return ui.Facts{
+		Terminal: d.StdoutIsTerminal, NoColour: !o.Color,
+		Getenv: func(name string) string { return o.Sources.Lookup(name).Text }, OS: runtime.GOOS,
+	}
+}
+
+// resources is how many resources the projects will have been through: those of
+// the preview that was shown, else what was there after the last up, else what
+// the state holds.
+func resources(s *session.Session, w work) map[string]int {
+	known, err := journal.Resources(s.RunsFolder(), s.Environment())
+	if err != nil {
+		known = map[string]int{} // as little to fail for
+	}
+	for _, step := range w.plan.Steps {
+		name := step.Project.Name
+		previewed, _ := w.preview.Step(name)
+		switch {
+		case previewed != nil && len(previewed.Unknown) == 0:
+			known[name] = previewed.Changes.Total()
+		case known[name] > 0:
+		case previewed != nil: // a partial one
+			known[name] = previewed.Changes.Total()
+		case s.Stacks.Summary(name).Resources > 0:
+			known[name] = s.Stacks.Summary(name).Resources
+		}
 	}
 	return known
 }

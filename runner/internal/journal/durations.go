@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// recentRuns is how many runs of an environment durations are taken from.
+	// recentRuns is how many runs of an environment are looked at.
 	recentRuns = 20
 	// recentTimes is how many of a project's durations count.
 	recentTimes = 5
@@ -27,20 +27,12 @@ type DurationQuery struct {
 // Durations returns for each project how long it usually takes: the median of
 // the last times it succeeded. Projects without such times are not in it.
 func Durations(dir string, q DurationQuery) (map[string]time.Duration, error) {
-	runs, err := List(dir)
+	runs, err := recent(dir, q.Environment, q.Operation)
 	if err != nil {
 		return nil, err
 	}
 	times := map[string][]time.Duration{}
-	read := 0
-	for _, run := range runs {
-		s, err := run.Summary()
-		if err != nil || !q.matches(s) { // estimates need not be complete
-			continue
-		}
-		if read++; read > recentRuns {
-			break
-		}
+	for _, s := range runs {
 		for _, step := range s.Steps {
 			if name := step.Name; q.counts(step) && len(times[name]) < recentTimes {
 				times[name] = append(times[name], step.Duration())
@@ -55,11 +47,6 @@ func Durations(dir string, q DurationQuery) (map[string]time.Duration, error) {
 	return medians, nil
 }
 
-// matches reports whether a run was what is asked about.
-func (q DurationQuery) matches(s *event.Summary) bool {
-	return s.Provider == q.Provider && s.Stack == q.Stack && s.Operation == q.Operation
-}
-
 // counts reports whether the duration of a step says something.
 func (q DurationQuery) counts(step event.Step) bool {
 	if step.Result != event.Succeeded {
@@ -68,4 +55,42 @@ func (q DurationQuery) counts(step event.Step) bool {
 	c := step.Changes
 	fromNothing := c.Create > 0 && c.Total() == c.Create
 	return q.New == nil || q.New(step.Name) == fromNothing
+}
+
+// Resources returns how many resources each project had after the last time
+// that up has succeeded with it. Projects without such a time are not in it.
+func Resources(dir string, of Environment) (map[string]int, error) {
+	runs, err := recent(dir, of, event.Up)
+	if err != nil {
+		return nil, err
+	}
+	resources := map[string]int{}
+	for _, s := range runs {
+		for _, step := range s.Steps {
+			if _, known := resources[step.Name]; !known && step.Result == event.Succeeded {
+				resources[step.Name] = step.Changes.Total() - step.Changes.Delete
+			}
+		}
+	}
+	return resources, nil
+}
+
+// recent returns the last runs of an operation on an environment, the newest
+// first. What cannot be read is passed over: estimates need not be complete.
+func recent(dir string, of Environment, operation string) ([]*event.Summary, error) {
+	runs, err := List(dir)
+	if err != nil {
+		return nil, err
+	}
+	var summaries []*event.Summary
+	for _, run := range runs {
+		if len(summaries) == recentRuns {
+			break
+		}
+		s, err := run.Summary()
+		if err == nil && s.Provider == of.Provider && s.Stack == of.Stack && s.Operation == operation {
+			summaries = append(summaries, s)
+		}
+	}
+	return summaries, nil
 }

@@ -411,6 +411,32 @@ func timed(text string) []event.Event {
 	return events
 }
 
+func TestResources(t *testing.T) {
+	t.Parallel()
+	up := func(results string, changes event.Changes) []event.Event {
+		events := past{steps: results}.events()
+		for i := range events {
+			if events[i].Type == event.StepFinished {
+				events[i].Changes = &changes
+			}
+		}
+		return events
+	}
+	dir := t.TempDir()
+	for i, events := range [][]event.Event{
+		up("a=succeeded b=succeeded c=failed", event.Changes{Create: 7}),
+		up("a=succeeded b=failed", event.Changes{Create: 1, Update: 1, Replace: 1, Delete: 2, Same: 4}),
+		past{operation: event.Destroy, steps: "a=succeeded"}.events(),
+		past{stack: "prod", steps: "a=succeeded"}.events(),
+	} {
+		write(t, dir, start.Add(time.Duration(i)*time.Minute), events)
+	}
+	got, err := journal.Resources(dir, dev)
+	if diff := cmp.Diff(map[string]int{"a": 7, "b": 7}, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestDurationsLookAtRecentRunsOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -9,36 +9,27 @@ import (
 
 // forecast is how far a run is and how long it will still take.
 type forecast struct {
-	share float64       // from 0 to 1
-	left  time.Duration // meaningful if known
-	known bool
+	share float64 // of its time, from 0 to 1
+	left  time.Duration
 	over  bool // what still runs has taken longer than expected
 }
 
 // newForecast plays the rest of the run: every step takes as long as it is
 // expected to, and starts when what it needs is done and there is a place.
 // Without a usual time for every unfinished step there is nothing to play.
-func newForecast(s *event.Summary, durations map[string]time.Duration, now time.Time) forecast {
-	f := forecast{share: finishedShare(s)}
-	remaining, over, ok := remainders(s, durations, now)
-	if !ok {
-		return f
+func newForecast(s *event.Summary, durations map[string]time.Duration, now time.Time) (f forecast, known bool) {
+	remaining, over, known := remainders(s, durations, now)
+	if !known {
+		return forecast{}, false
 	}
-	f.left, f.known, f.over = play(s, remaining), true, over
+	f = forecast{left: play(s, remaining), over: over}
 	if past := now.Sub(s.Started); past > 0 && past+f.left > 0 {
 		f.share = float64(past) / float64(past+f.left)
 	}
-	return f
+	return f, true
 }
 
-// finishedShare counts projects.
-func finishedShare(s *event.Summary) float64 {
-	if len(s.Steps) == 0 {
-		return 0
-	}
-	return float64(finished(s)) / float64(len(s.Steps))
-}
-
+// finished counts the projects that have ended.
 func finished(s *event.Summary) int {
 	return s.Results.Succeeded + s.Results.Failed + s.Results.Skipped + s.Results.Cancelled
 }
@@ -103,8 +94,6 @@ func needs(step event.Step) []string { return slices.Concat(step.Reads, step.Aft
 // words tells the rest the way a person would: not to the second.
 func (f forecast) words() string {
 	switch {
-	case !f.known:
-		return ""
 	case f.left == 0 && f.over:
 		return "longer than last time"
 	case f.left < time.Minute:

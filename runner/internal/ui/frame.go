@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // frame draws the live view at one moment: a line for every project and a
-// footer. It is a function of its fields alone.
+// footer (footer.go). It is a function of its fields alone.
 type frame struct {
 	summary   *event.Summary
 	doing     activities
@@ -27,7 +28,12 @@ type frame struct {
 const (
 	// timeWidth fits 12m05s.
 	timeWidth = 6
-	// footerLines are those below the projects.
+	// widest is how wide a frame gets. Lines of it can still be read at a glance,
+	// and stay whole when a wide terminal is split: one that becomes narrower
+	// wraps what is on it, and what then leaves it at the top stays in its
+	// history, where nobody can paint over it.
+	widest = 100
+	// footerLines are those below the projects (footer.go).
 	footerLines = 2
 )
 
@@ -101,7 +107,7 @@ func (f frame) state(s event.Step) (sign string, paint func(string) string, took
 	case !s.Started.IsZero():
 		return f.glyphs.turning(f.now), f.paint.cyan, seconds(f.now.Sub(s.Started)), f.running(s)
 	default:
-		return f.glyphs.waiting, f.paint.dim, "", func(l *line) { l.add(f.waiting(s), f.paint.dim) }
+		return f.glyphs.waiting, f.paint.dim, "", func(l *line) { l.add(f.waiting(s, l.left), f.paint.dim) }
 	}
 }
 
@@ -127,39 +133,31 @@ func (f frame) ended(s event.Step) func(*line) {
 	return func(l *line) { l.add(text, paint) }
 }
 
-// running says how far a step is and what it is doing.
+// running says how far a step is and what it is doing. Only if the number of its
+// resources is known there is a bar, of those that are done.
 func (f frame) running(s event.Step) func(*line) {
 	doing := f.doing[s.Name]
-	done := doing.total()
-	count := ""
-	if of := f.resources[s.Name]; of > 0 {
-		count = fmt.Sprintf("%d/%d", done, max(done, of))
-	} else if done > 0 {
-		count = fmt.Sprintf("%d done", done)
-	}
+	done, of := doing.total(), f.resources[s.Name]
 	return func(l *line) {
-		if share, known := f.share(s, done); known {
-			f.bar(l, f.barWidth(), share)
-		}
-		if count != "" {
-			l.add(count+"  ", unpainted)
+		switch {
+		case of > 0:
+			of = max(done, of)
+			f.bar(l, f.barWidth(), float64(done)/float64(of))
+			l.add(fmt.Sprintf("%*d/%-*d  ", f.digits(), done, f.digits(), of), unpainted)
+		case done > 0:
+			l.add(fmt.Sprintf("%d done  ", done), unpainted)
 		}
 		l.add(doing.text(f.width >= narrow), f.paint.dim)
 	}
 }
 
-// share is how much of a step is done: counted in resources if their number is
-// known, and else in time, which never says that all is done.
-func (f frame) share(s event.Step, done int) (share float64, known bool) {
-	const most = 0.95
-	if of := f.resources[s.Name]; of > 0 {
-		return float64(done) / float64(of), true
+// digits is how many the numbers of resources have.
+func (f frame) digits() int {
+	most := 0
+	for _, of := range f.resources {
+		most = max(most, of)
 	}
-	usual, known := f.durations[s.Name]
-	if !known || usual <= 0 {
-		return 0, false
-	}
-	return min(most, float64(f.now.Sub(s.Started))/float64(usual)), true
+	return len(strconv.Itoa(most))
 }
 
 // barWidth is the length of a project's bar: none where text needs the room.
@@ -167,7 +165,7 @@ func (f frame) barWidth() int {
 	switch {
 	case f.width < narrow:
 		return 0
-	case f.width < 120:
+	case f.width < widest:
 		return 10
 	default:
 		return 20
@@ -185,8 +183,8 @@ func (f frame) bar(l *line, width int, share float64) {
 	l.space(1)
 }
 
-// waiting says what a step that has not started waits for.
-func (f frame) waiting(s event.Step) string {
+// waiting says what a step that has not started waits for, in the room there is.
+func (f frame) waiting(s event.Step, room int) string {
 	if f.summary.Stopping != "" {
 		return "will not start"
 	}
@@ -200,55 +198,21 @@ func (f frame) waiting(s event.Step) string {
 	if len(missing) == 0 {
 		return "waits for its turn"
 	}
-	return "waits for " + strings.Join(missing, ", ")
+	return "waits for " + fitting(missing, room-len("waits for "))
 }
 
-// progress draws the line about the run as a whole.
-func (f frame) progress() string {
-	s := f.summary
-	forecast := newForecast(s, f.durations, f.now)
-	parts := []string{fmt.Sprintf("%d/%d", finished(s), len(s.Steps))}
-	if s.Results.Failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", s.Results.Failed))
+// fitting lists as many of the names as there is room for, and counts the
+// others. The first one is always there.
+func fitting(names []string, room int) string {
+	for n := len(names); ; n-- {
+		text := strings.Join(names[:n], ", ")
+		if rest := len(names) - n; rest > 0 {
+			text += fmt.Sprintf(" and %d more", rest)
+		}
+		if n == 1 || typeset.Cells(text) <= room {
+			return text
+		}
 	}
-	parts = append(parts, seconds(f.now.Sub(s.Started)))
-	if words := forecast.words(); words != "" {
-		parts = append(parts, words)
-	}
-	if s.Simulated {
-		parts = append(parts, mark)
-	}
-	text := strings.Join(parts, "  ")
-	l := f.line()
-	f.bar(l, min(40, l.left-typeset.Cells(text)-1), forecast.share)
-	l.add(text, unpainted)
-	return l.String()
-}
-
-// hint says what Ctrl-C does, and what is awaited once the run is stopping.
-func (f frame) hint() string {
-	s := f.summary
-	waiting := s.Running()
-	who := names(waiting)
-	if len(waiting) > 3 || typeset.Cells(who) > f.width/3 {
-		who = plural(len(waiting), "project", "projects")
-	}
-	l := f.line()
-	switch {
-	case s.Stopping == "":
-		l.add("Ctrl-C: finish what runs, then stop", f.paint.dim)
-	case len(waiting) == 0:
-		l.add("stopping: "+s.Stopping, f.paint.yellow)
-	case s.Stopping == event.ReasonInterrupted:
-		l.add("stopping, waiting for "+who, f.paint.yellow)
-		l.add("  Ctrl-C again: cancel", f.paint.dim)
-	case s.Stopping == event.ReasonCancelled:
-		l.add("cancelling "+who, f.paint.yellow)
-		l.add("  Ctrl-C again: kill", f.paint.dim)
-	default:
-		l.add("stopping: "+s.Stopping+", waiting for "+who, f.paint.yellow)
-	}
-	return l.String()
 }
 
 // seconds renders a time that grows on the screen: whole seconds, so that it

@@ -27,7 +27,7 @@ func (s *silence) tooLong(now time.Time) bool {
 	if s.spoken || s.since.IsZero() {
 		s.spoken, s.since = false, now
 	}
-	return now.Sub(s.since) >= keepAliveEvery
+	return now.Sub(s.since).Round(time.Second) >= keepAliveEvery // ticks come a little early or late
 }
 
 // keepAlive prints lines until the renderer is closed.

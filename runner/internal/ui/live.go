@@ -27,8 +27,8 @@ type LiveOptions struct {
 	// Durations is how long the projects usually take, by name. Without them no
 	// time left is shown.
 	Durations map[string]time.Duration
-	// Resources is how many resources the projects have, by name, for bars that
-	// count them; without, bars show the time.
+	// Resources is how many resources the projects will have been through, by
+	// name. A project has a bar if it is in it.
 	Resources map[string]int
 	// Next returns the commands to suggest at the end; nil suggests none.
 	Next func(*event.Summary) []string
@@ -157,7 +157,7 @@ func (l *Live) compose(now time.Time, width, height int) (text string, lines []s
 	return text, frame{
 		summary: s, doing: l.doing, durations: l.o.Durations, resources: l.o.Resources,
 		paint: palette{on: l.o.Colour}, glyphs: newGlyphs(l.o.ASCII),
-		now: now, width: width, height: height,
+		now: now, width: min(width, widest), height: height,
 	}.render()
 }
 

@@ -75,14 +75,25 @@ func TestLiveManyProjects(t *testing.T) {
 	expectGolden(t, "live-many-80.txt", frame)
 }
 
-func TestLiveBarsOfTime(t *testing.T) {
+// TestLiveBars: a bar always measures what stands behind it.
+func TestLiveBars(t *testing.T) {
 	t.Parallel()
-	o := usual(uitest.Play(uitest.AWS()))
-	o.Resources = nil
-	_, frame := ui.Composed(o, uitest.Play(uitest.AWS()), uitest.Began.Add(80*time.Second), 80, 40)
-	want := "⠋ aws-vpc                       1m20s  ━━━━━━──── 3 done  creating NatGateway …\n"
-	if !strings.HasPrefix(frame, want) {
-		t.Errorf("got\n%s\nwant\n%s", frame, want)
+	known := usual(uitest.Play(uitest.AWS()))
+	some := ui.LiveOptions{Resources: map[string]int{"aws-vpc": 4}}
+	for name, tt := range map[string]struct {
+		o             ui.LiveOptions
+		project, line string
+	}{
+		"time and resources": {known, "━━━━━━──── 3/5  creating NatGateway main", "1m20s  ━━━───────────────────────────────────── about 16m left  1/15 projects"},
+		"resources":          {ui.LiveOptions{Resources: known.Resources}, "━━━━━━──── 3/5  creating NatGateway main", "1m20s  ━━━━──────────────────────────────────── 4/33 resources  1/15 projects"},
+		"some resources":     {some, "━━━━━━━─── 3/4  creating NatGateway main", "1m20s  ━━────────────────────────────────────── 1/15 projects"},
+		"nothing":            {ui.LiveOptions{}, "3 done  creating NatGateway main", "1m20s  ━━────────────────────────────────────── 1/15 projects"},
+	} {
+		_, frame := ui.Composed(tt.o, uitest.Play(uitest.AWS()), uitest.Began.Add(80*time.Second), 80, 40)
+		want := "⠋ aws-vpc                       1m20s  " + tt.project + "\n"
+		if !strings.HasPrefix(frame, want) || !strings.Contains(frame, "\n"+tt.line+"\n") {
+			t.Errorf("%s: got\n%s\nwant\n%s\n%s", name, frame, want, tt.line)
+		}
 	}
 }
 
@@ -212,6 +223,40 @@ func TestLiveResizes(t *testing.T) {
 	for _, want := range []string{"up: provider aws", "warning: aws-ecr", "FAILED after 2m23s", "stopping: logstore failed", "Summary"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is lost:\n%s", want, got)
+		}
+	}
+}
+
+// TestLiveLeavesNoOldFrames makes terminals narrower, a wide one to half of it
+// with hardly room for the frame, one of usual width with room for it twice.
+func TestLiveLeavesNoOldFrames(t *testing.T) {
+	t.Parallel()
+	events := uitest.Play(uitest.AWSFailure())
+	for _, tt := range []struct{ wide, narrow, height int }{{200, 100, 18}, {160, 110, 18}, {80, 40, 36}, {100, 60, 36}} {
+		for at := range len(events) - 1 { // with the last one the frame goes
+			term := &terminal{height: tt.height}
+			painted := 0
+			o := usual(events)
+			ticks := make(chan time.Time)
+			o.Ticks = ticks
+			o.Size = func() (int, int) {
+				width := tt.wide
+				if painted++; painted > 2 { // for the first lines, and the first frame
+					width = tt.narrow
+				}
+				term.resize(width)
+				return width, tt.height
+			}
+			l := ui.NewLive(term, o)
+			for _, e := range events[:at+1] {
+				l.Emit(e)
+			}
+			ticks <- events[at].Time
+			ticks <- events[at].Time
+			_ = l.Close() // a terminal of ours has no errors
+			if n := strings.Count(term.String(), "aws-vpc "); n != 1 {
+				t.Fatalf("%v at event %d: the first project is there %d times:\n%s", tt, at, n, term)
+			}
 		}
 	}
 }

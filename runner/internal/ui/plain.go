@@ -252,14 +252,22 @@ func (p *Plain) warning(project, message string) {
 	}
 }
 
-// stopping says that nothing new starts and, once, how to go further.
+// stopping says that nothing new starts, what becomes of what runs, and how to go
+// further.
 func (p *Plain) stopping(e event.Event) {
-	text := "stopping: " + e.Reason + "; nothing new starts"
-	if len(e.Waiting) > 0 {
-		text += "; waiting for " + names(e.Waiting)
-	}
-	if e.Reason == event.ReasonInterrupted && len(e.Waiting) > 0 {
-		text += " (interrupt again to cancel)"
+	const nothingNew = "; nothing new starts"
+	who := names(e.Waiting)
+	text := e.Reason + nothingNew
+	switch {
+	case e.Reason == event.ReasonCancelled && who != "":
+		text = "cancelling " + who + nothingNew + " (interrupt again to kill)"
+	case e.Reason == event.ReasonInterrupted && who != "":
+		text += "; waiting for " + who + " (interrupt again to cancel)"
+	case e.Reason != event.ReasonCancelled && e.Reason != event.ReasonInterrupted:
+		text = "stopping: " + text
+		if who != "" {
+			text += "; waiting for " + who
+		}
 	}
 	p.line(text, 2, p.paint.yellow)
 }

@@ -8,8 +8,10 @@ import (
 
 // terminal understands what the live view writes, and nothing else: it panics
 // at any other control sequence. Its screen is as high as what has been
-// written, and a change of its width wraps lines anew, as most terminals do.
+// written, or as its height says: then what is above is history, which cannot be
+// written to. A change of its width wraps lines anew, as most terminals do.
 type terminal struct {
+	height   int // 0 is that of everything
 	lines    [][]rune
 	soft     []bool // the line goes on in the next one
 	row, col int
@@ -50,14 +52,22 @@ func (t *terminal) control(text string) int {
 		t.soft[t.row] = false
 	case strings.HasSuffix(sequence, "A"):
 		var n int
-		if _, err := fmt.Sscanf(sequence, "%dA", &n); err != nil || n > t.row {
+		if _, err := fmt.Sscanf(sequence, "%dA", &n); err != nil || n > t.row && t.height == 0 {
 			panic(fmt.Sprintf("%q at row %d", sequence, t.row))
 		}
-		t.row -= n
+		t.row = max(t.row-n, t.top())
 	default:
 		panic(fmt.Sprintf("unexpected control sequence %q", sequence))
 	}
 	return end
+}
+
+// top is the first row on the screen.
+func (t *terminal) top() int {
+	if t.height == 0 {
+		return 0
+	}
+	return max(0, len(t.lines)-t.height)
 }
 
 // fill makes the current line exist.
@@ -101,7 +111,7 @@ func (t *terminal) resize(width int) {
 		return
 	}
 	old := *t
-	*t = terminal{width: width}
+	*t = terminal{width: width, height: old.height}
 	cursorRow, cursorCol := 0, 0
 	for i, line := range old.lines {
 		for j, r := range line {
