@@ -32,7 +32,7 @@ func pages(t *testing.T) map[string]string {
 			t.Fatal(err)
 		}
 		p.Estimates = plan.Declared()
-		if all["plan-"+provider.Name], err = plan.Render(p, plan.HTML); err != nil {
+		if all["plan-"+provider.Name], err = plan.Render(p, plan.HTML, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

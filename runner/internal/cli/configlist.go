@@ -3,11 +3,11 @@ package cli
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/typeset"
 )
 
 func configListCommand(d Deps) *cli.Command {
@@ -52,7 +52,7 @@ func runConfigList(d Deps, o configListOptions) error {
 	if o.Output == "json" {
 		return printJSON(d.Stdout, values)
 	}
-	if err := writeValues(d.Stdout, values); err != nil {
+	if err := writeValues(d.Stdout, values, d.width()); err != nil {
 		return err
 	}
 	if hidden > 0 {
@@ -120,9 +120,8 @@ func (c configuration) listed() []config.Key {
 	return keys
 }
 
-func writeValues(w io.Writer, values []configValue) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "KEY\tVALUE\tORIGIN")
+func writeValues(w io.Writer, values []configValue, width int) error {
+	table := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: "VALUE", Min: 12}, {Title: "ORIGIN", Min: 12, Wrap: true}}}
 	for _, v := range values {
 		value, origin := config.Show(v.Value), v.place
 		switch {
@@ -131,9 +130,10 @@ func writeValues(w io.Writer, values []configValue) error {
 		case v.Origin == "":
 			value, origin = "-", "not set"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", v.Key, value, origin)
+		table.Rows = append(table.Rows, []string{v.Key, value, origin})
 	}
-	return table.Flush()
+	_, err := io.WriteString(w, table.Text(width))
+	return err
 }
 
 func configGetCommand(d Deps) *cli.Command {

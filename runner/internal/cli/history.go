@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/typeset"
 )
 
 func historyCommand(d Deps) *cli.Command {
@@ -101,7 +101,7 @@ func runHistory(d Deps, o runsOptions, limit int) error {
 	if o.Output == "json" {
 		return writeJSON(d.Stdout, past)
 	}
-	return writeHistory(d.Stdout, past, d.Now())
+	return writeHistory(d.Stdout, past, d.Now(), d.width())
 }
 
 func tell(r journal.Run, summary *event.Summary) pastRun {
@@ -116,20 +116,25 @@ func tell(r journal.Run, summary *event.Summary) pastRun {
 	return past
 }
 
-func writeHistory(w io.Writer, past []pastRun, now time.Time) error {
+func writeHistory(w io.Writer, past []pastRun, now time.Time, width int) error {
 	if len(past) == 0 {
 		_, err := fmt.Fprintln(w, "no runs yet")
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "RUN\tOPERATION\tENVIRONMENT\tRESULT\tSTARTED\tTOOK\tBY")
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "RUN"}, {Title: "OPERATION"}, {Title: "ENVIRONMENT", Min: 11, Middle: true}, {Title: "RESULT"},
+		{Title: "STARTED"}, {Title: "TOOK", Optional: true}, {Title: "BY", Min: 6, Optional: true},
+	}}
 	for _, p := range past {
-		environment := p.Provider + "/" + p.Stack
-		if p.Simulated {
-			environment += " [SIMULATED]"
-		}
 		took := event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Operation, environment, p.Result, ago(now.Sub(p.Started)), took, orDash(p.By))
+		table.Rows = append(table.Rows, []string{
+			p.ID, p.Operation, p.Provider + "/" + p.Stack, string(p.Result), ago(now.Sub(p.Started)), took, orDash(p.By),
+		})
 	}
-	return table.Flush()
+	heading := ""
+	if past[0].Simulated { // they have a folder of their own
+		heading = "[SIMULATED]\n"
+	}
+	_, err := io.WriteString(w, heading+table.Text(width))
+	return err
 }

@@ -128,7 +128,7 @@ func runPlan(d Deps, options planOptions) error {
 	if p, err = plan.Select(p, options.Selection); err != nil {
 		return err
 	}
-	text, err := plan.Render(p, options.Format)
+	text, err := plan.Render(p, options.Format, d.width())
 	if err != nil {
 		return err
 	}

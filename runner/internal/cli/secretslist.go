@@ -2,15 +2,15 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/session"
+	"mara/runner/internal/typeset"
 )
 
 func secretsListCommand(d Deps) *cli.Command {
@@ -45,12 +45,12 @@ func runSecretsList(_ context.Context, d Deps, o secretsOptions, s *session.Sess
 	if o.Output == "json" {
 		return writeJSON(d.Stdout, listed)
 	}
-	table := tabwriter.NewWriter(d.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "SECRET\tSTATE\tMEANING")
+	table := typeset.Table{Columns: []typeset.Column{{Title: "SECRET"}, {Title: "STATE"}, {Title: "MEANING", Min: 24, Wrap: true}}}
 	for _, secret := range listed {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", secret.Key, secret.State, secret.Doc)
+		table.Rows = append(table.Rows, []string{secret.Key, secret.State, secret.Doc})
 	}
-	return table.Flush()
+	_, err := io.WriteString(d.Stdout, table.Text(d.width()))
+	return err
 }
 
 func listSecrets(s *session.Session) []listedSecret {

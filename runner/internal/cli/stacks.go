@@ -8,8 +8,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -21,6 +21,7 @@ import (
 	"mara/runner/internal/journal"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
+	"mara/runner/internal/typeset"
 )
 
 func stacksCommand(d Deps) *cli.Command {
@@ -80,7 +81,7 @@ func runStacks(ctx context.Context, d Deps, o sessionOptions) (err error) {
 	if o.Output == "json" {
 		return printJSON(d.Stdout, lines)
 	}
-	return writeEnvironments(d.Stdout, lines, d.Now())
+	return writeEnvironments(d.Stdout, lines, d.Now(), d.width())
 }
 
 // environments puts together what is configured, recorded and deployed.
@@ -187,13 +188,14 @@ func lastRuns(folder string) (map[string]*event.Summary, error) {
 	return last, nil
 }
 
-func writeEnvironments(w io.Writer, lines []environmentLine, now time.Time) error {
+func writeEnvironments(w io.Writer, lines []environmentLine, now time.Time, width int) error {
 	if len(lines) == 0 {
 		_, err := fmt.Fprintln(w, "no environments yet; `runner up` makes the first one")
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "STACK\tPROVIDER\tSTATE\tRESOURCES\tLAST RUN")
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "STACK", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true}, {Title: "LAST RUN", Min: 10},
+	}}
 	for _, l := range lines {
 		stack, run := l.Stack, "-"
 		if l.Default {
@@ -202,9 +204,10 @@ func writeEnvironments(w io.Writer, lines []environmentLine, now time.Time) erro
 		if l.Started != nil {
 			run = fmt.Sprintf("%s %s, %s", l.Operation, l.Result, ago(now.Sub(*l.Started)))
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\n", stack, orDash(l.Provider), l.state(), l.Resources, run)
+		table.Rows = append(table.Rows, []string{stack, orDash(l.Provider), l.state(), strconv.Itoa(l.Resources), run})
 	}
-	return table.Flush()
+	_, err := io.WriteString(w, table.Text(width))
+	return err
 }
 
 // state is how much of the environment there is.

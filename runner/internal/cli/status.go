@@ -18,6 +18,7 @@ import (
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
+	"mara/runner/internal/ui"
 )
 
 func statusCommand(d Deps) *cli.Command {
@@ -108,16 +109,18 @@ func runStatus(ctx context.Context, d Deps, o statusOptions) (err error) {
 	if o.Output == "json" {
 		return writeJSON(d.Stdout, status)
 	}
-	return writeStatus(d.Stdout, status, d.Now(), o.Color)
+	return writeStatus(d.Stdout, status, d.Now(), d.width(), o.Color)
 }
 
 // watchStatus shows the status until it is interrupted, or nobody looks.
 func watchStatus(ctx context.Context, d Deps, o statusOptions, s *session.Session) error {
 	const often = 2 * time.Second
+	show, leave := statusShow(d, o)
+	defer leave()
 	for hasReader(d.Stdout) {
 		status, err := status(ctx, s, o)
 		if err == nil {
-			err = showStatus(d, o, status)
+			err = show(status)
 		}
 		if err != nil && ctx.Err() == nil {
 			return err
@@ -136,23 +139,28 @@ func watchStatus(ctx context.Context, d Deps, o statusOptions, s *session.Sessio
 	return nil
 }
 
-// showStatus shows one look of many: on a terminal in the place of the one
-// before.
-func showStatus(d Deps, o statusOptions, status environmentStatus) error {
-	const home, below = "\x1b[H", "\x1b[J"
+// statusShow shows one look of many: on a terminal in the place of the one
+// before, which leave ends.
+func statusShow(d Deps, o statusOptions) (show func(environmentStatus) error, leave func()) {
+	leave = func() {}
 	if o.Output == "json" {
-		return json.NewEncoder(d.Stdout).Encode(status)
+		return func(status environmentStatus) error { return json.NewEncoder(d.Stdout).Encode(status) }, leave
 	}
-	var text strings.Builder
-	if err := writeStatus(&text, status, d.Now(), o.Color); err != nil {
+	write := func(text string) error {
+		_, err := io.WriteString(d.Stdout, text+"\n")
 		return err
 	}
-	shown := text.String() + "\n"
-	if d.StdoutIsTerminal && o.Sources.Lookup("TERM").Text != "dumb" {
-		shown = home + below + text.String()
+	if look, err := ui.Decide(o.facts(d)); err == nil && look.Mode == ui.LiveMode {
+		page := ui.NewPage(d.Stdout, d.Size)
+		write, leave = page.Show, func() { _ = page.Close() } // nobody reads any more
 	}
-	_, err := io.WriteString(d.Stdout, shown)
-	return err
+	return func(status environmentStatus) error {
+		var text strings.Builder
+		if err := writeStatus(&text, status, d.Now(), d.width(), o.Color); err != nil {
+			return err
+		}
+		return write(text.String())
+	}, leave
 }
 
 // status looks at the environment.

@@ -157,7 +157,7 @@ func TestStatusColours(t *testing.T) {
 	t.Parallel()
 	status := environmentStatus{Projects: []projectStatus{{Project: "a", State: stateDeployed}, {Project: "bb", State: stateFailed}}}
 	var b strings.Builder
-	if err := writeStatus(&b, status, time.Time{}, true); err != nil {
+	if err := writeStatus(&b, status, time.Time{}, 0, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"a        \x1b[32mdeployed\x1b[0m  -", "bb       \x1b[31mfailed\x1b[0m    -"} {

@@ -3,16 +3,15 @@ package cli
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/typeset"
 )
 
 // writeStatus writes the status for people.
-func writeStatus(w io.Writer, status environmentStatus, now time.Time, colour bool) error {
+func writeStatus(w io.Writer, status environmentStatus, now time.Time, width int, colour bool) error {
 	var b strings.Builder
 	mark := ""
 	if status.Simulated {
@@ -26,19 +25,29 @@ func writeStatus(w io.Writer, status environmentStatus, now time.Time, colour bo
 		fmt.Fprintf(&b, "a run goes on, by %s\n", status.Lock)
 	}
 	b.WriteString("\n")
-	rows := [][]string{{"PROJECT", "STATE", "RESOURCES", "LAST", "TOOK", "ENDED", "NOTE"}}
-	for _, p := range status.Projects {
-		rows = append(rows, p.row(now))
-	}
-	writeColumns(&b, rows, func(row, column int, text string) string {
-		if !colour || row == 0 || column != 1 && column != len(rows[0])-1 {
-			return text
-		}
-		return status.Projects[row-1].paint(text)
-	})
+	b.WriteString(status.table(now, colour).Text(width))
 	b.WriteString("\n" + status.totals() + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// table lists the projects.
+func (s environmentStatus) table(now time.Time, colour bool) typeset.Table {
+	const state, note = 1, 6 // columns
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "PROJECT", Min: 12, Middle: true}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true}, {Title: "LAST"},
+		{Title: "TOOK", Optional: true}, {Title: "ENDED"}, {Title: "NOTE", Min: 16, Wrap: true, Optional: true},
+	}}
+	for _, p := range s.Projects {
+		table.Rows = append(table.Rows, p.row(now))
+	}
+	table.Paint = func(row, column int, text string) string {
+		if !colour || column != state && column != note {
+			return text
+		}
+		return s.Projects[row].paint(text)
+	}
+	return table
 }
 
 // row is the project's line.
@@ -107,28 +116,4 @@ func one(yes bool) int {
 		return 1
 	}
 	return 0
-}
-
-// writeColumns sets rows in columns, two spaces apart; paint may colour a cell,
-// which does not count for its width.
-func writeColumns(b *strings.Builder, rows [][]string, paint func(row, column int, text string) string) {
-	widths := make([]int, len(rows[0]))
-	for _, cells := range rows {
-		for i, text := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(text))
-		}
-	}
-	for r, cells := range rows {
-		last := len(cells) - 1
-		for last > 0 && cells[last] == "" {
-			last--
-		}
-		for i, text := range slices.Clip(cells)[:last+1] {
-			b.WriteString(paint(r, i, text))
-			if i < last {
-				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+2))
-			}
-		}
-		b.WriteString("\n")
-	}
 }

@@ -4,26 +4,28 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"mara/runner/internal/typeset"
 )
 
 // renderOutline tells in words what a list cannot show: what runs side by side,
 // what decides how long it takes, and what is left out.
-func renderOutline(p Plan) string {
+func renderOutline(p Plan, width int) string {
 	if len(p.Steps) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("\nLevels, what can run side by side:\n")
 	for i, names := range p.Levels() {
-		fmt.Fprintf(&b, "  %d  %s\n", i+1, strings.Join(names, ", "))
+		b.WriteString(typeset.Wrap(fmt.Sprintf("  %d  %s", i+1, strings.Join(names, ", ")), width, 5) + "\n")
 	}
 	path := p.CriticalPath(p.Estimates)
-	fmt.Fprintf(&b, "\nCritical path, about %s:\n  %s\n", about(path.Total), strings.Join(path.Projects, " > "))
+	fmt.Fprintf(&b, "\nCritical path, about %s:\n%s\n", about(path.Total), typeset.Wrap("  "+strings.Join(path.Projects, " > "), width, 4))
 	if len(p.Excluded) > 0 {
 		b.WriteString("\nLeft out:\n")
 	}
 	for _, e := range p.Excluded {
-		fmt.Fprintf(&b, "  %s (%s)\n", e.Step.Project.Name, e.Reason)
+		b.WriteString(typeset.Wrap(fmt.Sprintf("  %s (%s)", e.Step.Project.Name, e.Reason), width, 4) + "\n")
 	}
 	return b.String()
 }

@@ -20,10 +20,10 @@ func TestOutline(t *testing.T) {
 	}
 	want := "\nLevels, what can run side by side:\n  1  a, b\n  2  c\n  3  d\n" +
 		"\nCritical path, about 122m:\n  b > d\n\nLeft out:\n  e (--skip e)\n"
-	if diff := cmp.Diff(want, renderOutline(p)); diff != "" {
+	if diff := cmp.Diff(want, renderOutline(p, 0)); diff != "" {
 		t.Error(diff)
 	}
-	if got := renderOutline(Plan{}); got != "" {
+	if got := renderOutline(Plan{}, 0); got != "" {
 		t.Errorf("the outline of nothing is %q", got)
 	}
 }

@@ -17,7 +17,7 @@ func TestPictureGolden(t *testing.T) {
 	plan := mustNew(t, linode)
 	plan.Estimates = Declared()
 	for _, format := range []Format{SVG, HTML} {
-		got, err := Render(plan, format)
+		got, err := Render(plan, format, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestPictureShowsEveryStepAndEdge(t *testing.T) {
 	t.Parallel()
 	for _, p := range providers.All() {
 		plan := mustNew(t, p).Reverse()
-		got, err := Render(plan, SVG)
+		got, err := Render(plan, SVG, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestPictureMarksTheCriticalPath(t *testing.T) {
 
 func markedNodes(t *testing.T, p Plan) int {
 	t.Helper()
-	text, err := Render(p, SVG)
+	text, err := Render(p, SVG, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,11 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"mara/projects"
+	"mara/runner/internal/typeset"
 )
 
 // Format is a way to show a plan.
@@ -28,13 +29,14 @@ func Formats() []string {
 	return []string{string(Tree), string(Table), string(JSON), string(DOT), string(Mermaid), string(SVG), string(HTML)}
 }
 
-// Render shows a plan as text that ends with a line break.
-func Render(p Plan, format Format) (string, error) {
+// Render shows a plan as text that ends with a line break. What is for people
+// fits into a width; zero wraps nothing.
+func Render(p Plan, format Format, width int) (string, error) {
 	switch format {
 	case Tree:
-		return renderTree(p) + renderOutline(p), nil
+		return renderTree(p, width) + renderOutline(p, width), nil
 	case Table:
-		return renderTable(p) + renderOutline(p), nil
+		return renderTable(p, width) + renderOutline(p, width), nil
 	case JSON:
 		return renderJSON(p)
 	case DOT:
@@ -57,18 +59,20 @@ func (p Plan) operation() string {
 	return "up"
 }
 
-func renderTable(p Plan) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "#\tPROJECT\tTITLE\tPHASE\tLEVEL\tABOUT\tREADS\tAFTER\tHOOKS")
+func renderTable(p Plan, width int) string {
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "#"}, {Title: "PROJECT", Min: 12, Middle: true}, {Title: "TITLE", Optional: true}, {Title: "PHASE", Optional: true},
+		{Title: "LEVEL"}, {Title: "ABOUT"}, {Title: "READS", Min: 12}, {Title: "AFTER", Min: 12, Optional: true}, {Title: "HOOKS", Optional: true},
+	}}
 	level := levelOf(p)
 	for _, s := range p.Steps {
 		name := s.Project.Name
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", s.Index+1, name, s.Project.Title, s.Phase,
-			level[name], about(p.Estimates.Of(name)), list(s.Reads), list(s.After), list(s.hooks()))
+		table.Rows = append(table.Rows, []string{
+			strconv.Itoa(s.Index + 1), name, s.Project.Title, string(s.Phase), strconv.Itoa(level[name]), about(p.Estimates.Of(name)),
+			list(s.Reads), list(s.After), list(s.hooks()),
+		})
 	}
-	_ = w.Flush() // a strings.Builder takes everything
-	return b.String()
+	return table.Text(width)
 }
 
 // list is names separated by commas, or a hyphen for none.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/providers"
+	"mara/runner/internal/typeset"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -25,12 +26,37 @@ func TestRenderGolden(t *testing.T) {
 				name := p.Name + "-" + plan.operation() + "." + string(format)
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
-					got, err := Render(plan, format)
+					got, err := Render(plan, format, 0)
 					if err != nil {
 						t.Fatal(err)
 					}
 					checkGolden(t, filepath.Join("testdata", name), got)
 				})
+			}
+		}
+	}
+}
+
+// TestRenderFits: on a terminal nothing is wider than it.
+func TestRenderFits(t *testing.T) {
+	t.Parallel()
+	for _, p := range providers.All() {
+		up := mustNew(t, p)
+		up.Estimates = Declared()
+		for _, width := range []int{80, 120} {
+			for _, format := range []Format{Tree, Table} {
+				got, err := Render(up, format, width)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for line := range strings.Lines(got) {
+					if n := typeset.Cells(strings.TrimSuffix(line, "\n")); n > width {
+						t.Errorf("%s, %s: %d cells at %d: %s", p.Name, format, n, width, line)
+					}
+				}
+				if p.Name == "aws" && width == 80 {
+					checkGolden(t, filepath.Join("testdata", "aws-up-80."+string(format)), got)
+				}
 			}
 		}
 	}
@@ -68,7 +94,7 @@ func TestRenderTreeEnds(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := renderTree(mustNew(t, provider(tt.in...)))
+			got := renderTree(mustNew(t, provider(tt.in...)), 0)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -79,7 +105,7 @@ func TestRenderTreeEnds(t *testing.T) {
 func TestRenderJSONHasNoNull(t *testing.T) {
 	t.Parallel()
 	for _, in := range [][]string{nil, {"a"}} {
-		got, err := Render(mustNew(t, provider(in...)), JSON)
+		got, err := Render(mustNew(t, provider(in...)), JSON, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +121,7 @@ func TestRenderJSONHasNoNull(t *testing.T) {
 
 func TestRenderUnknownFormat(t *testing.T) {
 	t.Parallel()
-	if _, err := Render(Plan{}, "png"); err == nil || !strings.Contains(err.Error(), "tree, table, json, dot, mermaid, svg, html") {
+	if _, err := Render(Plan{}, "png", 0); err == nil || !strings.Contains(err.Error(), "tree, table, json, dot, mermaid, svg, html") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"unicode/utf8"
+
+	"mara/runner/internal/typeset"
 )
 
 // group is a run of consecutive steps whose projects have the same parent
@@ -33,7 +34,7 @@ type line struct{ branch, remark string }
 
 // renderTree draws the folders and projects as branches, with the remarks in a
 // column of their own.
-func renderTree(p Plan) string {
+func renderTree(p Plan, width int) string {
 	var lines []line
 	var phase Phase
 	all := groups(p)
@@ -49,7 +50,7 @@ func renderTree(p Plan) string {
 		phase = g.phase
 		lines = append(lines, g.lines(stem)...)
 	}
-	return treeTitle(p) + "\n" + align(lines)
+	return typeset.Wrap(treeTitle(p), width, 2) + "\n" + align(lines, width)
 }
 
 func treeTitle(p Plan) string {
@@ -95,19 +96,44 @@ func (s Step) remark() string {
 	return strings.Join(parts, "; ")
 }
 
-// align puts the remarks below one another.
-func align(lines []line) string {
-	width := 0
+// align puts the remarks below one another, or, where that leaves little room
+// for them, each behind its branch.
+func align(lines []line, width int) string {
+	const (
+		little = 40 // cells for a remark
+		deeper = 2  // than its name goes what does not fit
+	)
+	column := 0
 	for _, l := range lines {
-		width = max(width, utf8.RuneCountInString(l.branch))
+		column = max(column, typeset.Cells(l.branch)+2)
 	}
+	beside := width == 0 || column+little <= width
 	var b strings.Builder
 	for _, l := range lines {
-		b.WriteString(l.branch)
-		if l.remark != "" {
-			b.WriteString(strings.Repeat(" ", width-utf8.RuneCountInString(l.branch)+2) + l.remark)
+		stems := stems(l.branch)
+		indent, text := column, typeset.Pad(l.branch, column)+l.remark
+		if !beside {
+			name := strings.TrimLeft(l.branch, "┌│├└─ ")
+			indent, text = typeset.Cells(l.branch)-typeset.Cells(name)+deeper, l.branch+"  "+l.remark
 		}
-		b.WriteByte('\n')
+		for i, part := range strings.Split(typeset.Wrap(text, width, indent), "\n") {
+			if i > 0 {
+				part = typeset.Pad(stems, indent) + part[indent:]
+			}
+			b.WriteString(strings.TrimRight(part, " ") + "\n")
+		}
 	}
 	return b.String()
+}
+
+// stems are what goes on of a branch in the line below.
+func stems(branch string) string {
+	stems := strings.Map(func(r rune) rune {
+		switch r {
+		case '│', '├', '┌':
+			return '│'
+		}
+		return ' '
+	}, branch)
+	return strings.TrimRight(stems, " ")
 }

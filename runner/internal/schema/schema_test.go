@@ -168,7 +168,7 @@ func TestPlansAreValid(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range []plan.Plan{up, up.Reverse()} {
-			text, err := plan.Render(p, plan.JSON)
+			text, err := plan.Render(p, plan.JSON, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -69,12 +69,12 @@ func (e ending) table() string {
 	for i, s := range steps {
 		rows[i] = e.row(s)
 	}
-	columns := []column{
-		colProject: {title: "PROJECT", min: 10, middle: true},
-		colResult:  {title: "RESULT"},
-		colChanges: {title: "CHANGES", min: 7},
-		colTime:    {title: "TIME"},
-		colReason:  {title: "REASON", min: 16, optional: true},
+	columns := []typeset.Column{
+		colProject: {Title: "PROJECT", Min: 10, Middle: true},
+		colResult:  {Title: "RESULT"},
+		colChanges: {Title: "CHANGES"},
+		colTime:    {Title: "TIME"},
+		colReason:  {Title: "REASON", Min: 16, Optional: true, Wrap: true},
 	}
 	paint := func(row, col int, text string) string {
 		if col == colResult {
@@ -82,7 +82,7 @@ func (e ending) table() string {
 		}
 		return text
 	}
-	return e.heading() + table(columns, rows, e.width, paint)
+	return e.heading() + typeset.Table{Columns: columns, Rows: rows, Paint: paint}.Text(e.width)
 }
 
 // heading stands above the table.

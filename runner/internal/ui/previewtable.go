@@ -1,22 +1,12 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"mara/runner/internal/event"
-)
-
-// The columns of a preview's table.
-const (
-	colMark = iota
-	colName
-	colCreate
-	colUpdate
-	colReplace
-	colDelete
-	colSame
-	colPreview
+	"mara/runner/internal/typeset"
 )
 
 // destructive marks a project in which something would go.
@@ -25,39 +15,79 @@ const destructive = "!"
 // previewTable renders what would happen in every project, and whether that is
 // all that can happen.
 func (e ending) previewTable() string {
-	steps := e.summary.Steps
 	if e.width > 0 && e.width < narrow {
-		return e.narrowPreview()
+		return e.narrowPreview() + e.previewNotes()
 	}
-	rows := make([][]string, len(steps))
-	dangerous := false
-	for i, s := range steps {
-		rows[i] = previewRow(s)
-		dangerous = dangerous || isDestructive(s.Changes)
+	columns := []typeset.Column{{Title: "", Optional: true}, {Title: "PROJECT", Min: 10, Middle: true}}
+	rows := make([][]string, len(e.summary.Steps))
+	for i, s := range e.summary.Steps {
+		rows[i] = []string{"", s.Name}
+		if isDestructive(s.Changes) {
+			rows[i][0] = destructive
+		}
 	}
-	columns := []column{
-		colMark: {title: "", optional: true}, colName: {title: "PROJECT", min: 10, middle: true},
-		colCreate: {title: "CREATE"}, colUpdate: {title: "UPDATE"}, colReplace: {title: "REPLACE"}, colDelete: {title: "DELETE"}, colSame: {title: "SAME"},
-		colPreview: {title: "PREVIEW", min: 10},
+	for _, kind := range kinds() {
+		if kind.of(e.summary.Changes) == 0 {
+			continue
+		}
+		columns = append(columns, typeset.Column{Title: kind.title})
+		for i, s := range e.summary.Steps {
+			rows[i] = append(rows[i], count(kind.of(s.Changes)))
+		}
 	}
-	paint := func(row, col int, text string) string {
+	columns = append(columns, typeset.Column{Title: "PREVIEW", Min: 20, Optional: true, Wrap: true})
+	for i, s := range e.summary.Steps {
+		rows[i] = append(rows[i], completeness(s))
+	}
+	return e.heading() + typeset.Table{Columns: columns, Rows: rows, Paint: e.paintPreview(len(columns) - 1)}.Text(e.width) + e.previewNotes()
+}
+
+// kind is a kind of changes: a column, if there are any.
+type kind struct {
+	title string
+	of    func(event.Changes) int
+}
+
+func kinds() []kind {
+	return []kind{
+		{"CREATE", func(c event.Changes) int { return c.Create }},
+		{"UPDATE", func(c event.Changes) int { return c.Update }},
+		{"REPLACE", func(c event.Changes) int { return c.Replace }},
+		{"DELETE", func(c event.Changes) int { return c.Delete }},
+		{"SAME", func(c event.Changes) int { return c.Same }},
+	}
+}
+
+// paintPreview colours the rows of projects in which something would go, and
+// the last column.
+func (e ending) paintPreview(last int) func(row, col int, text string) string {
+	return func(row, col int, text string) string {
+		s := e.summary.Steps[row]
 		switch {
-		case col == colPreview && steps[row].Result != event.Succeeded:
-			return e.paint.result(steps[row].Result, text)
-		case col == colPreview && len(steps[row].Unknown) > 0:
+		case col == last && s.Result != event.Succeeded:
+			return e.paint.result(s.Result, text)
+		case col == last && isPartial(s):
 			return e.paint.yellow(text)
-		case col <= colName || col == colReplace || col == colDelete:
-			if isDestructive(steps[row].Changes) {
-				return e.paint.red(text)
-			}
+		case col != last && isDestructive(s.Changes):
+			return e.paint.red(text)
 		}
 		return text
 	}
-	text := e.heading() + table(columns, rows, e.width, paint)
-	if dangerous {
-		text += "\n" + e.paint.red(destructive+" resources would be replaced or deleted") + "\n"
+}
+
+// previewNotes explains the marks of the table that are there.
+func (e ending) previewNotes() string {
+	text := ""
+	if isDestructive(e.summary.Changes) {
+		text += e.paint.red(typeset.Wrap(destructive+" resources would be replaced or deleted", e.width, 2)) + "\n"
 	}
-	return text
+	if slices.ContainsFunc(e.summary.Steps, isPartial) {
+		text += e.paint.yellow(typeset.Wrap("partial: more may change once the outputs of the named projects are known", e.width, 2)) + "\n"
+	}
+	if text == "" {
+		return ""
+	}
+	return "\n" + text
 }
 
 // narrowPreview is the table for a narrow screen.
@@ -67,29 +97,24 @@ func (e ending) narrowPreview() string {
 	for i, s := range steps {
 		rows[i] = []string{s.Name, s.Changes.String(), completeness(s)}
 	}
-	columns := []column{{title: "PROJECT", min: 10, middle: true}, {title: "CHANGES"}, {title: "PREVIEW", min: 7}}
-	return e.heading() + table(columns, rows, e.width, func(row, _ int, text string) string {
-		if isDestructive(steps[row].Changes) {
-			return e.paint.red(text)
-		}
-		return text
-	})
+	table := typeset.Table{
+		Columns: []typeset.Column{{Title: "PROJECT", Min: 10, Middle: true}, {Title: "CHANGES"}, {Title: "PREVIEW", Min: 7, Optional: true}},
+		Rows:    rows,
+		Paint: func(row, _ int, text string) string {
+			if isDestructive(steps[row].Changes) {
+				return e.paint.red(text)
+			}
+			return text
+		},
+	}
+	return e.heading() + table.Text(e.width)
 }
 
 // isDestructive reports whether something that exists would go.
 func isDestructive(c event.Changes) bool { return c.Replace+c.Delete > 0 }
 
-func previewRow(s event.Step) []string {
-	c := s.Changes
-	row := []string{
-		colName: s.Name, colCreate: count(c.Create), colUpdate: count(c.Update), colReplace: count(c.Replace),
-		colDelete: count(c.Delete), colSame: count(c.Same), colPreview: completeness(s),
-	}
-	if isDestructive(c) {
-		row[colMark] = destructive
-	}
-	return row
-}
+// isPartial reports whether the preview has read outputs that are not known.
+func isPartial(s event.Step) bool { return s.Result == event.Succeeded && len(s.Unknown) > 0 }
 
 func count(n int) string {
 	if n == 0 {
@@ -106,8 +131,8 @@ func completeness(s event.Step) string {
 		return "unknown"
 	case s.Result != event.Succeeded:
 		return strings.TrimSuffix(string(s.Result)+", "+s.Reason, ", ")
-	case len(s.Unknown) > 0:
-		return "partial, needs outputs of " + strings.Join(s.Unknown, ", ")
+	case isPartial(s):
+		return "partial: " + strings.Join(s.Unknown, ", ")
 	}
 	return "complete"
 }

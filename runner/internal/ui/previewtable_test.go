@@ -33,15 +33,19 @@ func TestPreviewTable(t *testing.T) {
 	for _, want := range []string{
 		"   PROJECT     CREATE  UPDATE  REPLACE  DELETE  SAME  PREVIEW\n",
 		"!  aws-vpc     -       -       1        -       12    complete\n",
-		"   aws-eks     3       1       -        -       -     partial, needs outputs of aws-vpc\n",
+		"   aws-eks     3       1       -        -       -     partial: aws-vpc\n",
 		"!  aws-ecr     -       -       -        2       -     complete\n",
 		"   kubeconfig  -       -       -        -       -     failed\n",
 		"   secrets     -       -       -        -       -     skipped, kubeconfig failed\n",
-		"\n! resources would be replaced or deleted\n",
+		"\n! resources would be replaced or deleted\npartial: more may change once the outputs of the named projects are known\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
+	}
+	few := plain(append(rehearsal()[:1:1], rehearsal()[2], rehearsal()[6]), ui.PlainOptions{Width: 80})
+	if want := "PROJECT     CREATE  UPDATE  PREVIEW\n"; !strings.Contains(few, want) {
+		t.Errorf("there is no %q in\n%s", want, few)
 	}
 	if narrow := plain(rehearsal(), ui.PlainOptions{Width: 50}); !strings.Contains(narrow, "aws-vpc     ±1          complete") {
 		t.Errorf("on a narrow screen:\n%s", narrow)

@@ -199,7 +199,7 @@ func TestRenderersStopWritingAfterAnError(t *testing.T) {
 	}
 }
 
-func TestReasonsAreCutBeforeTheyGo(t *testing.T) {
+func TestReasonsWrapBeforeTheyGo(t *testing.T) {
 	t.Parallel()
 	events := eventtest.Failure()
 	for i := range events {
@@ -209,9 +209,10 @@ func TestReasonsAreCutBeforeTheyGo(t *testing.T) {
 	}
 	for width, want := range map[int]string{
 		120: "kic-image-build  skipped    -        -      stopped after kubeconfig, kind-registry and kind-cluster failed\n",
-		80:  "kic-image-build  skipped    -        -      stopped after kubeconfig, kind-regi…\n",
-		60:  "kic-image-build  skipped    -        -      stopped after k…\n",
-		50:  "kic-image-build  skipped    -        -\n",
+		80: "kic-image-build  skipped    -        -      stopped after kubeconfig,\n" + strings.Repeat(" ", 44) + "kind-registry and kind-cluster\n" +
+			strings.Repeat(" ", 44) + "failed\n",
+		60: "kic-image-build  skipped    -        -      stopped after\n" + strings.Repeat(" ", 44) + "kubeconfig,\n",
+		50: "kic-image-build  skipped    -        -\n",
 	} {
 		if got := plain(events, ui.PlainOptions{Width: width}); !strings.Contains(got, want) {
 			t.Errorf("at %d, %q is missing in:\n%s", width, want, got)
