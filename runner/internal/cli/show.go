@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"runtime"
@@ -111,25 +112,29 @@ func (o sessionOptions) facts(d Deps) ui.Facts {
 	}
 }
 
-// resources is how many resources the projects will have been through: those of
-// the preview that was shown, else what was there after the last up, else what
-// the state holds.
+// resources is how many resources the projects will have been through.
 func resources(s *session.Session, w work) map[string]int {
-	known, err := journal.Resources(s.RunsFolder(), s.Environment())
+	last, err := journal.Resources(s.RunsFolder(), s.Environment())
 	if err != nil {
-		known = map[string]int{} // as little to fail for
+		last = nil // as little to fail for
 	}
+	return w.resources(last, func(project string) int { return s.Stacks.Summary(project).Resources })
+}
+
+// resources takes the numbers of the preview that was shown, else of the last
+// up, else of a preview that is partial, else of the state.
+func (w work) resources(last map[string]int, inState func(project string) int) map[string]int {
+	known := map[string]int{}
 	for _, step := range w.plan.Steps {
 		name := step.Project.Name
-		previewed, _ := w.preview.Step(name)
-		switch {
-		case previewed != nil && len(previewed.Unknown) == 0:
-			known[name] = previewed.Changes.Total()
-		case known[name] > 0:
-		case previewed != nil: // a partial one
-			known[name] = previewed.Changes.Total()
-		case s.Stacks.Summary(name).Resources > 0:
-			known[name] = s.Stacks.Summary(name).Resources
+		number := cmp.Or(last[name], inState(name))
+		if previewed, _ := w.preview.Step(name); previewed != nil && previewed.Result == event.Succeeded {
+			if partial := len(previewed.Unknown) > 0; !partial || last[name] == 0 {
+				number = previewed.Changes.Total()
+			}
+		}
+		if number > 0 {
+			known[name] = number
 		}
 	}
 	return known
