@@ -182,6 +182,23 @@ func writeDoomed(s *session.Session, w io.Writer, doomed work) error {
 	return table.Flush()
 }
 
+// confirm asks whether to go on with what a command is about to do, unless --yes
+// has said so.
+func confirm(ctx context.Context, d Deps, o sessionOptions, command, question string) error {
+	if o.Yes {
+		return nil
+	}
+	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
+	if !o.Interactive || !ok {
+		return &failure.Usage{Text: command + " needs a confirmation, and there is nobody to ask", Next: "add --yes to do it without asking"}
+	}
+	yes, err := terminal.Confirm(ctx, question)
+	if err == nil && !yes {
+		err = &declined{"not confirmed; nothing was changed"}
+	}
+	return err
+}
+
 // declined is the error of an operation that was not confirmed.
 type declined struct{ text string }
 

@@ -11,7 +11,6 @@ import (
 	"mara/config"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
-	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
@@ -149,16 +148,5 @@ func confirmRepair(ctx context.Context, d Deps, o repairOptions, pending []stack
 		}
 		fmt.Fprintf(d.Stderr, "%s: %s %s\n", p.Project, p, fate)
 	}
-	if o.Yes {
-		return nil
-	}
-	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
-	if !o.Interactive || !ok {
-		return &failure.Usage{Text: "repair needs a confirmation, and there is nobody to ask", Next: "add --yes to do it without asking"}
-	}
-	yes, err := terminal.Confirm(ctx, "Repair the state like this?")
-	if err == nil && !yes {
-		err = &declined{"not confirmed; nothing was changed"}
-	}
-	return err
+	return confirm(ctx, d, o.sessionOptions, "repair", "Repair the state like this?")
 }

@@ -11,7 +11,6 @@ import (
 	"mara/projects"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
-	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
 )
 
@@ -109,22 +108,6 @@ func secretsByKey(command string, keys []string) ([]projects.Secret, error) {
 		}
 	}
 	return found, nil
-}
-
-// confirmSecrets asks before a value is lost.
-func confirmSecrets(ctx context.Context, d Deps, o secretsOptions, command, text string) error {
-	if o.Yes {
-		return nil
-	}
-	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
-	if !o.Interactive || !ok {
-		return &failure.Usage{Text: command + " needs a confirmation, and there is nobody to ask", Next: "add --yes to do it without asking"}
-	}
-	yes, err := terminal.Confirm(ctx, text)
-	if err == nil && !yes {
-		err = &declined{"not confirmed; nothing was changed"}
-	}
-	return err
 }
 
 // makeSecrets makes values for secrets and keeps them.

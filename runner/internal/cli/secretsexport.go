@@ -34,7 +34,7 @@ func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session.
 		path = filepath.Join(d.Dir, path)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		if err := confirmSecrets(ctx, d, o, "replacing "+shownPath(d, path), fmt.Sprintf("Replace %s?", shownPath(d, path))); err != nil {
+		if err := confirm(ctx, d, o.sessionOptions, "replacing "+shownPath(d, path), fmt.Sprintf("Replace %s?", shownPath(d, path))); err != nil {
 			return err
 		}
 		o.Yes = true

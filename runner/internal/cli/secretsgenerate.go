@@ -74,7 +74,7 @@ func runSecretsRotate(ctx context.Context, d Deps, o secretsOptions, s *session.
 		}
 	}
 	text := fmt.Sprintf("Replace %s of the stack %s? The old values are lost.", strings.Join(o.Keys, ", "), s.Settings.Stack.Text)
-	if err := confirmSecrets(ctx, d, o, "rotate", text); err != nil {
+	if err := confirm(ctx, d, o.sessionOptions, "rotate", text); err != nil {
 		return err
 	}
 	return makeSecrets(ctx, d, o, s, named)

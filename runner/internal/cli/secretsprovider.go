@@ -57,6 +57,6 @@ func runChangeProvider(ctx context.Context, d Deps, o secretsOptions, s *session
 	}
 	return s.ChangeKeyProvider(ctx, session.KeyChange{
 		Provider: o.Keys[0], NewPassphrase: o.NewPassphrase, Out: d.Stdout,
-		Confirm: func(question string) error { return confirmSecrets(ctx, d, o, "change-provider", question) },
+		Confirm: func(question string) error { return confirm(ctx, d, o.sessionOptions, "change-provider", question) },
 	})
 }

@@ -35,7 +35,7 @@ func runSecretsRemove(ctx context.Context, d Deps, o secretsOptions, s *session.
 		}
 	}
 	text := fmt.Sprintf("Remove %s of the stack %s? The values are lost.", strings.Join(o.Keys, ", "), s.Settings.Stack.Text)
-	if err := confirmSecrets(ctx, d, o, "remove", text); err != nil {
+	if err := confirm(ctx, d, o.sessionOptions, "remove", text); err != nil {
 		return err
 	}
 	if err := s.StoreSecrets(ctx, nil, nil, o.Keys...); err != nil {

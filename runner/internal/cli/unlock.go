@@ -10,9 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/runner/internal/failure"
 	"mara/runner/internal/lock"
-	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
 )
 
@@ -82,27 +80,11 @@ func runUnlock(ctx context.Context, d Deps, o unlockOptions) (err error) {
 	if alive := slices.DeleteFunc(slices.Clone(locks), func(l session.LeftLock) bool { return l.Dead }); len(alive) > 0 && !o.Force {
 		return &session.LockedStacksError{Locks: alive, Unlock: s.CommandLine("unlock") + " --force"}
 	}
-	if err := confirmUnlock(ctx, d, o); err != nil {
+	if err := confirm(ctx, d, o.sessionOptions, "unlock", "Remove these locks?"); err != nil {
 		return err
 	}
 	done, err := s.Unlock(ctx, locks)
 	return errors.Join(writeUnlocked(d.Stdout, o, done), err)
-}
-
-// confirmUnlock asks whether to remove the locks.
-func confirmUnlock(ctx context.Context, d Deps, o unlockOptions) error {
-	if o.Yes {
-		return nil
-	}
-	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
-	if !o.Interactive || !ok {
-		return &failure.Usage{Text: "unlock needs a confirmation, and there is nobody to ask", Next: "add --yes to do it without asking"}
-	}
-	yes, err := terminal.Confirm(ctx, "Remove these locks?")
-	if err == nil && !yes {
-		err = &declined{"not confirmed; nothing was unlocked"}
-	}
-	return err
 }
 
 func writeUnlocked(w io.Writer, o unlockOptions, done session.Unlocked) error {
