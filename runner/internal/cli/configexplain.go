@@ -56,7 +56,7 @@ func runConfigExplain(d Deps, o commonOptions, name string) error {
 	}
 	e := c.explain(key)
 	if o.Output == "json" {
-		return printJSON(d.Stdout, e)
+		return writeJSON(d.Stdout, e)
 	}
 	e.write(d.Stdout, key)
 	return nil

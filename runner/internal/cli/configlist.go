@@ -50,7 +50,7 @@ func runConfigList(d Deps, o configListOptions) error {
 	}
 	values, hidden := c.list(o.All)
 	if o.Output == "json" {
-		return printJSON(d.Stdout, values)
+		return writeJSON(d.Stdout, values)
 	}
 	if err := writeValues(d.Stdout, values, d.width()); err != nil {
 		return err
@@ -167,7 +167,7 @@ func runConfigGet(d Deps, o commonOptions, name string) error {
 		}
 	}
 	if o.Output == "json" {
-		return printJSON(d.Stdout, newConfigValue(name, layers[0]))
+		return writeJSON(d.Stdout, newConfigValue(name, layers[0]))
 	}
 	if _, encrypted := layers[0].Value.(config.Ciphertext); encrypted {
 		return &config.Error{Problems: []config.Problem{{

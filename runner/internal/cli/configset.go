@@ -21,7 +21,7 @@ func configSetCommand(d Deps) *cli.Command {
 			"Examples:\n  runner config set eks:k8s_version 1.35 -s dev\n  runner config set vpc:azs us-east-1a,us-east-1b\n" +
 			"  runner config set nginx:values '{replicaCount: 2}'\n\n" +
 			exitText(exitDone, exitUsage, exitConfig),
-		Flags: configFlags(),
+		Flags: configFlags(outputFlag("text", "json")),
 		Action: func(c *cli.Context) error {
 			common, err := parseCommon(c, d)
 			if err != nil {
@@ -44,7 +44,7 @@ func configUnsetCommand(d Deps) *cli.Command {
 		Name: "unset", Usage: "take one value out of the stack file", ArgsUsage: "KEY",
 		Description: "The key is at its default after that. Everything else in the file stays as it is.\n\n" +
 			"Example:\n  runner config unset eks:k8s_version -s dev\n\n" + exitText(exitDone, exitUsage, exitConfig),
-		Flags:  configFlags(),
+		Flags:  configFlags(outputFlag("text", "json")),
 		Action: onKey(d, runConfigUnset),
 	}
 }
@@ -69,12 +69,27 @@ func runConfigSet(d Deps, o commonOptions, name, text string) error {
 	if err := c.write(config.Change{Key: name, Value: value}); err != nil {
 		return err
 	}
+	if o.Output == "json" {
+		return writeJSON(d.Stdout, newConfigChange(c.file.File, name, value, entry.Value))
+	}
 	told := ""
 	if exists {
 		told = fmt.Sprintf(" (was %s)", config.Show(entry.Value))
 	}
 	_, err = fmt.Fprintf(d.Stderr, "%s: set %s to %s%s\n", c.file.File, name, config.Show(value), told)
 	return err
+}
+
+// configChange is the JSON form of a change in the stack file.
+type configChange struct {
+	File  string `json:"file"`
+	Key   string `json:"key"`
+	Value any    `json:"value"` // null when there is none now
+	Was   any    `json:"was"`   // null when there was none
+}
+
+func newConfigChange(file, key string, value, was any) configChange {
+	return configChange{File: file, Key: key, Value: config.Redacted(value), Was: config.Redacted(was)}
 }
 
 // parse makes the value of a key from what was typed.
@@ -106,11 +121,17 @@ func runConfigUnset(d Deps, o commonOptions, name string) error {
 		if err := c.check(name); err != nil {
 			return err
 		}
+		if o.Output == "json" {
+			return writeJSON(d.Stdout, newConfigChange(c.file.File, name, nil, nil))
+		}
 		_, err := fmt.Fprintf(d.Stderr, "%s: %s is not set\n", c.file.File, name)
 		return err
 	}
 	if err := c.write(config.Change{Key: name, Unset: true}); err != nil {
 		return err
+	}
+	if o.Output == "json" {
+		return writeJSON(d.Stdout, newConfigChange(c.file.File, name, nil, entry.Value))
 	}
 	_, err = fmt.Fprintf(d.Stderr, "%s: took %s away (was %s)\n", c.file.File, name, config.Show(entry.Value))
 	return err

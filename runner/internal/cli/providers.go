@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -43,7 +41,7 @@ func parseProviders(c *cli.Context, d Deps) (providersOptions, error) {
 
 func runProviders(d Deps, options providersOptions) error {
 	if options.Output == "json" {
-		return printJSON(d.Stdout, providerDocuments())
+		return writeJSON(d.Stdout, providerDocuments())
 	}
 	w := tabwriter.NewWriter(d.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tTITLE\tCLUSTER\tREGISTRY\tPROJECTS")
@@ -72,12 +70,4 @@ func providerDocuments() []providerDocument {
 		documents = append(documents, document)
 	}
 	return documents
-}
-
-// printJSON prints a value as indented JSON.
-func printJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }

@@ -95,6 +95,27 @@ func runSecrets(ctx context.Context, d Deps, o secretsOptions, run secretsAction
 	return run(ctx, d, o, s)
 }
 
+// secretsChange is the JSON form of what a command has done to secrets.
+type secretsChange struct {
+	Stack string   `json:"stack"`
+	File  string   `json:"file"` // that was written
+	Keys  []string `json:"keys"`
+}
+
+// tell says what was done to the secrets of some keys, in a file: for people one
+// line for each.
+func (o secretsOptions) tell(d Deps, s *session.Session, did string, keys []string) error {
+	if o.Output == "json" {
+		return writeJSON(d.Stdout, secretsChange{Stack: s.Settings.Stack.Text, File: s.Settings.Secrets.File, Keys: append([]string{}, keys...)})
+	}
+	for _, key := range keys {
+		if _, err := fmt.Fprintf(d.Stdout, "%s %s\n", did, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // secretsByKey finds the secrets that keys name.
 func secretsByKey(command string, keys []string) ([]projects.Secret, error) {
 	var found []projects.Secret
@@ -125,10 +146,15 @@ func makeSecrets(ctx context.Context, d Deps, o secretsOptions, s *session.Sessi
 	if err := s.StoreSecrets(ctx, sealer, values); err != nil {
 		return err
 	}
-	for _, secret := range secrets {
-		fmt.Fprintf(d.Stdout, "made %s\n", secret.Key)
+	return o.tell(d, s, "made", keysOf(secrets))
+}
+
+func keysOf(secrets []projects.Secret) []string {
+	keys := make([]string, len(secrets))
+	for i, secret := range secrets {
+		keys[i] = secret.Key
 	}
-	return nil
+	return keys
 }
 
 // shownPath is a path as the user would type it.

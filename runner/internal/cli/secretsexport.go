@@ -22,7 +22,7 @@ func secretsExportCommand(d Deps) *cli.Command {
 		Description: "Writes YAML, one KEY: VALUE each, for a password manager or another environment. Only you can read the\n" +
 			"file; a file that exists is replaced only when that is confirmed, or with --yes. Delete it when it has served.\n\n" +
 			"Example:\n  runner secrets export --to-file /run/user/1000/dev.yaml -s dev",
-	}, []cli.Flag{&cli.StringFlag{Name: "to-file", Usage: "write to `FILE`"}}, 0, runSecretsExport)
+	}, joinFlags([]cli.Flag{&cli.StringFlag{Name: "to-file", Usage: "write to `FILE`"}}, outputFlag("text", "json")), 0, runSecretsExport)
 }
 
 func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {
@@ -58,6 +58,9 @@ func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session.
 	}
 	if err := writePlain(path, keys, values, o.Yes); err != nil {
 		return &failure.Environment{Text: fmt.Sprintf("the secrets cannot be written: %v", err), Next: "nothing was written"}
+	}
+	if o.Output == "json" {
+		return writeJSON(d.Stdout, secretsChange{Stack: s.Settings.Stack.Text, File: path, Keys: keys})
 	}
 	_, err = fmt.Fprintf(d.Stdout, "wrote %s to %s, in plain text\n", session.SecretCount(len(values)), shownPath(d, path))
 	return err

@@ -19,7 +19,7 @@ func secretsGenerateCommand(d Deps) *cli.Command {
 		ArgsUsage: "[KEY...]",
 		Description: "Without a KEY it makes all that are missing and can be made. What has a value keeps it; `runner secrets\n" +
 			"rotate` replaces it.\n\nExamples:\n  runner secrets generate -s dev\n  runner secrets generate prometheus:admin_password -s dev",
-	}, nil, -1, runSecretsGenerate)
+	}, outputFlag("text", "json"), -1, runSecretsGenerate)
 }
 
 func runSecretsGenerate(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {
@@ -39,11 +39,14 @@ func runSecretsGenerate(ctx context.Context, d Deps, o secretsOptions, s *sessio
 			}
 		}
 	}
-	if len(named) == 0 {
-		_, err := fmt.Fprintln(d.Stdout, "nothing is missing")
-		return err
+	switch {
+	case len(named) > 0:
+		return makeSecrets(ctx, d, o, s, named)
+	case o.Output == "json":
+		return o.tell(d, s, "", nil)
 	}
-	return makeSecrets(ctx, d, o, s, named)
+	_, err = fmt.Fprintln(d.Stdout, "nothing is missing")
+	return err
 }
 
 func secretsRotateCommand(d Deps) *cli.Command {
@@ -54,7 +57,7 @@ func secretsRotateCommand(d Deps) *cli.Command {
 		Description: "The next `runner up` brings the new values into the cluster. A database that reads its password when it\n" +
 			"starts for the first time keeps the old one: `runner secrets list` says which.\n\n" +
 			"Example:\n  runner secrets rotate bank-of-anthos:jwt_private_key -s dev",
-	}, nil, -1, runSecretsRotate)
+	}, outputFlag("text", "json"), -1, runSecretsRotate)
 }
 
 func runSecretsRotate(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"mara/runner/internal/failure"
@@ -26,7 +27,7 @@ func secretsProviderCommand(d Deps) *cli.Command {
 			"  runner secrets change-provider passphrase --new-passphrase env:NEW --yes -s dev",
 	}, joinFlags(
 		[]cli.Flag{&cli.StringFlag{Name: "new-passphrase", Usage: "take the new passphrase from `SOURCE`: " + session.SourceForms}},
-		lockFlags(),
+		lockFlags(), outputFlag("text", "json"),
 	), 1, runChangeProvider)
 }
 
@@ -55,8 +56,28 @@ func runChangeProvider(ctx context.Context, d Deps, o secretsOptions, s *session
 	if err := checkKeyProvider(o.Keys[0]); err != nil {
 		return err
 	}
-	return s.ChangeKeyProvider(ctx, session.KeyChange{
-		Provider: o.Keys[0], NewPassphrase: o.NewPassphrase, Out: d.Stdout,
+	out := d.Stdout
+	if o.Output == "json" {
+		out = io.Discard
+	}
+	done, err := s.ChangeKeyProvider(ctx, session.KeyChange{
+		Provider: o.Keys[0], NewPassphrase: o.NewPassphrase, Out: out,
 		Confirm: func(question string) error { return confirm(ctx, d, o.sessionOptions, "change-provider", question) },
 	})
+	if err != nil || o.Output != "json" {
+		return err
+	}
+	return writeJSON(d.Stdout, keyProviderChange{
+		Stack: s.Settings.Stack.Text, Provider: o.Keys[0],
+		Projects: append([]string{}, done.Projects...), Files: append([]string{}, done.Files...), Notes: done.Notes,
+	})
+}
+
+// keyProviderChange is the JSON form of a change of the key provider.
+type keyProviderChange struct {
+	Stack    string   `json:"stack"`
+	Provider string   `json:"provider"`
+	Projects []string `json:"projects"` // whose states were encrypted anew
+	Files    []string `json:"files"`
+	Notes    []string `json:"notes,omitempty"`
 }

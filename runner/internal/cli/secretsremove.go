@@ -18,7 +18,7 @@ func secretsRemoveCommand(d Deps) *cli.Command {
 		Usage:       "take secrets out of the file",
 		ArgsUsage:   "KEY...",
 		Description: "It needs no passphrase.\n\nExample:\n  runner secrets remove harbor:admin_password -s dev",
-	}, nil, -1, runSecretsRemove)
+	}, outputFlag("text", "json"), -1, runSecretsRemove)
 }
 
 func runSecretsRemove(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {
@@ -41,8 +41,5 @@ func runSecretsRemove(ctx context.Context, d Deps, o secretsOptions, s *session.
 	if err := s.StoreSecrets(ctx, nil, nil, o.Keys...); err != nil {
 		return err
 	}
-	for _, key := range o.Keys {
-		fmt.Fprintf(d.Stdout, "removed %s\n", key)
-	}
-	return nil
+	return o.tell(d, s, "removed", o.Keys)
 }

@@ -21,7 +21,7 @@ func secretsSetCommand(d Deps) *cli.Command {
 			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
 			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
 			"  pass show grafana | runner secrets set prometheus:admin_password - -s dev",
-	}, nil, 2, runSecretsSet)
+	}, outputFlag("text", "json"), 2, runSecretsSet)
 }
 
 func runSecretsSet(ctx context.Context, d Deps, o secretsOptions, s *session.Session) error {
@@ -59,6 +59,9 @@ func runSecretsSet(ctx context.Context, d Deps, o secretsOptions, s *session.Ses
 	}
 	if err := s.StoreSecrets(ctx, sealer, map[string]string{secret.Key: value}); err != nil {
 		return err
+	}
+	if o.Output == "json" {
+		return o.tell(d, s, "", []string{secret.Key})
 	}
 	_, err = fmt.Fprintf(d.Stdout, "set %s in %s\n", secret.Key, s.Settings.Secrets.File)
 	return err

@@ -79,7 +79,7 @@ func runStacks(ctx context.Context, d Deps, o sessionOptions) (err error) {
 		return err
 	}
 	if o.Output == "json" {
-		return printJSON(d.Stdout, lines)
+		return writeJSON(d.Stdout, lines)
 	}
 	return writeEnvironments(d.Stdout, lines, d.Now(), d.width())
 }

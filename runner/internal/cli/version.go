@@ -42,7 +42,7 @@ type versionDocument struct {
 
 func runVersion(d Deps, options versionOptions) error {
 	if options.Output == "json" {
-		return printJSON(d.Stdout, versionDocument{Runner: d.Version, Pulumi: d.PulumiVersion})
+		return writeJSON(d.Stdout, versionDocument{Runner: d.Version, Pulumi: d.PulumiVersion})
 	}
 	_, err := fmt.Fprintf(d.Stdout, "runner %s\npulumi %s\n", d.Version, d.PulumiVersion)
 	return err

@@ -16,8 +16,15 @@ import (
 type KeyChange struct {
 	Provider      string                      // "passphrase", or the URL of a key service
 	NewPassphrase string                      // where it comes from; "" to ask
-	Out           io.Writer                   // is told what was done
+	Out           io.Writer                   // is told what was done, when it was
 	Confirm       func(question string) error // an error keeps everything as it is
+}
+
+// KeyChanged is what a change of the key provider has done.
+type KeyChanged struct {
+	Projects []string // whose states are encrypted anew
+	Files    []string
+	Notes    []string // what the user has to know now
 }
 
 // change is a change of the key provider at work. What is still to be done can
@@ -27,6 +34,7 @@ type change struct {
 	*Session
 	how KeyChange
 
+	done   KeyChanged
 	files  encryption.Options // the environment as it is
 	old    encryption.Schemes
 	to     encryption.Sealer
@@ -36,29 +44,30 @@ type change struct {
 // ChangeKeyProvider encrypts everything anew: the states of all projects and
 // the values in both files. When it is cut off, nothing else works on the
 // environment until it is called again and has come to its end.
-func (s *Session) ChangeKeyProvider(ctx context.Context, how KeyChange) error {
+func (s *Session) ChangeKeyProvider(ctx context.Context, how KeyChange) (KeyChanged, error) {
 	if err := s.lockEnvironment(ctx); err != nil {
-		return err
+		return KeyChanged{}, err
 	}
 	release, err := s.lockSecrets(ctx)
 	if err != nil {
-		return err
+		return KeyChanged{}, err
 	}
 	defer func() { _ = release() }()
 	if err := s.configure(); err != nil { // as the files are now
-		return err
+		return KeyChanged{}, err
 	}
 	c := change{Session: s, how: how}
 	if err := c.open(ctx); err != nil {
-		return err
+		return KeyChanged{}, err
 	}
 	if err := c.begin(ctx); err != nil {
-		return err
+		return KeyChanged{}, err
 	}
 	if err := c.carryOut(ctx); err != nil {
-		return &unfinishedChange{err: err, next: c.command()}
+		return c.done, &unfinishedChange{err: err, next: c.command()}
 	}
-	return c.end()
+	err = c.end()
+	return c.done, err
 }
 
 // open opens the states, and whatever decrypts what there is.

@@ -21,6 +21,7 @@ func (c *change) carryOut(ctx context.Context) error {
 			return err
 		}
 		if changed {
+			c.done.Projects = append(c.done.Projects, project)
 			fmt.Fprintf(c.how.Out, "encrypted the state of %s\n", project)
 		}
 	}
@@ -31,6 +32,7 @@ func (c *change) carryOut(ctx context.Context) error {
 		if err := c.reseal(ctx, part); err != nil {
 			return err
 		}
+		c.done.Files = append(c.done.Files, part.content.File)
 		fmt.Fprintf(c.how.Out, "encrypted %s\n", part.content.File)
 	}
 	return c.forgetSalt()
@@ -89,16 +91,21 @@ func (c *change) end() error {
 	if err := c.removeMarker(); err != nil {
 		return err
 	}
-	w := c.how.Out
-	fmt.Fprintf(w, "the key provider of %s is %s\n", c.Settings.Stack.Text, c.how.Provider)
+	fmt.Fprintf(c.how.Out, "the key provider of %s is %s\n", c.Settings.Stack.Text, c.how.Provider)
 	if c.how.Provider == "passphrase" {
-		fmt.Fprintf(w, "from now on use the new passphrase%s\n", c.passphrasePlace())
+		c.note("from now on use the new passphrase" + c.passphrasePlace())
 	}
 	simulated, _ := filepath.Glob(filepath.Join(c.Settings.Root, ".runner/simulated/state/.pulumi/stacks/*", c.Settings.Stack.Text+".json"))
 	if len(simulated) > 0 {
-		fmt.Fprintln(w, "simulations keep their old encryption: delete .runner/simulated if the next one cannot read its state")
+		c.note("simulations keep their old encryption: delete .runner/simulated if the next one cannot read its state")
 	}
 	return nil
+}
+
+// note tells what the user has to know now.
+func (c *change) note(text string) {
+	c.done.Notes = append(c.done.Notes, text)
+	fmt.Fprintln(c.how.Out, text)
 }
 
 // passphrasePlace says where the old passphrase comes from.

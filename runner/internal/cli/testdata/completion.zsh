@@ -78,11 +78,13 @@ _runner() {
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -348,6 +350,7 @@ _runner() {
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -356,6 +359,7 @@ _runner() {
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -364,6 +368,7 @@ _runner() {
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -372,6 +377,7 @@ _runner() {
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -381,6 +387,7 @@ _runner() {
         '--debug[log what happens inside, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '--to-file[write to FILE]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
@@ -391,6 +398,7 @@ _runner() {
         '--no-color[print without colour; NO_COLOR does the same]' \
         '--new-passphrase[take the new passphrase from SOURCE\: - (stdin), @FILE or env\:NAME]:value:' \
         '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
