@@ -39,6 +39,10 @@ const HookKubeconfig Hook = "kubeconfig"
 // HookAnswers waits until the output "application_url" answers.
 const HookAnswers Hook = "answers"
 
+// Undone says whether a destroy undoes what the hook has done: only then does
+// the hook have a part in it.
+func (h Hook) Undone() bool { return h == HookKubeconfig }
+
 // Secret describes a secret value. It lives encrypted in the stack file of the
 // secrets project, and reaches its consumer through a Kubernetes Secret.
 type Secret struct {

@@ -30,7 +30,7 @@ func planOf(lines ...string) plan.Plan {
 		name, hooked := strings.CutSuffix(name, "!")
 		step := plan.Step{Project: projects.Project{Name: name, Title: strings.ToUpper(name)}, Reads: strings.Fields(needs), Index: i}
 		if hooked {
-			step.Project.Hooks = []projects.Hook{projects.HookKubeconfig}
+			step.Hooks = []projects.Hook{projects.HookKubeconfig}
 		}
 		p.Steps = append(p.Steps, step)
 	}

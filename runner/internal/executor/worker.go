@@ -94,7 +94,7 @@ func (w worker) hooksDue(out Outcome) bool {
 
 // runHooks runs the hooks in order, up to the first that fails.
 func (w worker) runHooks(ctx context.Context) error {
-	for _, h := range w.step.Project.Hooks {
+	for _, h := range w.step.Hooks {
 		name := string(h)
 		if ctx.Err() != nil {
 			return fmt.Errorf("hook %s: %w", name, context.Cause(ctx))

@@ -31,6 +31,9 @@ type Step struct {
 	Reads   []string // projects that it reads stack outputs of, in plan order
 	After   []string // projects that it only waits for, in plan order
 	Index   int      // position in the plan, from 0
+	// Hooks are what the runner does when it has succeeded; of a destroy, what
+	// it undoes.
+	Hooks []projects.Hook
 	// Outside are the projects that it reads or waits for and that a selection
 	// has left out; none in a whole plan.
 	Outside []string
@@ -81,6 +84,7 @@ func New(p providers.Provider) (Plan, error) {
 			Reads:   sorted(step.Reads, position),
 			After:   sorted(step.After, position),
 			Index:   i,
+			Hooks:   step.Project.Hooks,
 		})
 	}
 	return plan, nil
@@ -98,6 +102,7 @@ func (p Plan) Reverse() Plan {
 			Phase:   step.Phase,
 			After:   dependents[step.Project.Name],
 			Index:   len(p.Steps) - 1 - i,
+			Hooks:   reversed.hooksOf(step.Project),
 			Outside: outside[step.Project.Name],
 		})
 	}
@@ -107,6 +112,15 @@ func (p Plan) Reverse() Plan {
 		reversed.Excluded = append(reversed.Excluded, e)
 	}
 	return reversed
+}
+
+// hooksOf are the hooks of a project that have something to do in the plan's
+// direction.
+func (p Plan) hooksOf(project projects.Project) []projects.Hook {
+	if !p.Destroy {
+		return project.Hooks
+	}
+	return slices.DeleteFunc(slices.Clone(project.Hooks), func(h projects.Hook) bool { return !h.Undone() })
 }
 
 // Unordered is the same plan with nothing to wait for: all steps may run at

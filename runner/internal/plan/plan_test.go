@@ -113,6 +113,28 @@ func TestReverse(t *testing.T) {
 	}
 }
 
+// TestHooksOfADestroy: only what there is to undo has a part in it.
+func TestHooksOfADestroy(t *testing.T) {
+	t.Parallel()
+	for _, p := range providers.All() {
+		up := mustNew(t, p)
+		down := up.Reverse()
+		for _, test := range []struct {
+			plan    Plan
+			project string
+			want    string
+		}{
+			{up, p.ClusterProject, "[kubeconfig]"}, {down, p.ClusterProject, "[kubeconfig]"},
+			{up, "bank-of-anthos", "[answers]"}, {down, "bank-of-anthos", "[]"}, {down.Reverse(), "bank-of-anthos", "[answers]"},
+		} {
+			step, _ := test.plan.Step(test.project)
+			if got := fmt.Sprint(step.Hooks); got != test.want {
+				t.Errorf("%s, destroy %v: hooks of %s %s, want %s", p.Name, test.plan.Destroy, test.project, got, test.want)
+			}
+		}
+	}
+}
+
 // TestReverseProperty holds the promise about destroy for every provider and
 // for plans made at random: the order is the reverse of up, and the edges are
 // exactly those of up, turned round.

@@ -83,9 +83,10 @@ func list(names []string) string {
 	return strings.Join(names, ",")
 }
 
+// hooks are the names of the step's hooks.
 func (s Step) hooks() []string {
-	names := make([]string, 0, len(s.Project.Hooks))
-	for _, hook := range s.Project.Hooks {
+	names := make([]string, 0, len(s.Hooks))
+	for _, hook := range s.Hooks {
 		names = append(names, string(hook))
 	}
 	return names
