@@ -41,6 +41,9 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 		return call{}, err
 	}
 	c.help = words.help || len(c.command.Subcommands) > 0
+	if err := words.contradiction(c.path); err != nil && !c.help {
+		return call{}, err
+	}
 	c.args = strings.Fields(c.path)
 	for _, flag := range words.flags {
 		if !hasFlag(c.command, flag.name) && !c.help {
@@ -82,7 +85,26 @@ type words struct {
 }
 
 // flagWord is a flag by its full name, and as one word with its value.
-type flagWord struct{ name, word string }
+type flagWord struct {
+	name, word string
+	value      string // "true" for a flag that takes none
+	typed      string // the flag with its value, as it was typed
+	repeats    bool   // it may be given several times, and every value counts
+}
+
+// contradiction is the error for a flag that is given twice with different
+// values, of which one would be lost without a word.
+func (w words) contradiction(path string) error {
+	given := map[string]flagWord{}
+	for _, flag := range w.flags {
+		before, twice := given[flag.name]
+		if twice && before.value != flag.value && !flag.repeats {
+			return failure.Usagef(path, "%s and %s contradict each other: give one", before.typed, flag.typed)
+		}
+		given[flag.name] = flag
+	}
+	return nil
+}
 
 // sortWords tells flags and their values from arguments.
 func sortWords(known []cli.Flag, args []string) (words, error) {
@@ -105,17 +127,21 @@ func sortWords(known []cli.Flag, args []string) (words, error) {
 		if !ok {
 			return words{}, failure.Usagef("", "unknown flag %s%s", dashed(given), flagSuggestion(given, known))
 		}
-		entry := flagWord{name: flag.Names()[0]}
+		entry := flagWord{name: flag.Names()[0], value: "true", typed: dashed(given), repeats: mayRepeat(flag)}
 		entry.word = "--" + entry.name
 		switch {
 		case hasValue:
+			entry.value = value
 			entry.word += "=" + value
+			entry.typed += "=" + value
 		case takesValue(flag):
 			i++
 			if i == len(args) || isKnownFlag(known, args[i]) {
 				return words{}, failure.Usagef("", "%s needs a value", dashed(given))
 			}
+			entry.value = args[i]
 			entry.word += "=" + args[i]
+			entry.typed += " " + args[i]
 		}
 		w.flags = append(w.flags, entry)
 	}
@@ -188,6 +214,12 @@ func isKnownFlag(flags []cli.Flag, word string) bool {
 func hasFlag(command *cli.Command, given string) bool {
 	_, ok := findFlag(command.Flags, given)
 	return ok
+}
+
+// mayRepeat says whether every value of a flag counts, and not only the last.
+func mayRepeat(flag cli.Flag) bool {
+	slice, ok := flag.(cli.DocGenerationSliceFlag)
+	return ok && slice.IsSliceFlag()
 }
 
 func takesValue(flag cli.Flag) bool {

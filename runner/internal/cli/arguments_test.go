@@ -56,6 +56,12 @@ func TestArrange(t *testing.T) {
 		{"outputs -s", "error: -s needs a value"},
 		{"outputs -s -y", "error: -s needs a value"},
 		{"--yes", "error: no command is given"},
+		{"outputs -p kind -p aws", "error: -p kind and -p aws contradict each other: give one"},
+		{"-p kind outputs --provider=aws", "error: -p kind and --provider=aws contradict each other: give one"},
+		{"outputs -o json -o table", "error: -o json and -o table contradict each other: give one"},
+		{"outputs --yes --yes=false", "error: --yes and --yes=false contradict each other: give one"},
+		{"outputs -p kind -p=kind -y --yes=true", "outputs --provider=kind --provider=kind --yes --yes=true --"},
+		{"outputs -p kind -p aws --help", "help of outputs"},
 		{"help nothing", `error: unknown command "nothing"`},
 	}
 	for _, tt := range tests {
