@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"mara/runner/internal/cloud"
 )
 
 // requestTimeout bounds one question to the API server.
@@ -36,6 +38,9 @@ func connect(kubeconfig []byte, env map[string]string) (*api, error) {
 		return nil, errors.New("the cluster's kubeconfig cannot be used") // the parser's error may quote it
 	}
 	config.Timeout = requestTimeout
+	if config.Proxy == nil { // the kubeconfig names none
+		config.Proxy = cloud.Proxy(env)
+	}
 	if command := config.ExecProvider; command != nil {
 		command.InteractiveMode = clientcmdapi.NeverExecInteractiveMode
 		for _, name := range slices.Sorted(maps.Keys(env)) {

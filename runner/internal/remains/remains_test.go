@@ -231,6 +231,26 @@ func TestTokenCommand(t *testing.T) {
 	}
 }
 
+// TestProxyOfTheEnvironmentFile: a proxy that is named there only is the way to
+// the cluster. It is asked for a tunnel, and refuses.
+func TestProxyOfTheEnvironmentFile(t *testing.T) {
+	t.Parallel()
+	asked := ""
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.Method + " " + r.Host
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	t.Cleanup(proxy.Close)
+	elsewhere := strings.ReplaceAll(string(serve(t, answer)), "https://127.0.0.1", "https://cluster.invalid")
+	api, err := connect([]byte(elsewhere), map[string]string{"HTTPS_PROXY": proxy.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.things(t.Context()); err == nil || !strings.HasPrefix(asked, "CONNECT cluster.invalid:") {
+		t.Errorf("error %v; the proxy was asked for %q", err, asked)
+	}
+}
+
 // serve is an API server that wants a token, and its kubeconfig.
 func serve(t *testing.T, answer func(path string) (int, string)) []byte {
 	t.Helper()

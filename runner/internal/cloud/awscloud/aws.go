@@ -5,17 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
-	"github.com/aws/smithy-go/transport/http"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"mara/providers"
 	"mara/runner/internal/cloud"
@@ -42,6 +44,7 @@ func New(ctx context.Context, access cloud.Access) (*Client, error) {
 func options(access cloud.Access) []func(*config.LoadOptions) error {
 	env := access.Env
 	chosen := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.Proxy = cloud.Proxy(env) })),
 		config.WithRetryMaxAttempts(2),
 		config.WithLogger(logging.Nop{}), // the SDK's own writes to stderr: what matters is in its errors
 		config.WithRegion(first(access.Region, env["AWS_REGION"], env["AWS_DEFAULT_REGION"], anyRegion)),
@@ -140,15 +143,15 @@ func lacksCredentials(err error) bool {
 			return true
 		}
 	}
-	var sent *http.RequestSendError
-	var answered *http.ResponseError
+	var sent *smithyhttp.RequestSendError
+	var answered *smithyhttp.ResponseError
 	return !errors.As(err, &sent) && !errors.As(err, &answered)
 }
 
 // isPassing says whether AWS is in trouble or was asked too often, rather than
 // means what it says.
 func isPassing(err error, code string) bool {
-	var answered *http.ResponseError
+	var answered *smithyhttp.ResponseError
 	inTrouble := errors.As(err, &answered) && answered.HTTPStatusCode() >= 500
 	_, later := retry.DefaultThrottleErrorCodes[code]
 	return inTrouble || later

@@ -72,6 +72,21 @@ func TestAccount(t *testing.T) {
 	}
 }
 
+// TestProxyOfTheEnvironmentFile: the SDK would look for one in the environment of
+// the process. The stand-in is the proxy; where the question goes is nowhere.
+func TestProxyOfTheEnvironmentFile(t *testing.T) {
+	t.Parallel()
+	asked := ""
+	access := served(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.String()
+		fmt.Fprint(w, identity)
+	})
+	access.Env["HTTP_PROXY"], access.Env["AWS_ENDPOINT_URL"] = access.Env["AWS_ENDPOINT_URL"], "http://sts.aws.invalid"
+	if _, err := client(t, access).Account(t.Context()); err != nil || asked != "http://sts.aws.invalid/" {
+		t.Errorf("the proxy was asked for %q, %v", asked, err)
+	}
+}
+
 // TestEnvironmentFileFirst: the SDK would take the credentials of the process.
 func TestEnvironmentFileFirst(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIAwrong")

@@ -6,11 +6,14 @@ import (
 )
 
 // clock reads the time that a server tells with its answers; the SDK drops it.
-type clock struct{ ahead time.Duration } // of this machine
+type clock struct {
+	base  http.RoundTripper
+	ahead time.Duration // of this machine
+}
 
 // RoundTrip implements http.RoundTripper.
 func (c *clock) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := http.DefaultTransport.RoundTrip(r)
+	answer, err := c.base.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

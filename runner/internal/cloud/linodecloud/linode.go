@@ -25,7 +25,9 @@ type Client struct {
 
 // New makes a client. The lists need no token.
 func New(access cloud.Access) (*Client, error) {
-	clock := &clock{}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = cloud.Proxy(access.Env)
+	clock := &clock{base: transport}
 	api := linodego.NewClient(&http.Client{Transport: clock})
 	if url := access.Env["LINODE_URL"]; url != "" {
 		api.SetBaseURL(url)

@@ -28,6 +28,29 @@ func client(t *testing.T, token string, handler http.HandlerFunc) *linodecloud.C
 	return c
 }
 
+// TestProxyOfTheEnvironmentFile: the stand-in is the proxy; where the question
+// goes is nowhere.
+func TestProxyOfTheEnvironmentFile(t *testing.T) {
+	t.Parallel()
+	asked := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.String()
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"username": "ann"}`)
+	}))
+	t.Cleanup(server.Close)
+	c, err := linodecloud.New(cloud.Access{Env: map[string]string{
+		"LINODE_URL": "http://linode.invalid", "LINODE_TOKEN": "example", "HTTP_PROXY": server.URL,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := c.Account(t.Context())
+	if err != nil || account.Name != "ann" || !strings.HasPrefix(asked, "http://linode.invalid/") {
+		t.Errorf("account %s, %v; the proxy was asked for %q", account, err, asked)
+	}
+}
+
 func TestLinode(t *testing.T) {
 	t.Parallel()
 	c := client(t, "example", func(w http.ResponseWriter, r *http.Request) {

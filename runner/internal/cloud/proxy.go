@@ -1,0 +1,29 @@
+package cloud
+
+import (
+	"net/http"
+	"net/url"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+// Proxy finds the proxy for a request as Pulumi and its plugins will: the
+// environment file may name one, which Go would look for in the environment of
+// the process alone.
+func Proxy(env map[string]string) func(*http.Request) (*url.URL, error) {
+	proxy := (&httpproxy.Config{
+		HTTPProxy:  first(env["HTTP_PROXY"], env["http_proxy"]),
+		HTTPSProxy: first(env["HTTPS_PROXY"], env["https_proxy"]),
+		NoProxy:    first(env["NO_PROXY"], env["no_proxy"]),
+	}).ProxyFunc()
+	return func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }
+}
+
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
