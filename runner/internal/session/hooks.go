@@ -27,9 +27,6 @@ func (s *Session) Hook(operation string) HookFunc {
 			}
 			return s.mergeKubeconfig(ctx, step.Project.Name, emit)
 		case projects.HookAnswers:
-			if operation == event.Destroy {
-				return nil
-			}
 			return s.awaitAnswer(ctx, step.Project.Name, emit)
 		}
 		return fmt.Errorf("this runner has no hook %q", hook)

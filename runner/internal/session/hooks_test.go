@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -182,7 +181,6 @@ func TestAnswersHook(t *testing.T) {
 	for _, test := range []struct {
 		name, provider string
 		simulated      bool
-		operation      string
 		outputs        map[string]any
 		answer         error
 		want           []string
@@ -194,7 +192,6 @@ func TestAnswersHook(t *testing.T) {
 		{name: "in a cloud", provider: "aws", answer: refused, want: []string{"waiting until " + address + " answers",
 			address + " has not answered within 5m0s: connection refused; perhaps it cannot be reached from this machine"}},
 		{name: "simulated", provider: "kind", simulated: true, answer: refused, want: []string{"SIMULATED: nothing answers at " + address + ", and nobody asks"}},
-		{name: "destroy", provider: "kind", operation: event.Destroy, answer: refused},
 		{name: "no address", provider: "kind", outputs: map[string]any{"host": "localhost"}, problem: "bank-of-anthos has no output application_url"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -214,7 +211,7 @@ func TestAnswersHook(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				var messages []string
-				err := s.Hook(cmp.Or(test.operation, event.Up))(t.Context(), plan.Step{Project: projects.BankOfAnthos()}, string(projects.HookAnswers),
+				err := s.Hook(event.Up)(t.Context(), plan.Step{Project: projects.BankOfAnthos()}, string(projects.HookAnswers),
 					func(e event.Event) { messages = append(messages, e.Message) })
 				if (err == nil) != (test.problem == "") || err != nil && err.Error() != test.problem {
 					t.Errorf("error %v, want %q", err, test.problem)
