@@ -65,10 +65,13 @@ func isFolder(path string) bool {
 
 // reason is the cause of a file error without the call and the path, which
 // the caller shows in its own way.
-func reason(err error) string {
+func reason(err error) string { return causeOf(err).Error() }
+
+// causeOf is that cause as an error.
+func causeOf(err error) error {
 	var pathErr *os.PathError
 	if errors.As(err, &pathErr) {
-		return pathErr.Err.Error()
+		return pathErr.Err
 	}
-	return err.Error()
+	return err
 }

@@ -18,7 +18,7 @@ func WriteFile(path string, data []byte, mode os.FileMode) error {
 	}
 	temporary, err := writeTemporary(path, data, mode)
 	if err != nil {
-		return fmt.Errorf("writing %s: %s", path, reason(err))
+		return fmt.Errorf("writing %s: %w", path, causeOf(err))
 	}
 	if err := os.Rename(temporary, path); err != nil {
 		_ = os.Remove(temporary)

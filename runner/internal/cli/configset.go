@@ -158,7 +158,7 @@ func writeConfiguration(root, file string, content []byte) error {
 		mode = 0o600
 	}
 	if err := config.WriteFile(filepath.Join(root, file), content, mode); err != nil {
-		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; make the folder writable"}
+		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; " + failure.WriteRemedy(err, "the folder")}
 	}
 	return nil
 }

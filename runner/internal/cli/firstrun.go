@@ -118,7 +118,7 @@ func (f *firstRun) checkWritable() error {
 	}
 	file, err := os.CreateTemp(folder, ".runner-*")
 	if err != nil {
-		return &failure.Environment{Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: "make the folder writable"}
+		return &failure.Environment{Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: failure.WriteRemedy(err, "the folder")}
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }

@@ -76,7 +76,7 @@ func (c *change) reseal(ctx context.Context, p part) error {
 		return c.sealError(ctx, err)
 	}
 	if err := config.WriteFile(filepath.Join(c.Settings.Root, p.content.File), content, 0o600); err != nil {
-		return &failure.Environment{Text: err.Error(), Next: "make the file writable, and " + c.command()}
+		return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the file") + ", and " + c.command()}
 	}
 	return nil
 }

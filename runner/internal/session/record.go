@@ -96,7 +96,7 @@ func (s *Session) FolderError(err error) error { return runnerFolderError(err) }
 func runnerFolderError(err error) error {
 	return &failure.Environment{
 		Text: fmt.Sprintf("the folder .runner cannot be used: %v", err),
-		Next: "the runner keeps state and runs there; make it writable, or choose another root with --root",
+		Next: "the runner keeps state and runs there; " + failure.WriteRemedy(err, "it") + ", or choose another root with --root",
 	}
 }
 

@@ -186,7 +186,7 @@ func (s *Session) writeSecrets(content []byte) error {
 func (s *Session) secretsFileError(err error) error {
 	return &failure.Environment{
 		Text: fmt.Sprintf("%s cannot be written: %v", s.Settings.Secrets.File, err),
-		Next: "make the folder writable, or choose another root with --root; nothing was changed",
+		Next: failure.WriteRemedy(err, "the folder") + ", or choose another root with --root; nothing was changed",
 	}
 }
 
