@@ -41,24 +41,29 @@ func ReadEnvironment(root string) (Environment, error) {
 // The values are godotenv's. Where godotenv would guess (a missing =, text
 // after a quote, a reference to something unknown, a name set twice) there is
 // an error with the line instead, for the guess is silent and often a password.
+// Beside an error come the lines that are right: they may name the stack whose
+// files are to be looked at as well.
 func ParseEnvironment(file string, data []byte) (Environment, error) {
 	statements, problems := scanEnvironment(file, data)
-	if len(problems) > 0 {
-		return Environment{}, problemsError(problems)
-	}
+	statements = slices.DeleteFunc(statements, func(s statement) bool {
+		return slices.ContainsFunc(problems, func(p Problem) bool { return p.Line == s.line })
+	})
 	var text strings.Builder
 	for _, statement := range statements {
 		text.WriteString(statement.name + "=" + statement.value + "\n")
 	}
 	values, err := godotenv.Unmarshal(text.String())
 	if err != nil { // its text shows values
-		return Environment{}, &Error{Problems: []Problem{{File: file, Text: "is not a list of NAME=value lines"}}}
+		if len(problems) == 0 {
+			problems = []Problem{{File: file, Text: "is not a list of NAME=value lines"}}
+		}
+		return Environment{}, problemsError(problems)
 	}
 	var environment Environment
 	for _, s := range statements {
 		environment.variables = append(environment.variables, Variable{Name: s.name, Value: values[s.name], Line: s.line})
 	}
-	return environment, nil
+	return environment, problemsError(problems)
 }
 
 // Variables are the variables in the order of the file.

@@ -87,13 +87,16 @@ func TestParseEnvironmentRefuses(t *testing.T) {
 
 func TestParseEnvironmentReportsEverything(t *testing.T) {
 	t.Parallel()
-	_, err := ParseEnvironment("f", []byte("A\nB=\"\nC=$X"))
+	right, err := ParseEnvironment("f", []byte("A\nB=\"\nC=$X\nPULUMI_STACK=dev"))
 	want := "3 problems in the configuration:\n" +
 		"  f:1: has no =; write NAME=value\n" +
 		"  f:2: B has no closing quote\n" +
 		"  f:3: C has a $ that does not stand for a line above; put the value in single quotes to keep the $"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+	if diff := cmp.Diff([]Variable{{Name: "PULUMI_STACK", Value: "dev", Line: 4}}, right.Variables()); diff != "" {
+		t.Errorf("the lines that are right (-want +got):\n%s", diff)
 	}
 }
 

@@ -27,8 +27,29 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 			"  --provider: no provider is named; known: aws, linode, kind; name it with -p NAME",
 		}, exitConfig},
 		{"an empty folder", "up -p aws -s dev", nil, nil, []string{
-			"error: 2 problems in the configuration:", "  no folder with config/pulumi here (",
+			"error: 7 problems in the configuration:", "  no folder with config/pulumi here (",
 			"config/pulumi/Pulumi.dev.yaml: aws:region is missing: region; AWS_REGION when not set; set it with `runner config set aws:region us-east-1`, for one run with --config aws:region=us-east-1, or as AWS_REGION=us-east-1 in config/pulumi/environment",
+			"config/pulumi/environment: PULUMI_CONFIG_PASSPHRASE is missing: ",
+			"config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing: ", "config/pulumi/secrets/Pulumi.dev.yaml: bank-of-anthos:jwt_private_key is missing: ",
+		}, exitConfig},
+		{"an empty folder, and secrets that will be made", "up -p kind -s dev --generate-secrets", nil, nil, []string{
+			"error: 2 problems in the configuration:", "  no folder with config/pulumi here (", "config/pulumi/environment: PULUMI_CONFIG_PASSPHRASE is missing: ",
+		}, exitConfig},
+		{"an empty folder, and no stack", "up -p aws --secret prometheus:admin_password=env:X", nil, []string{passphrase}, []string{
+			"error: 6 problems in the configuration:", "  no folder with config/pulumi here (", "  --stack: no stack is named",
+			"config/pulumi/Pulumi.NAME.yaml: aws:region is missing: ", "config/pulumi/secrets/Pulumi.NAME.yaml: bank-of-anthos:jwt_private_key is missing: ",
+		}, exitConfig},
+		{"a refresh of nothing", "refresh -p aws -s dev", nil, nil, []string{
+			"error: 2 problems in the configuration:", "  no folder with config/pulumi here (", "aws:region is missing: ",
+		}, exitConfig},
+		{"environment file and stack file", "up", map[string]string{"environment": "PULUMI_STACK=dev\nAWS_REGION\n", "Pulumi.dev.yaml": "config: ["}, nil, []string{
+			"error: 2 problems in the configuration:", "  config/pulumi/environment:2: has no =; write NAME=value", "  config/pulumi/Pulumi.dev.yaml:1: is not valid YAML",
+		}, exitConfig},
+		{"environment file and values", "status -s dev", map[string]string{"environment": "AWS_REGION\n", "Pulumi.dev.yaml": "config:\n  eks:min_size: x\n"}, nil, []string{
+			"error: 2 problems in the configuration:", "  config/pulumi/environment:1: has no =", "  config/pulumi/Pulumi.dev.yaml:2: eks:min_size must be a whole number",
+		}, exitConfig},
+		{"an environment file that may name another stack", "up -s dev", map[string]string{"environment": "PULUMI_STACK=$X\n", "Pulumi.prod.yaml": "config: ["}, nil, []string{
+			"error: config/pulumi/environment:1: PULUMI_STACK has a $",
 		}, exitConfig},
 		{"neither stack nor provider", "up", map[string]string{}, nil, []string{
 			"error: 2 problems in the configuration:", "  --stack: no stack is named", "  --provider: no provider is named",

@@ -34,6 +34,10 @@ func parseCommon(c *cli.Context, d Deps) (commonOptions, error) {
 	o := commonOptions{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
 	if hasFlag(c.Command, "root") {
 		if err := o.findRoot(c, d); err != nil {
+			if o.Root != "" && hasFlag(c.Command, "stack") {
+				o.Stack = flagValue(c, "stack")
+				err = config.Join(err, session.StackProblems(o.Request))
+			}
 			return commonOptions{}, err
 		}
 	}

@@ -71,7 +71,7 @@ func (e *Examination) Checks(ctx context.Context) []preflight.Check {
 	checks := []preflight.Check{
 		{Name: "environment-file", Title: "environment file", Group: preflight.Environment, Look: e.environmentFile},
 		{Name: "settings", Title: "stack and provider", Group: preflight.Environment, Look: e.settings},
-		{Name: "configuration", Title: "configuration", Group: preflight.Environment, Look: e.resolved(e.configuration)},
+		{Name: "configuration", Title: "configuration", Group: preflight.Environment, Look: e.configured(e.resolved(e.configuration))},
 		{Name: "engine", Title: "Pulumi", Group: preflight.Engine, Limit: engineTime, Look: e.engine(engine)},
 	}
 	if !e.Options.Simulation.On {
@@ -108,6 +108,18 @@ func (e *Examination) resolved(look preflight.Look) preflight.Look {
 	return func(context.Context) []preflight.Finding {
 		return preflight.Unseen("not looked at before the stack and the provider are right")
 	}
+}
+
+// configured looks at the stack's files first, where the environment file is
+// broken: they may be broken as well.
+func (e *Examination) configured(look preflight.Look) preflight.Look {
+	if e.Options.Broken == nil {
+		return look
+	}
+	if err := StackProblems(e.Options.Request); err != nil {
+		return func(context.Context) []preflight.Finding { return findings(err) }
+	}
+	return look
 }
 
 // environ is the environment of Pulumi and its plugins, as far as it is known.

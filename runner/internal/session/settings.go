@@ -6,6 +6,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/providers"
 	"mara/runner/internal/plan"
 )
 
@@ -32,6 +33,22 @@ func (s *Session) resolve(why Need) error {
 		return nil
 	}
 	return s.validate()
+}
+
+// StackProblems is what is wrong with the files of the stack, as far as it is
+// known which one is meant, where the environment file is broken: both are to
+// be told at once.
+func StackProblems(r Request) error {
+	stack, err := config.ResolveStack(r.Stack, r.Sources)
+	if err != nil {
+		return nil // the broken lines may name it
+	}
+	file, fileErr := config.ReadStack(r.Root, stack.Text)
+	if fileErr == nil {
+		fileErr = file.Validate(DeclaredKeys(), nil)
+	}
+	_, secretsErr := config.ReadSecrets(r.Root, stack.Text)
+	return config.Join(fileErr, secretsErr)
 }
 
 // configure makes the settings, and what follows from them alone.
@@ -91,11 +108,32 @@ func (s *Session) unresolved(first error, why Need) error {
 	case nameErr != nil || !noFile: // the stack file, which cannot be read, may name it
 	case providerErr != nil:
 		errs = append(errs, providerErr)
-	case s.options.Root == "" && err == nil && !s.options.Simulation.On:
-		file := config.StackFile{File: config.StackPath(stack.Text)}
-		errs = append(errs, file.Validate(nil, provider.Missing(file, s.options.Sources)))
+	case s.options.Root == "" && !s.options.Simulation.On:
+		errs = append(errs, s.lacksAll(stack.Text, provider))
 	}
 	return config.Join(errs...)
+}
+
+// unnamed stands for the name of a stack that nobody has named.
+const unnamed = "NAME"
+
+// lacksAll is what an environment of a provider lacks that has no file at all.
+func (s *Session) lacksAll(stack string, provider providers.Provider) error {
+	all, err := plan.New(provider)
+	if err != nil {
+		return err
+	}
+	if stack == "" {
+		stack = unnamed
+	}
+	s.Provider, s.Plan, s.Env = provider, all, s.options.Sources.File.Merge(s.options.Sources.Process)
+	s.Folder = filepath.Join(s.deps.Dir, ".runner") // where the first run would make it
+	s.Settings = config.Settings{
+		Root: s.deps.Dir, Stack: config.Value{Text: stack},
+		Config: config.StackFile{File: config.StackPath(stack)}, Secrets: config.StackFile{File: config.SecretsPath(stack)},
+	}
+	missing := provider.Missing(s.Settings.Config, s.options.Sources)
+	return withProblems(s.Settings.Config.Validate(nil, missing), s.missingSecrets())
 }
 
 // validate holds the configuration against what the projects declare. A
