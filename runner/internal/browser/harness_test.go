@@ -34,20 +34,19 @@ func start(t *testing.T) context.Context {
 	if path == "" {
 		t.Skip("no Chromium is installed; apt-get install chromium, or your system's way, brings one")
 	}
-	profile, err := os.MkdirTemp("", "browser-*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := t.TempDir()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoSandbox,
-		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+		chromedp.Env("TMPDIR="+profile), chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
 	allocator, stop := chromedp.NewExecAllocator(ctx, options...)
 	page, leave := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
+		if err := chromedp.Cancel(page); err != nil { // closed, not killed, it writes no more
+			t.Error(err)
+		}
 		leave()
 		stop()
 		cancel()
-		os.RemoveAll(profile) // it may still be writing; what it leaves harms nobody
 	})
 	if err := chromedp.Do(page); err != nil { // or each tab would start a browser
 		t.Fatal(err)

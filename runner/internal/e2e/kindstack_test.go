@@ -98,7 +98,7 @@ func (s *kindStack) openStack() {
 		s.Fatal(err)
 	}
 	var err error
-	s.stack, err = auto.UpsertStackInlineSource(s.Context(), "dev", "kind-test", s.program, auto.Pulumi(s.pool), auto.EnvVars(map[string]string{
+	s.stack, err = auto.UpsertStackInlineSource(s.Context(), "dev", "kind-test", s.program, auto.Pulumi(s.pool), auto.WorkDir(s.TempDir()), auto.EnvVars(map[string]string{
 		"PULUMI_BACKEND_URL":                          "file://" + state,
 		"PULUMI_CONFIG_PASSPHRASE":                    "test",
 		"PULUMI_HOME":                                 s.home,
