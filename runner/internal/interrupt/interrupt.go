@@ -27,16 +27,26 @@ type Levels struct {
 	gentle chan struct{} // not nil while something runs that can be stopped gently
 }
 
-// Watch reads signals until the channel closes.
+// Watch reads signals until the channel closes or ctx ends.
 func Watch(ctx context.Context, signals <-chan os.Signal) *Levels {
 	l := &Levels{killed: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
-	go func() {
-		for signal := range signals {
-			l.receive(signal)
-		}
-	}()
+	go l.watch(ctx, signals)
 	return l
+}
+
+func (l *Levels) watch(ctx context.Context, signals <-chan os.Signal) {
+	for {
+		select {
+		case signal, open := <-signals:
+			if !open {
+				return
+			}
+			l.receive(signal)
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Context is cancelled, with ErrInterrupted as its cause, at the second level.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3"
+	"go.uber.org/goleak"
 
 	"mara/runner/internal/pulumicli/wire"
 )
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		waitForInterrupt()
 		return
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) // Pulumi's packages start theirs when they initialise
 }
 
 // fakeWait makes the test binary a command that waits for an interrupt. A shell
