@@ -120,8 +120,15 @@ func cause(text string) string {
 func errorLines(stderr string) string {
 	var messages []string
 	for line := range strings.Lines(stderr) {
-		if message, ok := strings.CutPrefix(strings.TrimSpace(line), "error: "); ok {
+		line = strings.TrimSpace(line)
+		if message, ok := strings.CutPrefix(line, "error: "); ok {
 			messages = append(messages, message)
+		} else if one, ok := strings.CutPrefix(line, "* "); ok && len(messages) > 0 { // of several: "2 errors occurred:"
+			last := len(messages) - 1
+			if !strings.HasSuffix(messages[last], ":") {
+				messages[last] += ","
+			}
+			messages[last] += " " + one
 		}
 	}
 	return strings.Join(messages, "; ")
