@@ -207,7 +207,7 @@ func (e *environment) carryOn(c chaosCase) {
 func (e *environment) repairAll() {
 	e.t.Helper()
 	args := []string{"repair", "--simulate", "--yes", "-o", "json"}
-	if r := e.run(append(args, e.existing()...)...); r.code == 3 && strings.Contains(r.stderr, "the one before it is restored") {
+	if r := e.run(append(args, e.existing()...)...); r.code == 3 && strings.Contains(r.stderr, "was cut off while it was written") {
 		e.follow("repair", append(args[1:], e.existing()...)...)
 	} else if r.code != 0 {
 		e.t.Fatalf("repair: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mara/config"
@@ -20,8 +21,22 @@ type brokenState struct {
 	project, file string
 }
 
-// brokenStates are the projects of the plan whose state files are no JSON.
-// Whoever reads the list of stacks stumbles over them, whichever they are of.
+// sidecar is the end of the names of the files in which Pulumi keeps a checksum
+// and a content type beside each of its files. It overwrites them in place, so
+// that a kill can leave an empty one. Nothing is lost with it: Pulumi does
+// without it, and writes it again with the state.
+const sidecar = ".attrs"
+
+func (b brokenState) isSidecar() bool { return strings.HasSuffix(b.file, sidecar) }
+
+// onlySidecars says that nothing is lost with what is broken.
+func onlySidecars(broken []brokenState) bool {
+	return !slices.ContainsFunc(broken, func(b brokenState) bool { return !b.isSidecar() })
+}
+
+// brokenStates are the projects of the plan whose state files are no JSON, and
+// those of any stack whose sidecars are none: whoever reads the list of stacks
+// stumbles over them.
 func (s *Session) brokenStates() []brokenState {
 	folder, isFile := s.StateFolder()
 	if !isFile {
@@ -29,40 +44,70 @@ func (s *Session) brokenStates() []brokenState {
 	}
 	var broken []brokenState
 	for _, step := range s.Plan.Steps {
-		file := filepath.Join(folder, ".pulumi", "stacks", step.Project.Name, s.Settings.Stack.Text+".json")
-		if content, err := os.ReadFile(file); err == nil && !json.Valid(content) {
+		file := s.stateFile(step.Project.Name)
+		if _, err := os.Stat(file); err == nil && !isWhole(file) {
 			broken = append(broken, brokenState{step.Project.Name, file})
+		}
+	}
+	return append(broken, brokenSidecars(filepath.Join(folder, ".pulumi", "stacks"))...)
+}
+
+// brokenSidecars are those in the folders of the projects.
+func brokenSidecars(folder string) []brokenState {
+	projects, _ := os.ReadDir(folder)
+	var broken []brokenState
+	for _, project := range projects {
+		files, _ := os.ReadDir(filepath.Join(folder, project.Name()))
+		for _, entry := range files {
+			found := brokenState{project.Name(), filepath.Join(folder, project.Name(), entry.Name())}
+			if found.isSidecar() && !isWhole(found.file) {
+				broken = append(broken, found)
+			}
 		}
 	}
 	return broken
 }
 
 // restoreStates puts the state before the one that was cut off in the place of
-// each that is broken. What is broken is kept with the backups.
+// each that is broken. What is broken is kept with the backups, but for sidecars.
 func (s *Session) restoreStates(w io.Writer, broken []brokenState) error {
 	backups := filepath.Join(s.Folder, "backups", s.RunID)
 	if err := os.MkdirAll(backups, 0o700); err != nil {
 		return s.FolderError(err)
 	}
 	for _, state := range broken {
-		before, err := s.stateBefore(state)
+		told, err := s.restore(state, filepath.Join(backups, state.project+".broken.json"))
 		if err != nil {
 			return err
 		}
-		kept := filepath.Join(backups, state.project+".broken.json")
-		if err := s.restoreState(state, before, kept); err != nil {
-			return s.FolderError(err)
-		}
-		what := "the one before it is restored"
-		if before == nil {
-			what = "it was that of a new stack, and is removed"
-		}
-		fmt.Fprintf(w, "%s: the state was cut off while it was written; %s (the broken one is %s)\n", state.project, what, kept)
+		fmt.Fprintf(w, "%s: %s\n", state.project, told)
 	}
 	return nil
 }
 
-func (s *Session) restoreState(state brokenState, before []byte, kept string) error {
+// restore restores one state and tells how.
+func (s *Session) restore(state brokenState, kept string) (told string, err error) {
+	if state.isSidecar() {
+		if err := os.Remove(state.file); err != nil {
+			return "", s.FolderError(err)
+		}
+		return state.file + " was cut off while it was written; it is removed, and Pulumi makes it anew", nil
+	}
+	before, err := s.stateBefore(state)
+	if err != nil {
+		return "", err
+	}
+	if err := replaceState(state, before, kept); err != nil {
+		return "", s.FolderError(err)
+	}
+	what := "the one before it is restored"
+	if before == nil {
+		what = "it was that of a new stack, and is removed"
+	}
+	return fmt.Sprintf("the state was cut off while it was written; %s (the broken one is %s)", what, kept), nil
+}
+
+func replaceState(state brokenState, before []byte, kept string) error {
 	content, err := os.ReadFile(state.file)
 	if err != nil {
 		return err
@@ -76,16 +121,19 @@ func (s *Session) restoreState(state brokenState, before []byte, kept string) er
 	return config.WriteFile(state.file, before, 0o600)
 }
 
-// stateBefore is what Pulumi has saved before it wrote the state anew; nil when
-// there was nothing before, because the stack was just being made.
+// stateBefore is what Pulumi has saved before it wrote the state anew, or what
+// the guard has kept of it; nil when there was nothing before, because the stack
+// was just being made.
 func (s *Session) stateBefore(state brokenState) ([]byte, error) {
-	content, err := os.ReadFile(state.file + ".bak")
-	if err == nil && json.Valid(content) {
-		return content, nil
+	for _, end := range []string{".bak", keptEnd} {
+		if content, err := os.ReadFile(state.file + end); err == nil && json.Valid(content) {
+			return content, nil
+		}
 	}
 	folder, _ := s.StateFolder()
-	history := filepath.Join(folder, ".pulumi", "history", state.project, s.Settings.Stack.Text)
-	if _, statErr := os.Stat(history); errors.Is(err, fs.ErrNotExist) && errors.Is(statErr, fs.ErrNotExist) {
+	_, err := os.Stat(state.file + ".bak")
+	_, historyErr := os.Stat(filepath.Join(folder, ".pulumi", "history", state.project, s.Settings.Stack.Text))
+	if errors.Is(err, fs.ErrNotExist) && errors.Is(historyErr, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return nil, &failure.Environment{
@@ -106,7 +154,7 @@ func (e *BrokenStatesError) Error() string {
 	for _, state := range e.broken {
 		parts = append(parts, state.project+" ("+state.file+")")
 	}
-	return "the state was cut off while it was written, as on a full disk: " + strings.Join(parts, ", ")
+	return "the state was cut off while it was written, as on a full disk or by a kill: " + strings.Join(parts, ", ")
 }
 
 // NextStep says how to restore them.

@@ -23,6 +23,7 @@ func TestRestoreStates(t *testing.T) {
 	}{
 		{"the one before", map[string]string{"stacks/vpc/dev.json": cut, "stacks/vpc/dev.json.bak": good}, good, ""},
 		{"an empty one", map[string]string{"stacks/vpc/dev.json": "", "stacks/vpc/dev.json.bak": good}, good, ""},
+		{"the one that the guard has kept", map[string]string{"stacks/vpc/dev.json": cut, "stacks/vpc/dev.json.bak": cut, "stacks/vpc/dev.json.before": good}, good, ""},
 		{"a new stack", map[string]string{"stacks/vpc/dev.json": cut}, "", ""},
 		{"nothing to restore", map[string]string{"stacks/vpc/dev.json": cut, "stacks/vpc/dev.json.bak": cut}, cut, "so is the one before it"},
 		{"the one before is gone", map[string]string{"stacks/vpc/dev.json": cut, "history/vpc/dev/a.json": good}, cut, "so is the one before it"},
@@ -57,5 +58,44 @@ func TestRestoreStates(t *testing.T) {
 				t.Errorf("kept %q", kept)
 			}
 		})
+	}
+}
+
+// TestRemoveBrokenSidecars of any stack: the list of stacks reads them all.
+func TestRemoveBrokenSidecars(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	stacks := filepath.Join(folder, "state/.pulumi/stacks")
+	whole := []string{"vpc/dev.json", "vpc/dev.json.attrs", "eks/dev.json"}
+	for _, name := range whole {
+		put(t, filepath.Join(stacks, name), `{"version":3}`)
+	}
+	cut := map[string]string{"vpc/dev.json.bak.attrs": "", "eks/dev.json.attrs": `{"md5":`, "own/prod.json.attrs": ""}
+	for name, content := range cut {
+		put(t, filepath.Join(stacks, name), content)
+	}
+	s := &Session{Folder: folder, RunID: "r", Settings: config.Settings{
+		Stack: config.Value{Text: "dev"}, Backend: config.Value{Text: "file://" + folder + "/state"},
+	}}
+	broken := s.brokenStates()
+	if len(broken) != len(cut) {
+		t.Fatalf("broken: %v", broken)
+	}
+	var told strings.Builder
+	if err := s.restoreStates(&told, broken); err != nil {
+		t.Fatal(err)
+	}
+	for name := range cut {
+		if _, err := os.Stat(filepath.Join(stacks, name)); err == nil || !strings.Contains(told.String(), name+" was cut off") {
+			t.Errorf("%s: %v; told %q", name, err, told.String())
+		}
+	}
+	for _, name := range whole {
+		if _, err := os.Stat(filepath.Join(stacks, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := s.brokenStates(); len(left) > 0 {
+		t.Errorf("still broken: %v", left)
 	}
 }

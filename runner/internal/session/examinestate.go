@@ -63,9 +63,12 @@ func (e *Examination) backend(open func() error) preflight.Look {
 		backend := e.Session.Settings.Backend
 		where := fmt.Sprintf("%s (%s)", backend.Text, backend.Origin)
 		err := open()
+		var broken *BrokenStatesError
 		switch {
 		case errors.Is(err, errNoEngine):
 			return unopened(err)
+		case errors.As(err, &broken):
+			return findings(err)
 		case err != nil:
 			return preflight.Bad(fmt.Sprintf("%s: %v", where, err), "log in with `pulumi login`, or set "+config.BackendVariable+" to a place that can be reached")
 		case !e.Session.HasState():

@@ -133,6 +133,9 @@ func (s *Session) open(ctx context.Context, why Need) error {
 	if err := s.openStacks(ctx, engine, copies, why); err != nil {
 		return err
 	}
+	if why == ToOperate {
+		s.guardStates()
+	}
 	err = checked()
 	s.Profile.lap("checks")
 	return err
@@ -160,14 +163,15 @@ func (s *Session) openStacks(ctx context.Context, engine engine, copies encrypti
 		Plugins:      s.plugins,
 		Masker:       s.Masker,
 		Empty:        !s.HasState(),
-	})
+	}, why)
 	s.Profile.lap("list of stacks")
 	return err
 }
 
 // listStacks asks the backend which stacks exist. States that cannot be read are
-// told, or restored if the command is there to do so.
-func (s *Session) listStacks(ctx context.Context, options stacks.Options) (err error) {
+// told, or restored if the command is there to do so. A sidecar is no reason to
+// stop an operation.
+func (s *Session) listStacks(ctx context.Context, options stacks.Options, why Need) (err error) {
 	s.Stacks, err = stacks.Open(ctx, options)
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -176,13 +180,14 @@ func (s *Session) listStacks(ctx context.Context, options stacks.Options) (err e
 	if len(broken) == 0 {
 		return err
 	}
-	if !s.options.Restore {
+	harmless := onlySidecars(broken)
+	if !s.options.Restore && !(harmless && why == ToOperate) {
 		return &BrokenStatesError{broken: broken, repair: s.CommandLine("repair")}
 	}
 	if err := s.restoreStates(s.deps.Stderr, broken); err != nil {
 		return err
 	}
-	s.Restored = true
+	s.Restored = !harmless
 	s.Stacks, err = stacks.Open(ctx, options)
 	return err
 }
