@@ -10,7 +10,7 @@ func aws() layout {
 		questions: awsQuestions(),
 		plugins:   []string{"aws"},
 		checks: []Check{
-			{Name: "account", Needed: everyOperation()},
+			{Name: "account", Needed: everyOperation(), Answers: true},
 			// The kubeconfig of EKS asks it for a token.
 			{Name: "aws-cli", Projects: inCluster(), Needed: everyOperation()},
 		},

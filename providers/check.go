@@ -10,6 +10,7 @@ type Check struct {
 	Projects []string // that need it; nil means all of the provider
 	Needed   []string // operations that cannot do without
 	Useful   []string // operations that may get by without
+	Answers  bool     // what is found depends on the answers of a first run
 }
 
 // Lists of operations that checks are about.
@@ -43,4 +44,12 @@ func (p Provider) NeededFor(operation string, projects []string) (names []string
 		needed[check.Name] = needed[check.Name] || isNeeded
 	}
 	return names, needed
+}
+
+// BeforeAnswers is the provider with those checks alone that an operation needs
+// whatever a first run is answered: nobody should answer questions for what
+// cannot go well.
+func (p Provider) BeforeAnswers(operation string) Provider {
+	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.Answers || !slices.Contains(c.Needed, operation) })
+	return p
 }

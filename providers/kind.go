@@ -15,7 +15,7 @@ func kind() layout {
 			{Name: "kind-runtime", Needed: everyOperation()}, // the cluster itself runs in it
 			{Name: "kind-resources", Needed: []string{"up"}, Useful: []string{"preview"}},
 			{Name: "kind-limits", Useful: []string{"up", "preview"}},
-			{Name: "kind-ports", Projects: []string{"kind-cluster", "kind-registry"}, Needed: []string{"up"}, Useful: []string{"preview"}},
+			{Name: "kind-ports", Projects: []string{"kind-cluster", "kind-registry"}, Needed: []string{"up"}, Useful: []string{"preview"}, Answers: true},
 		},
 		first: []node{
 			{name: "kind-cluster"},

@@ -12,7 +12,7 @@ func linode() layout {
 		questions: linodeQuestions(),
 		first:     []node{{name: "linode-lke"}},
 		plugins:   []string{"linode"},
-		checks:    []Check{{Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: everyOperation()}},
+		checks:    []Check{{Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: everyOperation(), Answers: true}},
 		behind: map[string][]node{
 			"secrets":         {{name: "linode-harbor", reads: []string{"kubeconfig", "secrets"}}},
 			"kic-image-build": {{name: "linode-harbor-configuration", reads: []string{"linode-harbor"}}},

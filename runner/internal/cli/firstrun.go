@@ -66,6 +66,9 @@ func (f *firstRun) complete(ctx context.Context) error {
 		if err := f.checkWritable(); err != nil {
 			return err
 		}
+		if err := session.LookFirst(ctx, f.d.Deps, f.o.Options, f.provider, f.file); err != nil {
+			return err
+		}
 	}
 	answers, err := ask.Complete(ctx, f.provider, f.file, f.o.Overrides...)
 	if err != nil {

@@ -37,13 +37,17 @@ func lead(t *testing.T, dir string, o commonOptions, replies ...reply) (sessionO
 	if o.Root == "" {
 		o.NoRoot = &config.NoRootError{Start: dir}
 	}
+	if o.Sources.Process == nil {
+		o.Sources.Process = []string{"PATH=" + everyTool(t)}
+	}
 	type result struct {
 		o   sessionOptions
 		err error
 	}
 	done := make(chan result, 1)
 	go func() {
-		o, err := complete(t.Context(), d, operateOptions{sessionOptions: sessionOptions{Options: session.Options{Request: o.Request}, manner: o.manner}, Operation: event.Up})
+		options := session.Options{Request: o.Request, Lock: session.LockOptions{Operation: event.Up}}
+		o, err := complete(t.Context(), d, operateOptions{sessionOptions: sessionOptions{Options: options, manner: o.manner}, Operation: event.Up})
 		done <- result{o, err}
 	}()
 	for _, r := range replies {
@@ -56,6 +60,22 @@ func lead(t *testing.T, dir string, o commonOptions, replies ...reply) (sessionO
 	}
 	got := <-done
 	return got.o, person.Screen(), got.err
+}
+
+// everyTool is a folder with the programs that up needs.
+func everyTool(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	writeProgram(t, filepath.Join(folder, "aws"), "")
+	writeProgram(t, filepath.Join(folder, "docker"), `echo '{"ServerVersion": "29.0.0", "CgroupVersion": "2", "MemTotal": 17179869184}'`)
+	return folder
+}
+
+func writeProgram(t *testing.T, path, script string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // fakeClients are clouds with a choice of one or two.
@@ -234,6 +254,36 @@ func TestConfirmedFirstRun(t *testing.T) {
 	}
 	if got := content(t, dir, "Pulumi.dev.yaml"); !strings.Contains(got, "kind:workers: 2\n") {
 		t.Error(got)
+	}
+}
+
+// TestToolsFirst: what is missing on this machine is told before the questions,
+// all of it, and nothing is written.
+func TestToolsFirst(t *testing.T) {
+	t.Parallel()
+	for provider, want := range map[string][]string{
+		"aws":    {"AWS CLI: there is no aws on PATH", "Docker: there is no docker on PATH"},
+		"linode": {"Docker: there is no docker on PATH"},
+		"kind":   {"container runtime: there is no container runtime on the PATH", "Docker: there is no docker on PATH"},
+	} {
+		t.Run(provider, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			var o commonOptions
+			o.Sources.Process = []string{"PATH=" + t.TempDir()}
+			_, _, err := lead(t, dir, o, typed("Make one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", provider+"\r"))
+			if exitCode(err) != exitConfig {
+				t.Fatalf("got %v", err)
+			}
+			for _, text := range want {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("%q is not told: %v", text, err)
+				}
+			}
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+				t.Errorf("something is left: %v, %v", entries, err)
+			}
+		})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/providers"
+	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
@@ -47,6 +48,28 @@ func (s *Session) startChecks(ctx context.Context) (wait func() error) {
 		}
 		return s.takeChecks(report.Masked(s.Masker.Mask))
 	})
+}
+
+// LookFirst looks, before the questions of a first run, for what an operation
+// needs on this machine whatever the answers are.
+func LookFirst(ctx context.Context, d Deps, o Options, p providers.Provider, file config.StackFile) error {
+	all, err := plan.New(p)
+	if err != nil {
+		return err
+	}
+	selected, err := plan.Select(all, o.Secrets.Selection)
+	if err != nil {
+		return err
+	}
+	env := o.Sources.File.Merge(o.Sources.Process)
+	report, err := preflight.Run(ctx, preflight.ForProvider(p.BeforeAnswers(o.Lock.Operation), selected.Names(), preflight.Facts{
+		Operation: o.Lock.Operation, Env: env, Config: file, Probes: d.Probes,
+	}))
+	if err != nil || report.Status() != preflight.Problem {
+		return err
+	}
+	report = report.Masked(event.NewMasker(secretsOf(env)...).Mask)
+	return &ProblemsError{problems: report.Only(preflight.Problem), operation: o.Lock.Operation}
 }
 
 // takeChecks makes warnings and an error of what checks have found.
