@@ -257,21 +257,23 @@ func TestFirstRunWithoutATerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newcomer(t)
-			if r := e.run("init"); r.code != 0 {
-				t.Fatal(r.stderr)
-			}
-			code, told := run(e, "up", "-p", "aws", "-s", "dev", "--yes")
-			if code != 3 || strings.Count(told, "error: ") != 1 || strings.Contains(told, "? ") {
-				t.Errorf("exit code %d:\n%s", code, told)
-			}
-			for _, text := range want {
-				if !strings.Contains(told, text) {
-					t.Errorf("it does not say %q:\n%s", text, told)
+			for _, files := range [][]string{nil, {"config/pulumi/.gitignore", "config/pulumi/Pulumi.stackname.yaml.example", "config/pulumi/environment.example"}} {
+				if len(files) > 0 {
+					e.run("init")
 				}
+				code, told := run(e, "up", "-p", "aws", "-s", "dev", "--yes")
+				if code != 3 || strings.Count(told, "error: ") != 1 || strings.Contains(told, "? ") {
+					t.Errorf("exit code %d:\n%s", code, told)
+				}
+				for _, text := range want {
+					if !strings.Contains(told, text) {
+						t.Errorf("it does not say %q:\n%s", text, told)
+					}
+				}
+				e.checkFolder(files...)
 			}
-			e.checkFolder("config/pulumi/.gitignore", "config/pulumi/Pulumi.stackname.yaml.example", "config/pulumi/environment.example")
 			e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE="+ownPassphrase, "GRAFANA="+ownPassword)
-			code, told = run(e, "up", "-p", "aws", "-s", "dev", "--yes", "--config", "aws:region=us-east-1",
+			code, told := run(e, "up", "-p", "aws", "-s", "dev", "--yes", "--config", "aws:region=us-east-1",
 				"--secret", "prometheus:admin_password=env:GRAFANA", "--generate-secrets")
 			if code != 1 || !strings.Contains(told, "up FAILED") {
 				t.Errorf("it did not come as far as the cloud; exit code %d:\n%s", code, told)
