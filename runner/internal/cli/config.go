@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,11 +55,23 @@ func openConfiguration(o commonOptions) (configuration, error) {
 		return configuration{}, err
 	}
 	c := configuration{
-		root: o.Root, stack: settings.Stack.Text, file: settings.Config, sources: o.Sources, provider: settings.Provider,
+		root: o.Root, stack: settings.Stack.Text, file: hidden(settings.Config), sources: o.Sources, provider: settings.Provider,
 		declared: session.DeclaredKeys(),
 	}
 	c.provider, err = session.RememberedProvider(session.ProviderFile(filepath.Join(o.Root, ".runner"), c.stack), c.stack, settings.Provider)
 	return c, err
+}
+
+// hidden is a stack file whose secrets are not shown, though they may be there in
+// plain text.
+func hidden(file config.StackFile) config.StackFile {
+	file.Entries = slices.Clone(file.Entries)
+	for i, entry := range file.Entries {
+		if _, isSecret := projects.FindSecret(entry.Key); isSecret || projects.CredentialVariable(entry.Key) != "" {
+			file.Entries[i].Value = config.Ciphertext("hidden")
+		}
+	}
+	return file
 }
 
 // key finds a declared key.
@@ -69,18 +82,6 @@ func (c configuration) key(name string) (config.Key, bool) {
 		}
 	}
 	return config.Key{}, false
-}
-
-// secretKey finds the secret that a key names.
-func secretKey(name string) (projects.Secret, bool) {
-	for _, project := range projects.All() {
-		for _, secret := range project.Secrets {
-			if secret.Key == name {
-				return secret, true
-			}
-		}
-	}
-	return projects.Secret{}, false
 }
 
 // planned are the keys that the provider's projects read, and the runner's own;
@@ -107,11 +108,14 @@ func (c configuration) planned() []config.Key {
 
 // check is the error for a key that cannot be one of the configuration.
 func (c configuration) check(name string) error {
-	if secret, ok := secretKey(name); ok {
+	if secret, ok := projects.FindSecret(name); ok {
 		return &failure.Usage{
 			Text: name + " is a secret (" + secret.Doc + "), and secrets are not kept in " + c.file.File,
 			Next: "set it with `runner secrets set " + name + "`",
 		}
+	}
+	if variable := projects.CredentialVariable(name); variable != "" {
+		return &failure.Usage{Text: name + " is a credential, and would be in plain text", Next: "set " + variable + " in " + config.EnvironmentFile}
 	}
 	if name == projects.SimulatedKey {
 		return &failure.Usage{Text: name + " is the runner's own: it tells programs that they are simulated", Next: "use --simulate"}

@@ -86,7 +86,7 @@ func TestConfigGet(t *testing.T) {
 		{"get eks:min_size", "3\n", "", exitDone},
 		{"get nginx:values", "{controller: {replicaCount: 2}}\n", "", exitDone},
 		{"get eks:k8s_version -o json", "{\n  \"key\": \"eks:k8s_version\",\n  \"value\": \"1.36\",\n  \"origin\": \"stack configuration\",\n  \"file\": \"config/pulumi/Pulumi.dev.yaml\",\n  \"line\": 6\n}\n", "", exitDone},
-		{"get myapp:token", "", "error: config/pulumi/Pulumi.dev.yaml:9: myapp:token is encrypted, and is not shown\n", exitConfig},
+		{"get myapp:token", "", "error: config/pulumi/Pulumi.dev.yaml:9: myapp:token is a secret, and is not shown\n", exitConfig},
 		{"get vpc:azs", "", "error: config/pulumi/Pulumi.dev.yaml: vpc:azs is not set and has no default\nhint: set it with `runner config set vpc:azs VALUE -s dev`\n", exitConfig},
 		{"get eks:min_szie", "", "error: eks:min_szie is read by no project; did you mean \"eks:min_size\"?\nhint: `runner config list --all` shows the keys there are\n", exitUsage},
 		{"get", "", "error: which key? `runner config list --all` shows those there are\nhint: see `runner config get --help`\n", exitUsage},
@@ -215,5 +215,36 @@ func TestConfigSetInAReadOnlyFolder(t *testing.T) {
 	d.Dir = root
 	if code := Run(context.Background(), d, strings.Fields("config set eks:min_size 2 -s dev")); code != exitConfig || !strings.Contains(stderr.String(), "permission denied") {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// TestSecretsInTheWrongFile: what is in plain text there is told and refused, and
+// never shown.
+func TestSecretsInTheWrongFile(t *testing.T) {
+	t.Parallel()
+	const file = "config:\n  kubernetes:infra_type: linode\n  linode:token: hunter2hunter2\n  prometheus:admin_password: hunter2hunter2\n"
+	for args, want := range map[string]string{
+		"list":                              "[secret]",
+		"list -o json":                      `"[secret]"`,
+		"get linode:token":                  "linode:token is a secret, and is not shown",
+		"get linode:token -o json":          `"[secret]"`,
+		"explain prometheus:admin_password": "is a secret",
+		"explain linode:token":              "[secret]",
+		"set linode:token other":            "error: linode:token is a credential, and would be in plain text\nhint: set LINODE_TOKEN in config/pulumi/environment\n",
+		"unset linode:token":                "took linode:token away (was [secret])",
+	} {
+		_, stdout, stderr, _ := runConfig(t, file, args)
+		if told := stdout + stderr; !strings.Contains(told, want) || strings.Contains(told, "hunter2") {
+			t.Errorf("%s: %s", args, told)
+		}
+	}
+	for operation, args := range map[string]string{"up": "up -s dev --yes", "a simulated up": "up -s dev --simulate"} {
+		d, _, stderr := testDeps(t)
+		d.Dir = newRoot(t, map[string]string{"Pulumi.dev.yaml": file})
+		code := Run(t.Context(), d, strings.Fields(args))
+		if told := stderr.String(); code != exitConfig || strings.Contains(told, "hunter2") || !strings.Contains(told, "config/pulumi/Pulumi.dev.yaml:3: linode:token is a credential in plain text") ||
+			!strings.Contains(told, "config/pulumi/Pulumi.dev.yaml:4: prometheus:admin_password is a secret, and is not read from here") {
+			t.Errorf("%s: exit code %d: %s", operation, code, told)
+		}
 	}
 }

@@ -47,7 +47,8 @@ func runConfigExplain(d Deps, o commonOptions, name string) error {
 	}
 	key, declared := c.key(name)
 	if !declared {
-		if _, ok := c.file.Lookup(name); !ok {
+		_, isThere := c.file.Lookup(name)
+		if _, isSecret := projects.FindSecret(name); isSecret || !isThere {
 			if err := c.check(name); err != nil {
 				return err
 			}

@@ -171,7 +171,7 @@ func runConfigGet(d Deps, o commonOptions, name string) error {
 	}
 	if _, encrypted := layers[0].Value.(config.Ciphertext); encrypted {
 		return &config.Error{Problems: []config.Problem{{
-			File: c.file.File, Line: layers[0].Origin.Line, Key: name, Text: "is encrypted, and is not shown",
+			File: c.file.File, Line: layers[0].Origin.Line, Key: name, Text: "is a secret, and is not shown",
 		}}}
 	}
 	_, err = fmt.Fprintln(d.Stdout, config.Show(layers[0].Value))

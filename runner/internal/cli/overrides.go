@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
 )
@@ -28,7 +29,7 @@ func parseOverrides(c *cli.Context) ([]config.Change, error) {
 		if !ok || name == "" {
 			return nil, failure.Usagef(c.Command.Name, "%s: %q is not KEY=VALUE", config.OverrideFlag, text)
 		}
-		if secret, ok := secretKey(name); ok {
+		if secret, ok := projects.FindSecret(name); ok {
 			return nil, &failure.Usage{
 				Text: fmt.Sprintf("%s: %s is a secret (%s), and a command line is not", config.OverrideFlag, name, secret.Doc),
 				Next: fmt.Sprintf("use --secret %s=env:NAME, or `runner secrets set %s`", name, name),

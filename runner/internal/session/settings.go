@@ -2,6 +2,7 @@ package session
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mara/config"
@@ -150,8 +151,9 @@ func (s *Session) validate() error {
 	if !s.options.Simulation.On {
 		missing = s.Provider.Missing(file, s.options.Sources)
 	}
-	more := append(s.Provider.Check(file), s.missingSecrets()...)
-	return withProblems(file.Validate(DeclaredKeys(), missing), more)
+	sealed, unsealed := projects.Unsealed(file)
+	more := slices.Concat(unsealed, s.Provider.Check(file), s.missingSecrets())
+	return withProblems(sealed.Validate(DeclaredKeys(), missing), more)
 }
 
 func (s *Session) planKeys() []config.Key {
