@@ -28,6 +28,7 @@ type Key struct {
 	Required  bool     // it has no default and the program cannot do without
 	Variables []string // environment variables that do as well: a provider of Pulumi's reads them when the key is not set
 	Allowed   []string // closed set of values of a string; nil means free
+	Form      Form     // what a string has to look like; "" means any text
 	Min, Max  *int     // bounds of an integer; nil means unbounded
 	Example   string   // shown in documentation and errors
 	Simulated any      // throw-away value a simulation uses when a required key is missing
@@ -71,6 +72,9 @@ func (k Key) validateString(value any) error {
 	}
 	if len(k.Allowed) > 0 && !slices.Contains(k.Allowed, text) {
 		return fmt.Errorf("is %q; allowed: %s", text, strings.Join(k.Allowed, ", "))
+	}
+	if text != "" && !k.Form.fits(text) {
+		return fmt.Errorf("is %q, which is not %s", text, k.Form)
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func CertManager() Project {
 				},
 				issuerKey(),
 				{
-					Name: "certmgr:acme_email", Kind: config.String, Example: "ops@example.com",
+					Name: "certmgr:acme_email", Kind: config.String, Form: config.Email, Example: "ops@example.com",
 					Doc: "address that the certificate authority writes to; needed when certmgr:issuer is acme",
 				},
 				{
@@ -297,7 +297,7 @@ func BankOfAnthos() Project {
 				storageClassKey(),
 				storageSizeKey("bank-of-anthos:storage_size", "size of each database's volume"),
 				{
-					Name: "bank-of-anthos:host", Kind: config.String, Example: "bank.example.com",
+					Name: "bank-of-anthos:host", Kind: config.String, Form: config.Host, Example: "bank.example.com",
 					Doc: "host name of the application; that of the load balancer (of its address, with sslip.io) when not set, localhost on kind",
 				},
 				{

@@ -97,7 +97,7 @@ func LinodeHarbor() Project {
 				Doc: "operating system of the machine: Ubuntu 22.04 or later",
 			},
 			{
-				Name: "harbor:email", Kind: config.String, Example: "admin@example.com",
+				Name: "harbor:email", Kind: config.String, Form: config.Email, Example: "admin@example.com",
 				Doc: "address that the certificate authority warns when the certificate runs out; none when not set",
 			},
 			{

@@ -102,6 +102,8 @@ func limits(key config.Key) string {
 	switch {
 	case len(key.Allowed) > 0:
 		return "Allowed: " + strings.Join(key.Allowed, ", ")
+	case key.Form != "":
+		return "Takes " + string(key.Form)
 	case key.Min != nil && key.Max != nil:
 		return fmt.Sprintf("From %d to %d", *key.Min, *key.Max)
 	case key.Min != nil:

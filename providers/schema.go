@@ -108,5 +108,11 @@ func valueSchemas(key config.Key) []schema {
 	if len(key.Allowed) > 0 {
 		text["enum"] = key.Allowed
 	}
+	switch key.Form {
+	case config.Email:
+		text["format"] = "email"
+	case config.Host:
+		text["format"] = "hostname"
+	}
 	return []schema{text}
 }

@@ -1,7 +1,6 @@
 package harbor
 
 import (
-	"net/mail"
 	"regexp"
 	"strings"
 
@@ -37,9 +36,6 @@ func readConfiguration(cfg *settings.Settings) configuration {
 	// The script installs Ubuntu's packages.
 	if !strings.HasPrefix(wanted.image, "linode/ubuntu") {
 		cfg.Reject("harbor:image", "is %q, which is not an image of Ubuntu", wanted.image)
-	}
-	if _, err := mail.ParseAddress(wanted.email); wanted.email != "" && err != nil {
-		cfg.Reject("harbor:email", "is %q, which is not an address", wanted.email)
 	}
 	for _, key := range wanted.keys {
 		if !keyPattern.MatchString(key) {

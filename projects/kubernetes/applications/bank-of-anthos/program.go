@@ -5,8 +5,6 @@
 package bank
 
 import (
-	"regexp"
-
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -69,9 +67,6 @@ func Program(ctx *pulumi.Context) error {
 	return app.publish(ctx, ingress, frontend)
 }
 
-// hostname is what an Ingress takes for a host: a DNS name, not an address.
-var hostname = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?$`)
-
 // read takes the options from the configuration.
 func read(s *settings.Settings) options {
 	o := options{
@@ -83,9 +78,6 @@ func read(s *settings.Settings) options {
 		loadUsers:     s.Int("bank-of-anthos:load_users"),
 		httpsPort:     s.Int("kind:https_port"),
 		acme:          s.String("certmgr:issuer") == "acme",
-	}
-	if o.host != "" && !hostname.MatchString(o.host) {
-		s.Reject("bank-of-anthos:host", "is %q, not a host name in lower case", o.host)
 	}
 	return o
 }
