@@ -78,5 +78,13 @@ func Late(name string, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
-	return &Error{Text: name + " did not answer in time", Err: err, Next: "check the network and its proxy", Unsure: true}
+	return &Error{Text: name + " did not answer in time", Err: err, Next: checkNetwork, Unsure: true}
+}
+
+const checkNetwork = "check the network and its proxy"
+
+// Garbled is the error for a cloud that could not be reached, or whose answer
+// could not be understood.
+func Garbled(name string, err error, cause string) error {
+	return &Error{Text: name + " gave no answer: " + cause, Err: err, Next: checkNetwork, Unsure: true}
 }

@@ -14,7 +14,10 @@ import (
 // account is whose credentials the provider's cloud sees. Those that it refuses
 // are a problem; a cloud that does not answer may do so later.
 func account(f Facts) Check {
-	return Check{Title: f.Provider + " account", Group: Cloud, Limit: cloud.Patience, Look: func(ctx context.Context) []Finding {
+	limit := cloud.Patience + time.Second // who runs out of patience first says what to do
+	return Check{Title: f.Provider + " account", Group: Cloud, Limit: limit, Look: func(ctx context.Context) []Finding {
+		ctx, cancel := context.WithTimeout(ctx, cloud.Patience)
+		defer cancel()
 		if entry, ok := f.ownCredentials(); ok {
 			return Unseen(fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, f.Config.File, entry.Line))
 		}

@@ -130,7 +130,7 @@ func explain(err error) error {
 		return &cloud.Error{Text: "there are no AWS credentials", Err: err,
 			Next: "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use `aws configure`"}
 	}
-	return &cloud.Error{Text: "AWS gave no answer: " + rootOf(err).Error(), Err: err, Unsure: true}
+	return cloud.Garbled("AWS", err, rootOf(err).Error())
 }
 
 // lacksCredentials says whether a call was never sent: the SDK found no

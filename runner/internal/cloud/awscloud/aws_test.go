@@ -146,8 +146,8 @@ func TestNoAnswer(t *testing.T) {
 		{"in trouble", refuse(503, "ServiceUnavailable", "later"), "AWS refuses: later (ServiceUnavailable)", "", true},
 		{"expired", refuse(403, "ExpiredToken", "expired"), "AWS refuses: expired (ExpiredToken)", "log in again: the credentials have run out", false},
 		{"throttled", refuse(400, "Throttling", "Rate exceeded"), "AWS refuses: Rate exceeded (Throttling)", "try again in a minute", true},
-		{"malformed", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Hello") }, "AWS gave no answer: ", "", true},
-		{"broken off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "AWS gave no answer: ", "", true},
+		{"malformed", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Hello") }, "AWS gave no answer: ", "check the network and its proxy", true},
+		{"broken off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "AWS gave no answer: ", "check the network and its proxy", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

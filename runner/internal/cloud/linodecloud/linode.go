@@ -159,7 +159,7 @@ func explain(ctx context.Context, err error) error {
 	}
 	var refused *linodego.Error
 	if !errors.As(err, &refused) || refused.Code < http.StatusBadRequest {
-		return &cloud.Error{Text: "Linode gave no answer: " + err.Error(), Err: err, Unsure: true}
+		return cloud.Garbled("Linode", err, err.Error())
 	}
 	next := ""
 	switch refused.Code {

@@ -113,7 +113,7 @@ func TestNoAnswer(t *testing.T) {
 		{"malformed", "x", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, "<html>Hello")
-		}, "Linode gave no answer: ", "", true},
+		}, "Linode gave no answer: ", "check the network and its proxy", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
