@@ -86,7 +86,11 @@ func runRepair(ctx context.Context, d Deps, o repairOptions) (err error) {
 		if s.Restored {
 			return nil // that was it, and it has been told
 		}
-		_, err := fmt.Fprintln(d.Stdout, "nothing to repair: no operation was cut off")
+		out := d.Stdout
+		if o.Output == "json" { // a stream without an event
+			out = d.Stderr
+		}
+		_, err := fmt.Fprintln(out, "nothing to repair: no operation was cut off")
 		return err
 	}
 	ids, err := idsOf(o.Import, pending)

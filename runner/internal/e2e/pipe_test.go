@@ -2,7 +2,10 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
+	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"mara/runner/internal/event"
@@ -34,6 +37,43 @@ func TestReaderGoesAway(t *testing.T) {
 		last := decode(t, e.output("show", "--simulate", "-o", "json"))
 		if end := last[len(last)-1]; end.Type != event.RunFinished || end.Result != event.Succeeded {
 			t.Errorf("%s: the run ended with %+v", output, end)
+		}
+	}
+}
+
+// TestOutputIsForOtherPrograms runs the commands that look, and those that find
+// nothing to do, into a pipe: as text without any control sequence, and as JSON
+// with nothing else beside it.
+func TestOutputIsForOtherPrograms(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.env = append(e.env, "TERM=xterm-256color", "COLORTERM=truecolor")
+	e.simulate(0, "up", "-p", "kind")
+	for _, line := range []string{
+		"providers", "plan -p kind", "config list -p kind", "config get kind:workers -p kind", "config explain kind:workers -p kind", "config schema",
+		"doctor -p kind --simulate", "preview --simulate", "refresh --simulate", "drift --simulate", "stacks --simulate", "status --simulate",
+		"outputs --simulate", "secrets list -p kind", "unlock --simulate", "repair --simulate", "history --simulate", "show --simulate",
+		"logs --simulate", "report --simulate", "env -p kind", "schema events", "version", "up --help",
+	} {
+		args := strings.Fields(line)
+		if r := e.run(args...); r.code != 0 || strings.ContainsAny(r.stdout+r.stderr, "\x1b\r") {
+			t.Errorf("%s: exit code %d, or control sequences:\n%q%q", line, r.code, r.stdout, r.stderr)
+		}
+		if line == "up --help" {
+			continue
+		}
+		r := e.run(append(args, "-o", "json")...)
+		documents := json.NewDecoder(strings.NewReader(r.stdout))
+		for {
+			var document any
+			err := documents.Decode(&document)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Errorf("%s: exit code %d, not only JSON (%v):\n%s%s", line, r.code, err, r.stdout, r.stderr)
+				break
+			}
 		}
 	}
 }

@@ -35,8 +35,11 @@ func (p *Page) Show(text string) error {
 	return p.screen.out.err
 }
 
-// Close leaves the text where it stands.
+// Close leaves the text where it stands, without the terminal's own ^C behind it.
 func (p *Page) Close() error {
+	if n := len(p.screen.frame); n > 0 {
+		p.screen.out.write([]byte("\r" + eraseLine + p.screen.frame[n-1]))
+	}
 	p.screen.leave()
 	return p.screen.out.err
 }

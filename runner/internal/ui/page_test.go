@@ -36,6 +36,21 @@ func TestPageStaysInItsPlace(t *testing.T) {
 	}
 }
 
+func TestPageEndsWithoutTheEchoOfAnInterrupt(t *testing.T) {
+	t.Parallel()
+	term := &terminal{width: 20}
+	page := ui.NewPage(term, func() (int, int) { return 20, 5 })
+	if err := page.Show("one\ntwo\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := term.Write([]byte("^C")); err != nil {
+		t.Fatal(err)
+	}
+	if err := page.Close(); err != nil || term.String() != "one\ntwo\n" {
+		t.Errorf("%v, got\n%s", err, term)
+	}
+}
+
 func TestPageTellsWhenNobodyReads(t *testing.T) {
 	t.Parallel()
 	page := ui.NewPage(&closedPipe{writes: 1}, func() (int, int) { return 80, 24 })
