@@ -97,7 +97,7 @@ func execute(ctx context.Context, d Deps, args []string) error {
 		return err
 	}
 	if call.help {
-		_, err := fmt.Fprint(d.Stdout, helpText(all, call.command, call.path))
+		_, err := fmt.Fprint(d.Stdout, fitHelp(helpText(all, call.command, call.path), d.width()))
 		return err
 	}
 	return newApp(d, all).RunContext(ctx, append([]string{name}, call.args...))
