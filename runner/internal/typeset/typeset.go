@@ -10,7 +10,14 @@ import (
 )
 
 // Cells is the width of a text.
-func Cells(text string) int { return ansi.StringWidth(text) }
+func Cells(text string) int {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return ansi.StringWidth(text)
+		}
+	}
+	return len(text) // as most texts are, many times a second
+}
 
 // Cut shortens a text to a width; more stands for what is cut off.
 func Cut(text string, width int, more string) string { return ansi.Truncate(text, width, more) }

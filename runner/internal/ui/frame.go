@@ -23,6 +23,7 @@ type frame struct {
 	now       time.Time
 	width     int // in cells
 	height    int // in lines
+	digits    int // of the numbers of resources
 }
 
 const (
@@ -143,7 +144,7 @@ func (f frame) running(s event.Step) func(*line) {
 		case of > 0:
 			of = max(done, of)
 			f.bar(l, f.barWidth(), float64(done)/float64(of))
-			l.add(fmt.Sprintf("%*d/%-*d  ", f.digits(), done, f.digits(), of), unpainted)
+			l.add(fmt.Sprintf("%*d/%-*d  ", f.digits, done, f.digits, of), unpainted)
 		case done > 0:
 			l.add(fmt.Sprintf("%d done  ", done), unpainted)
 		}
@@ -151,11 +152,11 @@ func (f frame) running(s event.Step) func(*line) {
 	}
 }
 
-// digits is how many the numbers of resources have.
-func (f frame) digits() int {
+// digits is how many the largest of some numbers has.
+func digits(numbers map[string]int) int {
 	most := 0
-	for _, of := range f.resources {
-		most = max(most, of)
+	for _, n := range numbers {
+		most = max(most, n)
 	}
 	return len(strconv.Itoa(most))
 }

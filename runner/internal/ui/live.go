@@ -43,6 +43,7 @@ type LiveOptions struct {
 // hold up whoever else listens to the run.
 type Live struct {
 	o      LiveOptions
+	digits int    // of the numbers of resources
 	screen screen // owned by the painting goroutine, after it by Close
 	stop   chan struct{}
 	ended  chan struct{}
@@ -56,7 +57,7 @@ type Live struct {
 
 // NewLive starts a live view on the terminal w. The caller must Close it.
 func NewLive(w io.Writer, o LiveOptions) *Live {
-	l := &Live{o: o, screen: screen{out: printer{w: w}}, stop: make(chan struct{}), ended: make(chan struct{}), doing: activities{}}
+	l := &Live{o: o, screen: screen{out: printer{w: w}}, digits: digits(o.Resources), stop: make(chan struct{}), ended: make(chan struct{}), doing: activities{}}
 	width, _ := l.size()
 	l.text = NewPlain(&l.above, PlainOptions{Width: width, Colour: o.Colour, Next: o.Next})
 	go l.paintUntilStopped()
@@ -157,7 +158,7 @@ func (l *Live) compose(now time.Time, width, height int) (text string, lines []s
 	return text, frame{
 		summary: s, doing: l.doing, durations: l.o.Durations, resources: l.o.Resources,
 		paint: palette{on: l.o.Colour}, glyphs: newGlyphs(l.o.ASCII),
-		now: now, width: min(width, widest), height: height,
+		now: now, width: min(width, widest), height: height, digits: l.digits,
 	}.render()
 }
 
