@@ -71,8 +71,11 @@ func TestLiveColourGolden(t *testing.T) {
 
 func TestLiveManyProjects(t *testing.T) {
 	t.Parallel()
-	_, frame := ui.Composed(ui.LiveOptions{}, uitest.Wide(500, 10_000), uitest.Began.Add(60*time.Second), 80, 24)
-	expectGolden(t, "live-many-80.txt", frame)
+	events := uitest.Wide(500, 10_000)
+	for _, width := range []int{40, 80, 200} {
+		_, frame := ui.Composed(usual(events), events, uitest.Began.Add(60*time.Second), width, 24)
+		expectGolden(t, fmt.Sprintf("live-many-%d.txt", width), frame)
+	}
 }
 
 // TestLiveBars: a bar always measures what stands behind it.
