@@ -18,6 +18,7 @@ import (
 func TestSessionRefuses(t *testing.T) {
 	t.Parallel()
 	const kind = "config:\n  kubernetes:infra_type: kind\n"
+	eof := func(i *installed) { i.write("stacks.json.fail", "error: EOF\n") }
 	for _, test := range []struct {
 		name, args string
 		files      map[string]string // below config/pulumi; "../../x" is below the root
@@ -46,6 +47,10 @@ func TestSessionRefuses(t *testing.T) {
 			exitConfig, "error: the folder .runner cannot be used: ", nil},
 		{"the backend fails", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json.fail", "error: could not list bucket: no route to host\n") },
 			exitFailed, "error: listing the stacks: could not list bucket: no route to host\n", []string{"stack ls --all --json"}},
+		{"a cut-off file beside a state, for one who looks", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/state/.pulumi/stacks/certmgr/dev.json.attrs": ""}, eof,
+			exitConfig, "error: the state was cut off while it was written, as on a full disk or by a kill: certmgr (", []string{"stack ls --all --json"}},
+		{"and for an operation", "refresh -s dev", map[string]string{"Pulumi.dev.yaml": kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x", "../../.runner/state/.pulumi/stacks/certmgr/dev.json.attrs": ""}, eof,
+			exitFailed, "certmgr: ", []string{"stack ls --all --json", "stack ls --all --json"}},
 		{"nobody is logged in", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) {
 			i.write("stacks.json.fail", "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions\n")
 		}, exitConfig, "error: listing the stacks: nobody is logged in to the backend: set PULUMI_ACCESS_TOKEN, ", []string{"stack ls --all --json"}},
