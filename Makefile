@@ -1,5 +1,5 @@
 # mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
-.PHONY: build tools demo test chaos bench race lint fmt golden e2e e2e-kind verify clean
+.PHONY: build tools demo test chaos bench race lint fmt golden e2e verify
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
@@ -11,7 +11,5 @@ race:   ; scripts/race.sh
 lint:   ; scripts/lint.sh
 fmt:    ; gofmt -w config projects providers runner && go mod tidy && cd scripts/tools && go mod tidy
 golden: ; go test ./providers ./runner/internal/plan ./runner/internal/cli ./runner/internal/event ./runner/internal/ui ./runner/internal/report ./runner/internal/kindprovider -update
-e2e: build tools ; go test -timeout 30m -count=1 ./runner/internal/e2e
-e2e-kind: build tools ; go test -count=1 -v -run 'TestKind|TestDocker' ./runner/internal/e2e
+e2e: build tools ; go test -timeout 30m -count=1 $(if $(RUN),-v -run '$(RUN)') ./runner/internal/e2e
 verify: ; scripts/verify.sh
-clean:  ; rm -rf bin .runner
