@@ -35,12 +35,13 @@ type environment struct {
 	t    *testing.T
 	root string
 	home string
+	temp string
 	env  []string // besides a bare minimum
 }
 
 func newEnvironment(t *testing.T, engine string) *environment {
 	t.Helper()
-	e := &environment{t: t, root: t.TempDir(), home: t.TempDir()}
+	e := &environment{t: t, root: t.TempDir(), home: t.TempDir(), temp: t.TempDir()}
 	if engine == stock {
 		e.env = append(e.env, "RUNNER_PULUMI="+program(t, "pulumi"))
 	}
@@ -77,7 +78,7 @@ func (e *environment) command(args ...string) *exec.Cmd {
 	e.t.Helper()
 	cmd := exec.CommandContext(e.t.Context(), program(e.t, "runner"), args...)
 	cmd.Dir = e.root
-	cmd.Env = append([]string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, e.env...)
+	cmd.Env = append([]string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + e.temp}, e.env...)
 	return cmd
 }
 

@@ -39,6 +39,7 @@ func TestInterrupts(t *testing.T) {
 				if locks, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/state/.pulumi/locks/*/*/*/*.json")); len(locks) > 0 {
 					t.Errorf("locks are left: %v", locks)
 				}
+				e.checkNothingIsLeft()
 				if got := results(e.simulate(0, "up")); got != (event.Results{Succeeded: 14}) {
 					t.Errorf("running again: %+v", got)
 				}

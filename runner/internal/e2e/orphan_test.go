@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestNoProcessIsLeft after runs that end in each way there is. The worker's
+// TestNothingIsLeft after runs that end in each way there is. The worker's
 // environment tells whose it is: HOME is the test's own.
-func TestNoProcessIsLeft(t *testing.T) {
+func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string
@@ -35,8 +35,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 			if r := e.run(args...); r.code != test.code {
 				t.Fatalf("exit code %d, want %d\n%s%s", r.code, test.code, lastLines(r.stdout), r.stderr)
 			}
-			e.checkNoProcess()
-			e.checkNoWorkingCopy()
+			e.checkNothingIsLeft()
 		})
 	}
 }
@@ -95,6 +94,16 @@ func (e *environment) killed(operation string) {
 // farewell is what processes get to end after the runner has. A worker that
 // cancels an operation waits for Pulumi to save its state.
 const farewell = 20 * time.Second
+
+// checkNothingIsLeft of a run but what it is for.
+func (e *environment) checkNothingIsLeft() {
+	e.t.Helper()
+	e.checkNoProcess()
+	e.checkNoWorkingCopy()
+	if left, err := os.ReadDir(e.temp); err != nil || len(left) > 0 {
+		e.t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
 
 // checkNoProcess waits for the end of the test's own processes.
 func (e *environment) checkNoProcess() {

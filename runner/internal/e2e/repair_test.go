@@ -162,3 +162,36 @@ func childrenOf(t *testing.T, cmd *exec.Cmd) []int {
 	}
 	return children
 }
+
+// TestCutOffSidecar: a kill in the middle of saving can leave an empty file
+// beside a state, over which the list of stacks stumbles. Who only looks is told
+// the way out, an operation takes it.
+func TestCutOffSidecar(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
+		e.simulate(0, "up", "-p", "kind", "--only", "+kubeconfig")
+		cutOff := func() (sidecar string) {
+			sidecar = filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/kind-cluster/dev.json.attrs")
+			if err := os.Truncate(sidecar, 0); err != nil {
+				t.Fatal(err)
+			}
+			return sidecar
+		}
+		sidecar := cutOff()
+		r := e.run("status", "--simulate")
+		if r.code != 3 || !strings.Contains(r.stderr, sidecar) || !strings.Contains(r.stderr, "runner repair -s dev --simulate") {
+			t.Errorf("status: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+		r = e.run("repair", "--simulate", "--yes")
+		if r.code != 0 || !strings.Contains(r.stderr, sidecar+" was cut off") {
+			t.Errorf("repair: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+		cutOff()
+		if got := results(e.simulate(0, "up", "--only", "+kubeconfig")); got.Failed > 0 {
+			t.Errorf("up: %+v", got)
+		}
+		if r := e.run("status", "--simulate"); r.code != 0 {
+			t.Errorf("status afterwards: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+	})
+}
