@@ -8,7 +8,7 @@ func aws() layout {
 		cluster:   "aws-eks",
 		registry:  "aws-ecr",
 		questions: awsQuestions(),
-		plugins:   []string{"aws"},
+		plugins:   []Plugin{{Name: "aws", Projects: []string{"aws-vpc", "aws-eks", "aws-ecr", "kic-image-push"}}}, // the last logs in to ECR
 		checks: []Check{
 			{Name: "account", Needed: everyOperation(), Answers: true},
 			// The kubeconfig of EKS asks it for a token.

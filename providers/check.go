@@ -29,11 +29,12 @@ func sharedChecks() []Check {
 }
 
 // NeededFor says which checks an operation on some of the projects needs, by
-// name and in order; for the others that concern it, the value is false.
+// name and in order; for the others that concern it, the value is false. Where
+// there is no project to work on, none is needed.
 func (p Provider) NeededFor(operation string, projects []string) (names []string, needed map[string]bool) {
 	needed = map[string]bool{}
 	for _, check := range p.Checks {
-		about := check.Projects == nil || slices.ContainsFunc(check.Projects, func(name string) bool { return slices.Contains(projects, name) })
+		about := check.Projects == nil && len(projects) > 0 || overlap(check.Projects, projects)
 		isNeeded := slices.Contains(check.Needed, operation)
 		if !about || !isNeeded && !slices.Contains(check.Useful, operation) {
 			continue

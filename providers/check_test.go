@@ -1,7 +1,6 @@
 package providers
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -21,12 +20,13 @@ func TestNeededFor(t *testing.T) {
 		{"aws", "drift", "all", "account aws-cli docker?"},
 		{"aws", "destroy", "aws-vpc", "account"},
 		{"linode", "destroy", "linode-lke", "account"},
+		{"kind", "destroy", "", ""},
 	} {
 		p, err := ByName(test.provider)
 		if err != nil {
 			t.Fatal(err)
 		}
-		projects := []string{test.projects}
+		projects := strings.Fields(test.projects)
 		if test.projects == "all" {
 			projects = nil
 			for _, step := range p.Steps {
@@ -41,6 +41,28 @@ func TestNeededFor(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != test.want {
 			t.Errorf("%s %s %s: got %q, want %q", test.provider, test.operation, test.projects, got, test.want)
+		}
+	}
+}
+
+// TestPluginsFor: only what the projects' programs use is wanted.
+func TestPluginsFor(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ provider, projects, want string }{
+		{"kind", "kind-cluster kubeconfig", "kind"},
+		{"kind", "certmgr", "kubernetes"},
+		{"kind", "", ""},
+		{"aws", "aws-vpc aws-eks", "aws"},
+		{"aws", "kic-image-push", "aws docker"},
+		{"linode", "linode-harbor", "linode kubernetes"},
+		{"linode", "linode-lke kic-image-build certmgr", "linode kubernetes docker"},
+	} {
+		p, err := ByName(test.provider)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(p.PluginsFor(strings.Fields(test.projects)), " "); got != test.want {
+			t.Errorf("%s, %q: plugins %q, want %q", test.provider, test.projects, got, test.want)
 		}
 	}
 }
@@ -62,9 +84,11 @@ func TestChecksFitTheLists(t *testing.T) {
 				}
 			}
 		}
-		for _, plugin := range []string{"kubernetes", "docker", p.Name} {
-			if !slices.Contains(p.Plugins, plugin) {
-				t.Errorf("%s: plugins %s", p.Name, fmt.Sprint(p.Plugins))
+		for _, plugin := range p.Plugins {
+			for _, name := range plugin.Projects {
+				if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == name }) {
+					t.Errorf("%s: the plugin %s is used by %s, which is not in the list", p.Name, plugin.Name, name)
+				}
 			}
 		}
 	}

@@ -10,7 +10,7 @@ func kind() layout {
 		registry:  "kind-registry",
 		questions: kindQuestions(),
 		shipped:   []string{"kind"},
-		plugins:   []string{"kind"},
+		plugins:   []Plugin{{Name: "kind", Projects: []string{"kind-cluster", "kind-registry"}}},
 		checks: []Check{
 			{Name: "kind-runtime", Needed: everyOperation()}, // the cluster itself runs in it
 			{Name: "kind-resources", Needed: []string{"up"}, Useful: []string{"preview"}},

@@ -17,7 +17,7 @@ type layout struct {
 	first       []node              // before the shared list
 	behind      map[string][]node   // put in right behind a shared project
 	after       map[string][]string // further order of shared projects
-	plugins     []string            // besides those of the shared projects
+	plugins     []Plugin            // of its own projects; those of the shared ones come behind
 	checks      []Check             // before those of the shared projects
 	questions   []Question
 }
@@ -61,6 +61,25 @@ func inCluster() []string {
 	}
 }
 
+// sharedPlugins are those of the projects that every provider has.
+func sharedPlugins() []Plugin {
+	return []Plugin{{Name: "kubernetes", Projects: inCluster()}, {Name: "docker", Projects: []string{"kic-image-build", "kic-image-push"}}}
+}
+
+// withPlugins puts two lists of plugins together, each plugin once.
+func withPlugins(own, shared []Plugin) []Plugin {
+	all := slices.Clone(own)
+	for _, plugin := range shared {
+		i := slices.IndexFunc(all, func(p Plugin) bool { return p.Name == plugin.Name })
+		if i < 0 {
+			all = append(all, plugin)
+			continue
+		}
+		all[i].Projects = slices.Concat(all[i].Projects, plugin.Projects)
+	}
+	return all
+}
+
 // nodes is the complete list of the provider, in order.
 func (l layout) nodes() []node {
 	nodes := slices.Clone(l.first)
@@ -75,7 +94,7 @@ func (l layout) nodes() []node {
 // provider fills the names in from the catalogue.
 func (l layout) provider() Provider {
 	p := Provider{Name: l.name, Title: l.title, Local: l.local, ClusterProject: l.cluster, RegistryProject: l.registry, Shipped: l.shipped, Questions: l.questions}
-	p.Plugins = append(slices.Clone(l.plugins), "kubernetes", "docker")
+	p.Plugins = withPlugins(l.plugins, sharedPlugins())
 	p.Checks = append(slices.Clone(l.checks), sharedChecks()...)
 	for _, n := range l.nodes() {
 		project, ok := projects.ByName(n.name)

@@ -11,8 +11,11 @@ func linode() layout {
 		registry:  "linode-harbor",
 		questions: linodeQuestions(),
 		first:     []node{{name: "linode-lke"}},
-		plugins:   []string{"linode"},
-		checks:    []Check{{Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: everyOperation(), Answers: true}},
+		plugins: []Plugin{
+			{Name: "linode", Projects: []string{"linode-lke", "linode-harbor"}},
+			{Name: "kubernetes", Projects: []string{"linode-harbor", "linode-registry-credentials"}},
+		},
+		checks: []Check{{Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: everyOperation(), Answers: true}},
 		behind: map[string][]node{
 			"secrets":         {{name: "linode-harbor", reads: []string{"kubeconfig", "secrets"}}},
 			"kic-image-build": {{name: "linode-harbor-configuration", reads: []string{"linode-harbor"}}},

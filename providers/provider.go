@@ -8,6 +8,7 @@ package providers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mara/config"
@@ -23,7 +24,7 @@ type Provider struct {
 	ClusterProject  string   // exports the kubeconfig
 	RegistryProject string   // exports the address of the registry
 	Steps           []Step   // in the order of a run
-	Plugins         []string // resource plugins of Pulumi's that its projects use
+	Plugins         []Plugin // of Pulumi's, that its projects use
 	Checks          []Check  // what has to be right before an operation
 	Questions       []Question
 	Shipped         []string // those of them that come with the runner: Pulumi cannot download them
@@ -35,6 +36,28 @@ type Step struct {
 	Project projects.Project
 	Reads   []string // stack references
 	After   []string // order only
+}
+
+// Plugin is a resource plugin of Pulumi's, and the projects whose programs use it.
+type Plugin struct {
+	Name     string
+	Projects []string
+}
+
+// PluginsFor names the plugins that some of the projects use, in order.
+func (p Provider) PluginsFor(projects []string) []string {
+	var names []string
+	for _, plugin := range p.Plugins {
+		if overlap(plugin.Projects, projects) {
+			names = append(names, plugin.Name)
+		}
+	}
+	return names
+}
+
+// overlap reports whether two lists have something in common.
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
 // All lists the providers.

@@ -85,11 +85,10 @@ func runDoctor(ctx context.Context, d Deps, o doctorOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Session.Close()) }()
-	report, err := preflight.Run(ctx, e.Checks(ctx))
+	report, err := e.Look(ctx)
 	if err != nil {
 		return err
 	}
-	report = report.Masked(e.Session.Masker.Mask)
 	if o.Output == "json" {
 		err = writeJSON(d.Stdout, document(e, report))
 	} else {

@@ -39,6 +39,9 @@ func findResult(document preflight.Document, name string) preflight.Result {
 	return document.Checks[i]
 }
 
+// noDocker takes docker off the PATH.
+func noDocker(_ *testing.T, _ string, i *installed) { _ = os.Remove(filepath.Join(i.folder, "docker")) }
+
 // TestDoctorReportsEverything: each way an environment can be wrong makes a
 // problem of the check that is about it, and what can be looked at all the same
 // is looked at.
@@ -101,8 +104,20 @@ func TestDoctorReportsEverything(t *testing.T) {
 			}
 			writeFile(t, filepath.Join(root, ".runner"), "")
 		}, exitConfig, "disk", preflight.Problem, "the folder of the runner's files, "},
-		{"no docker", "destroy", nil, func(_ *testing.T, _ string, i *installed) { _ = os.Remove(filepath.Join(i.folder, "docker")) },
-			exitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
+		{"no docker", "", nil, noDocker, exitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
+		{"no docker, and something to destroy", "destroy", nil, func(t *testing.T, root string, i *installed) {
+			noDocker(t, root, i)
+			i.stacks(map[string]int{"kic-image-push": 1})
+		}, exitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
+		{"no docker, and nothing to destroy", "destroy", nil, noDocker, exitDone, "docker", preflight.Skipped, "nothing is deployed that needs it"},
+		{"no docker, and nothing selected that needs it", "--only kubeconfig -p aws", map[string]string{
+			"Pulumi.dev.yaml": "config: {kubernetes:infra_type: aws, aws:region: us-west-2}",
+		}, func(t *testing.T, root string, i *installed) {
+			noDocker(t, root, i)
+			_ = os.Remove(filepath.Join(i.folder, "pulumi-resource-kubernetes"))
+		}, exitDone, "settings", preflight.OK, "stack dev"},
+		{"both files broken", "", map[string]string{"environment": "PULUMI_STACK=dev\nB", "Pulumi.dev.yaml": "config: ["}, nil,
+			exitConfig, "configuration", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:1: is not valid YAML"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

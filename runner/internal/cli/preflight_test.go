@@ -21,29 +21,38 @@ func TestOperationsLookFirst(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, args, config string
+		deployed           string // projects
 		prepare            func(i *installed)
 		code               int
 		stderr             string // the start
 	}{
-		{"one problem", "destroy --yes", kind, noDocker, exitConfig,
+		{"one problem", "destroy --yes", kind, "kind-cluster kic-image-build", noDocker, exitConfig,
 			"error: Docker: its daemon does not answer: no daemon\nhint: start Docker, or set DOCKER_HOST to a daemon that runs\n"},
-		{"many", "destroy --yes", kind, func(i *installed) { noDocker(i); noPlugins(i) }, exitConfig,
+		{"many", "destroy --yes", kind, "kind-cluster kic-image-build certmgr", func(i *installed) { noDocker(i); noPlugins(i) }, exitConfig,
 			"error: 3 problems are in the way of destroy:\n  plugins: pulumi-resource-kind is neither beside the runner nor on PATH\n    -> install it beside"},
-		{"and those of the configuration", "destroy --yes", kind + "  kind:nodez: 1\n", noDocker, exitConfig,
+		{"not of what is not there any more", "destroy --yes", kind, "certmgr", func(i *installed) { noDocker(i); noPlugins(i) }, exitConfig,
+			"error: 2 problems are in the way of destroy:\n  plugins: pulumi-resource-kubernetes is neither beside the runner nor on PATH"},
+		{"not where there is nothing to destroy", "destroy --yes", kind, "", func(i *installed) { noDocker(i); noPlugins(i) }, exitDone, ""},
+		{"not where there is nothing to refresh", "refresh", kind, "", noDocker, exitDone, ""},
+		{"and those of the configuration", "destroy --yes", kind + "  kind:nodez: 1\n", "certmgr", noDocker, exitConfig,
 			"error: 2 problems are in the way of destroy:\n  configuration: config/pulumi/Pulumi.dev.yaml:3: kind:nodez"},
-		{"not of the projects that are left out", "destroy --yes --only certmgr", aws + "  runner:protect: true\n", noDocker, exitConfig,
+		{"not of the projects that are left out", "destroy --yes --only certmgr", aws + "  runner:protect: true\n", "certmgr", noDocker, exitConfig,
 			"error: config/pulumi/Pulumi.dev.yaml:4: runner:protect protects this environment"},
-		{"not of a simulation", "repair --yes --simulate", kind, noDocker, exitDone, ""},
-		{"nobody to ask comes first", "destroy", kind, noDocker, exitUsage, "error: destroy needs a confirmation"},
-		{"repair looks, too", "repair --yes", kind, noDocker, exitConfig, "error: container runtime: docker info: no daemon"},
-		{"before secrets are made", "up --yes --generate-secrets", kind, noDocker, exitConfig, "error: Docker: its daemon does not answer"},
-		{"a warning only", "repair --yes", aws, noDocker, exitDone, ""},
+		{"not of a simulation", "repair --yes --simulate", kind, "certmgr", noDocker, exitDone, ""},
+		{"nobody to ask comes first", "destroy", kind, "certmgr", noDocker, exitUsage, "error: destroy needs a confirmation"},
+		{"repair looks, too", "repair --yes", kind, "certmgr", noDocker, exitConfig, "error: container runtime: docker info: no daemon"},
+		{"before secrets are made", "up --yes --generate-secrets", kind, "certmgr", noDocker, exitConfig, "error: Docker: its daemon does not answer"},
+		{"a warning only", "repair --yes", aws, "certmgr", noDocker, exitDone, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n", "Pulumi.dev.yaml": test.config}), newInstalled(t)
 			deployed(t, root)
-			i.stacks(map[string]int{"certmgr": 3})
+			there := map[string]int{}
+			for _, project := range strings.Fields(test.deployed) {
+				there[project] = 3
+			}
+			i.stacks(there)
 			d, _, stderr := installedDeps(t, root, i)
 			test.prepare(i)
 			code := Run(context.Background(), d, strings.Fields(test.args))

@@ -47,6 +47,24 @@ func (r Report) Only(status Status) Report {
 	return only
 }
 
+// Replace puts what a second look has found in the place of the results with
+// these names. Those that the second look has left out are skipped, because of
+// what is given.
+func (r Report) Replace(names []string, again Report, because string) Report {
+	replaced := Report{Results: slices.Clone(r.Results)}
+	for i, result := range replaced.Results {
+		second := slices.IndexFunc(again.Results, func(other Result) bool { return other.Name == result.Name })
+		switch {
+		case !slices.Contains(names, result.Name):
+		case second >= 0:
+			replaced.Results[i] = again.Results[second]
+		default:
+			replaced.Results[i].Status, replaced.Results[i].Findings = Skipped, Unseen(because)
+		}
+	}
+	return replaced
+}
+
 // Masked is the report with every text changed by mask.
 func (r Report) Masked(mask func(string) string) Report {
 	masked := Report{Results: slices.Clone(r.Results)}

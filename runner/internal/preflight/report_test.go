@@ -55,6 +55,23 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+// TestReplace: a second look has the last word about what it is about.
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	result := func(name string, findings []Finding) Result {
+		return Result{Name: name, Status: findings[0].Status, Findings: findings}
+	}
+	first := Report{Results: []Result{result("disk", Bad("full", "")), result("docker", Bad("broken", "")), result("ports", Bad("taken", ""))}}
+	second := Report{Results: []Result{result("docker", Good("27"))}}
+	want := Report{Results: []Result{result("disk", Bad("full", "")), result("docker", Good("27")), result("ports", Unseen("nobody needs it"))}}
+	if diff := cmp.Diff(want, first.Replace([]string{"docker", "ports"}, second, "nobody needs it")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if first.Status() != Problem || first.Results[1].Status != Problem {
+		t.Error("the first report has changed")
+	}
+}
+
 func TestMasked(t *testing.T) {
 	t.Parallel()
 	r := report()

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,12 +26,9 @@ import (
 func (s *Session) startChecks(ctx context.Context) (wait func() error) {
 	checks := []preflight.Check{s.disk()}
 	selected, err := plan.Select(s.Plan, s.options.Secrets.Selection)
+	look := machineLook{deps: s.deps, provider: s.Provider, projects: selected.Names(), facts: s.facts(s.options.Lock.Operation, maps.Clone(s.Env))}
 	if err == nil && !s.options.Simulation.On { // a selection that is wrong is refused elsewhere
-		facts := preflight.Facts{
-			Operation: s.options.Lock.Operation, Stack: s.Settings.Stack.Text, Env: maps.Clone(s.Env), Config: s.Settings.Config,
-			Clouds: s.deps.CloudClients,
-		}
-		checks = append(checks, machineChecks(s.deps, s.Provider, selected, facts)...)
+		checks = append(checks, look.checks()...)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -45,6 +43,10 @@ func (s *Session) startChecks(ctx context.Context) (wait func() error) {
 		<-done
 		if stopped != nil {
 			return stopped
+		}
+		report, err := s.pardon(ctx, look, report)
+		if err != nil {
+			return err
 		}
 		return s.takeChecks(report.Masked(s.Masker.Mask))
 	})
@@ -72,6 +74,26 @@ func LookFirst(ctx context.Context, d Deps, o Options, p providers.Provider, fil
 	return &ProblemsError{problems: report.Only(preflight.Problem), operation: o.Lock.Operation}
 }
 
+// facts is what checks need to know about the environment.
+func (s *Session) facts(operation string, env map[string]string) preflight.Facts {
+	return preflight.Facts{
+		Operation: operation, Stack: s.Settings.Stack.Text, Env: env, Config: s.Settings.Config,
+		Clouds: s.deps.CloudClients, Probes: s.deps.Probes,
+	}
+}
+
+// pardon looks again where an operation on what is deployed has problems, once
+// that is known: what concerns only the other projects is not in its way.
+func (s *Session) pardon(ctx context.Context, look machineLook, report preflight.Report) (preflight.Report, error) {
+	if report.Status() != preflight.Problem || NeedsSecrets(look.facts.Operation) || s.Stacks == nil {
+		return report, nil
+	}
+	all := look.names()
+	look.projects = slices.DeleteFunc(slices.Clone(look.projects), func(name string) bool { return !s.IsDeployed(name) })
+	again, err := preflight.Run(ctx, look.checks())
+	return report.Replace(all, again, "nothing is deployed that needs it"), err
+}
+
 // takeChecks makes warnings and an error of what checks have found.
 func (s *Session) takeChecks(report preflight.Report) error {
 	for _, result := range report.Only(preflight.Warning).Results {
@@ -96,11 +118,11 @@ func allProblems(ctx context.Context, d Deps, o Options, err error) error {
 	if examined != nil || e.unresolved != nil {
 		return err
 	}
-	report, examined := preflight.Run(ctx, e.Checks(ctx))
+	report, examined := e.Look(ctx)
 	if closed := e.Session.Close(); closed != nil || examined != nil {
 		return err
 	}
-	problems := report.Masked(e.Session.Masker.Mask).Only(preflight.Problem)
+	problems := report.Only(preflight.Problem)
 	if problems.Counts()[preflight.Problem] <= numberOf(err) {
 		return err
 	}
@@ -188,30 +210,43 @@ func (s *Session) disk() preflight.Check {
 	return preflight.Disk(folders)
 }
 
-// machineChecks are those that look at this machine and at clouds, for a
-// provider's operation on the projects of a plan.
-func machineChecks(d Deps, provider providers.Provider, p plan.Plan, facts preflight.Facts) []preflight.Check {
-	if provider.Name == "" {
-		return nil
-	}
-	facts.Probes = d.Probes
-	return append(
-		[]preflight.Check{preflight.Plugins(pluginOptions(d, provider, facts))},
-		preflight.ForProvider(provider, p.Names(), facts)...,
-	)
+// machineLook is a look at this machine and at clouds, for a provider's operation
+// on some of its projects.
+type machineLook struct {
+	deps     Deps
+	provider providers.Provider
+	projects []string
+	facts    preflight.Facts
 }
 
-func pluginOptions(d Deps, provider providers.Provider, facts preflight.Facts) preflight.PluginOptions {
-	o := preflight.PluginOptions{Env: facts.Env}
-	versions := map[string]string{}
-	if d.Plugins != nil {
-		versions = d.Plugins()
+func (l machineLook) checks() []preflight.Check {
+	checks := preflight.ForProvider(l.provider, l.projects, l.facts)
+	if plugins := l.plugins(); len(plugins.Wanted) > 0 {
+		checks = append([]preflight.Check{preflight.Plugins(plugins)}, checks...)
 	}
-	for _, name := range provider.Plugins {
+	return checks
+}
+
+// names are those of the checks.
+func (l machineLook) names() []string {
+	var names []string
+	for _, check := range l.checks() {
+		names = append(names, check.Name)
+	}
+	return names
+}
+
+func (l machineLook) plugins() preflight.PluginOptions {
+	o := preflight.PluginOptions{Env: l.facts.Env}
+	versions := map[string]string{}
+	if l.deps.Plugins != nil {
+		versions = l.deps.Plugins()
+	}
+	for _, name := range l.provider.PluginsFor(l.projects) {
 		o.Wanted = append(o.Wanted, preflight.Plugin{Name: name, Version: versions[name]})
 	}
-	if len(d.Engines) > 0 {
-		o.Beside = filepath.Dir(d.Engines[0])
+	if len(l.deps.Engines) > 0 {
+		o.Beside = filepath.Dir(l.deps.Engines[0])
 	}
 	return o
 }

@@ -94,10 +94,23 @@ func (e *Examination) realChecks() []preflight.Check {
 		checks = append(checks, preflight.Check{Name: "secrets", Title: "secrets", Group: preflight.Environment, Look: e.resolved(e.secrets)})
 	}
 	checks = append(checks, preflight.Check{Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Look: e.resolved(e.passphrase)})
-	return append(checks, machineChecks(e.Session.deps, e.Provider, e.plan, preflight.Facts{
-		Operation: e.Options.Operation, Stack: e.Session.Settings.Stack.Text, Env: e.environ(), Config: e.Session.Settings.Config,
-		Clouds: e.Session.deps.CloudClients,
-	})...)
+	return append(checks, e.machine().checks()...)
+}
+
+// machine is the look at this machine and at clouds.
+func (e *Examination) machine() machineLook {
+	return machineLook{
+		deps: e.Session.deps, provider: e.Provider, projects: e.plan.Names(), facts: e.Session.facts(e.Options.Operation, e.environ()),
+	}
+}
+
+// Look looks at everything; what it has found hides secrets.
+func (e *Examination) Look(ctx context.Context) (preflight.Report, error) {
+	report, err := preflight.Run(ctx, e.Checks(ctx))
+	if err == nil {
+		report, err = e.Session.pardon(ctx, e.machine(), report)
+	}
+	return report.Masked(e.Session.Masker.Mask), err
 }
 
 // resolved is a look at something that is known only with the settings.

@@ -111,7 +111,8 @@ func (s *Session) open(ctx context.Context, why Need) error {
 	if err != nil {
 		return err
 	}
-	if s.options.Interactive || s.options.Secrets.Generate || len(s.options.Secrets.Given) > 0 { // nothing is asked or kept for what cannot go well
+	keeps := s.options.Interactive || s.options.Secrets.Generate || len(s.options.Secrets.Given) > 0
+	if keeps && NeedsSecrets(s.options.Lock.Operation) { // nothing is asked or kept for what cannot go well
 		if err := checked(); err != nil {
 			return err
 		}
