@@ -97,18 +97,18 @@ func TestDoctorAsksTheCloud(t *testing.T) {
 			}
 			e.write("config/pulumi/environment", "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n")
 			e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: "+tt.provider+"\n  aws:region: us-east-1\n")
-			found, code := e.findings("destroy")
+			found, code := e.findings("up") // a destroy of nothing asks no cloud
 			account := found["account"]
 			if account.Status != tt.status || len(account.Findings) != 1 || !strings.HasPrefix(account.Findings[0].Text, tt.text) ||
-				!strings.HasPrefix(account.Findings[0].Remedy, tt.remedy) || (code == 3) != (tt.status == preflight.Problem) {
+				!strings.HasPrefix(account.Findings[0].Remedy, tt.remedy) || tt.status == preflight.Problem && code != 3 {
 				t.Errorf("exit code %d: %+v", code, account)
 			}
 			if tt.status != preflight.Problem {
 				return
 			}
-			r := e.run("destroy", "--yes")
+			r := e.run("up", "--yes")
 			if r.code != 3 || strings.Count(r.stderr, "error: ") != 1 || !strings.Contains(r.stderr, tt.text) || !strings.Contains(r.stderr, tt.remedy) {
-				t.Errorf("destroy: exit code %d: %s", r.code, r.stderr)
+				t.Errorf("up: exit code %d: %s", r.code, r.stderr)
 			}
 			searchFor(t, map[string]string{"the key": awsKey, "the token": linodeToken}, map[string][]byte{"the message": []byte(r.stdout + r.stderr)})
 		})

@@ -172,7 +172,7 @@ func TestCutOffSidecar(t *testing.T) {
 		e.simulate(0, "up", "-p", "kind", "--only", "+kubeconfig")
 		cutOff := func() (sidecar string) {
 			sidecar = filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/kind-cluster/dev.json.attrs")
-			if err := os.Truncate(sidecar, 0); err != nil {
+			if err := os.WriteFile(sidecar, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			return sidecar
