@@ -182,7 +182,7 @@ func (s *Session) listStacks(ctx context.Context, options stacks.Options, why Ne
 		return err
 	}
 	harmless := onlySidecars(broken)
-	if !s.options.Restore && !(harmless && why == ToOperate) {
+	if !s.options.Restore && (!harmless || why != ToOperate) {
 		return &BrokenStatesError{broken: broken, repair: s.CommandLine("repair")}
 	}
 	if err := s.restoreStates(s.deps.Stderr, broken); err != nil {
