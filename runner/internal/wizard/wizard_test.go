@@ -201,29 +201,29 @@ func TestWrongAnswers(t *testing.T) {
 		q := providers.Question{Key: "eks:min_size"}
 		p, _ := providers.ByName("aws")
 		p.Questions = []providers.Question{q}
-		err := check(t, p, "", answer)
+		err := check(t, p, answer)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}
 	p, _ := providers.ByName("linode")
 	p.Questions = []providers.Question{{Key: "harbor:email"}}
-	if err := check(t, p, "", "ann"); err == nil || !strings.Contains(err.Error(), "not an e-mail address") || check(t, p, "", "") != nil {
+	if err := check(t, p, "ann"); err == nil || !strings.Contains(err.Error(), "not an e-mail address") || check(t, p, "") != nil {
 		t.Errorf("an address that is none: %v", err)
 	}
 	p, _ = providers.ByName("aws")
 	p.Questions = []providers.Question{{Key: "eks:desired_capacity", AtLeast: "eks:min_size", AtMost: "eks:max_size"}}
 	for answer, want := range map[string]string{"2": "may not be less than eks:min_size (3)", "7": "may not be more than eks:max_size (6)"} {
-		if err := check(t, p, "", answer); err == nil || !strings.Contains(err.Error(), want) {
+		if err := check(t, p, answer); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}
 }
 
 // check is what the first question says about an answer.
-func check(t *testing.T, p providers.Provider, content, answer string) error {
+func check(t *testing.T, p providers.Provider, answer string) error {
 	t.Helper()
-	file, err := config.ParseStack("f", []byte(content))
+	file, err := config.ParseStack("f", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
