@@ -14,6 +14,7 @@ import (
 
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
 )
 
 func pulumiCommand(d Deps) *cli.Command {
@@ -79,7 +80,7 @@ func runPulumi(ctx context.Context, d Deps, o pulumiOptions) (err error) {
 		args = slices.Insert(slices.Clone(args), at, "--client="+host)
 	}
 	command := exec.Command(path, args...)
-	command.Dir, command.Env = dir, session.Environ(s.Env)
+	command.Dir, command.Env = dir, stacks.Environ(s.Env)
 	command.Stdin, command.Stdout, command.Stderr = d.Stdin, direct(d.Stdout), d.Stderr
 	return passThrough(ctx, d, command)
 }

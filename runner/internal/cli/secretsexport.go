@@ -13,6 +13,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
+	"mara/runner/internal/typeset"
 )
 
 func secretsExportCommand(d Deps) *cli.Command {
@@ -62,7 +63,7 @@ func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session.
 	if o.Output == "json" {
 		return writeJSON(d.Stdout, secretsChange{Stack: s.Settings.Stack.Text, File: path, Keys: keys})
 	}
-	_, err = fmt.Fprintf(d.Stdout, "wrote %s to %s, in plain text\n", session.SecretCount(len(values)), shownPath(d, path))
+	_, err = fmt.Fprintf(d.Stdout, "wrote %s to %s, in plain text\n", typeset.Counted(len(values), "secret"), shownPath(d, path))
 	return err
 }
 

@@ -54,11 +54,7 @@ func renderTree(p Plan, width int) string {
 }
 
 func treeTitle(p Plan) string {
-	count := fmt.Sprintf("%d projects", len(p.Steps))
-	if len(p.Steps) == 1 {
-		count = "1 project"
-	}
-	return fmt.Sprintf("%s (%s): %s, in the order of %s", p.Provider, p.Title, count, p.operation())
+	return fmt.Sprintf("%s (%s): %s, in the order of %s", p.Provider, p.Title, typeset.Counted(len(p.Steps), "project"), p.operation())
 }
 
 // phaseRemark marks the first group of a phase.

@@ -76,13 +76,10 @@ func (r Report) Sum() string {
 }
 
 func plural(n int, word string) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no " + word + "s"
-	case 1:
-		return "1 " + word
 	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return typeset.Counted(n, word)
 }
 
 func (s Style) paint(status Status, text string) string {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
@@ -94,7 +92,7 @@ func FindEngine(d Deps, installed string) (FoundEngine, error) {
 	if path, err := exec.LookPath("pulumi"); err == nil {
 		return FoundEngine{Path: path}, nil
 	}
-	return FoundEngine{}, fmt.Errorf("there is no engine: neither %s nor a pulumi on PATH; install mara-engine beside runner, or set RUNNER_ENGINE", filepath.Base(engineName))
+	return FoundEngine{}, fmt.Errorf("there is no engine: neither %s nor a pulumi on PATH; install mara-engine beside runner, or set RUNNER_ENGINE", engineName)
 }
 
 // engineName is the file name of the embedded engine.
@@ -115,14 +113,4 @@ func killWith(d Deps, e engine) (stop func()) {
 		}
 	}()
 	return func() { close(done) }
-}
-
-// Environ is a map of variables as a process takes them.
-func Environ(variables map[string]string) []string {
-	var entries []string
-	for name, value := range variables {
-		entries = append(entries, name+"="+value)
-	}
-	slices.Sort(entries)
-	return entries
 }

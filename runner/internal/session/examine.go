@@ -15,6 +15,8 @@ import (
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
+	"mara/runner/internal/stacks"
+	"mara/runner/internal/typeset"
 )
 
 // ExamineOptions say what to look at.
@@ -153,7 +155,7 @@ func (e *Examination) environmentFile(context.Context) []preflight.Finding {
 	case len(variables) == 0:
 		return preflight.Good(config.EnvironmentFile + " sets nothing")
 	}
-	return preflight.Good(fmt.Sprintf("%s sets %s", config.EnvironmentFile, counted(len(variables), "variable")))
+	return preflight.Good(fmt.Sprintf("%s sets %s", config.EnvironmentFile, typeset.Counted(len(variables), "variable")))
 }
 
 func (e *Examination) settings(context.Context) []preflight.Finding {
@@ -179,7 +181,7 @@ func (e *Examination) configuration(context.Context) []preflight.Finding {
 	if !file.Exists {
 		return preflight.Good("there is no " + file.File + "; defaults are used")
 	}
-	return preflight.Good(fmt.Sprintf("%s has %s, all right", file.File, counted(len(file.Entries), "key")))
+	return preflight.Good(fmt.Sprintf("%s has %s, all right", file.File, typeset.Counted(len(file.Entries), "key")))
 }
 
 // secrets looks which values are missing. Up asks for them or, told to, makes
@@ -231,7 +233,7 @@ func (e *Examination) engine(start func() (engine, error)) preflight.Look {
 		if err != nil {
 			return findings(err)
 		}
-		stdout, stderr, _, err := running.Run(ctx, os.TempDir(), nil, nil, nil, Environ(e.environ()), "version")
+		stdout, stderr, _, err := running.Run(ctx, os.TempDir(), nil, nil, nil, stacks.Environ(e.environ()), "version")
 		if err != nil {
 			return preflight.Bad(fmt.Sprintf("it does not run: %v %s", err, strings.TrimSpace(stderr)), "install it anew")
 		}
@@ -266,11 +268,4 @@ func findings(err error) []preflight.Finding {
 		remedy = next.NextStep()
 	}
 	return preflight.Bad(err.Error(), remedy)
-}
-
-func counted(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

@@ -11,18 +11,13 @@ import (
 // workFolder is a folder of this session's own for working copies. Only those
 // that change something keep it below the root, which others may not write to.
 func (s *Session) workFolder(why Need) (string, error) {
-	parent := os.TempDir()
+	parent, own := os.TempDir(), "@"+s.Provider.Name+"-"+s.Settings.Stack.Text
 	if why == ToOperate {
 		parent = filepath.Join(s.Folder, "work")
 		if err := os.MkdirAll(parent, 0o700); err != nil {
 			return "", s.FolderError(err)
 		}
-	}
-	if why == ToOperate {
 		s.ignoreInGit()
-	}
-	own := "@" + s.Provider.Name + "-" + s.Settings.Stack.Text
-	if why == ToOperate {
 		if err := removeStale(parent, own); err != nil {
 			return "", s.FolderError(err)
 		}

@@ -64,15 +64,7 @@ func (s *Session) lackingSecrets(o SecretOptions) []lack {
 // be made is refused elsewhere.
 func (s *Session) selects(selection plan.Selection, project string) bool {
 	selected, err := plan.Select(s.Plan, selection)
-	if err != nil {
-		return false
-	}
-	for _, step := range selected.Steps {
-		if step.Project.Name == project {
-			return true
-		}
-	}
-	return false
+	return err == nil && slices.Contains(selected.Names(), project)
 }
 
 // problem says how to give the secret.

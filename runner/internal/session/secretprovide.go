@@ -10,6 +10,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/typeset"
 )
 
 // provideSecrets asks for what is missing: the passphrase, and the secrets that
@@ -49,7 +50,7 @@ func (s *Session) provideSecrets(ctx context.Context, why Need) error {
 	if err := s.StoreSecrets(ctx, sealer, values); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.deps.Stderr, "kept %s in %s, encrypted\n", SecretCount(len(values)), s.Settings.Secrets.File)
+	fmt.Fprintf(s.deps.Stderr, "kept %s in %s, encrypted\n", typeset.Counted(len(values), "secret"), s.Settings.Secrets.File)
 	return nil
 }
 
@@ -111,12 +112,4 @@ func (s *Session) fillSecrets(ctx context.Context, lacks []lack) (map[string]str
 		values[lack.secret.Key] = value
 	}
 	return values, nil
-}
-
-// SecretCount counts secrets in words.
-func SecretCount(n int) string {
-	if n == 1 {
-		return "1 secret"
-	}
-	return fmt.Sprintf("%d secrets", n)
 }

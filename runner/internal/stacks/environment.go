@@ -189,7 +189,7 @@ func (e *Environment) qualified(project string) string {
 // run runs one Pulumi command outside the Automation API and returns what it
 // wrote to stdout.
 func (e *Environment) run(ctx context.Context, dir string, args ...string) (string, error) {
-	stdout, stderr, _, err := e.options.Command.Run(ctx, dir, nil, nil, nil, environ(e.options.Env), args...)
+	stdout, stderr, _, err := e.options.Command.Run(ctx, dir, nil, nil, nil, Environ(e.options.Env), args...)
 	if err != nil && ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
@@ -199,7 +199,8 @@ func (e *Environment) run(ctx context.Context, dir string, args ...string) (stri
 	return stdout, nil
 }
 
-func environ(variables map[string]string) []string {
+// Environ is a map of variables as a process takes them.
+func Environ(variables map[string]string) []string {
 	env := make([]string, 0, len(variables))
 	for name, value := range variables {
 		env = append(env, name+"="+value)

@@ -136,7 +136,7 @@ func (e *Environment) Reencrypt(ctx context.Context, project string, to Encrypti
 func (e *Environment) restore(ctx context.Context, dir, project string, env map[string]string, state []byte) error {
 	merged := maps.Clone(e.options.Env)
 	maps.Copy(merged, env)
-	_, stderr, _, err := e.options.Command.Run(ctx, dir, bytes.NewReader(state), nil, nil, environ(merged), "stack", "import", "--stack", e.qualified(project))
+	_, stderr, _, err := e.options.Command.Run(ctx, dir, bytes.NewReader(state), nil, nil, Environ(merged), "stack", "import", "--stack", e.qualified(project))
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -4,6 +4,7 @@
 package typeset
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -67,4 +68,12 @@ func Wrap(line string, width, indent int) string {
 		used += n
 	}
 	return b.String()
+}
+
+// Counted is a number of things with its word: "1 project", "2 projects".
+func Counted(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }

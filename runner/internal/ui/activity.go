@@ -85,7 +85,7 @@ func (a *activity) text(verb bool) string {
 		text = doing(a.active[0].action) + " " + text
 	}
 	if n := len(a.active) - 1; n > 0 {
-		text += ", " + plural(n, "more", "more")
+		text += fmt.Sprintf(", %d more", n)
 	}
 	return text
 }

@@ -120,7 +120,7 @@ func (e ending) totals() string {
 		text += fmt.Sprintf("; %d left out", n)
 	}
 	if n := len(s.Warnings); n > 0 {
-		text += "; " + plural(n, "warning", "warnings")
+		text += "; " + typeset.Counted(n, "warning")
 	}
 	if s.Simulated {
 		text += " " + mark

@@ -97,7 +97,7 @@ func (f frame) stopping() (doing, next string) {
 	waiting := s.Running()
 	who := names(waiting)
 	if len(waiting) > 3 || typeset.Cells(who) > f.width/3 {
-		who = plural(len(waiting), "project", "projects")
+		who = typeset.Counted(len(waiting), "project")
 	}
 	switch {
 	case s.Stopping == "" && f.width < narrow:

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -66,7 +67,7 @@ func (p *Plain) stillRunning(running []string, now time.Time) string {
 		parts = append(parts, text)
 	}
 	if n := len(running) - keepAliveNames; n > 0 {
-		parts = append(parts, plural(n, "more", "more"))
+		parts = append(parts, fmt.Sprintf("%d more", n))
 	}
 	return strings.Join(parts, ", ")
 }

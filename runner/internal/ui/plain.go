@@ -144,18 +144,10 @@ func (p *Plain) line(text string, indent int, paint func(string) string) {
 	p.print(paint(typeset.Wrap(text, p.o.Width, indent)) + "\n")
 }
 
-// plural adds what a number of things is called.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 func (p *Plain) header() {
 	s := &p.summary
 	text := fmt.Sprintf("%s: provider %s, stack %s, %s, %d at a time",
-		s.Operation, s.Provider, s.Stack, plural(len(s.Steps), "project", "projects"), s.Parallel)
+		s.Operation, s.Provider, s.Stack, typeset.Counted(len(s.Steps), "project"), s.Parallel)
 	p.line(text, 2, p.paint.bold)
 	if s.Simulated {
 		p.line(mark+" stand-ins answer for every cloud; nothing real is touched", 2, p.paint.yellow)
