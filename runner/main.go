@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -29,7 +30,17 @@ import (
 // version is set when a release is linked.
 var version = ""
 
-func main() { os.Exit(run()) }
+// gcPercent is how much the heap may grow before it is collected. Little of it
+// is live, and a run takes seconds: collecting costs more than memory.
+const gcPercent = 400
+
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	runtime.MemProfileRate = 0 // which nobody reads, and which takes time
+	os.Exit(run())
+}
 
 // run wires the outside world to the command line.
 func run() int {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -23,7 +24,13 @@ import (
 // workerFlag is how the runner asks for a worker; the pipes come with it.
 const workerFlag = "--mara-worker"
 
+// gcPercent is how much the heap may grow before it is collected. Little of it
+// is live, and a worker lives for seconds: collecting costs more than memory.
+const gcPercent = 400
+
 func main() {
+	debug.SetGCPercent(gcPercent)
+	runtime.MemProfileRate = 0 // which nobody reads, and which takes time
 	version.Version = sdk.Version.String()
 	if len(os.Args) == 2 && os.Args[1] == workerFlag {
 		if err := work(); err != nil {
