@@ -14,7 +14,7 @@ import (
 
 // Options say how to wait.
 type Options struct {
-	Ask   func(ctx context.Context, address string) error // nil for Ask
+	Ask   func(ctx context.Context, address string) error // such as Through
 	Every time.Duration                                   // between two questions
 	Limit time.Duration                                   // for all of them
 }
@@ -22,17 +22,13 @@ type Options struct {
 // Until waits until the address answers. The error is that of the last question;
 // when ctx ends before the limit, it is the cause of that.
 func Until(ctx context.Context, address string, o Options) error {
-	ask := o.Ask
-	if ask == nil {
-		ask = Ask
-	}
 	limited, cancel := context.WithTimeout(ctx, o.Limit)
 	defer cancel()
 	tick := time.NewTicker(o.Every)
 	defer tick.Stop()
 	last := errors.New("there was no time to ask")
 	for {
-		err := ask(limited, address)
+		err := o.Ask(limited, address)
 		if err == nil {
 			return nil
 		}
@@ -53,22 +49,28 @@ func Until(ctx context.Context, address string, o Options) error {
 // askTime is how long one answer may take.
 const askTime = 10 * time.Second
 
-// Ask asks once. An ingress controller says 404 as long as it has not heard of
-// the application, and 502 to 504 as long as that does not run; any other answer
-// comes from the application. Who it is does not matter, and nothing is told to
-// it, so that any certificate will do: at home it is self-signed.
-func Ask(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
+// Through asks through the proxy that is named for a request, if any. An ingress
+// controller says 404 as long as it has not heard of the application, and 502 to
+// 504 as long as that does not run; any other answer comes from the application.
+// Who it is does not matter, and nothing is told to it, so that any certificate
+// will do: at home it is self-signed.
+func Through(proxy func(*http.Request) (*url.URL, error)) func(ctx context.Context, address string) error {
+	client := http.Client{
+		Timeout: askTime,
+		Transport: &http.Transport{
+			Proxy: proxy, DisableKeepAlives: true,
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return func(ctx context.Context, address string) error { return ask(ctx, &client, address) }
+}
+
+func ask(ctx context.Context, client *http.Client, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
-	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-	}
-	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
 		return bare(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -62,7 +63,7 @@ func TestUntilIsCancelled(t *testing.T) {
 	}
 }
 
-func TestAsk(t *testing.T) {
+func TestThrough(t *testing.T) {
 	t.Parallel()
 	answer := func(code int) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -86,7 +87,7 @@ func TestAsk(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewTLSServer(answer(test.code)) // with a certificate that nobody vouches for
 			defer server.Close()
-			err := reach.Ask(t.Context(), server.URL)
+			err := reach.Through(nil)(t.Context(), server.URL)
 			if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
@@ -94,7 +95,21 @@ func TestAsk(t *testing.T) {
 	}
 	server := httptest.NewServer(answer(200))
 	server.Close()
-	if err := reach.Ask(t.Context(), server.URL); err == nil || !strings.Contains(err.Error(), "connection refused") || strings.Contains(err.Error(), "Get") {
+	if err := reach.Through(nil)(t.Context(), server.URL); err == nil || !strings.Contains(err.Error(), "connection refused") || strings.Contains(err.Error(), "Get") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestThroughProxy(t *testing.T) {
+	t.Parallel()
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Host != "shop.example" {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	defer proxy.Close()
+	through := func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }
+	if err := reach.Through(through)(t.Context(), "http://shop.example/"); err != nil {
 		t.Errorf("error %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"mara/runner/internal/cloud"
 	"mara/runner/internal/event"
 	"mara/runner/internal/reach"
 )
@@ -35,8 +36,12 @@ func (s *Session) awaitAnswer(ctx context.Context, project string, emit func(eve
 		say(event.Info, "SIMULATED: nothing answers at %s, and nobody asks", address)
 		return nil
 	}
+	ask := s.ask
+	if ask == nil {
+		ask = reach.Through(cloud.Proxy(s.Env))
+	}
 	say(event.Info, "waiting until %s answers", address)
-	err = reach.Until(ctx, address, reach.Options{Ask: s.ask, Every: askEvery, Limit: askLimit})
+	err = reach.Until(ctx, address, reach.Options{Ask: ask, Every: askEvery, Limit: askLimit})
 	switch {
 	case err == nil:
 		say(event.Info, "%s answers", address)
