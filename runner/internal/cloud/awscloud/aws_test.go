@@ -110,13 +110,14 @@ func TestChoices(t *testing.T) {
 			<item><instanceType>m6i.large</instanceType><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo><memoryInfo><sizeInMiB>8192</sizeInMiB></memoryInfo></item>
 			<item><instanceType>t3.xlarge</instanceType><vCpuInfo><defaultVCpus>4</defaultVCpus></vCpuInfo><memoryInfo><sizeInMiB>16384</sizeInMiB></memoryInfo></item>
 			<item><instanceType>c6i.large</instanceType><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo><memoryInfo><sizeInMiB>4096</sizeInMiB></memoryInfo></item>
+			<item><instanceType>m7i.large</instanceType></item>
 			</instanceTypeSet></DescribeInstanceTypesResponse>`,
 	}))
 	for list, want := range map[providers.List][]cloud.Choice{
 		providers.Regions:            {{Value: "eu-north-1"}, {Value: "us-east-1"}},
 		providers.Zones:              {{Value: "eu-north-1a"}, {Value: "eu-north-1b"}},
 		providers.KubernetesVersions: {{Value: "1.36"}, {Value: "1.35", Note: "EKS's default"}, {Value: "1.9", Note: "extended support, for a fee"}},
-		providers.NodeTypes:          {{Value: "c6i.large", Note: "2 vCPU, 4 GiB"}, {Value: "m6i.large", Note: "2 vCPU, 8 GiB"}, {Value: "t3.xlarge", Note: "4 vCPU, 16 GiB"}},
+		providers.NodeTypes:          {{Value: "m7i.large"}, {Value: "c6i.large", Note: "2 vCPU, 4 GiB"}, {Value: "m6i.large", Note: "2 vCPU, 8 GiB"}, {Value: "t3.xlarge", Note: "4 vCPU, 16 GiB"}},
 	} {
 		got, err := c.Choices(t.Context(), list)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -94,9 +94,21 @@ func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
 	})
 	var choices []cloud.Choice
 	for _, t := range found {
-		choices = append(choices, cloud.Choice{Value: string(t.InstanceType), Note: fmt.Sprintf("%d vCPU, %d GiB", cpus(t), memory(t)/1024)})
+		choices = append(choices, cloud.Choice{Value: string(t.InstanceType), Note: size(t)})
 	}
 	return choices, nil
+}
+
+// size tells what AWS has told of a type.
+func size(t types.InstanceTypeInfo) string {
+	var parts []string
+	if n := cpus(t); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d vCPU", n))
+	}
+	if n := memory(t); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d GiB", n/1024))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func cpus(t types.InstanceTypeInfo) int32 {
