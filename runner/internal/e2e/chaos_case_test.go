@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mara/providers"
+	"mara/runner/internal/plan"
 )
 
 // The kinds of trouble.
@@ -28,6 +31,7 @@ type chaosCase struct {
 	start            string // "nothing" or "everything"
 	config           string // the stack file after the start
 	operation        string
+	part             string // the plan that is left of the provider's: a value of --only, "" for all of it
 	args             []string
 	disk             disk // for full and read-only disks
 	troubles         []trouble
@@ -50,7 +54,7 @@ type disk struct {
 
 // String tells the case.
 func (c chaosCase) String() string {
-	text := fmt.Sprintf("%s %s of %s after %s, %s; %q; %v", c.engine, c.operation, c.provider, c.start, strings.Join(c.args, " "), c.config, c.disk)
+	text := fmt.Sprintf("%s %s of %s %s after %s, %s; %q; %v", c.engine, c.operation, c.provider, c.part, c.start, strings.Join(c.args, " "), c.config, c.disk)
 	for _, trouble := range c.troubles {
 		text += fmt.Sprintf("; %s at line %d and %s, %v", trouble.kind, trouble.line, trouble.pause, trouble.faults)
 	}
@@ -69,6 +73,7 @@ func newCase(r *rand.Rand, turn int) chaosCase {
 		c.operation = pick(r, "up", "destroy", "destroy", "refresh")
 	}
 	c.config = pick(r, configurations(c.provider)...)
+	c.part = newPart(r, c)
 	c.args = append(c.args, "--parallel", pick(r, "1", "2", "4", "8"), "--simulate-speed", pick(r, "1000", "3000", "100000"), "--on-error", pick(r, "stop", "continue"))
 	if r.IntN(4) == 0 {
 		c.args = append(c.args, "--parallel-resources", pick(r, "1", "3"))
@@ -89,7 +94,7 @@ func newCase(r *rand.Rand, turn int) chaosCase {
 
 func newTrouble(r *rand.Rand, c chaosCase, kind string) trouble {
 	lines := 130
-	if c.start == "everything" {
+	if c.start == "everything" || c.part != "" {
 		lines = 40
 	}
 	trouble := trouble{kind: kind, line: r.IntN(lines), pause: time.Duration(r.IntN(40)) * time.Millisecond, chance: r.IntN(100)}
@@ -108,6 +113,34 @@ func newTrouble(r *rand.Rand, c chaosCase, kind string) trouble {
 		types = types[1:]
 	}
 	return trouble
+}
+
+// newPart makes another plan of the provider's in every second case: some
+// projects, and what their operation may not be without.
+func newPart(r *rand.Rand, c chaosCase) string {
+	if r.IntN(2) == 0 {
+		return ""
+	}
+	provider, err := providers.ByName(c.provider)
+	if err != nil {
+		panic(err)
+	}
+	p, err := plan.New(provider)
+	if err != nil {
+		panic(err)
+	}
+	var names []string
+	for range 1 + r.IntN(3) {
+		name := p.Steps[r.IntN(len(p.Steps))].Project.Name
+		switch c.operation {
+		case "up":
+			name = "+" + name
+		case "destroy":
+			name += "+"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ",")
 }
 
 func pick(r *rand.Rand, words ...string) string { return words[r.IntN(len(words))] }
@@ -145,6 +178,15 @@ func (c chaosCase) prepare(e *environment) {
 
 // command is the case's operation.
 func (c chaosCase) arguments(more ...string) []string {
-	args := append([]string{c.operation, "-p", c.provider, "--simulate", "--yes", "-o", "json"}, c.args...)
-	return append(args, more...)
+	args := append([]string{c.operation, "--simulate", "--yes", "-o", "json"}, c.plan()...)
+	return append(append(args, c.args...), more...)
+}
+
+// plan are the flags that choose the case's plan.
+func (c chaosCase) plan() []string {
+	args := []string{"-p", c.provider}
+	if c.part != "" {
+		args = append(args, "--only", c.part)
+	}
+	return args
 }

@@ -19,11 +19,12 @@ const (
 	firstSeed     = 1
 )
 
-// TestChaos disturbs runs in every way there is: resources that fail, a runner
-// or workers that are killed, Ctrl-C and SIGTERM, a full disk, a state that
-// cannot be written. Then it carries on as a user would, and holds the
-// environment against one that nobody has disturbed: the same resources and
-// outputs in the states, the same things in the clouds, and nothing left over.
+// TestChaos disturbs runs, of whole plans and of parts of them, in every way
+// there is: resources that fail, a runner or workers that are killed, Ctrl-C
+// and SIGTERM, a full disk, a state that cannot be written. Then it carries on
+// as a user would, and holds the environment against one that nobody has
+// disturbed: the same resources and outputs in the states, the same things in
+// the clouds, and nothing left over.
 //
 // A case follows from its seed, but for the timing of processes. A failure
 // prints the seed; CHAOS_SEED=N CHAOS_CASES=1 repeats it.
@@ -76,7 +77,7 @@ type reference struct {
 // undisturbed is the end that a case must come to.
 func (a *campaign) undisturbed(t *testing.T, c chaosCase) snapshot {
 	t.Helper()
-	key := c.provider + c.operation + c.start + c.config
+	key := c.provider + c.part + c.operation + c.start + c.config
 	a.mu.Lock()
 	r := a.references[key]
 	if r == nil {
@@ -87,7 +88,7 @@ func (a *campaign) undisturbed(t *testing.T, c chaosCase) snapshot {
 	r.once.Do(func() {
 		e := newEnvironment(t, embedded)
 		c.prepare(e)
-		e.simulate(0, c.operation, "-p", c.provider)
+		e.simulate(0, c.operation, c.plan()...)
 		r.made = e.snapshot()
 	})
 	if r.made.projects == nil {
