@@ -2,9 +2,7 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -14,45 +12,26 @@ import (
 )
 
 // tellHighlights shows, at the end of a successful up, what a user goes on
-// with: addresses and names to log in with. What is deployed is deployed, so
-// that they cannot be read is no failure.
-func tellHighlights(ctx context.Context, d Deps, o operateOptions, s *session.Session) {
+// with: addresses and names to log in with, in the order of the plan. None of
+// them is secret, and nobody has to be asked: the run itself has told them.
+func tellHighlights(d Deps, o operateOptions, s *session.Session, outputs map[string]map[string]any) {
 	if o.Operation != event.Up || o.Output != "text" {
 		return
 	}
-	lines, err := highlights(ctx, s)
-	if err != nil {
-		fmt.Fprintf(d.Stderr, "warning: the outputs could not be read: %v\n", err)
-		return
+	var all []projects.Project
+	for _, step := range s.Plan.Steps {
+		all = append(all, step.Project)
 	}
-	if len(lines) > 0 {
+	if lines := highlightLines(all, outputs); len(lines) > 0 {
 		fmt.Fprintf(d.Stdout, "\nOutputs:\n  %s\n", strings.Join(lines, "\n  "))
 	}
 }
 
-// highlights are the outputs that the catalogue marks as such, one a line, in
-// the order of the plan. None of them is secret.
-func highlights(ctx context.Context, s *session.Session) ([]string, error) {
-	var marked []projects.Project
-	var names []string
-	for _, step := range s.Plan.Steps {
-		if slices.ContainsFunc(step.Project.Outputs, func(o projects.Output) bool { return o.Highlight }) {
-			marked = append(marked, step.Project)
-			names = append(names, step.Project.Name)
-		}
-	}
-	outputs, err := outputs(ctx, s, names, false)
-	if err != nil {
-		return nil, err
-	}
-	return highlightLines(marked, outputs), nil
-}
-
 // highlightLines sets the highlighted outputs that have a value in columns.
-func highlightLines(marked []projects.Project, outputs map[string]map[string]any) []string {
+func highlightLines(all []projects.Project, outputs map[string]map[string]any) []string {
 	var text bytes.Buffer
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	for _, project := range marked {
+	for _, project := range all {
 		for _, output := range project.Outputs {
 			value, ok := outputs[project.Name][output.Name]
 			if !ok || !output.Highlight || output.Secret || plainValue(value) == "" {

@@ -136,13 +136,10 @@ func runOperate(ctx context.Context, d Deps, o operateOptions) (err error) {
 	if err := s.RememberProvider(o.Operation); err != nil {
 		return err
 	}
-	if err := carryOut(ctx, d, o, s, w); err != nil {
-		return err
-	}
-	return s.CheckNothingLeft(ctx, o.Operation, w.plan)
+	return carryOut(ctx, d, o, s, w)
 }
 
-// carryOut walks the plan and tells what comes of it.
+// carryOut walks the plan, and tells and checks what comes of it.
 func carryOut(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work) error {
 	run, err := startRun(ctx, d, o, s, w)
 	if err != nil {
@@ -160,7 +157,10 @@ func carryOut(ctx context.Context, d Deps, o operateOptions, s *session.Session,
 	if err != nil {
 		return &reported{code: exitCode(err)}
 	}
-	tellHighlights(ctx, d, o, s)
+	tellHighlights(d, o, s, run.outputs)
+	if err := s.CheckNothingLeft(ctx, o.Operation, w.plan); err != nil {
+		return err
+	}
 	if o.ExitCode && run.summary.Changes.Any() {
 		return &reported{code: exitChanges}
 	}

@@ -3,25 +3,37 @@ package e2e
 import (
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 )
 
 // TestFrugality counts Pulumi's commands where nothing changes: one for each
 // project, one for the list of stacks, and one for the cluster's kubeconfig
-// after an up, which is a secret output.
+// after an up, which is a secret output. A destroy looks once more which stacks
+// have something left.
 func TestFrugality(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
 		e.simulate(0, "up", "-p", "kind")
-		for operation, want := range map[string]int{"up": 14 + 1 + 1, "preview": 14 + 1, "refresh": 14 + 1, "drift": 14 + 1} {
-			for _, output := range []string{"text", "json"} {
-				r := e.run(operation, "--simulate", "--simulate-speed", "100000", "--yes", "--profile", "-o", output)
+		for _, test := range []struct {
+			command string
+			want    int
+		}{
+			{"up", 14 + 1 + 1}, {"up --only certmgr", 1 + 1}, {"preview", 14 + 1}, {"refresh", 14 + 1}, {"drift", 14 + 1}, {"destroy", 14 + 1 + 1},
+		} {
+			outputs := []string{"json", "text"}
+			if test.command == "destroy" { // there is nothing left for a second one
+				outputs = outputs[:1]
+			}
+			for _, output := range outputs {
+				args := append(strings.Fields(test.command), "--simulate", "--simulate-speed", "100000", "--yes", "--profile", "-o", output)
+				r := e.run(args...)
 				total := regexp.MustCompile(`(?m)^(\d+) Pulumi commands: .*$`).FindStringSubmatch(r.stderr)
 				if r.code != 0 || total == nil {
-					t.Fatalf("%s: exit code %d, and no count in\n%s", operation, r.code, r.stderr)
+					t.Fatalf("%s: exit code %d, and no count in\n%s", test.command, r.code, r.stderr)
 				}
-				if n, err := strconv.Atoi(total[1]); err != nil || n != want {
-					t.Errorf("%s -o %s takes %s; want %d", operation, output, total[0], want)
+				if n, err := strconv.Atoi(total[1]); err != nil || n != test.want {
+					t.Errorf("%s -o %s takes %s; want %d", test.command, output, total[0], test.want)
 				}
 			}
 		}
