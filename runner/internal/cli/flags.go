@@ -17,7 +17,7 @@ func joinFlags(groups ...[]cli.Flag) []cli.Flag { return slices.Concat(groups...
 // baseFlags are for every command that prints more than a line.
 func baseFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "debug", Category: commonCategory, Usage: "log what happens inside, on stderr"},
+		&cli.BoolFlag{Name: "debug", Category: commonCategory, Usage: "log what happens inside, such as each Pulumi command, on stderr"},
 		&cli.BoolFlag{Name: "no-color", Category: commonCategory, Usage: "print without colour; NO_COLOR does the same"},
 	}
 }

@@ -107,7 +107,7 @@ func durations(s *session.Session, operation string) map[string]time.Duration {
 // facts are what the look of the output depends on.
 func (o sessionOptions) facts(d Deps) ui.Facts {
 	return ui.Facts{
-		Terminal: d.StdoutIsTerminal, NoColour: !o.Color,
+		Terminal: d.StdoutIsTerminal, NoColour: !o.Color, Logging: o.Debug && d.StderrIsTerminal,
 		Getenv: func(name string) string { return o.Sources.Lookup(name).Text }, OS: runtime.GOOS,
 	}
 }

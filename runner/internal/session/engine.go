@@ -26,17 +26,23 @@ type engine interface {
 // startEngine chooses the engine and lets it get ready while the configuration
 // is still being read.
 func (s *Session) startEngine(ctx context.Context) (engine, error) {
-	e, err := chooseEngine(ctx, s.deps, s.options.Pulumi)
+	found, err := FindEngine(s.deps, s.options.Pulumi)
+	if err != nil {
+		return nil, &failure.Environment{Text: err.Error()}
+	}
+	e, err := found.open(ctx)
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
 		return nil, &failure.Environment{Text: err.Error()}
 	}
-	e.Warm(s.options.workers(len(s.Plan.Steps)))
+	n := s.options.workers(len(s.Plan.Steps))
+	e.Warm(n)
+	s.log.Debug("engine", "path", found.Path, "embedded", found.embedded, "version", e.Version(), "warm", n)
 	stop := killWith(s.deps, e)
 	s.closers = append(s.closers, func() error { stop(); return e.Close() })
-	s.engine = s.Profile.watch(e)
+	s.engine = s.Profile.watch(logged{e, s.log, s.deps.Now}, workers(e))
 	return s.engine, nil
 }
 
@@ -60,22 +66,17 @@ func (s *Session) opener(ctx context.Context, e engine) encryption.Opener {
 	}
 }
 
-// chooseEngine makes the engine of what findEngine has found.
-func chooseEngine(ctx context.Context, d Deps, installed string) (engine, error) {
-	found, err := FindEngine(d, installed)
-	if err != nil {
-		return nil, err
-	}
-	if found.embedded {
-		return pulumicli.NewPool(found.Path), nil
-	}
-	return pulumicli.NewInstalled(ctx, found.Path)
-}
-
 // FoundEngine is a program that runs Pulumi's commands.
 type FoundEngine struct {
 	Path     string
 	embedded bool // it is mara-engine
+}
+
+func (f FoundEngine) open(ctx context.Context) (engine, error) {
+	if f.embedded {
+		return pulumicli.NewPool(f.Path), nil
+	}
+	return pulumicli.NewInstalled(ctx, f.Path)
 }
 
 // FindEngine finds the Pulumi of --pulumi; else mara-engine, beside the runner or

@@ -20,6 +20,7 @@ type HookFunc func(ctx context.Context, step plan.Step, hook string, emit func(e
 // Hook does the hooks of an operation: destroy undoes what up did.
 func (s *Session) Hook(operation string) HookFunc {
 	return func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error {
+		s.log.Debug("hook", "name", hook, "project", step.Project.Name, "operation", operation)
 		switch projects.Hook(hook) {
 		case projects.HookKubeconfig:
 			if operation == event.Destroy {

@@ -34,6 +34,7 @@ func (s *Session) lockEnvironment(ctx context.Context) error {
 		return s.FolderError(err)
 	}
 	s.closers = append(s.closers, held.Release)
+	s.log.Debug("locked", "file", s.LockFile(), "run", s.RunID)
 	if dead, ok := held.Previous(); ok {
 		s.takenOver = true
 		s.Warnings = append(s.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is taken over", dead.Run, dead.Operation, dead))

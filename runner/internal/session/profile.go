@@ -15,7 +15,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/runner/internal/event"
-	"mara/runner/internal/pulumicli"
 	"mara/runner/internal/stacks"
 )
 
@@ -70,14 +69,12 @@ type watched struct {
 	profile *Profile
 }
 
-// watch measures the commands of an engine.
-func (p *Profile) watch(e engine) engine {
+// watch measures the commands of an engine, and how many workers it starts.
+func (p *Profile) watch(e engine, workers func() int) engine {
 	if p == nil {
 		return e
 	}
-	if pool, ok := e.(*pulumicli.Pool); ok {
-		p.workers = pool.Started
-	}
+	p.workers = workers
 	return watched{e, p}
 }
 
@@ -93,13 +90,17 @@ func (p *Profile) ran(project string, args []string, took time.Duration) {
 	if strings.HasPrefix(project, workPrefix) { // the folder of the session itself
 		project = ""
 	}
-	name := args[0]
-	if name == "stack" && len(args) > 1 {
-		name += " " + args[1]
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.commands = append(p.commands, commandTime{project, name, took})
+	p.commands = append(p.commands, commandTime{project, commandName(args), took})
+}
+
+// commandName is what a Pulumi command is called.
+func commandName(args []string) string {
+	if args[0] == "stack" && len(args) > 1 {
+		return args[0] + " " + args[1]
+	}
+	return args[0]
 }
 
 // measure measures programs.

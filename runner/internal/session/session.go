@@ -43,6 +43,7 @@ type Session struct {
 	Restored bool              // states, that were broken
 	Profile  *Profile          // nil unless it is asked for
 
+	log       *slog.Logger // of --debug
 	deps      Deps
 	options   Options
 	engine    engine                                          // nil until it is started
@@ -80,7 +81,8 @@ func Open(ctx context.Context, d Deps, o Options, why Need) (*Session, error) {
 
 // New is a session that is not open yet.
 func New(d Deps, o Options) *Session {
-	return &Session{deps: d, options: o, Masker: event.NewMasker(), Profile: newProfile(d, o.Profile)}
+	masker := event.NewMasker()
+	return &Session{deps: d, options: o, Masker: masker, log: newLog(d, o.Debug, masker), Profile: newProfile(d, o.Profile)}
 }
 
 func (s *Session) open(ctx context.Context, why Need) error {
@@ -88,6 +90,7 @@ func (s *Session) open(ctx context.Context, why Need) error {
 		return err
 	}
 	s.findPlugins()
+	s.log.Debug("environment", "provider", s.Provider.Name, "stack", s.Settings.Stack.Text, "root", s.Settings.Root, "folder", s.Folder, "plugins", s.plugins)
 	if s.options.Refusal != nil {
 		return s.options.Refusal
 	}
@@ -195,7 +198,7 @@ func (s *Session) listStacks(ctx context.Context, options stacks.Options, why Ne
 
 // startClouds serves the simulated clouds.
 func (s *Session) startClouds(ctx context.Context) error {
-	options := simulate.Options{Speed: s.options.Simulation.Speed, Dir: filepath.Join(s.Folder, "clouds", s.Settings.Stack.Text)}
+	options := simulate.Options{Speed: s.options.Simulation.Speed, Dir: filepath.Join(s.Folder, "clouds", s.Settings.Stack.Text), Log: s.log}
 	for _, text := range s.options.Simulation.Fail {
 		fault, err := simulate.ParseFault(text)
 		if err != nil {
@@ -209,9 +212,6 @@ func (s *Session) startClouds(ctx context.Context) error {
 			return failure.Usagef("", "--simulate-slow: %v", err)
 		}
 		options.Slow = append(options.Slow, delay)
-	}
-	if s.options.Debug {
-		options.Log = slog.New(slog.NewTextHandler(s.deps.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	// The clouds outlive ctx: an operation that is being cancelled still talks to them.
 	clouds, err := simulate.Start(context.WithoutCancel(ctx), s.deps.Clouds(), options)

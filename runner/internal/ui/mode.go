@@ -44,6 +44,9 @@ type Facts struct {
 	Terminal bool
 	// NoColour says that colours were declined by a flag.
 	NoColour bool
+	// Logging says that other lines come to the same terminal, through which a
+	// live view would draw.
+	Logging bool
 	// Getenv looks up an environment variable.
 	Getenv func(name string) string
 	// OS is the operating system, as runtime.GOOS has it.
@@ -103,7 +106,7 @@ func (f Facts) live() bool {
 	if !f.Terminal || f.dumb() || f.OS == "windows" || f.Asked == PlainMode {
 		return false
 	}
-	return f.Asked == LiveMode || f.Getenv("CI") == ""
+	return f.Asked == LiveMode || f.Getenv("CI") == "" && !f.Logging
 }
 
 // dumb says that the terminal understands no control sequences.

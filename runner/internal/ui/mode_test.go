@@ -36,6 +36,8 @@ func TestDecide(t *testing.T) {
 		"--no-color":      {ui.Facts{Terminal: true, NoColour: true}, terminal, ui.Look{Mode: ui.LiveMode, Order: ui.Stream}},
 		"CI":              {ui.Facts{Terminal: true}, with(env{"CI": "true"}), ui.Look{Mode: ui.PlainMode, Colour: true, Order: ui.Stream}},
 		"CI, live asked":  {ui.Facts{Terminal: true, Asked: ui.LiveMode}, with(env{"CI": "true"}), ui.Look{Mode: ui.LiveMode, Colour: true, Order: ui.Stream}},
+		"--debug":         {ui.Facts{Terminal: true, Logging: true}, terminal, ui.Look{Mode: ui.PlainMode, Colour: true, Order: ui.Stream}},
+		"--debug, live":   {ui.Facts{Terminal: true, Logging: true, Asked: ui.LiveMode}, terminal, ui.Look{Mode: ui.LiveMode, Colour: true, Order: ui.Stream}},
 		"C locale":        {ui.Facts{Terminal: true}, with(env{"LC_ALL": "C"}), ui.Look{Mode: ui.LiveMode, Colour: true, ASCII: true, Order: ui.Stream}},
 		"no locale":       {ui.Facts{Terminal: true}, env{"TERM": "xterm"}, ui.Look{Mode: ui.LiveMode, Colour: true, ASCII: true, Order: ui.Stream}},
 		"macOS, none":     {ui.Facts{Terminal: true, OS: "darwin"}, env{"TERM": "xterm"}, ui.Look{Mode: ui.LiveMode, Colour: true, Order: ui.Stream}},

@@ -39,14 +39,14 @@ _runner() {
     init)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '1:folder:_files -/'
       ;;
     providers|list-providers)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     plan|show-execution)
@@ -60,7 +60,7 @@ _runner() {
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     config)
@@ -70,34 +70,34 @@ _runner() {
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: json (default\: json)]:value:(json)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '1:argument:(list get set unset explain schema)'
       ;;
@@ -116,7 +116,7 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     preview)
@@ -153,7 +153,7 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     up)
@@ -190,7 +190,7 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     refresh)
@@ -226,7 +226,7 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     drift)
@@ -261,7 +261,7 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     destroy|down)
@@ -297,7 +297,7 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     stacks)
@@ -306,7 +306,7 @@ _runner() {
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '--simulate[list the simulated environments]' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     status)
@@ -321,7 +321,7 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     outputs)
@@ -336,7 +336,7 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     secrets)
@@ -348,7 +348,7 @@ _runner() {
         '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
         '--non-interactive[never ask anything; what is missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
@@ -357,7 +357,7 @@ _runner() {
         '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
         '--non-interactive[never ask anything; what is missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
@@ -366,7 +366,7 @@ _runner() {
         '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
         '--non-interactive[never ask anything; what is missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
@@ -375,7 +375,7 @@ _runner() {
         '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
         '--non-interactive[never ask anything; what is missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
@@ -384,7 +384,7 @@ _runner() {
         '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
         '--non-interactive[never ask anything; what is missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '--to-file[write to FILE]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -394,7 +394,7 @@ _runner() {
         '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
         '--non-interactive[never ask anything; what is missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '--new-passphrase[take the new passphrase from SOURCE\: - (stdin), @FILE or env\:NAME]:value:' \
         '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
@@ -405,7 +405,7 @@ _runner() {
         '(--yes -y)'{--yes,-y}'[do it without asking for confirmation]' \
         '--non-interactive[never ask anything; what is missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '1:argument:(list set generate rotate remove export change-provider)'
       ;;
@@ -423,7 +423,7 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     repair)
@@ -453,7 +453,7 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     history)
@@ -463,7 +463,7 @@ _runner() {
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     show)
@@ -472,7 +472,7 @@ _runner() {
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     logs)
@@ -483,7 +483,7 @@ _runner() {
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     report)
@@ -493,7 +493,7 @@ _runner() {
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[work on simulated clouds, kept apart under .runner/simulated]' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     env)
@@ -502,7 +502,7 @@ _runner() {
         '--root[use the configuration in DIR/config/pulumi (default\: the nearest folder upward that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     pulumi)
@@ -515,13 +515,13 @@ _runner() {
         '--simulate-fail[fail simulated resources of a type, TYPE\[=MESSAGE\]; may be repeated]:value:' \
         '--simulate-slow[slow simulated resources of a type down, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the engine inside]:value:_files' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
     schema)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: json (default\: json)]:value:(json)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]' \
         '1:argument:(events summary plan status history doctor config)'
       ;;
@@ -532,7 +532,7 @@ _runner() {
     version)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--debug[log what happens inside, on stderr]' \
+        '--debug[log what happens inside, such as each Pulumi command, on stderr]' \
         '--no-color[print without colour; NO_COLOR does the same]'
       ;;
   esac
