@@ -59,6 +59,7 @@ func startRun(ctx context.Context, d Deps, o operateOptions, s *session.Session,
 	r.opening = s.Warnings
 	sinks := append([]event.Sink{show, r.journal, r.collector, r}, r.trace(ctx, d, o)...)
 	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: s.Masker, Now: d.Now, Sinks: sinks})
+	s.OnWarning(func(text string) { r.emit(event.Event{Type: event.RunWarning, Message: text}) })
 	if len(s.MadeUp) > 0 && (o.Operation == event.Up || o.Operation == event.Preview) {
 		r.opening = append(r.opening, "SIMULATED: made up throw-away values for "+strings.Join(s.MadeUp, ", "))
 	}

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"maps"
 	"path/filepath"
+	"sync/atomic"
 
 	"mara/config"
 	"mara/providers"
@@ -43,7 +44,8 @@ type Session struct {
 	Restored bool              // states, that were broken
 	Profile  *Profile          // nil unless it is asked for
 
-	log       *slog.Logger // of --debug
+	log       *slog.Logger                         // of --debug
+	told      atomic.Pointer[func(warning string)] // of what comes up during a run
 	deps      Deps
 	options   Options
 	engine    engine                                          // nil until it is started
@@ -77,6 +79,15 @@ func Open(ctx context.Context, d Deps, o Options, why Need) (*Session, error) {
 		err = allProblems(ctx, d, o, err)
 	}
 	return nil, err
+}
+
+// OnWarning has told what comes up while a run goes on.
+func (s *Session) OnWarning(tell func(text string)) { s.told.Store(&tell) }
+
+func (s *Session) warn(text string) {
+	if tell := s.told.Load(); tell != nil {
+		(*tell)(text)
+	}
 }
 
 // New is a session that is not open yet.

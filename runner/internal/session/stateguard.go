@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,23 +15,31 @@ const keptEnd = ".before"
 
 // guardInterval is well below the half minute for which Pulumi tries again to
 // write a state.
-const guardInterval = 2 * time.Second
+const guardInterval = 500 * time.Millisecond
 
-// stateGuard keeps the last whole state of a project when Pulumi cuts one off,
-// as on a full disk. Pulumi tries again for a while, and then copies what is cut
-// off over the state before it: nothing whole would be left.
+// stateGuard looks after the states when Pulumi cannot write them, as on a full
+// disk. It makes room there, which mostly does; and where Pulumi cuts a state off
+// it keeps the last whole one. Pulumi tries again for a while, and then copies
+// what is cut off over the state before it: nothing whole would be left.
 type stateGuard struct {
-	files  []string // of the states
-	looked map[string]time.Time
+	files   []string // of the states
+	looked  map[string]time.Time
+	reserve *reserve
+	warn    func(text string)
 }
 
 // guardStates looks after the states until the session closes. All of them are
 // whole now.
 func (s *Session) guardStates() {
-	if _, isFile := s.StateFolder(); !isFile {
+	folder, isFile := s.StateFolder()
+	if !isFile {
 		return
 	}
-	guard := stateGuard{looked: map[string]time.Time{}}
+	guard := stateGuard{looked: map[string]time.Time{}, warn: s.warn}
+	var err error
+	if guard.reserve, err = takeReserve(folder, reserveSize); err != nil {
+		s.log.Debug("no room is kept for the states", "error", err)
+	}
 	for _, step := range s.Plan.Steps {
 		guard.files = append(guard.files, s.stateFile(step.Project.Name))
 	}
@@ -52,6 +61,7 @@ func (s *Session) guardStates() {
 	s.closers = append(s.closers, func() error {
 		close(stop)
 		looking.Wait()
+		guard.reserve.giveUp()
 		return nil
 	})
 }
@@ -63,8 +73,12 @@ func (g *stateGuard) forget() {
 	}
 }
 
-// look looks at the states that have changed.
+// look looks at the disk, and at the states that have changed.
 func (g *stateGuard) look() {
+	if g.reserve.isWanted() && g.reserve.giveUp() {
+		g.warn(fmt.Sprintf("the disk of %s is full; the %d MiB that were kept for the states are given up: free some space", g.reserve.folder, reserveSize>>20))
+		g.reserve = nil
+	}
 	for _, file := range g.files {
 		info, err := os.Stat(file)
 		if err != nil || info.ModTime().Equal(g.looked[file]) {

@@ -1,0 +1,30 @@
+package session
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// takeReserve takes up room in a folder. The file has no name, so that nothing
+// of it remains however this process ends.
+func takeReserve(folder string, size int64) (*reserve, error) {
+	file, err := os.CreateTemp(folder, "reserve-*")
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(os.Remove(file.Name()), unix.Fallocate(int(file.Fd()), 0, 0, size))
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return &reserve{file: file, folder: folder}, nil
+}
+
+// room is how much can still be written to the folder of the reserve, in bytes.
+func (r *reserve) room() (uint64, error) {
+	var space unix.Statfs_t
+	err := unix.Statfs(r.folder, &space)
+	return uint64(space.Bavail) * uint64(space.Bsize), err
+}
