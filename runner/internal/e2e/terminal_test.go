@@ -21,12 +21,12 @@ func TestCtrlCOnATerminal(t *testing.T) {
 		name    string
 		presses int
 		engines []string
-		want    []string // on the screen, after the presses
+		want    []string // on the screen, after the presses; another project may just be ending
 		cluster string   // its line in the table
 	}{
 		{"once", 1, []string{embedded, stock}, []string{"stopping, waiting for"}, "kind-cluster succeeded +3"},
-		{"twice", 2, []string{embedded, stock}, []string{"cancelling kind-cluster; nothing new starts"}, "kind-cluster cancelled"},
-		{"three times", 3, []string{embedded}, []string{"cancelling kind-cluster; nothing new starts"}, "kind-cluster cancelled"},
+		{"twice", 2, []string{embedded, stock}, []string{"cancelling kind-cluster"}, "kind-cluster cancelled"},
+		{"three times", 3, []string{embedded}, []string{"cancelling kind-cluster"}, "kind-cluster cancelled"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

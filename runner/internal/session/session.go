@@ -45,7 +45,7 @@ type Session struct {
 	Profile  *Profile          // nil unless it is asked for
 
 	log       *slog.Logger                         // of --debug
-	told      atomic.Pointer[func(warning string)] // of what comes up during a run
+	tell      atomic.Pointer[func(warning string)] // what comes up during a run; nil before it
 	deps      Deps
 	options   Options
 	engine    engine                                          // nil until it is started
@@ -82,10 +82,10 @@ func Open(ctx context.Context, d Deps, o Options, why Need) (*Session, error) {
 }
 
 // OnWarning has told what comes up while a run goes on.
-func (s *Session) OnWarning(tell func(text string)) { s.told.Store(&tell) }
+func (s *Session) OnWarning(tell func(text string)) { s.tell.Store(&tell) }
 
 func (s *Session) warn(text string) {
-	if tell := s.told.Load(); tell != nil {
+	if tell := s.tell.Load(); tell != nil {
 		(*tell)(text)
 	}
 }
