@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"mara/runner/internal/lock"
 )
 
 // record says that a resource exists. It holds no property of it.
@@ -192,12 +194,17 @@ func (s *store) provided(fact string) bool {
 	return false
 }
 
-// scan reads everything that exists from disk.
+// scan reads everything that exists from disk, and removes what somebody was
+// writing who was killed.
 func (s *store) scan() error {
 	clear(s.known)
 	err := filepath.WalkDir(s.dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && filepath.Ext(path) == ".json" {
+		switch {
+		case err != nil || entry.IsDir():
+		case filepath.Ext(path) == ".json":
 			_, err = s.load(path)
+		case isAbandoned(entry.Name()):
+			err = os.Remove(path)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // deleted behind our back, even while we look
@@ -224,6 +231,16 @@ func (s *store) load(path string) (record, error) {
 	return r, nil
 }
 
+// unfinished is how a file is called until it is whole, after its writer.
+const unfinished = "new-%d-"
+
+// isAbandoned says whether nobody is left to finish a file.
+func isAbandoned(name string) bool {
+	var writer int
+	_, err := fmt.Sscanf(name, unfinished, &writer)
+	return err == nil && !lock.IsAlive(writer)
+}
+
 // writeRecord writes a file as a whole or not at all.
 func writeRecord(path string, r record) error {
 	data, err := json.MarshalIndent(r, "", "  ")
@@ -233,7 +250,7 @@ func writeRecord(path string, r record) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), "new-*")
+	file, err := os.CreateTemp(filepath.Dir(path), fmt.Sprintf(unfinished, os.Getpid())+"*")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,39 @@
+package simulate
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestAbandoned: whoever is killed while writing leaves a file without a name of
+// its own; the next one removes it, but not what somebody is writing now.
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "aws")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(folder, fmt.Sprintf(unfinished, gone.ProcessState.Pid())+"1")
+	written := filepath.Join(folder, fmt.Sprintf(unfinished, os.Getpid())+"2")
+	for _, file := range []string{left, written} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := openStore(filepath.Dir(folder)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); err == nil {
+		t.Error("what nobody finishes remains")
+	}
+	if _, err := os.Stat(written); err != nil {
+		t.Errorf("what somebody writes is gone: %v", err)
+	}
+}
