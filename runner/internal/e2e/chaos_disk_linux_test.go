@@ -45,7 +45,7 @@ func (e *environment) fill(d disk) {
 // protect lets nobody write to the disk, as soon as no file is open for it.
 func (e *environment) protect(d disk) bool {
 	for range 2000 {
-		err := e.remount(d, unix.MS_RDONLY, roomy)
+		err := e.remountAs(d, unix.MS_RDONLY)
 		if err == nil {
 			return true
 		}
@@ -62,9 +62,15 @@ func (e *environment) heal(d disk) {
 	if d.folder == "" {
 		return
 	}
-	if err := e.remount(d, 0, roomy); err != nil {
+	if err := errors.Join(e.remountAs(d, 0), e.remount(d, 0, roomy)); err != nil {
 		e.t.Fatalf("the disk cannot be made well: %v", err)
 	}
+}
+
+// remountAs changes what may be done at the place of a disk. The disk itself
+// cannot be made read-only as long as a file without a name is open on it.
+func (e *environment) remountAs(d disk, flags uintptr) error {
+	return unix.Mount("", filepath.Join(e.root, d.folder), "", unix.MS_REMOUNT|unix.MS_BIND|flags, "")
 }
 
 func (e *environment) remount(d disk, flags uintptr, kilo int) error {
