@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"mara/runner/internal/event"
-	"mara/runner/internal/pulumicli"
 )
 
 // newLog is where --debug has it told what happens inside.
@@ -51,13 +50,4 @@ func (l logged) Unlock(ctx context.Context, passphrase, salt string) error {
 	err := l.engine.Unlock(ctx, passphrase, salt)
 	l.log.Debug("key derived", "took", l.now().Sub(began), "error", err)
 	return err
-}
-
-// workers is how many processes an engine has started; nil if it does not keep
-// them.
-func workers(e engine) func() int {
-	if pool, ok := e.(*pulumicli.Pool); ok {
-		return pool.Started
-	}
-	return nil
 }

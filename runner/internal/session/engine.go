@@ -42,7 +42,7 @@ func (s *Session) startEngine(ctx context.Context) (engine, error) {
 	s.log.Debug("engine", "path", found.Path, "embedded", found.embedded, "version", e.Version(), "warm", n)
 	stop := killWith(s.deps, e)
 	s.closers = append(s.closers, func() error { stop(); return e.Close() })
-	s.engine = s.Profile.watch(logged{e, s.log, s.deps.Now}, workers(e))
+	s.engine = logged{s.Profile.watch(e), s.log, s.deps.Now}
 	return s.engine, nil
 }
 

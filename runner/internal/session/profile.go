@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/pulumicli"
 	"mara/runner/internal/stacks"
 )
 
@@ -69,12 +70,14 @@ type watched struct {
 	profile *Profile
 }
 
-// watch measures the commands of an engine, and how many workers it starts.
-func (p *Profile) watch(e engine, workers func() int) engine {
+// watch measures the commands of an engine.
+func (p *Profile) watch(e engine) engine {
 	if p == nil {
 		return e
 	}
-	p.workers = workers
+	if pool, ok := e.(*pulumicli.Pool); ok {
+		p.workers = pool.Started
+	}
 	return watched{e, p}
 }
 

@@ -1,6 +1,10 @@
 package session
 
-import "os"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // reserveSize is how much room is kept for the states, in bytes: enough for a
 // large one, the one before it and a third that is being written.
@@ -22,8 +26,9 @@ func (r *reserve) isWanted() bool {
 	if r == nil {
 		return false
 	}
-	room, err := r.room()
-	return err == nil && room < littleRoom
+	var space unix.Statfs_t
+	err := unix.Statfs(r.folder, &space)
+	return err == nil && uint64(space.Bavail)*uint64(space.Bsize) < littleRoom
 }
 
 // giveUp makes room, and reports whether there was any to make.

@@ -23,10 +23,3 @@ func takeReserve(folder string, size int64) (*reserve, error) {
 	}
 	return &reserve{file: reader, folder: folder}, nil
 }
-
-// room is how much can still be written to the folder of the reserve, in bytes.
-func (r *reserve) room() (uint64, error) {
-	var space unix.Statfs_t
-	err := unix.Statfs(r.folder, &space)
-	return uint64(space.Bavail) * uint64(space.Bsize), err
-}

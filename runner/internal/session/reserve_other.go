@@ -6,5 +6,3 @@ import "errors"
 
 // takeReserve takes up no room: not every system can without writing all of it.
 func takeReserve(string, int64) (*reserve, error) { return nil, errors.ErrUnsupported }
-
-func (r *reserve) room() (uint64, error) { return 0, errors.ErrUnsupported }
