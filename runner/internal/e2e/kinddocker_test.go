@@ -3,12 +3,14 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,14 +90,27 @@ func clearAway(t *testing.T, docker *containers.Runtime) {
 	_ = docker.RemoveVolume(ctx, "mara-test-registry")
 }
 
+// The ports of freePort: where they begin in this process, and how many it has
+// given away.
+var (
+	firstPort  = 20_000 + rand.IntN(10_000)
+	portsGiven atomic.Int64
+)
+
+// freePort is a port that nothing listens on and no other test has. It is below
+// those that the system gives to connections, since engines open many of them.
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := firstPort + int(portsGiven.Add(1))
+		listener, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+		if err == nil {
+			_ = listener.Close()
+			return port
+		}
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port
+	t.Fatal("there is no free port")
+	return 0
 }
 
 // TestDockerLifecycle takes a cluster and a registry through their lives.
