@@ -5,4 +5,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 packages=$(go list ./config/... ./providers/... ./runner/internal/... | grep -v -e /simulate/clouds -e /e2e)
-exec go test -race $packages
+exec go test -race -timeout 30m $packages

@@ -57,7 +57,7 @@ type worker struct {
 }
 
 // patience bounds whatever a test waits for.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 func startWorker(t *testing.T) *worker {
 	t.Helper()

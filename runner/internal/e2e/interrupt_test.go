@@ -19,16 +19,17 @@ func TestInterrupts(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		signals []syscall.Signal
+		takes   string // the cluster, if nobody cancels it
 		cluster event.Result
 	}{
-		{"Ctrl-C finishes what runs", []syscall.Signal{syscall.SIGINT}, event.Succeeded},
-		{"a second one cancels it", []syscall.Signal{syscall.SIGINT, syscall.SIGINT}, event.Cancelled},
-		{"SIGTERM cancels it", []syscall.Signal{syscall.SIGTERM}, event.Cancelled},
+		{"Ctrl-C finishes what runs", []syscall.Signal{syscall.SIGINT}, "5s", event.Succeeded},
+		{"a second one cancels it", []syscall.Signal{syscall.SIGINT, syscall.SIGINT}, "10m", event.Cancelled},
+		{"SIGTERM cancels it", []syscall.Signal{syscall.SIGTERM}, "10m", event.Cancelled},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
-				events := e.interrupted(test.signals...)
+				events := e.interrupted(test.takes, test.signals...)
 				cluster := finished(events)["kind-cluster"]
 				if cluster.Result != test.cluster {
 					t.Errorf("the cluster: %s (%s), want %s", cluster.Result, cluster.Reason, test.cluster)
@@ -48,11 +49,12 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
-// interrupted runs up and sends the signals once the cluster is being created.
-func (e *environment) interrupted(signals ...syscall.Signal) []event.Event {
+// interrupted runs up and sends the signals once the cluster is being created,
+// which takes a while.
+func (e *environment) interrupted(takes string, signals ...syscall.Signal) []event.Event {
 	e.t.Helper()
 	cmd := e.command("up", "-p", "kind", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json",
-		"--simulate-slow", "kind:index:Cluster=4s")
+		"--simulate-slow", "kind:index:Cluster="+takes)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

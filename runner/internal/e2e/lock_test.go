@@ -65,7 +65,7 @@ func TestKilledRun(t *testing.T) {
 func (e *environment) untilCluster() *exec.Cmd {
 	e.t.Helper()
 	cmd := e.command("up", "-p", "kind", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json",
-		"--simulate-slow", "kind:index:Cluster=4s")
+		"--simulate-slow", "kind:index:Cluster=8s")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		e.t.Fatal(err)

@@ -93,7 +93,7 @@ func (e *environment) killed(operation string) {
 
 // farewell is what processes get to end after the runner has. A worker that
 // cancels an operation waits for Pulumi to save its state.
-const farewell = 20 * time.Second
+const farewell = time.Minute
 
 // checkNothingIsLeft of a run but what it is for.
 func (e *environment) checkNothingIsLeft() {

@@ -134,7 +134,7 @@ func (e *environment) crash(project string) {
 func (e *environment) awaitPending(project string) {
 	e.t.Helper()
 	file := filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks", project, "dev.json")
-	for range 600 {
+	for range 6000 {
 		if content, err := os.ReadFile(file); err == nil && strings.Contains(string(content), `"pending_operations"`) {
 			return
 		}

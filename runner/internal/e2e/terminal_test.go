@@ -57,7 +57,11 @@ func TestCtrlCOnATerminal(t *testing.T) {
 func (e *environment) pressCtrlC(presses int) string {
 	e.t.Helper()
 	terminal, side := prompttest.Open(e.t)
-	cmd := e.command("up", "-p", "kind", "--simulate", "--simulate-speed", "100000", "--yes", "--parallel", "1", "--simulate-slow", "kind:index:Cluster=5s")
+	takes := "10m"
+	if presses == 1 {
+		takes = "5s" // it is waited for
+	}
+	cmd := e.command("up", "-p", "kind", "--simulate", "--simulate-speed", "100000", "--yes", "--parallel", "1", "--simulate-slow", "kind:index:Cluster="+takes)
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color", "NO_COLOR=1")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = side, side, side
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

@@ -13,7 +13,7 @@ import (
 )
 
 // patience bounds the wait for a text on the screen.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Terminal is a terminal with a person in front of it.
 type Terminal struct {
