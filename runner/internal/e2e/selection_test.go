@@ -102,7 +102,7 @@ func TestFailedAndResumed(t *testing.T) {
 
 	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  certmgr:chart_version: v1.20.0\n")
 	r := e.run("up", "--simulate", "--yes", "--resume")
-	if r.code != 3 || !strings.Contains(r.stderr, "Pulumi.dev.yaml") || !strings.Contains(r.stderr, "has changed since run") {
+	if r.code != 3 || !strings.Contains(r.stderr, "Pulumi.dev.yaml") || !strings.Contains(r.stderr, "has changed since run") || !strings.Contains(r.stderr, "--resume-changed") {
 		t.Errorf("--resume with another configuration: exit code %d, %s", r.code, r.stderr)
 	}
 	events := e.simulate(0, "up", "--resume-changed")

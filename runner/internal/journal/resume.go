@@ -71,7 +71,7 @@ func Resume(dir string, q Query) (Resumption, error) {
 	if len(changes) > 0 && !q.Changed {
 		return Resumption{}, &ResumeError{
 			text: fmt.Sprintf("the configuration has changed since run %s: %s", last.ID, strings.Join(changes, ", ")),
-			next: fmt.Sprintf("run %s for all projects, or allow the changes", q.Operation),
+			next: fmt.Sprintf("run %s for all projects, or carry on all the same with --resume-changed", q.Operation),
 		}
 	}
 	chain, err := last.chain(runs)
