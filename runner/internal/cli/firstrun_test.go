@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/prompt/prompttest"
+	"mara/runner/internal/scripttest"
 	"mara/runner/internal/session"
 )
 
@@ -66,16 +67,9 @@ func lead(t *testing.T, dir string, o commonOptions, replies ...reply) (sessionO
 func everyTool(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	writeProgram(t, filepath.Join(folder, "aws"), "")
-	writeProgram(t, filepath.Join(folder, "docker"), `echo '{"ServerVersion": "29.0.0", "CgroupVersion": "2", "MemTotal": 17179869184}'`)
+	scripttest.Write(t, filepath.Join(folder, "aws"), "")
+	scripttest.Write(t, filepath.Join(folder, "docker"), `echo '{"ServerVersion": "29.0.0", "CgroupVersion": "2", "MemTotal": 17179869184}'`)
 	return folder
-}
-
-func writeProgram(t *testing.T, path, script string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // fakeClients are clouds with a choice of one or two.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/runner/internal/scripttest"
 	"mara/runner/internal/simulate"
 )
 
@@ -22,7 +23,7 @@ type installed struct {
 
 // script answers each question from the folder it is in. A stack's files are
 // named after its project.
-const script = `#!/bin/sh
+const script = `
 PATH="$PATH:/usr/bin:/bin"
 cd_to="$PWD"
 cd "$(dirname "$0")" || exit 1
@@ -50,10 +51,7 @@ esac
 func newInstalled(t *testing.T) *installed {
 	t.Helper()
 	i := &installed{t: t, folder: t.TempDir()}
-	i.write("pulumi", script)
-	if err := os.Chmod(i.path(), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	scripttest.Write(t, i.path(), script)
 	return i
 }
 
@@ -132,10 +130,7 @@ func (i *installed) tools() {
 		"docker": dockerScript, "kubectl": `echo '{"clientVersion":{"gitVersion":"v1.36.1"}}'`, "aws": "",
 		"pulumi-resource-aws": "", "pulumi-resource-linode": "", "pulumi-resource-kind": "", "pulumi-resource-kubernetes": "", "pulumi-resource-docker": "",
 	} {
-		i.write(name, "#!/bin/sh\n"+body+"\n")
-		if err := os.Chmod(filepath.Join(i.folder, name), 0o755); err != nil {
-			i.t.Fatal(err)
-		}
+		scripttest.Write(i.t, filepath.Join(i.folder, name), body)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mara/runner/internal/scripttest"
 )
 
 // TestOperationsLookFirst: what the doctor would call a problem stops an
@@ -13,7 +15,9 @@ import (
 func TestOperationsLookFirst(t *testing.T) {
 	t.Parallel()
 	const kind, aws = "config:\n  kubernetes:infra_type: kind\n", "config:\n  kubernetes:infra_type: aws\n  aws:region: us-west-2\n"
-	noDocker := func(i *installed) { i.write("docker", "#!/bin/sh\necho no daemon >&2; exit 1\n") }
+	noDocker := func(i *installed) {
+		scripttest.Write(i.t, filepath.Join(i.folder, "docker"), "echo no daemon >&2; exit 1")
+	}
 	noPlugins := func(i *installed) {
 		for _, name := range []string{"kind", "kubernetes"} {
 			_ = os.Remove(filepath.Join(i.folder, "pulumi-resource-"+name))

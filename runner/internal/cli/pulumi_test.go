@@ -10,15 +10,14 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/runner/internal/scripttest"
 )
 
 // fakePulumi is a program that tells how it was called, and answers as told.
 func fakePulumi(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pulumi")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	scripttest.Write(t, path, body)
 	return path
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/containers"
+	"mara/runner/internal/scripttest"
 )
 
 // answer is what a command says when it is called.
@@ -287,9 +287,7 @@ func TestClashes(t *testing.T) {
 func TestIn(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "docker"), []byte("#!/bin/sh\necho $DOCKER_HOST\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	scripttest.Write(t, filepath.Join(folder, "docker"), "echo $DOCKER_HOST")
 	var out strings.Builder
 	in := containers.In(map[string]string{"PATH": folder, "DOCKER_HOST": "there"})
 	if err := in(t.Context(), containers.Command{Name: "docker", Stdout: &out}); err != nil || out.String() != "there\n" {

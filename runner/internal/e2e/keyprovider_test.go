@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/runner/internal/prompt/prompttest"
+	"mara/runner/internal/scripttest"
 )
 
 const (
@@ -289,7 +290,8 @@ func (e *environment) killer(when string) string {
 	e.t.Helper()
 	before, number, _ := strings.Cut(when, " import ")
 	pulumi := program(e.t, "pulumi")
-	e.write("killer", `#!/bin/sh
+	path := filepath.Join(e.root, "killer")
+	scripttest.Write(e.t, path, `
 case "$*" in
 *"stack import"*)
 	echo x >>"$0.count"
@@ -299,11 +301,6 @@ case "$*" in
 		exit 1
 	fi ;;
 esac
-exec "`+pulumi+`" "$@"
-`)
-	path := filepath.Join(e.root, "killer")
-	if err := os.Chmod(path, 0o755); err != nil {
-		e.t.Fatal(err)
-	}
+exec "`+pulumi+`" "$@"`)
 	return path
 }

@@ -21,6 +21,7 @@ import (
 	"mara/runner/internal/containers"
 	"mara/runner/internal/kindprovider"
 	"mara/runner/internal/kindprovider/kindtest"
+	"mara/runner/internal/scripttest"
 )
 
 // What follows runs on a real docker, with kind's own code, and pulls nothing:
@@ -66,11 +67,9 @@ func unprivileged(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	script := "#!/bin/sh\nn=$#\nwhile [ $n -gt 0 ]; do a=$1; shift; [ \"$a\" = --privileged ] || set -- \"$@\" \"$a\"; n=$((n-1)); done\n" +
-		"exec " + real + " \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(folder, "docker"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	script := "n=$#\nwhile [ $n -gt 0 ]; do a=$1; shift; [ \"$a\" = --privileged ] || set -- \"$@\" \"$a\"; n=$((n-1)); done\n" +
+		"exec " + real + " \"$@\""
+	scripttest.Write(t, filepath.Join(folder, "docker"), script)
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 

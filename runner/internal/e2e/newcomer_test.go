@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mara/runner/internal/scripttest"
 )
 
 // What a newcomer has, and types. None of it may show anywhere.
@@ -43,9 +44,7 @@ func tools(t *testing.T, scripts map[string]string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	for name, script := range scripts {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		scripttest.Write(t, filepath.Join(folder, name), script)
 	}
 	return folder
 }

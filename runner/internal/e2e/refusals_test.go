@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/scripttest"
 )
 
 // TestRefusals tries wrong inputs. Each gets one message, on stderr, and the
@@ -58,10 +59,7 @@ func TestRefusals(t *testing.T) {
 		}, "up -p kind --simulate", 3, []string{"aws", "kind", "never changes its provider"}},
 		{"missing pulumi", nil, "up -p kind --simulate --pulumi /nowhere/pulumi", 3, []string{"/nowhere/pulumi"}},
 		{"old pulumi", func(t *testing.T, e *environment) {
-			e.write("old", "#!/bin/sh\necho v3.100.0\n")
-			if err := os.Chmod(filepath.Join(e.root, "old"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			scripttest.Write(t, filepath.Join(e.root, "old"), "echo v3.100.0")
 		}, "up -p kind --simulate --pulumi ./old", 3, []string{"3.100.0", "too old"}},
 		{"no passphrase", nil, "up -p kind --yes", 3, []string{"PULUMI_CONFIG_PASSPHRASE"}},
 		{"missing passphrase file", func(_ *testing.T, e *environment) {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
+	"mara/runner/internal/scripttest"
 )
 
 // onPath is an environment with programs on its PATH, by name and script.
@@ -21,9 +22,7 @@ func onPath(t *testing.T, programs map[string]string) map[string]string {
 	t.Helper()
 	folder := t.TempDir()
 	for name, body := range programs {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		scripttest.Write(t, filepath.Join(folder, name), body)
 	}
 	return map[string]string{"PATH": folder}
 }

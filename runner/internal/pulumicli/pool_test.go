@@ -23,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mara/runner/internal/pulumicli/wire"
+	"mara/runner/internal/scripttest"
 )
 
 // The test binary is its own mara-engine: started as a worker, it answers with
@@ -301,9 +302,7 @@ func TestNoEngine(t *testing.T) {
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	scripttest.Write(t, path, body)
 	return path
 }
 
