@@ -18,9 +18,10 @@ type Folder struct {
 	Path string
 }
 
-// How much space there has to be, and should be.
+// How much space there has to be on a disk, so that a state can be written, and
+// should be, in bytes.
 const (
-	leastSpace  = 1 << 20
+	LeastSpace  = 1 << 20
 	enoughSpace = 256 << 20
 )
 
@@ -63,7 +64,7 @@ func (f Folder) look() view {
 	if info.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return view{subject: path, wrong: Bad(fmt.Sprintf("the folder of %s, %s, cannot be made: %s is a file", f.Name, f.Path, path), "move that file away")[0]}
 	}
-	seen := view{free: uint64(space.Bavail) * uint64(space.Bsize), subject: fmt.Sprint("disk ", info.Dev)}
+	seen := view{free: available(space), subject: fmt.Sprint("disk ", info.Dev)}
 	if err := unix.Access(path, unix.W_OK|unix.X_OK); err != nil {
 		if !errors.Is(err, unix.EROFS) {
 			seen.subject = path
@@ -79,7 +80,7 @@ func (f Folder) look() view {
 func (f Folder) shortage(free uint64, space unix.Statfs_t) Finding {
 	text := fmt.Sprintf("only %s are free for %s, in %s", size(free), f.Name, f.Path)
 	switch {
-	case free < leastSpace:
+	case free < LeastSpace:
 		return Bad(text, "free some space: a state that cannot be written is lost")[0]
 	case space.Files > 0 && space.Ffree == 0:
 		return Bad(fmt.Sprintf("no more files can be made for %s, in %s", f.Name, f.Path), "remove files: the disk has no inodes left")[0]
@@ -88,6 +89,19 @@ func (f Folder) shortage(free uint64, space unix.Statfs_t) Finding {
 	}
 	return Finding{}
 }
+
+// FreeSpace is the free space on the disk of a path, in bytes, unless it cannot
+// be told.
+func FreeSpace(path string) (uint64, bool) {
+	var space unix.Statfs_t
+	if path == "" || unix.Statfs(path, &space) != nil {
+		return 0, false
+	}
+	return available(space), true
+}
+
+// available are the bytes of a disk that anybody may use.
+func available(space unix.Statfs_t) uint64 { return uint64(space.Bavail) * uint64(space.Bsize) }
 
 // existing is the nearest folder upward that exists.
 func existing(path string) string {

@@ -182,7 +182,7 @@ func thisMachine(f Facts) machine {
 			}
 			return containers.Find(setting("kind:runtime"), look, containers.In(f.Env))
 		},
-		read: os.ReadFile, free: freeSpace, listen: listen, holder: holderIn("/proc"), setting: setting, dockerToo: f.dockerToo,
+		read: os.ReadFile, free: FreeSpace, listen: listen, holder: holderIn("/proc"), setting: setting, dockerToo: f.dockerToo,
 		own: func(c containers.Container) bool {
 			return c.Name == registry || c.Labels["io.x-k8s.kind.cluster"] == cluster
 		},

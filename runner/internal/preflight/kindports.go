@@ -111,15 +111,6 @@ func listen(address string, port int) error {
 	return listener.Close()
 }
 
-// freeSpace is the free space of a disk of this machine.
-func freeSpace(path string) (uint64, bool) {
-	var stat unix.Statfs_t
-	if path == "" || unix.Statfs(path, &stat) != nil {
-		return 0, false
-	}
-	return uint64(stat.Bavail) * uint64(stat.Bsize), true
-}
-
 // holderIn finds the program that listens on a port as Linux tells it: the
 // sockets are in a table, and who has one shows among its open files. Those of
 // other users do not show, nor does anything on another system.

@@ -3,15 +3,12 @@ package session
 import (
 	"os"
 
-	"golang.org/x/sys/unix"
+	"mara/runner/internal/preflight"
 )
 
 // reserveSize is how much room is kept for the states, in bytes: enough for a
 // large one, the one before it and a third that is being written.
 const reserveSize = 16 << 20
-
-// littleRoom is when the reserve is wanted, in bytes.
-const littleRoom = 1 << 20
 
 // reserve is room on the disk of the states. What exists in a cloud and in no
 // state is lost to everybody; so when the disk is full the reserve is given up,
@@ -26,9 +23,8 @@ func (r *reserve) isWanted() bool {
 	if r == nil {
 		return false
 	}
-	var space unix.Statfs_t
-	err := unix.Statfs(r.folder, &space)
-	return err == nil && uint64(space.Bavail)*uint64(space.Bsize) < littleRoom
+	free, ok := preflight.FreeSpace(r.folder)
+	return ok && free < preflight.LeastSpace
 }
 
 // giveUp makes room, and reports whether there was any to make.
