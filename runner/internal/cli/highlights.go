@@ -6,8 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"mara/projects"
 	"mara/runner/internal/event"
+	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 )
 
@@ -18,20 +18,17 @@ func tellHighlights(d Deps, o operateOptions, s *session.Session, outputs map[st
 	if o.Operation != event.Up || o.Output != "text" {
 		return
 	}
-	var all []projects.Project
-	for _, step := range s.Plan.Steps {
-		all = append(all, step.Project)
-	}
-	if lines := highlightLines(all, outputs); len(lines) > 0 {
+	if lines := highlightLines(s.Plan.Steps, outputs); len(lines) > 0 {
 		fmt.Fprintf(d.Stdout, "\nOutputs:\n  %s\n", strings.Join(lines, "\n  "))
 	}
 }
 
 // highlightLines sets the highlighted outputs that have a value in columns.
-func highlightLines(all []projects.Project, outputs map[string]map[string]any) []string {
+func highlightLines(steps []plan.Step, outputs map[string]map[string]any) []string {
 	var text bytes.Buffer
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	for _, project := range all {
+	for _, step := range steps {
+		project := step.Project
 		for _, output := range project.Outputs {
 			value, ok := outputs[project.Name][output.Name]
 			if !ok || !output.Highlight || output.Secret || plainValue(value) == "" {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/projects"
+	"mara/runner/internal/plan"
 )
 
 func TestHighlightLines(t *testing.T) {
@@ -15,7 +16,7 @@ func TestHighlightLines(t *testing.T) {
 		{Name: "password", Highlight: true, Secret: true}, {Name: "missing", Highlight: true},
 	}}
 	registry := projects.Project{Name: "registry", Title: "Local Registry", Outputs: []projects.Output{{Name: "endpoint", Highlight: true}}}
-	got := highlightLines([]projects.Project{registry, bank}, map[string]map[string]any{
+	got := highlightLines([]plan.Step{{Project: registry}, {Project: bank}}, map[string]map[string]any{
 		"registry": {"endpoint": "localhost:5001"},
 		"bank":     {"application_url": "https://localhost", "ip": "", "other": "x", "password": "hunter2"},
 	})
@@ -23,7 +24,7 @@ func TestHighlightLines(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if lines := highlightLines([]projects.Project{bank}, nil); len(lines) > 0 {
+	if lines := highlightLines([]plan.Step{{Project: bank}}, nil); len(lines) > 0 {
 		t.Errorf("lines of nothing: %q", lines)
 	}
 }
