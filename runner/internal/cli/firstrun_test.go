@@ -66,10 +66,9 @@ func lead(t *testing.T, dir string, o commonOptions, replies ...reply) (sessionO
 // everyTool is a folder with the programs that up needs.
 func everyTool(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
-	scripttest.Write(t, filepath.Join(folder, "aws"), "")
-	scripttest.Write(t, filepath.Join(folder, "docker"), `echo '{"ServerVersion": "29.0.0", "CgroupVersion": "2", "MemTotal": 17179869184}'`)
-	return folder
+	return scripttest.Folder(t, map[string]string{
+		"aws": "", "docker": `echo '{"ServerVersion": "29.0.0", "CgroupVersion": "2", "MemTotal": 17179869184}'`,
+	})
 }
 
 // fakeClients are clouds with a choice of one or two.

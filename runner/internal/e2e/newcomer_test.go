@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,7 +25,7 @@ func newcomer(t *testing.T) *environment {
 	t.Helper()
 	const broken = "exit 1"
 	return &environment{t: t, root: t.TempDir(), home: t.TempDir(), env: []string{
-		"PATH=" + tools(t, map[string]string{
+		"PATH=" + scripttest.Folder(t, map[string]string{
 			"docker": `case "$1" in
 				version) echo 29.0.0 ;;
 				info) echo '{"ServerVersion": "29.0.0", "CgroupVersion": "2", "MemTotal": 17179869184, "DockerRootDir": "/nowhere"}' ;;
@@ -37,16 +36,6 @@ func newcomer(t *testing.T) *environment {
 		"AWS_ENDPOINT_URL=" + awsStandIn(t), "AWS_ACCESS_KEY_ID=AKIAEXAMPLE", "AWS_SECRET_ACCESS_KEY=" + awsKey,
 		"LINODE_URL=" + linodeStandIn(t), "LINODE_TOKEN=" + linodeToken,
 	}}
-}
-
-// tools is a folder with these programs, which are scripts.
-func tools(t *testing.T, scripts map[string]string) (folder string) {
-	t.Helper()
-	folder = t.TempDir()
-	for name, script := range scripts {
-		scripttest.Write(t, filepath.Join(folder, name), script)
-	}
-	return folder
 }
 
 // awsStandIn is AWS as far as the runner's own questions go.

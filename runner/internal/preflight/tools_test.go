@@ -20,11 +20,7 @@ import (
 // onPath is an environment with programs on its PATH, by name and script.
 func onPath(t *testing.T, programs map[string]string) map[string]string {
 	t.Helper()
-	folder := t.TempDir()
-	for name, body := range programs {
-		scripttest.Write(t, filepath.Join(folder, name), body)
-	}
-	return map[string]string{"PATH": folder}
+	return map[string]string{"PATH": scripttest.Folder(t, programs)}
 }
 
 func stackFile(t *testing.T, text string) config.StackFile {

@@ -4,9 +4,20 @@ package scripttest
 
 import (
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 )
+
+// Folder is a folder with scripts, by name and body.
+func Folder(t testing.TB, scripts map[string]string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for name, body := range scripts {
+		Write(t, filepath.Join(folder, name), body)
+	}
+	return folder
+}
 
 // Write writes a shell script, which can be run at once. Linux runs no file that
 // anybody has open for writing ("text file busy"), and a process that is being
