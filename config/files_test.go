@@ -51,66 +51,6 @@ func TestFindRootRefuses(t *testing.T) {
 	checkError(t, err, false, "RUNNER_ROOT in the process environment: ", "")
 }
 
-func TestWriteFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "f")
-	steps := []struct {
-		content  string
-		mode     os.FileMode
-		wantMode os.FileMode
-	}{
-		{"one", 0o600, 0o600},
-		{"two", 0o644, 0o600}, // an existing file keeps its mode
-	}
-	for _, step := range steps {
-		if err := WriteFile(path, []byte(step.content), step.mode); err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(path)
-		info, statErr := os.Stat(path)
-		if err != nil || statErr != nil || string(got) != step.content || info.Mode().Perm() != step.wantMode {
-			t.Errorf("got %q, %v, %v, %v", got, info, err, statErr)
-		}
-	}
-	link := filepath.Join(dir, "link")
-	if err := os.Symlink("f", link); err != nil {
-		t.Skip(err)
-	}
-	if err := WriteFile(link, []byte("three"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(path)
-	if target, linkErr := os.Readlink(link); err != nil || string(got) != "three" || linkErr != nil || target != "f" {
-		t.Errorf("got %q, %v; link to %q, %v", got, err, target, linkErr)
-	}
-	checkNoLeftovers(t, dir, 2)
-}
-
-func TestWriteFileFails(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := WriteFile(filepath.Join(dir, "none", "f"), nil, 0o600); !errors.Is(err, os.ErrNotExist) || !strings.HasSuffix(err.Error(), "/f: no such file or directory") {
-		t.Errorf("missing folder: %v", err) // its cause decides what to do about it
-	}
-	folder := filepath.Join(dir, "folder")
-	if err := os.MkdirAll(filepath.Join(folder, "full"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteFile(folder, nil, 0o600); err == nil {
-		t.Error("a folder was replaced")
-	}
-	checkNoLeftovers(t, dir, 1)
-}
-
-func checkNoLeftovers(t *testing.T, dir string, want int) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != want {
-		t.Errorf("left behind: %v, %v", entries, err)
-	}
-}
-
 func TestSecretIsNeverShown(t *testing.T) {
 	t.Parallel()
 	const text = "hunter2"

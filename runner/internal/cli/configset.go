@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/failure"
 )
 
@@ -157,7 +158,7 @@ func writeConfiguration(root, file string, content []byte) error {
 	if file == config.EnvironmentFile {
 		mode = 0o600
 	}
-	if err := config.WriteFile(filepath.Join(root, file), content, mode); err != nil {
+	if err := atomicfile.Write(filepath.Join(root, file), content, mode); err != nil {
 		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; " + failure.WriteRemedy(err, "the folder")}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/failure"
 )
 
@@ -71,7 +72,7 @@ func runInit(d Deps, options initOptions) error {
 		return &failure.Environment{Text: fmt.Sprintf("making %s: %v", config.Folder, err), Next: "choose a folder that you may write to"}
 	}
 	for _, file := range files {
-		if err := config.WriteFile(filepath.Join(options.Root, file.Path), file.Data, 0o644); err != nil {
+		if err := atomicfile.Write(filepath.Join(options.Root, file.Path), file.Data, 0o644); err != nil {
 			return &failure.Environment{Text: err.Error(), Next: "choose a folder that you may write to, on a disk with some space"}
 		}
 	}

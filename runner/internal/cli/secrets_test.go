@@ -320,7 +320,7 @@ func TestSecretsExport(t *testing.T) {
 	if content, _ := os.ReadFile(other); string(content) != "mine" {
 		t.Error("the export went through a link")
 	}
-	if left, _ := filepath.Glob(filepath.Join(k.root, ".secrets-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(k.root, ".plain.yaml.*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
@@ -70,7 +70,7 @@ func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session.
 // writePlain writes values in the order of keys to a file that only the user
 // may read, all or nothing. A file that exists, or a link, is replaced by a new
 // file, which does not keep the mode of the old one.
-func writePlain(path string, keys []string, values map[string]string, replace bool) (err error) {
+func writePlain(path string, keys []string, values map[string]string, replace bool) error {
 	document := &yaml.Node{Kind: yaml.MappingNode}
 	for _, key := range keys {
 		document.Content = append(document.Content,
@@ -80,28 +80,8 @@ func writePlain(path string, keys []string, values map[string]string, replace bo
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".secrets-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, removed(file.Name())) }()
-	_, err = file.Write(content)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
 	if replace {
-		return os.Rename(file.Name(), path)
+		return atomicfile.Replace(path, content, 0o600)
 	}
-	return os.Link(file.Name(), path) // unlike a rename it replaces nothing
-}
-
-// removed removes a file that may be gone.
-func removed(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
+	return atomicfile.Create(path, content, 0o600)
 }

@@ -9,6 +9,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/runner/internal/atomicfile"
 )
 
 // File is a stack file as it was read: its path, for messages, and its content,
@@ -274,5 +275,5 @@ func write(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return config.WriteFile(path, content, 0o600)
+	return atomicfile.Write(path, content, 0o600)
 }

@@ -150,5 +150,5 @@ func (j *Journal) check(err error) {
 // Close writes the summary and ends the journal. It is called after the last
 // event.
 func (j *Journal) Close() error {
-	return errors.Join(j.logs.close(), j.events.close(), writeSummary(j.dir, &j.summary))
+	return errors.Join(j.logs.close(), j.events.close(), writeJSON(filepath.Join(j.dir, summaryFile), &j.summary))
 }

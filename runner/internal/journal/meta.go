@@ -81,10 +81,7 @@ func (f Fingerprint) Changes(now Fingerprint) []string {
 
 func writeMeta(dir string, m Meta) error {
 	m.Format = MetaFormat
-	if err := writeJSON(filepath.Join(dir, metaFile), m); err != nil {
-		return fmt.Errorf("writing %s: %w", metaFile, err)
-	}
-	return nil
+	return writeJSON(filepath.Join(dir, metaFile), m)
 }
 
 // Meta returns what was known about the run when it began. It is zero for a run

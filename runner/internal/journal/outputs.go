@@ -20,10 +20,7 @@ func (j *Journal) KeepOutputs(outputs Outputs) error {
 	if len(outputs) == 0 {
 		return nil
 	}
-	if err := writeJSON(filepath.Join(j.dir, outputsFile), outputs); err != nil {
-		return fmt.Errorf("writing the outputs: %w", err)
-	}
-	return nil
+	return writeJSON(filepath.Join(j.dir, outputsFile), outputs)
 }
 
 // Outputs returns what was kept; a run that told of no outputs has none.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/event"
 )
 
@@ -91,14 +92,6 @@ func readSummary(dir string) (*event.Summary, error) {
 	return s, nil
 }
 
-// writeSummary puts summary.json in place.
-func writeSummary(dir string, s *event.Summary) error {
-	if err := writeJSON(filepath.Join(dir, summaryFile), s); err != nil {
-		return fmt.Errorf("writing the summary: %w", err)
-	}
-	return nil
-}
-
 // writeJSON puts a file in place as a whole or not at all.
 func writeJSON(path string, value any) error {
 	var text bytes.Buffer
@@ -108,20 +101,5 @@ func writeJSON(path string, value any) error {
 	if err := enc.Encode(value); err != nil {
 		return err
 	}
-	temporary := path + ".tmp"
-	err := os.WriteFile(temporary, text.Bytes(), 0o600)
-	if err == nil {
-		err = os.Rename(temporary, path)
-	}
-	if err != nil {
-		return errors.Join(err, removeIfThere(temporary))
-	}
-	return nil
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return atomicfile.Write(path, text.Bytes(), 0o600)
 }

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"mara/runner/internal/atomicfile"
+
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 )
@@ -198,24 +200,11 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// replace writes content beside file and renames it over, so that a reader
-// never sees half a file. A symbolic link stays a link.
+// replace writes a kubeconfig that only the user can read. A symbolic link
+// stays a link.
 func replace(file string, content []byte) error {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(file), ".kubeconfig-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("writing the kubeconfig: %w", err)
-	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(content)
-	err = errors.Join(err, temporary.Sync(), temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), file)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the kubeconfig: %w", err)
-	}
-	return nil
+	return atomicfile.Replace(file, content, 0o600)
 }

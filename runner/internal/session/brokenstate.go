@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/config"
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/failure"
 )
 
@@ -112,13 +112,13 @@ func replaceState(state brokenState, before []byte, kept string) error {
 	if err != nil {
 		return err
 	}
-	if err := config.WriteFile(kept, content, 0o600); err != nil {
+	if err := atomicfile.Write(kept, content, 0o600); err != nil {
 		return err
 	}
 	if before == nil {
 		return os.Remove(state.file)
 	}
-	return config.WriteFile(state.file, before, 0o600)
+	return atomicfile.Write(state.file, before, 0o600)
 }
 
 // stateBefore is what Pulumi has saved before it wrote the state anew, or what

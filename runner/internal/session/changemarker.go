@@ -11,7 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mara/config"
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
 )
@@ -58,7 +58,7 @@ func (s *Session) writeMarker(scheme encryption.Scheme) error {
 		return s.FolderError(err)
 	}
 	content = append([]byte("# A change of the key provider has begun: this is the new one.\n"), content...)
-	if err := config.WriteFile(file, content, 0o600); err != nil {
+	if err := atomicfile.Write(file, content, 0o600); err != nil {
 		return s.FolderError(err)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"mara/config"
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/stacks"
@@ -75,7 +76,7 @@ func (c *change) reseal(ctx context.Context, p part) error {
 	if err != nil {
 		return c.sealError(ctx, err)
 	}
-	if err := config.WriteFile(filepath.Join(c.Settings.Root, p.content.File), content, 0o600); err != nil {
+	if err := atomicfile.Write(filepath.Join(c.Settings.Root, p.content.File), content, 0o600); err != nil {
 		return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the file") + ", and " + c.command()}
 	}
 	return nil

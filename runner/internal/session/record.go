@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/providers"
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 )
@@ -84,7 +85,7 @@ func (s *Session) RememberProvider(operation string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return s.FolderError(err)
 	}
-	if err := config.WriteFile(file, content, 0o600); err != nil {
+	if err := atomicfile.Write(file, content, 0o600); err != nil {
 		return s.FolderError(err)
 	}
 	return nil

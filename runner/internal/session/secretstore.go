@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/lock"
@@ -174,7 +175,7 @@ func (s *Session) writeSecrets(content []byte) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return s.secretsFileError(err)
 	}
-	if err := config.WriteFile(path, content, 0o600); err != nil {
+	if err := atomicfile.Write(path, content, 0o600); err != nil {
 		if errors.Is(missing, fs.ErrNotExist) {
 			_ = os.Remove(folder)
 		}
