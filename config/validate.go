@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"al.essio.dev/pkg/shellescape"
 	"gopkg.in/yaml.v3"
 )
 
@@ -78,20 +79,12 @@ func (f StackFile) missing(key Key) Problem {
 	if example == "" {
 		example = "VALUE"
 	}
-	value := quoteShell(example)
+	value := shellescape.Quote(example)
 	text += fmt.Sprintf("; set it with `runner config set %s %s`, for one run with --config %s=%s", key.Name, value, key.Name, value)
 	if len(key.Variables) > 0 {
 		text += fmt.Sprintf(", or as %s=%s in %s", key.Variables[0], value, EnvironmentFile)
 	}
 	return Problem{File: f.File, Key: key.Name, Text: text}
-}
-
-// quoteShell quotes an example that a shell would take apart.
-func quoteShell(text string) string {
-	if strings.ContainsAny(text, " \"'[]{}#$&|;<>()*?`\\") {
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	}
-	return text
 }
 
 // quoteYAML quotes a text that YAML would read as something else.

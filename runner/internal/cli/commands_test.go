@@ -202,12 +202,3 @@ func quoteAll(words []string) string {
 	}
 	return strings.Join(quoted, " ")
 }
-
-func TestShellQuote(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{"a/b": "a/b", "a b": "'a b'", "it's": `'it'\''s'`, "-x": "'-x'"} {
-		if got := shellQuote(in); got != want {
-			t.Errorf("%q: got %s", in, got)
-		}
-	}
-}

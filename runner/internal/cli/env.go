@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -150,7 +151,7 @@ func (e *shellEnvironment) fileVariables() {
 		return
 	}
 	e.comment("%s also sets %s; to set everything it sets:", config.EnvironmentFile, strings.Join(names, ", "))
-	e.comment("  set -a; . %s; set +a", shellQuote(filepath.Join(e.settings.Root, config.EnvironmentFile)))
+	e.comment("  set -a; . %s; set +a", shellescape.Quote(filepath.Join(e.settings.Root, config.EnvironmentFile)))
 }
 
 // provider tells what the runner knows without the stack file, and plain pulumi
@@ -165,7 +166,7 @@ func (e *shellEnvironment) provider() {
 func (e *shellEnvironment) write(w io.Writer) error {
 	var lines []string
 	for _, v := range e.exports {
-		lines = append(lines, fmt.Sprintf("export %s='%s'", v.name, strings.ReplaceAll(v.value, "'", `'\''`)))
+		lines = append(lines, "export "+v.name+"="+shellescape.Quote(v.value))
 	}
 	_, err := fmt.Fprintln(w, strings.Join(append(lines, e.comments...), "\n"))
 	return err

@@ -22,15 +22,15 @@ func TestEnv(t *testing.T) {
 	}{
 		{
 			"nothing but a stack", map[string]string{"Pulumi.dev.yaml": named}, nil, "-s dev",
-			`export PULUMI_BACKEND_URL='file://ROOT/.runner/state'
-export PULUMI_STACK='dev'
+			`export PULUMI_BACKEND_URL=file://ROOT/.runner/state
+export PULUMI_STACK=dev
 # no passphrase is set; pulumi asks for it, or takes it from PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE
 `,
 		},
 		{
 			"no provider in the stack file", nil, []string{"PULUMI_CONFIG_PASSPHRASE=hunter2"}, "-s dev",
-			`export PULUMI_BACKEND_URL='file://ROOT/.runner/state'
-export PULUMI_STACK='dev'
+			`export PULUMI_BACKEND_URL=file://ROOT/.runner/state
+export PULUMI_STACK=dev
 # the passphrase is PULUMI_CONFIG_PASSPHRASE in the process environment, and so is exported already
 # kubernetes:infra_type is not in config/pulumi/Pulumi.dev.yaml; the programs need it there (and in secrets/ below it) when plain pulumi runs them
 `,
@@ -39,8 +39,8 @@ export PULUMI_STACK='dev'
 			"secrets in the environment file",
 			map[string]string{"Pulumi.dev.yaml": named, "environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=hunter2\nLINODE_TOKEN=hunter3\nRUNNER_PARALLEL=2\n"},
 			nil, "",
-			`export PULUMI_BACKEND_URL='file://ROOT/.runner/state'
-export PULUMI_STACK='dev'
+			`export PULUMI_BACKEND_URL=file://ROOT/.runner/state
+export PULUMI_STACK=dev
 # the passphrase is PULUMI_CONFIG_PASSPHRASE in config/pulumi/environment:2; it is not printed
 # config/pulumi/environment also sets PULUMI_CONFIG_PASSPHRASE, LINODE_TOKEN; to set everything it sets:
 #   set -a; . ROOT/config/pulumi/environment; set +a
@@ -49,8 +49,8 @@ export PULUMI_STACK='dev'
 		{
 			"a passphrase of nothing",
 			map[string]string{"Pulumi.dev.yaml": named, "environment": "PULUMI_CONFIG_PASSPHRASE=\n"}, []string{"PULUMI_CONFIG_PASSPHRASE_FILE=x"}, "-s dev",
-			`export PULUMI_BACKEND_URL='file://ROOT/.runner/state'
-export PULUMI_STACK='dev'
+			`export PULUMI_BACKEND_URL=file://ROOT/.runner/state
+export PULUMI_STACK=dev
 # the passphrase is PULUMI_CONFIG_PASSPHRASE in config/pulumi/environment:1; it is not printed
 # config/pulumi/environment also sets PULUMI_CONFIG_PASSPHRASE; to set everything it sets:
 #   set -a; . ROOT/config/pulumi/environment; set +a
@@ -60,16 +60,16 @@ export PULUMI_STACK='dev'
 			"a file with the passphrase, relative and quoted", map[string]string{"Pulumi.dev.yaml": named},
 			[]string{"PULUMI_CONFIG_PASSPHRASE_FILE=my'pass", "PULUMI_BACKEND_URL=s3://bucket?region=eu"}, "-s dev",
 			`export PULUMI_BACKEND_URL='s3://bucket?region=eu'
-export PULUMI_STACK='dev'
-export PULUMI_CONFIG_PASSPHRASE_FILE='DIR/my'\''pass'
+export PULUMI_STACK=dev
+export PULUMI_CONFIG_PASSPHRASE_FILE='DIR/my'"'"'pass'
 `,
 		},
 		{
 			"a backend with a password",
 			map[string]string{"Pulumi.dev.yaml": named, "environment": "PULUMI_BACKEND_URL=postgres://me:hunter2@db/state\n"},
 			[]string{"PULUMI_CONFIG_PASSPHRASE_FILE=/p"}, "-s dev",
-			`export PULUMI_STACK='dev'
-export PULUMI_CONFIG_PASSPHRASE_FILE='/p'
+			`export PULUMI_STACK=dev
+export PULUMI_CONFIG_PASSPHRASE_FILE=/p
 # PULUMI_BACKEND_URL has a password in it, and is not printed; it comes from PULUMI_BACKEND_URL in config/pulumi/environment:1
 # config/pulumi/environment also sets PULUMI_BACKEND_URL; to set everything it sets:
 #   set -a; . ROOT/config/pulumi/environment; set +a
@@ -77,7 +77,7 @@ export PULUMI_CONFIG_PASSPHRASE_FILE='/p'
 		},
 		{
 			"the Pulumi Cloud", map[string]string{"Pulumi.dev.yaml": named}, []string{"PULUMI_ACCESS_TOKEN=hunter2", "HOME=/nowhere"}, "-s dev",
-			"export PULUMI_BACKEND_URL='https://api.pulumi.com'\nexport PULUMI_STACK='dev'\n",
+			"export PULUMI_BACKEND_URL=https://api.pulumi.com\nexport PULUMI_STACK=dev\n",
 		},
 	}
 	for _, tt := range tests {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -120,19 +121,8 @@ func initText(options initOptions, files []config.Example) string {
 	}
 	b.WriteString("\nnext, a whole environment on simulated clouds:\n")
 	if options.Given != "" {
-		b.WriteString("  cd " + shellQuote(options.Given) + "\n")
+		b.WriteString("  cd " + shellescape.Quote(options.Given) + "\n")
 	}
 	b.WriteString("  runner up -p kind -s dev --simulate --yes\n")
 	return b.String()
-}
-
-// shellQuote quotes a text for a shell if it needs that.
-func shellQuote(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r)
-	}
-	if strings.TrimFunc(text, plain) == "" && !strings.HasPrefix(text, "-") {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

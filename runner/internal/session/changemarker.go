@@ -6,9 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
+	"al.essio.dev/pkg/shellescape"
 	"gopkg.in/yaml.v3"
 
 	"mara/runner/internal/atomicfile"
@@ -103,9 +102,5 @@ func providerName(scheme encryption.Scheme) string {
 
 // commandFor is the command that changes to a key provider.
 func commandFor(stack string, scheme encryption.Scheme) string {
-	provider := providerName(scheme)
-	if strings.Contains(provider, "://") {
-		provider = strconv.Quote(provider) // for the shell
-	}
-	return fmt.Sprintf("runner secrets change-provider %s -s %s", provider, stack)
+	return fmt.Sprintf("runner secrets change-provider %s -s %s", shellescape.Quote(providerName(scheme)), stack)
 }
