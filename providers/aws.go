@@ -1,5 +1,7 @@
 package providers
 
+import "mara/operation"
+
 // aws hosts the cluster in EKS and the registry in ECR.
 func aws() layout {
 	return layout{
@@ -10,9 +12,9 @@ func aws() layout {
 		questions: awsQuestions(),
 		plugins:   []Plugin{{Name: "aws", Projects: []string{"aws-vpc", "aws-eks", "aws-ecr", "kic-image-push"}}}, // the last logs in to ECR
 		checks: []Check{
-			{Name: "account", Needed: everyOperation(), Answers: true},
+			{Name: "account", Needed: operation.All(), Answers: true},
 			// The kubeconfig of EKS asks it for a token.
-			{Name: "aws-cli", Projects: inCluster(), Needed: everyOperation()},
+			{Name: "aws-cli", Projects: inCluster(), Needed: operation.All()},
 		},
 		first: []node{
 			{name: "aws-vpc"},

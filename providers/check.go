@@ -1,42 +1,45 @@
 package providers
 
-import "slices"
+import (
+	"slices"
+
+	"mara/operation"
+)
 
 // Check names something that has to be right before an operation starts; how
 // to look is known to the runner. An operation that is in neither list does not
 // care.
 type Check struct {
 	Name     string
-	Projects []string // that need it; nil means all of the provider
-	Needed   []string // operations that cannot do without
-	Useful   []string // operations that may get by without
-	Answers  bool     // what is found depends on the answers of a first run
+	Projects []string              // that need it; nil means all of the provider
+	Needed   []operation.Operation // that cannot do without
+	Useful   []operation.Operation // that may get by without
+	Answers  bool                  // what is found depends on the answers of a first run
 }
-
-// Lists of operations that checks are about.
-func everyOperation() []string { return []string{"up", "preview", "refresh", "drift", "destroy"} }
-func allButRefresh() []string  { return []string{"up", "preview", "destroy"} }
-func refreshOnly() []string    { return []string{"refresh", "drift"} }
 
 // sharedChecks are those of the projects that every provider has. The image of
 // the ingress controller is made and kept by Docker on this machine; a refresh
 // looks at it there, too, but the clusters do not need it for that.
 func sharedChecks() []Check {
 	return []Check{
-		{Name: "docker", Projects: []string{"kic-image-build", "kic-image-push"}, Needed: allButRefresh(), Useful: refreshOnly()},
-		{Name: "kubectl", Useful: []string{"up"}},
+		{
+			Name: "docker", Projects: []string{"kic-image-build", "kic-image-push"},
+			Needed: []operation.Operation{operation.Up, operation.Preview, operation.Destroy},
+			Useful: []operation.Operation{operation.Refresh, operation.Drift},
+		},
+		{Name: "kubectl", Useful: []operation.Operation{operation.Up}},
 	}
 }
 
 // NeededFor says which checks an operation on some of the projects needs, by
 // name and in order; for the others that concern it, the value is false. Where
 // there is no project to work on, none is needed.
-func (p Provider) NeededFor(operation string, projects []string) (names []string, needed map[string]bool) {
+func (p Provider) NeededFor(op operation.Operation, projects []string) (names []string, needed map[string]bool) {
 	needed = map[string]bool{}
 	for _, check := range p.Checks {
 		about := check.Projects == nil && len(projects) > 0 || overlap(check.Projects, projects)
-		isNeeded := slices.Contains(check.Needed, operation)
-		if !about || !isNeeded && !slices.Contains(check.Useful, operation) {
+		isNeeded := slices.Contains(check.Needed, op)
+		if !about || !isNeeded && !slices.Contains(check.Useful, op) {
 			continue
 		}
 		if !slices.Contains(names, check.Name) {
@@ -50,7 +53,7 @@ func (p Provider) NeededFor(operation string, projects []string) (names []string
 // BeforeAnswers is the provider with those checks alone that an operation needs
 // whatever a first run is answered: nobody should answer questions for what
 // cannot go well.
-func (p Provider) BeforeAnswers(operation string) Provider {
-	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.Answers || !slices.Contains(c.Needed, operation) })
+func (p Provider) BeforeAnswers(op operation.Operation) Provider {
+	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.Answers || !slices.Contains(c.Needed, op) })
 	return p
 }

@@ -4,12 +4,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mara/operation"
 )
 
 // TestNeededFor: what each operation needs, with ? behind what is only useful.
 func TestNeededFor(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ provider, operation, projects, want string }{
+	for _, test := range []struct {
+		provider       string
+		operation      operation.Operation
+		projects, want string
+	}{
 		{"kind", "up", "all", "kind-runtime kind-resources kind-limits? kind-ports docker kubectl?"},
 		{"kind", "refresh", "logstore", "kind-runtime"},
 		{"linode", "up", "kic-image-build", "docker kubectl?"},
@@ -78,9 +84,9 @@ func TestChecksFitTheLists(t *testing.T) {
 				}
 			}
 			operations := slices.Concat(check.Needed, check.Useful)
-			for i, operation := range operations {
-				if !slices.Contains(everyOperation(), operation) || slices.Contains(operations[:i], operation) {
-					t.Errorf("%s: the check %s is about %s", p.Name, check.Name, operation)
+			for i, op := range operations {
+				if !slices.Contains(operation.All(), op) || slices.Contains(operations[:i], op) {
+					t.Errorf("%s: the check %s is about %s", p.Name, check.Name, op)
 				}
 			}
 		}

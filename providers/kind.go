@@ -1,5 +1,7 @@
 package providers
 
+import "mara/operation"
+
 // kind hosts the cluster and the registry in containers on this machine.
 func kind() layout {
 	return layout{
@@ -12,10 +14,10 @@ func kind() layout {
 		shipped:   []string{"kind"},
 		plugins:   []Plugin{{Name: "kind", Projects: []string{"kind-cluster", "kind-registry"}}},
 		checks: []Check{
-			{Name: "kind-runtime", Needed: everyOperation()}, // the cluster itself runs in it
-			{Name: "kind-resources", Needed: []string{"up"}, Useful: []string{"preview"}},
-			{Name: "kind-limits", Useful: []string{"up", "preview"}},
-			{Name: "kind-ports", Projects: []string{"kind-cluster", "kind-registry"}, Needed: []string{"up"}, Useful: []string{"preview"}, Answers: true},
+			{Name: "kind-runtime", Needed: operation.All()}, // the cluster itself runs in it
+			{Name: "kind-resources", Needed: []operation.Operation{operation.Up}, Useful: []operation.Operation{operation.Preview}},
+			{Name: "kind-limits", Useful: []operation.Operation{operation.Up, operation.Preview}},
+			{Name: "kind-ports", Projects: []string{"kind-cluster", "kind-registry"}, Needed: []operation.Operation{operation.Up}, Useful: []operation.Operation{operation.Preview}, Answers: true},
 		},
 		first: []node{
 			{name: "kind-cluster"},

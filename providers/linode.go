@@ -1,5 +1,7 @@
 package providers
 
+import "mara/operation"
+
 // linode hosts the cluster in LKE. Linode has no registry of its own: Harbor
 // runs on an instance, is configured once its address is known, and the
 // cluster needs credentials to pull from it.
@@ -15,7 +17,7 @@ func linode() layout {
 			{Name: "linode", Projects: []string{"linode-lke", "linode-harbor"}},
 			{Name: "kubernetes", Projects: []string{"linode-harbor", "linode-registry-credentials"}},
 		},
-		checks: []Check{{Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: everyOperation(), Answers: true}},
+		checks: []Check{{Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: operation.All(), Answers: true}},
 		behind: map[string][]node{
 			"secrets":         {{name: "linode-harbor", reads: []string{"kubeconfig", "secrets"}}},
 			"kic-image-build": {{name: "linode-harbor-configuration", reads: []string{"linode-harbor"}}},

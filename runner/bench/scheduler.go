@@ -8,6 +8,7 @@ import (
 	"testing"
 	"text/tabwriter"
 
+	"mara/operation"
 	"mara/projects"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
@@ -22,7 +23,7 @@ func measureScheduler(_ context.Context, _ options, w io.Writer) error {
 		p := randomPlan(size)
 		result := testing.Benchmark(func(b *testing.B) {
 			for b.Loop() {
-				if _, err := executor.Run(b.Context(), executor.Options{Plan: p, Operation: event.Up, Parallel: 4, Operator: idle{}}); err != nil {
+				if _, err := executor.Run(b.Context(), executor.Options{Plan: p, Operation: operation.Up, Parallel: 4, Operator: idle{}}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
@@ -58,7 +59,7 @@ func (r rule) broken(s *session.Session, preview event.Summary) []string {
 // which costs nothing, goes on.
 func (o operateOptions) checkConsent(d Deps) error {
 	_, terminal := prompt.NewTerminal(d.Stdin, d.Stderr)
-	decides := o.Operation == event.Up && (o.Approve != noRule || o.Simulation.On)
+	decides := o.Operation.Deploys() && (o.Approve != noRule || o.Simulation.On)
 	if !o.needsApproval() || o.Interactive && terminal || decides {
 		return nil
 	}
@@ -70,7 +71,7 @@ func (o operateOptions) checkConsent(d Deps) error {
 
 // needsApproval says whether the operation asks before it changes something.
 func (o operateOptions) needsApproval() bool {
-	return !o.Yes && (o.Operation == event.Up || o.Operation == event.Destroy)
+	return !o.Yes && o.Operation.ChangesResources()
 }
 
 // approve asks before an operation that changes something. Up shows what it
@@ -82,9 +83,9 @@ func approve(ctx context.Context, d Deps, o operateOptions, s *session.Session, 
 	switch {
 	case !o.needsApproval() || len(w.plan.Steps) == 0:
 		return shown, nil
-	case o.Operation == event.Up && (ask || o.Approve != noRule):
+	case o.Operation.Deploys() && (ask || o.Approve != noRule):
 		return approveUp(ctx, d, o, s, w, question{terminal, ask})
-	case o.Operation == event.Up:
+	case o.Operation.Deploys():
 		return shown, nil // it is simulated
 	}
 	return shown, approveDestroy(ctx, s, d, terminal, w)
@@ -114,7 +115,7 @@ func approveUp(ctx context.Context, d Deps, o operateOptions, s *session.Session
 	case !q.possible:
 		return shown, &declined{fmt.Sprintf("not approved by --auto-approve-if %s, because of %s; nothing was changed", o.Approve, strings.Join(broken, ", "))}
 	}
-	yes, err := q.terminal.Confirm(ctx, fmt.Sprintf("Deploy this to the stack %s (%s)?", s.Settings.Stack.Text, shown.Changes.Words(event.Preview)))
+	yes, err := q.terminal.Confirm(ctx, fmt.Sprintf("Deploy this to the stack %s (%s)?", s.Settings.Stack.Text, shown.Changes.Words(operation.Preview)))
 	if err == nil && !yes {
 		err = &declined{"not confirmed; nothing was changed"}
 	}
@@ -124,7 +125,7 @@ func approveUp(ctx context.Context, d Deps, o operateOptions, s *session.Session
 // preview shows what up would do. It is no run of its own: only the screen and
 // the caller learn of it.
 func preview(ctx context.Context, d Deps, o operateOptions, s *session.Session, w work) (event.Summary, error) {
-	o.Operation = event.Preview
+	o.Operation = operation.Preview
 	seen := &sum{}
 	sinks := []event.Sink{seen}
 	var show screen

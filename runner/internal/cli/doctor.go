@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/runner/internal/event"
+	"mara/operation"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/preflight"
 	"mara/runner/internal/session"
@@ -57,8 +56,7 @@ func parseDoctor(c *cli.Context, d Deps) (doctorOptions, error) {
 	}
 	o := doctorOptions{
 		ExamineOptions: session.ExamineOptions{
-			Options:   session.Options{Request: common.Request, Pulumi: c.String("pulumi")},
-			Operation: event.Up, Broken: broken,
+			Options: session.Options{Request: common.Request, Operation: operation.Up, Pulumi: c.String("pulumi")}, Broken: broken,
 		},
 		manner: common.manner,
 	}
@@ -68,12 +66,12 @@ func parseDoctor(c *cli.Context, d Deps) (doctorOptions, error) {
 	}
 	o.Selection = selection.Selection
 	given, err := arguments(c, 1)
-	if len(given) > 0 {
-		o.Operation = given[0]
+	if err != nil || len(given) == 0 {
+		return o, err
 	}
-	known := []string{event.Up, event.Preview, event.Refresh, event.Drift, event.Destroy}
-	if err == nil && !slices.Contains(known, o.Operation) {
-		err = failure.Usagef(c.Command.Name, "unknown operation %q%s", o.Operation, config.DidYouMean(o.Operation, known))
+	var known bool
+	if o.Operation, known = operation.Parse(given[0]); !known {
+		err = failure.Usagef(c.Command.Name, "unknown operation %q%s", given[0], config.DidYouMean(given[0], operation.Names()))
 	}
 	return o, err
 }

@@ -10,7 +10,6 @@ import (
 
 	"mara/config"
 	"mara/providers"
-	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
@@ -24,8 +23,7 @@ import (
 // is told later.
 func complete(ctx context.Context, d Deps, o operateOptions) (sessionOptions, error) {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
-	deploys := o.Operation == event.Up || o.Operation == event.Preview
-	if !o.Interactive || !ok || !deploys || o.Simulation.On {
+	if !o.Interactive || !ok || !o.Operation.RunsPrograms() || o.Simulation.On {
 		return o.sessionOptions, nil
 	}
 	f := &firstRun{d: d, terminal: terminal, o: o.sessionOptions}

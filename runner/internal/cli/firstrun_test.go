@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
+	"mara/operation"
 	"mara/providers"
 	"mara/runner/internal/cloud"
-	"mara/runner/internal/event"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/prompt/prompttest"
 	"mara/runner/internal/scripttest"
@@ -47,8 +47,8 @@ func lead(t *testing.T, dir string, o commonOptions, replies ...reply) (sessionO
 	}
 	done := make(chan result, 1)
 	go func() {
-		options := session.Options{Request: o.Request, Lock: session.LockOptions{Operation: event.Up}}
-		o, err := complete(t.Context(), d, operateOptions{sessionOptions: sessionOptions{Options: options, manner: o.manner}, Operation: event.Up})
+		options := session.Options{Request: o.Request, Operation: operation.Up}
+		o, err := complete(t.Context(), d, operateOptions{sessionOptions: sessionOptions{Options: options, manner: o.manner}})
 		done <- result{o, err}
 	}()
 	for _, r := range replies {

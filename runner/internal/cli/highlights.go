@@ -6,7 +6,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 )
@@ -15,7 +14,7 @@ import (
 // with: addresses and names to log in with, in the order of the plan. None of
 // them is secret, and nobody has to be asked: the run itself has told them.
 func tellHighlights(d Deps, o operateOptions, s *session.Session, outputs map[string]map[string]any) {
-	if o.Operation != event.Up || o.Output != "text" {
+	if !o.Operation.Deploys() || o.Output != "text" {
 		return
 	}
 	if lines := highlightLines(s.Plan.Steps, outputs); len(lines) > 0 {

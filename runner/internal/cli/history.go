@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/typeset"
@@ -71,15 +72,15 @@ func parseRuns(c *cli.Context, d Deps, most int) (runsOptions, error) {
 
 // pastRun is one line of the history.
 type pastRun struct {
-	ID         string       `json:"id"`
-	Operation  string       `json:"operation"`
-	Provider   string       `json:"provider"`
-	Stack      string       `json:"stack"`
-	Simulated  bool         `json:"simulated"`
-	Result     event.Result `json:"result"`
-	Started    time.Time    `json:"started"`
-	DurationMS int64        `json:"duration_ms"`
-	By         string       `json:"by,omitempty"`
+	ID         string              `json:"id"`
+	Operation  operation.Operation `json:"operation"`
+	Provider   string              `json:"provider"`
+	Stack      string              `json:"stack"`
+	Simulated  bool                `json:"simulated"`
+	Result     event.Result        `json:"result"`
+	Started    time.Time           `json:"started"`
+	DurationMS int64               `json:"duration_ms"`
+	By         string              `json:"by,omitempty"`
 }
 
 func runHistory(d Deps, o runsOptions, limit int) error {
@@ -128,7 +129,7 @@ func writeHistory(w io.Writer, past []pastRun, now time.Time, width int) error {
 	for _, p := range past {
 		took := event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
 		table.Rows = append(table.Rows, []string{
-			p.ID, p.Operation, p.Provider + "/" + p.Stack, string(p.Result), ago(now.Sub(p.Started)), took, orDash(p.By),
+			p.ID, string(p.Operation), p.Provider + "/" + p.Stack, string(p.Result), ago(now.Sub(p.Started)), took, orDash(p.By),
 		})
 	}
 	heading := ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -25,7 +26,6 @@ type sessionOptions struct {
 type operateOptions struct {
 	sessionOptions
 	policyOptions
-	Operation string
 	Selection selectionOptions
 	Approve   rule
 	ExitCode  bool // changes are told by the exit code
@@ -44,26 +44,26 @@ func operateFlags(own ...cli.Flag) []cli.Flag {
 	)
 }
 
-// operation is what is particular about the command of an operation.
-type operation struct {
-	name, use, description string
-	aliases                []string
-	flags                  []cli.Flag
-	codes                  []int // exit codes besides the usual ones
+// particulars is what is particular about the command of an operation.
+type particulars struct {
+	use, description string
+	aliases          []string
+	flags            []cli.Flag
+	codes            []int // exit codes besides the usual ones
 }
 
 // operationCommand makes the command of an operation.
-func operationCommand(d Deps, op operation) *cli.Command {
-	codes := append([]int{exitDone, exitFailed, exitUsage, exitConfig, exitLocked, exitInterrupted}, op.codes...)
+func operationCommand(d Deps, op operation.Operation, own particulars) *cli.Command {
+	codes := append([]int{exitDone, exitFailed, exitUsage, exitConfig, exitLocked, exitInterrupted}, own.codes...)
 	slices.Sort(codes)
 	return &cli.Command{
-		Name:        op.name,
-		Aliases:     op.aliases,
-		Usage:       op.use,
-		Description: op.description + "\n\n" + exitText(codes...),
-		Flags:       operateFlags(op.flags...),
+		Name:        string(op),
+		Aliases:     own.aliases,
+		Usage:       own.use,
+		Description: own.description + "\n\n" + exitText(codes...),
+		Flags:       operateFlags(own.flags...),
 		Action: func(c *cli.Context) error {
-			options, err := parseOperate(c, d, op.name)
+			options, err := parseOperate(c, d, op)
 			if err != nil {
 				return err
 			}
@@ -72,16 +72,20 @@ func operationCommand(d Deps, op operation) *cli.Command {
 	}
 }
 
-func parseOperate(c *cli.Context, d Deps, operation string) (operateOptions, error) {
-	o := operateOptions{Operation: operation}
+func parseOperate(c *cli.Context, d Deps, op operation.Operation) (operateOptions, error) {
+	var o operateOptions
 	var err error
 	if o.sessionOptions, err = parseSession(c, d); err != nil {
 		return o, err
 	}
+	o.Operation = op
+	if c.Bool("preview-only") {
+		o.Operation = operation.Drift
+	}
 	if o.Overrides, err = parseOverrides(c); err != nil {
 		return o, err
 	}
-	if o.Lock, err = parseLock(c, operation); err != nil {
+	if o.LockTimeout, err = parseLock(c, c.Command.Name); err != nil {
 		return o, err
 	}
 	if o.policyOptions, err = parsePolicy(c); err != nil {
@@ -91,14 +95,11 @@ func parseOperate(c *cli.Context, d Deps, operation string) (operateOptions, err
 	if o.Selection, err = parseSelection(c); err != nil {
 		return o, err
 	}
-	if o.Secrets, err = parseSecrets(c, operation, o); err != nil {
+	if o.Secrets, err = parseSecrets(c, o); err != nil {
 		return o, err
 	}
 	o.Show, o.Approve, o.ExitCode = parseShow(c), parseRule(c), c.Bool("exit-code")
 	o.Remove, o.Forget = c.Bool("remove-stacks"), c.Bool("force-forget")
-	if c.Bool("preview-only") {
-		o.Operation = event.Drift
-	}
 	o.Refusal = o.checkConsent(d)
 	_, err = arguments(c, 0)
 	return o, err

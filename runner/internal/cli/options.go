@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -170,12 +171,12 @@ func lockFlags() []cli.Flag {
 	}
 }
 
-func parseLock(c *cli.Context, operation string) (session.LockOptions, error) {
-	o := session.LockOptions{Operation: operation, Wait: c.Duration("lock-timeout")}
-	if o.Wait < 0 {
-		return o, failure.Usagef(operation, "--lock-timeout: %s is less than nothing", o.Wait)
+func parseLock(c *cli.Context, command string) (time.Duration, error) {
+	wait := c.Duration("lock-timeout")
+	if wait < 0 {
+		return wait, failure.Usagef(command, "--lock-timeout: %s is less than nothing", wait)
 	}
-	return o, nil
+	return wait, nil
 }
 
 // profileFlags ask for a profile.

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/operation"
 	"mara/providers"
-	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
@@ -101,13 +101,13 @@ func (o commonOptions) plannedProvider() (config.Value, error) {
 
 // estimates are how long the projects took in this stack's earlier runs, and
 // what is declared for the others.
-func (o planOptions) estimates(operation string) plan.Estimates {
+func (o planOptions) estimates(op operation.Operation) plan.Estimates {
 	declared := plan.Declared()
 	if o.Runs == "" {
 		return declared
 	}
 	known, err := journal.Durations(o.Runs, journal.DurationQuery{
-		Environment: journal.Environment{Provider: o.Provider.Name, Stack: o.Stack}, Operation: operation,
+		Environment: journal.Environment{Provider: o.Provider.Name, Stack: o.Stack}, Operation: op,
 	})
 	if err != nil {
 		return declared // an estimate is nothing to fail for
@@ -120,11 +120,11 @@ func runPlan(d Deps, options planOptions) error {
 	if err != nil {
 		return err
 	}
-	operation := event.Up
+	op := operation.Up
 	if options.Destroy {
-		p, operation = p.Reverse(), event.Destroy
+		p, op = p.Reverse(), operation.Destroy
 	}
-	p.Estimates = options.estimates(operation)
+	p.Estimates = options.estimates(op)
 	if p, err = plan.Select(p, options.Selection); err != nil {
 		return err
 	}

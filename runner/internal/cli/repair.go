@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/runner/internal/event"
+	"mara/operation"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
@@ -52,7 +52,7 @@ type repairOptions struct {
 }
 
 func parseRepair(c *cli.Context, d Deps) (repairOptions, error) {
-	refresh, err := parseOperate(c, d, event.Refresh)
+	refresh, err := parseOperate(c, d, operation.Refresh)
 	refresh.clear, refresh.Restore = true, true
 	return repairOptions{operateOptions: refresh, Import: c.StringSlice("import")}, err
 }

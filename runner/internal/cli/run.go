@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/report"
@@ -60,7 +61,7 @@ func startRun(ctx context.Context, d Deps, o operateOptions, s *session.Session,
 	sinks := append([]event.Sink{show, r.journal, r.collector, r}, r.trace(ctx, d, o)...)
 	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: s.Masker, Now: d.Now, Sinks: sinks})
 	s.OnWarning(func(text string) { r.emit(event.Event{Type: event.RunWarning, Message: text}) })
-	if len(s.MadeUp) > 0 && (o.Operation == event.Up || o.Operation == event.Preview) {
+	if len(s.MadeUp) > 0 && o.Operation.RunsPrograms() {
 		r.opening = append(r.opening, "SIMULATED: made up throw-away values for "+strings.Join(s.MadeUp, ", "))
 	}
 	return r, nil
@@ -159,14 +160,14 @@ func nextSteps(o operateOptions, s *session.Session) func(*event.Summary) []stri
 	}
 	return func(summary *event.Summary) []string {
 		if summary.Outcome() != event.Succeeded {
-			return []string{"runner " + o.Operation + suffix + " --resume   # carries on with what is left"}
+			return []string{"runner " + string(o.Operation) + suffix + " --resume   # carries on with what is left"}
 		}
 		switch o.Operation {
-		case event.Up:
+		case operation.Up:
 			return []string{"runner outputs" + suffix, "runner status" + suffix}
-		case event.Preview:
+		case operation.Preview:
 			return []string{"runner up" + suffix}
-		case event.Refresh:
+		case operation.Refresh:
 			return []string{"runner preview" + suffix}
 		}
 		return nil

@@ -15,11 +15,11 @@ func secretFlags() []cli.Flag {
 	}
 }
 
-func parseSecrets(c *cli.Context, operation string, o operateOptions) (session.SecretOptions, error) {
-	secrets := session.SecretOptions{Needed: session.NeedsSecrets(operation), Selection: o.Selection.Selection, Generate: c.Bool("generate-secrets")}
-	given, err := session.ParseSources(operation, "--secret", c.StringSlice("secret"))
+func parseSecrets(c *cli.Context, o operateOptions) (session.SecretOptions, error) {
+	secrets := session.SecretOptions{Needed: o.Operation.RunsPrograms(), Selection: o.Selection.Selection, Generate: c.Bool("generate-secrets")}
+	given, err := session.ParseSources(c.Command.Name, "--secret", c.StringSlice("secret"))
 	if err == nil && len(given) > 0 && o.Simulation.On {
-		err = failure.Usagef(operation, "--secret: a simulation makes secrets up and keeps none; leave it out")
+		err = failure.Usagef(c.Command.Name, "--secret: a simulation makes secrets up and keeps none; leave it out")
 	}
 	secrets.Given = given
 	return secrets, err

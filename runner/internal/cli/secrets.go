@@ -69,10 +69,9 @@ func parseSecretsOptions(c *cli.Context, d Deps, most int) (secretsOptions, erro
 		return o, failure.Usagef("secrets "+c.Command.Name, "--new-passphrase: %s; write %s", session.NeverOnTheLine, session.SourceForms)
 	}
 	if hasFlag(c.Command, "lock-timeout") {
-		if o.Lock, err = parseLock(c, "secrets "+c.Command.Name); err != nil {
+		if o.LockTimeout, err = parseLock(c, "secrets "+c.Command.Name); err != nil {
 			return o, err
 		}
-		o.Lock.Operation = c.Command.Name
 	}
 	if most >= 0 && len(o.Keys) > most { // what is too much may be a value
 		return o, failure.Usagef("secrets "+c.Command.Name, "there are too many arguments")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
@@ -91,10 +92,10 @@ type work struct {
 // selected. It refuses what cannot go well.
 func choose(s *session.Session, o operateOptions) (work, error) {
 	w := work{plan: s.Plan}
-	switch o.Operation {
-	case event.Destroy:
+	switch {
+	case o.Operation.Destroys():
 		w.plan = w.plan.Reverse()
-	case event.Drift:
+	case o.Operation == operation.Drift:
 		w.plan = w.plan.Unordered()
 	}
 	var err error
@@ -109,7 +110,7 @@ func choose(s *session.Session, o operateOptions) (work, error) {
 			return w, err
 		}
 	}
-	if o.Operation == event.Refresh || o.Operation == event.Drift {
+	if o.Operation.ComparesState() {
 		return w, nil // they read nothing of one another
 	}
 	return w, w.plan.CheckExcluded(s.IsDeployed)

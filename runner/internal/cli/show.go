@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
@@ -77,7 +78,7 @@ func newScreen(d Deps, o operateOptions, s *session.Session, w work, next func(*
 	facts.Asked, facts.Order = o.Show.UI, o.Show.LogOrder
 	look, err := ui.Decide(facts)
 	if err != nil {
-		return nil, look, failure.Usagef(o.Operation, "%v", err)
+		return nil, look, failure.Usagef(string(o.Operation), "%v", err)
 	}
 	if look.Mode == ui.LiveMode {
 		return ui.NewLive(d.Stdout, ui.LiveOptions{
@@ -92,10 +93,10 @@ func newScreen(d Deps, o operateOptions, s *session.Session, w work, next func(*
 }
 
 // durations is how long the projects usually take, as far as earlier runs tell.
-func durations(s *session.Session, operation string) map[string]time.Duration {
+func durations(s *session.Session, op operation.Operation) map[string]time.Duration {
 	known, err := journal.Durations(s.RunsFolder(), journal.DurationQuery{
 		Environment: s.Environment(),
-		Operation:   operation,
+		Operation:   op,
 		New:         func(project string) bool { return s.Stacks.Summary(project).Resources == 0 },
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/operation"
 	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/event"
@@ -52,16 +53,16 @@ func stacksCommand(d Deps) *cli.Command {
 
 // environmentLine is one line of the list, and its JSON form.
 type environmentLine struct {
-	Stack      string       `json:"stack"`
-	Default    bool         `json:"default"`            // PULUMI_STACK names it
-	Provider   string       `json:"provider,omitempty"` // "" when nobody has named one yet
-	Configured bool         `json:"configured"`         // it has a stack file
-	Deployed   int          `json:"deployed"`           // projects that have resources
-	Projects   int          `json:"projects,omitempty"` // of the provider
-	Resources  int          `json:"resources"`
-	Operation  string       `json:"operation,omitempty"` // of the last run from here
-	Result     event.Result `json:"result,omitempty"`
-	Started    *time.Time   `json:"started,omitempty"`
+	Stack      string              `json:"stack"`
+	Default    bool                `json:"default"`            // PULUMI_STACK names it
+	Provider   string              `json:"provider,omitempty"` // "" when nobody has named one yet
+	Configured bool                `json:"configured"`         // it has a stack file
+	Deployed   int                 `json:"deployed"`           // projects that have resources
+	Projects   int                 `json:"projects,omitempty"` // of the provider
+	Resources  int                 `json:"resources"`
+	Operation  operation.Operation `json:"operation,omitempty"` // of the last run from here
+	Result     event.Result        `json:"result,omitempty"`
+	Started    *time.Time          `json:"started,omitempty"`
 }
 
 func runStacks(ctx context.Context, d Deps, o sessionOptions) (err error) {

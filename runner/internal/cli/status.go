@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sync/errgroup"
 
+	"mara/operation"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
@@ -56,17 +57,17 @@ type statusOptions struct {
 
 // projectStatus is one line of the status.
 type projectStatus struct {
-	Project    string           `json:"project"`
-	Title      string           `json:"title"`
-	State      string           `json:"state"`
-	Operation  string           `json:"operation,omitempty"`
-	Result     string           `json:"result,omitempty"`
-	Ended      *time.Time       `json:"ended,omitempty"`
-	DurationMS int64            `json:"duration_ms,omitempty"`
-	Resources  int              `json:"resources"`
-	Lock       string           `json:"lock,omitempty"`
-	Stale      []stacks.Stale   `json:"stale,omitempty"`
-	Pending    []stacks.Pending `json:"pending,omitempty"`
+	Project    string              `json:"project"`
+	Title      string              `json:"title"`
+	State      string              `json:"state"`
+	Operation  operation.Operation `json:"operation,omitempty"`
+	Result     string              `json:"result,omitempty"`
+	Ended      *time.Time          `json:"ended,omitempty"`
+	DurationMS int64               `json:"duration_ms,omitempty"`
+	Resources  int                 `json:"resources"`
+	Lock       string              `json:"lock,omitempty"`
+	Stale      []stacks.Stale      `json:"stale,omitempty"`
+	Pending    []stacks.Pending    `json:"pending,omitempty"`
 }
 
 // The states of a project.
@@ -244,13 +245,13 @@ func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectS
 	return status, nil
 }
 
-func stateOf(operation, result string, resources int) string {
+func stateOf(op operation.Operation, result string, resources int) string {
 	switch {
 	case result == "failed":
 		return stateFailed
 	case resources > 0:
 		return stateDeployed
-	case operation == "destroy":
+	case op.Destroys():
 		return stateDestroyed
 	}
 	return stateNever

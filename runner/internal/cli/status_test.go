@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mara/operation"
 )
 
 // statusAt is the time of the lock in the status; it is shown in local time.
@@ -99,9 +101,10 @@ func TestStatusOfASimulationSaysSo(t *testing.T) {
 func TestStateOf(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		operation, result string
-		resources         int
-		want              string
+		operation operation.Operation
+		result    string
+		resources int
+		want      string
 	}{
 		{"up", "succeeded", 3, stateDeployed},
 		{"up", "failed", 3, stateFailed},

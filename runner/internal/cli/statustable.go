@@ -57,7 +57,7 @@ func (p projectStatus) row(now time.Time) []string {
 		took = event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
 		ended = ago(now.Sub(*p.Ended))
 	}
-	return []string{p.Project, p.State, dash(p.Resources), orDash(p.Operation), took, ended, p.note()}
+	return []string{p.Project, p.State, dash(p.Resources), orDash(string(p.Operation)), took, ended, p.note()}
 }
 
 // note is what a user has to know besides.

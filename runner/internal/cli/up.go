@@ -3,13 +3,12 @@ package cli
 import (
 	"github.com/urfave/cli/v2"
 
-	"mara/runner/internal/event"
+	"mara/operation"
 )
 
 func upCommand(d Deps) *cli.Command {
-	return operationCommand(d, operation{
-		name: event.Up,
-		use:  "create or update everything in the environment",
+	return operationCommand(d, operation.Up, particulars{
+		use: "create or update everything in the environment",
 		description: "Runs the projects of the plan, each as soon as what it needs has succeeded. On a terminal it first asks for\n" +
 			"configuration that is missing, in a new folder for all of it; then it shows what would change, and asks once.\n" +
 			"When a project fails, what runs is finished and nothing that depends on it starts; --resume carries on with\n" +
@@ -21,9 +20,8 @@ func upCommand(d Deps) *cli.Command {
 }
 
 func previewCommand(d Deps) *cli.Command {
-	return operationCommand(d, operation{
-		name: event.Preview,
-		use:  "show what up would change",
+	return operationCommand(d, operation.Preview, particulars{
+		use: "show what up would change",
 		description: "Shows in one table what would be created, updated, replaced and deleted in each project. Stacks that do\n" +
 			"not exist yet are created empty, so that references to them are unknown rather than an error; a project that\n" +
 			"depends on outputs that are not known yet is marked partial.\n\n" +
@@ -34,9 +32,8 @@ func previewCommand(d Deps) *cli.Command {
 }
 
 func refreshCommand(d Deps) *cli.Command {
-	return operationCommand(d, operation{
-		name: event.Refresh,
-		use:  "bring the state in line with what really exists",
+	return operationCommand(d, operation.Refresh, particulars{
+		use: "bring the state in line with what really exists",
 		description: "Projects that were never deployed are skipped. With --preview-only the state stays as it is, as with\n" +
 			"`runner drift`.\n\n" +
 			"Examples:\n  runner refresh -s dev\n  runner refresh -s dev --preview-only --exit-code",
@@ -46,9 +43,8 @@ func refreshCommand(d Deps) *cli.Command {
 }
 
 func driftCommand(d Deps) *cli.Command {
-	return operationCommand(d, operation{
-		name: event.Drift,
-		use:  "show where what really exists differs from the state",
+	return operationCommand(d, operation.Drift, particulars{
+		use: "show where what really exists differs from the state",
 		description: "Compares all deployed projects with the clouds, side by side and without changing anything, and lists the\n" +
 			"resources that were changed or deleted by others, with the properties that differ.\n\n" +
 			"Examples:\n  runner drift -s dev\n  runner drift -s dev --exit-code",
@@ -58,9 +54,8 @@ func driftCommand(d Deps) *cli.Command {
 }
 
 func destroyCommand(d Deps) *cli.Command {
-	return operationCommand(d, operation{
-		name: event.Destroy,
-		use:  "destroy everything in the environment",
+	return operationCommand(d, operation.Destroy, particulars{
+		use: "destroy everything in the environment",
 		description: "Walks the plan backwards. Shows what will go and asks for the stack's name; without a terminal it needs\n" +
 			"--yes. Stacks, configuration and secrets stay. Running it again carries on; destroying nothing succeeds.\n" +
 			"A stack whose configuration says `runner:protect: true` is not destroyed. A cluster in a cloud goes only when\n" +

@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"testing"
 
-	"mara/runner/internal/event"
 	"mara/runner/internal/prompt/prompttest"
 )
 
@@ -41,7 +40,7 @@ func TestCtrlCOnATerminal(t *testing.T) {
 				e.checkNoProcess()
 				e.checkNoLocks()
 				e.checkNoWorkingCopy()
-				e.carryOn(chaosCase{operation: event.Up, provider: "kind"})
+				e.carryOn(chaosCase{operation: "up", provider: "kind"})
 				if r := e.run("status", "--simulate"); !strings.Contains(r.stdout, "14 of 14 projects deployed") {
 					t.Errorf("status: %s%s", r.stdout, r.stderr)
 				}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -26,18 +27,18 @@ func TestDifferences(t *testing.T) {
 		{Resource: resource, Action: event.Update, Properties: []string{"data"}},
 		{Resource: resource, Action: event.Delete},
 	}
-	for operation, want := range map[string][]event.Difference{event.Drift: want, event.Up: nil} {
+	for op, want := range map[operation.Operation][]event.Difference{operation.Drift: want, operation.Up: nil} {
 		s := &event.Summary{}
-		s.Apply(event.Event{Type: event.RunStarted, Operation: operation, Projects: []event.Project{{Name: "vpc"}}})
+		s.Apply(event.Event{Type: event.RunStarted, Operation: op, Projects: []event.Project{{Name: "vpc"}}})
 		for _, e := range stream {
 			s.Apply(e)
 		}
 		step, _ := s.Step("vpc")
 		if diff := cmp.Diff(want, step.Differences); diff != "" {
-			t.Errorf("%s:\n%s", operation, diff)
+			t.Errorf("%s:\n%s", op, diff)
 		}
 		if diff := cmp.Diff([]string{"eks"}, step.Unknown); diff != "" {
-			t.Errorf("%s:\n%s", operation, diff)
+			t.Errorf("%s:\n%s", op, diff)
 		}
 	}
 }

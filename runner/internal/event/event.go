@@ -11,7 +11,11 @@
 // an Emitter masks the free text once more (see Masker).
 package event
 
-import "time"
+import (
+	"time"
+
+	"mara/operation"
+)
 
 // Format is the version of the event format, sent in run.started. It grows
 // only when a reader of the previous version would misunderstand a stream; new
@@ -100,17 +104,6 @@ const (
 	ReasonCancelled = "cancelled"
 )
 
-// The operations, which carry Pulumi's names.
-const (
-	Up      = "up"
-	Preview = "preview"
-	Refresh = "refresh"
-	Destroy = "destroy"
-	// Drift compares the state with what really exists and changes neither; it
-	// is Pulumi's refresh as a preview.
-	Drift = "drift"
-)
-
 // Severity is the weight of a diagnostic.
 type Severity string
 
@@ -188,14 +181,14 @@ type Event struct {
 	Project string `json:"project,omitempty"`
 	Title   string `json:"title,omitempty"`
 
-	Format    int         `json:"format,omitempty"`
-	Operation string      `json:"operation,omitempty"`
-	Provider  string      `json:"provider,omitempty"`
-	Stack     string      `json:"stack,omitempty"`
-	Simulated bool        `json:"simulated,omitempty"`
-	Parallel  int         `json:"parallel,omitempty"`
-	Projects  []Project   `json:"projects,omitempty"`
-	Excluded  []Exclusion `json:"excluded,omitempty"`
+	Format    int                 `json:"format,omitempty"`
+	Operation operation.Operation `json:"operation,omitempty"`
+	Provider  string              `json:"provider,omitempty"`
+	Stack     string              `json:"stack,omitempty"`
+	Simulated bool                `json:"simulated,omitempty"`
+	Parallel  int                 `json:"parallel,omitempty"`
+	Projects  []Project           `json:"projects,omitempty"`
+	Excluded  []Exclusion         `json:"excluded,omitempty"`
 
 	Resource Resource `json:"resource,omitzero"`
 	Action   Action   `json:"action,omitempty"`

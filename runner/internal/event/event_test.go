@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -24,7 +25,7 @@ func everyType() []event.Event {
 	}
 	const run, name, title = "20261120-193000-250abc", "kind-cluster", "Kind Cluster"
 	return []event.Event{
-		{Time: at(0), Run: run, Type: event.RunStarted, Format: event.Format, Operation: event.Up, Provider: "kind", Stack: "dev",
+		{Time: at(0), Run: run, Type: event.RunStarted, Format: event.Format, Operation: operation.Up, Provider: "kind", Stack: "dev",
 			Simulated: true, Parallel: 4, Projects: []event.Project{
 				{Name: name, Title: title},
 				{Name: "kind-registry", Title: "Local Registry", Reads: []string{name}, After: []string{"secrets"}},

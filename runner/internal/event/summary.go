@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mara/operation"
 )
 
 // SummaryFormat is the version of the summary's JSON form. It grows when a
@@ -16,15 +18,15 @@ const SummaryFormat = 1
 // a run on disk. Its size depends on the plan and on what went wrong, not on
 // the number of events.
 type Summary struct {
-	Format    int       `json:"format"`
-	Run       string    `json:"run"`
-	Operation string    `json:"operation"`
-	Provider  string    `json:"provider"`
-	Stack     string    `json:"stack"`
-	Simulated bool      `json:"simulated"`
-	Parallel  int       `json:"parallel"`
-	Started   time.Time `json:"started"`
-	Finished  time.Time `json:"finished,omitzero"`
+	Format    int                 `json:"format"`
+	Run       string              `json:"run"`
+	Operation operation.Operation `json:"operation"`
+	Provider  string              `json:"provider"`
+	Stack     string              `json:"stack"`
+	Simulated bool                `json:"simulated"`
+	Parallel  int                 `json:"parallel"`
+	Started   time.Time           `json:"started"`
+	Finished  time.Time           `json:"finished,omitzero"`
 
 	// Result is empty until the run has finished; see Outcome.
 	Result     Result  `json:"result,omitempty"`
@@ -201,7 +203,7 @@ func (s *Summary) applyStep(step *Step, e Event) {
 	case StepStarted:
 		step.Started = e.Time
 	case StepProgress:
-		if s.Operation == Drift {
+		if s.Operation == operation.Drift {
 			step.differ(e)
 		}
 	case StepLog:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"mara/operation"
 )
 
 // FormatDuration renders a duration as a person says it: 1.2s, 3m05s, 1h02m.
@@ -38,12 +40,12 @@ func (c Changes) String() string {
 
 // Words renders what differs in words. A preview tells what would be done, a
 // look for drift what has been done by others.
-func (c Changes) Words(operation string) string {
+func (c Changes) Words(op operation.Operation) string {
 	words := []string{"created", "updated", "replaced", "deleted"}
-	switch operation {
-	case Preview:
+	switch op {
+	case operation.Preview:
 		words = []string{"to create", "to update", "to replace", "to delete"}
-	case Drift:
+	case operation.Drift:
 		words = []string{"new", "changed", "replaced", "gone"}
 	}
 	var parts []string

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -46,9 +47,9 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	all := event.Changes{Create: 1, Update: 2, Replace: 3, Delete: 4, Same: 5}
 	tests := map[string]struct{ got, want string }{
-		"up":         {all.Words(event.Up), "1 created, 2 updated, 3 replaced, 4 deleted"},
-		"preview":    {all.Words(event.Preview), "1 to create, 2 to update, 3 to replace, 4 to delete"},
-		"nothing":    {event.Changes{Same: 1}.Words(event.Up), "no changes"},
+		"up":         {all.Words(operation.Up), "1 created, 2 updated, 3 replaced, 4 deleted"},
+		"preview":    {all.Words(operation.Preview), "1 to create, 2 to update, 3 to replace, 4 to delete"},
+		"nothing":    {event.Changes{Same: 1}.Words(operation.Up), "no changes"},
 		"results":    {event.Results{Succeeded: 1, Failed: 2, Skipped: 3, Cancelled: 4}.String(), "1 succeeded, 2 failed, 3 skipped, 4 cancelled"},
 		"no results": {event.Results{}.String(), "no projects"},
 	}

@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"time"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )
@@ -54,7 +55,7 @@ type Options struct {
 	// Plan is walked in its order; for destroy the caller passes the reversed
 	// plan.
 	Plan      plan.Plan
-	Operation string
+	Operation operation.Operation
 	// Stack and Simulated are passed on in run.started.
 	Stack     string
 	Simulated bool
@@ -121,7 +122,7 @@ var ErrInterrupted = errors.New("interrupted")
 // StepError is the failure of one step.
 type StepError struct {
 	Project   string
-	Operation string
+	Operation operation.Operation
 	Err       error
 }
 
@@ -135,7 +136,7 @@ func (e *StepError) Unwrap() error { return e.Err }
 
 // Result is what became of a run.
 type Result struct {
-	Operation string
+	Operation operation.Operation
 	// Outcome is Succeeded, Failed or Interrupted.
 	Outcome  event.Result
 	Steps    []StepResult // in plan order

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -73,7 +74,7 @@ func TestFailureSkipsDependentsWithTheRootCause(t *testing.T) {
 			t.Errorf("got error %q, want %q", err, want)
 		}
 		var step *executor.StepError
-		if !errors.As(err, &step) || step.Project != "a" || step.Operation != event.Up {
+		if !errors.As(err, &step) || step.Project != "a" || step.Operation != operation.Up {
 			t.Errorf("got %+v, want the error of step a", step)
 		}
 		if errors.Is(err, executor.ErrInterrupted) {
@@ -84,7 +85,7 @@ func TestFailureSkipsDependentsWithTheRootCause(t *testing.T) {
 
 func TestSkippedStepHoldsUpNothing(t *testing.T) {
 	repeated(t, func(t *testing.T) {
-		h := begin(t.Context(), t, planOf("a", "b: a"), func(o *executor.Options) { o.Operation = event.Refresh })
+		h := begin(t.Context(), t, planOf("a", "b: a"), func(o *executor.Options) { o.Operation = operation.Refresh })
 		h.skip("a", "never deployed")
 		h.expectRunning("b")
 		h.succeed("b")
@@ -205,20 +206,20 @@ func (l *hookLog) run(_ context.Context, step plan.Step, hook string, emit func(
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		operation string
+		operation operation.Operation
 		end       ending
 		err       error
 		calls     []string
 		want      string
 	}{
-		"up":                  {operation: event.Up, calls: []string{"a kubeconfig"}, want: "a succeeded"},
-		"destroy":             {operation: event.Destroy, calls: []string{"a kubeconfig"}, want: "a succeeded"},
-		"nothing to destroy":  {operation: event.Destroy, end: ending{out: executor.Outcome{Skipped: "never deployed"}}, calls: []string{"a kubeconfig"}, want: "a skipped: never deployed"},
-		"nothing to do in up": {operation: event.Up, end: ending{out: executor.Outcome{Skipped: "unchanged"}}, want: "a skipped: unchanged"},
-		"preview":             {operation: event.Preview, want: "a succeeded"},
-		"refresh":             {operation: event.Refresh, want: "a succeeded"},
-		"after a failure":     {operation: event.Up, end: ending{err: errors.New("no")}, want: "a failed"},
-		"failing":             {operation: event.Up, err: errors.New("read-only"), calls: []string{"a kubeconfig"}, want: "a failed"},
+		"up":                  {operation: operation.Up, calls: []string{"a kubeconfig"}, want: "a succeeded"},
+		"destroy":             {operation: operation.Destroy, calls: []string{"a kubeconfig"}, want: "a succeeded"},
+		"nothing to destroy":  {operation: operation.Destroy, end: ending{out: executor.Outcome{Skipped: "never deployed"}}, calls: []string{"a kubeconfig"}, want: "a skipped: never deployed"},
+		"nothing to do in up": {operation: operation.Up, end: ending{out: executor.Outcome{Skipped: "unchanged"}}, want: "a skipped: unchanged"},
+		"preview":             {operation: operation.Preview, want: "a succeeded"},
+		"refresh":             {operation: operation.Refresh, want: "a succeeded"},
+		"after a failure":     {operation: operation.Up, end: ending{err: errors.New("no")}, want: "a failed"},
+		"failing":             {operation: operation.Up, err: errors.New("read-only"), calls: []string{"a kubeconfig"}, want: "a failed"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -313,7 +314,7 @@ func TestPanicFailsTheStepOnly(t *testing.T) {
 func TestPanickingHookFailsTheStep(t *testing.T) {
 	t.Parallel()
 	_, err := executor.Run(t.Context(), executor.Options{
-		Plan: planOf("a!"), Operation: event.Up,
+		Plan: planOf("a!"), Operation: operation.Up,
 		Operator: operatorFunc(func(context.Context, plan.Step, func(event.Event)) (executor.Outcome, error) {
 			return executor.Outcome{}, nil
 		}), // and no hook: calling it panics
@@ -351,7 +352,7 @@ func TestEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []event.Event{
-			{Type: event.RunStarted, Format: event.Format, Operation: event.Up, Provider: "kind", Stack: "dev", Simulated: true, Parallel: 2,
+			{Type: event.RunStarted, Format: event.Format, Operation: operation.Up, Provider: "kind", Stack: "dev", Simulated: true, Parallel: 2,
 				Projects: []event.Project{{Name: "a", Title: "A", Reads: []string{}}, {Name: "b", Title: "B", Reads: []string{"a"}}}},
 			{Type: event.StepStarted, Project: "a", Title: "A"},
 			{Type: event.StepFinished, Project: "a", Title: "A", Result: event.Succeeded, Changes: &event.Changes{Create: 2}, DurationMS: 1500},
@@ -368,7 +369,7 @@ func TestEvents(t *testing.T) {
 
 func TestEmptyPlan(t *testing.T) {
 	t.Parallel()
-	r, err := executor.Run(t.Context(), executor.Options{Operation: event.Up})
+	r, err := executor.Run(t.Context(), executor.Options{Operation: operation.Up})
 	if err != nil || r.Outcome != event.Succeeded || len(r.Steps) != 0 {
 		t.Errorf("got %+v, %v", r, err)
 	}

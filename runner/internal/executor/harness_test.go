@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/operation"
 	"mara/projects"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
@@ -88,7 +89,7 @@ type harness struct {
 func begin(ctx context.Context, t *testing.T, p plan.Plan, change func(*executor.Options)) *harness {
 	t.Helper()
 	h := &harness{t: t, gate: &gate{running: map[string]chan ending{}}, stop: make(chan struct{}), end: make(chan struct{})}
-	o := executor.Options{Plan: p, Operation: event.Up, Stack: "dev", Parallel: 2, Operator: h.gate, Emit: h.record, Stop: h.stop}
+	o := executor.Options{Plan: p, Operation: operation.Up, Stack: "dev", Parallel: 2, Operator: h.gate, Emit: h.record, Stop: h.stop}
 	if change != nil {
 		change(&o)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"mara/operation"
 	"mara/providers"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
@@ -17,33 +18,33 @@ func TestRealPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for operation, p := range map[string]plan.Plan{event.Up: up, event.Destroy: up.Reverse()} {
+		for op, p := range map[operation.Operation]plan.Plan{operation.Up: up, operation.Destroy: up.Reverse()} {
 			for _, limit := range []int{1, 4, 100} {
-				synctest.Test(t, func(t *testing.T) { expectFullRun(t, p, operation, limit) })
+				synctest.Test(t, func(t *testing.T) { expectFullRun(t, p, op, limit) })
 			}
 		}
 	}
 }
 
 // expectFullRun runs a plan in which nothing fails under the eyes of a referee.
-func expectFullRun(t *testing.T, p plan.Plan, operation string, limit int) {
+func expectFullRun(t *testing.T, p plan.Plan, op operation.Operation, limit int) {
 	t.Helper()
 	ref := &referee{t: t, limit: limit, finished: map[string]bool{}}
 	hooks := &hookLog{}
 	_, err := executor.Run(t.Context(), executor.Options{
-		Plan: p, Operation: operation, Parallel: limit, Operator: ref, Emit: func(event.Event) {}, Hook: hooks.run,
+		Plan: p, Operation: op, Parallel: limit, Operator: ref, Emit: func(event.Event) {}, Hook: hooks.run,
 	})
 	if err != nil || len(ref.order) != len(p.Steps) {
-		t.Errorf("%s of %s: %d of %d steps ran, %v", operation, p.Provider, len(ref.order), len(p.Steps), err)
+		t.Errorf("%s of %s: %d of %d steps ran, %v", op, p.Provider, len(ref.order), len(p.Steps), err)
 	}
 	if limit == 1 {
 		expectListedOrder(t, p, ref.order)
 	}
 	want := 2 // that of the cluster, and that of the application, which a destroy has nothing to undo of
-	if operation == event.Destroy {
+	if op.Destroys() {
 		want = 1
 	}
 	if len(hooks.calls) != want {
-		t.Errorf("%s of %s: hooks %v, want %d", operation, p.Provider, hooks.calls, want)
+		t.Errorf("%s of %s: hooks %v, want %d", op, p.Provider, hooks.calls, want)
 	}
 }

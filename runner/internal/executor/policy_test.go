@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -87,7 +88,7 @@ func TestScheduleProperty(t *testing.T) {
 			for _, limit := range []int{2, 4, len(p.Steps) + 1} {
 				w := &watch{t: t, plan: p, remaining: p.Remaining(e), state: map[string]string{}}
 				r, err := executor.Run(t.Context(), executor.Options{
-					Plan: p, Operation: event.Up, Parallel: limit, Operator: sleeper{e}, Estimates: e, Emit: w.see,
+					Plan: p, Operation: operation.Up, Parallel: limit, Operator: sleeper{e}, Estimates: e, Emit: w.see,
 				})
 				bound := sum/time.Duration(limit) + longest
 				if err != nil || r.Duration < longest || r.Duration > bound {
@@ -187,7 +188,7 @@ func TestContinueProperty(t *testing.T) {
 				ref.fails[name] = rng.IntN(8) == 0
 			}
 			result, _ := executor.Run(t.Context(), executor.Options{
-				Plan: p, Operation: event.Up, Parallel: ref.limit, Operator: ref, OnError: executor.Continue,
+				Plan: p, Operation: operation.Up, Parallel: ref.limit, Operator: ref, OnError: executor.Continue,
 			})
 			ref.expectClosure(p, result)
 			for _, s := range result.Steps {
@@ -205,7 +206,7 @@ func TestExcludedProjectsAreAnnounced(t *testing.T) {
 	ref := &referee{t: t, limit: 1, finished: map[string]bool{}}
 	var events []event.Event
 	_, err := executor.Run(t.Context(), executor.Options{
-		Plan: p, Operation: event.Up, Operator: ref, Emit: func(e event.Event) { events = append(events, e) },
+		Plan: p, Operation: operation.Up, Operator: ref, Emit: func(e event.Event) { events = append(events, e) },
 	})
 	if err != nil || strings.Join(ref.order, " ") != "a c" {
 		t.Errorf("ran %v, %v", ref.order, err)

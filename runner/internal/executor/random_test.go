@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -134,7 +135,7 @@ func TestRandomPlans(t *testing.T) {
 			var summary event.Summary
 			emitter := event.NewEmitter(event.EmitterOptions{Sinks: []event.Sink{sink(summary.Apply)}})
 			result, err := executor.Run(t.Context(), executor.Options{
-				Plan: p, Operation: event.Up, Parallel: ref.limit, Operator: ref, Emit: emitter.Emit,
+				Plan: p, Operation: operation.Up, Parallel: ref.limit, Operator: ref, Emit: emitter.Emit,
 			})
 			emitter.Close()
 			expectSame(t, result, &summary)
@@ -196,7 +197,7 @@ func TestRandomInterruptions(t *testing.T) {
 				}
 				return ref.Operate(ctx, step, emit)
 			})
-			result, err := executor.Run(ctx, executor.Options{Plan: p, Operation: event.Up, Parallel: 4, Operator: op, Stop: stop})
+			result, err := executor.Run(ctx, executor.Options{Plan: p, Operation: operation.Up, Parallel: 4, Operator: op, Stop: stop})
 			cancelled := slices.ContainsFunc(result.Steps, func(s executor.StepResult) bool { return s.Result == event.Cancelled })
 			if cancelled != errors.Is(err, executor.ErrInterrupted) || cancelled != (result.Outcome == event.Interrupted) {
 				t.Errorf("cancelled steps: %t, outcome %s, error %v", cancelled, result.Outcome, err)
@@ -219,7 +220,7 @@ func BenchmarkRun(b *testing.B) {
 			p := randomPlan(rand.New(rand.NewPCG(1, 1)), n)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := executor.Run(b.Context(), executor.Options{Plan: p, Operation: event.Up, Parallel: 4, Operator: idle}); err != nil {
+				if _, err := executor.Run(b.Context(), executor.Options{Plan: p, Operation: operation.Up, Parallel: 4, Operator: idle}); err != nil {
 					b.Fatal(err)
 				}
 			}

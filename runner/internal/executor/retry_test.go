@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -58,7 +59,7 @@ func TestRetry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				op := &script{endings: tt.endings}
-				r, err := executor.Run(t.Context(), executor.Options{Plan: planOf("a"), Operation: event.Up, Operator: op, Retry: tt.retry})
+				r, err := executor.Run(t.Context(), executor.Options{Plan: planOf("a"), Operation: operation.Up, Operator: op, Retry: tt.retry})
 				expectLines(t, r, tt.want)
 				if op.calls != tt.calls || r.Steps[0].Attempts != tt.calls || r.Duration != tt.took {
 					t.Errorf("%d calls, %d attempts in %v; want %d in %v", op.calls, r.Steps[0].Attempts, r.Duration, tt.calls, tt.took)
@@ -114,7 +115,7 @@ func TestBackoffDoublesUpToAMax(t *testing.T) {
 				retry := throttled()
 				retry.Max, retry.Backoff = len(tt.want), tt.backoff
 				var got []time.Duration
-				_, err := executor.Run(t.Context(), executor.Options{Plan: planOf("a"), Operation: event.Up, Operator: op, Retry: retry,
+				_, err := executor.Run(t.Context(), executor.Options{Plan: planOf("a"), Operation: operation.Up, Operator: op, Retry: retry,
 					Emit: func(e event.Event) {
 						if e.Type == event.StepRetrying {
 							got = append(got, e.Wait())
@@ -230,7 +231,7 @@ func TestTimeout(t *testing.T) {
 					}
 				})
 				r, err := executor.Run(t.Context(), executor.Options{
-					Plan: planOf("a"), Operation: event.Up, Operator: op, Timeout: tt.timeout, Timeouts: tt.timeouts,
+					Plan: planOf("a"), Operation: operation.Up, Operator: op, Timeout: tt.timeout, Timeouts: tt.timeouts,
 				})
 				expectLines(t, r, tt.want)
 				if got := fmt.Sprint(err); err != nil && got != tt.message || err == nil && tt.message != "" || r.Duration != tt.took {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -21,7 +22,7 @@ func TestPartialPreviewsAreTold(t *testing.T) {
 	t.Parallel()
 	var told []string
 	result, err := executor.Run(t.Context(), executor.Options{
-		Plan: planOf("b"), Operation: event.Preview, Operator: previewer{},
+		Plan: planOf("b"), Operation: operation.Preview, Operator: previewer{},
 		Emit: func(e event.Event) {
 			if e.Type == event.StepFinished {
 				told = e.Unknown

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )
@@ -14,7 +15,7 @@ import (
 // worker does one step in a goroutine of its own.
 type worker struct {
 	step      plan.Step
-	operation string
+	operation operation.Operation
 	operator  Operator
 	hook      func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error
 	retry     Retry
@@ -82,14 +83,7 @@ func (w worker) operate(ctx context.Context) (out Outcome, err error) {
 
 // hooksDue reports whether the hooks follow the operation.
 func (w worker) hooksDue(out Outcome) bool {
-	switch w.operation {
-	case event.Up:
-		return out.Skipped == ""
-	case event.Destroy:
-		return true
-	default:
-		return false
-	}
+	return w.operation.Destroys() || w.operation.Deploys() && out.Skipped == ""
 }
 
 // runHooks runs the hooks in order, up to the first that fails.

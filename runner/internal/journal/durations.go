@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -17,7 +18,7 @@ const (
 // DurationQuery asks how long the projects of an environment take.
 type DurationQuery struct {
 	Environment
-	Operation string
+	Operation operation.Operation
 	// New tells which projects would be made from nothing. For them only runs
 	// count that did so, and for the others only runs that did not: an update
 	// says little about a creation. Nil lets all runs count.
@@ -60,7 +61,7 @@ func (q DurationQuery) counts(step event.Step) bool {
 // Resources returns how many resources each project had after the last time
 // that up has succeeded with it. Projects without such a time are not in it.
 func Resources(dir string, of Environment) (map[string]int, error) {
-	runs, err := recent(dir, of, event.Up)
+	runs, err := recent(dir, of, operation.Up)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func Resources(dir string, of Environment) (map[string]int, error) {
 
 // recent returns the last runs of an operation on an environment, the newest
 // first. What cannot be read is passed over: estimates need not be complete.
-func recent(dir string, of Environment, operation string) ([]*event.Summary, error) {
+func recent(dir string, of Environment, op operation.Operation) ([]*event.Summary, error) {
 	runs, err := List(dir)
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func recent(dir string, of Environment, operation string) ([]*event.Summary, err
 			break
 		}
 		s, err := run.Summary()
-		if err == nil && s.Provider == of.Provider && s.Stack == of.Stack && s.Operation == operation {
+		if err == nil && s.Provider == of.Provider && s.Stack == of.Stack && s.Operation == op {
 			summaries = append(summaries, s)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/event/eventtest"
 	"mara/runner/internal/journal"
@@ -159,7 +160,7 @@ func TestProjectLogs(t *testing.T) {
 func TestLogTellsOfRetries(t *testing.T) {
 	t.Parallel()
 	r := write(t, t.TempDir(), start, []event.Event{
-		{Type: event.RunStarted, Time: start, Operation: event.Up, Provider: "kind", Stack: "dev", Projects: []event.Project{{Name: "a"}}},
+		{Type: event.RunStarted, Time: start, Operation: operation.Up, Provider: "kind", Stack: "dev", Projects: []event.Project{{Name: "a"}}},
 		{Type: event.StepStarted, Time: start, Project: "a"},
 		{Type: event.StepRetrying, Time: start, Project: "a", Error: "too many requests", Attempt: 2, WaitMS: 5000},
 		{Type: event.StepFinished, Time: start, Project: "a", Result: event.Succeeded, Attempt: 2, DurationMS: 9000},
@@ -178,7 +179,7 @@ func TestLogTellsWhatStaysTheSame(t *testing.T) {
 	t.Parallel()
 	bucket := event.Resource{Type: "aws:s3/bucket:Bucket", Name: "logs"}
 	r := write(t, t.TempDir(), start, []event.Event{
-		{Type: event.RunStarted, Time: start, Operation: event.Refresh, Provider: "aws", Stack: "dev", Projects: []event.Project{{Name: "a"}}},
+		{Type: event.RunStarted, Time: start, Operation: operation.Refresh, Provider: "aws", Stack: "dev", Projects: []event.Project{{Name: "a"}}},
 		{Type: event.StepStarted, Time: start, Project: "a"},
 		{Type: event.StepProgress, Time: start, Project: "a", Resource: bucket, Action: event.Reload, Status: event.ActionStarted},
 		{Type: event.StepProgress, Time: start, Project: "a", Resource: bucket, Action: event.Same, Status: event.ActionDone},

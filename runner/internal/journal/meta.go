@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"mara/operation"
 )
 
 // MetaFormat is the version of meta.json. It grows when a field changes its
@@ -20,8 +22,8 @@ const MetaFormat = 1
 // Meta is what is known about a run before its first event, and is no event:
 // who runs it, and what it stands on. It holds no secrets.
 type Meta struct {
-	Format    int    `json:"format"` // set by Create
-	Operation string `json:"operation"`
+	Format    int                 `json:"format"` // set by Create
+	Operation operation.Operation `json:"operation"`
 	Environment
 	Simulated bool `json:"simulated,omitempty"`
 	// Selection are the flags that chose the projects, for people to read.

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
 // Query asks for the runs of one operation on an environment.
 type Query struct {
 	Environment
-	Operation string
+	Operation operation.Operation
 	// Fingerprint is that of the configuration as it is now.
 	Fingerprint Fingerprint
 	// Changed allows to carry on although the configuration has changed.
@@ -138,10 +139,7 @@ func (q Query) last(runs []Run) (*record, error) {
 
 // hasChanged reports whether the run may have changed the environment.
 func (r *record) hasChanged() bool {
-	if r.summary.Operation != event.Up && r.summary.Operation != event.Destroy {
-		return false
-	}
-	return slices.ContainsFunc(r.summary.Steps, func(s event.Step) bool { return !s.Started.IsZero() })
+	return r.summary.Operation.ChangesResources() && slices.ContainsFunc(r.summary.Steps, func(s event.Step) bool { return !s.Started.IsZero() })
 }
 
 // chain is the run, the one that it carried on, and so forth.

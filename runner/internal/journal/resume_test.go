@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/event/eventtest"
 	"mara/runner/internal/journal"
@@ -23,7 +24,7 @@ var dev = journal.Environment{Provider: "kind", Stack: "dev"}
 // succeeded, failed, skipped (had nothing to do), cancelled (while it ran),
 // running (was killed) or never.
 type past struct {
-	operation string
+	operation operation.Operation
 	stack     string
 	steps     string
 	resumes   int // number of the run that it carries on, counted from one
@@ -54,7 +55,7 @@ func (p past) events() []event.Event {
 		head.Stack = p.stack
 	}
 	if head.Operation == "" {
-		head.Operation = event.Up
+		head.Operation = operation.Up
 	}
 	events := []event.Event{head}
 	for word := range strings.FieldsSeq(p.steps) {
@@ -86,12 +87,12 @@ func TestResume(t *testing.T) {
 		"the last":    {runs: []past{{steps: "a=failed"}, {steps: "a=succeeded b=failed"}}, run: 2, want: "a / b / "},
 		"not started": {runs: []past{{steps: "a=failed"}, {steps: "a=never b=never"}}, run: 2, want: " /  / a b"},
 		"of the operation": {
-			runs: []past{{steps: "a=failed"}, {operation: event.Preview, steps: "a=succeeded"}, {operation: event.Refresh, steps: "a=failed"}},
+			runs: []past{{steps: "a=failed"}, {operation: operation.Preview, steps: "a=succeeded"}, {operation: operation.Refresh, steps: "a=failed"}},
 			run:  1, want: " / a / ",
 		},
-		"of the environment": {runs: []past{{steps: "a=failed"}, {stack: "prod", operation: event.Destroy, steps: "a=succeeded"}}, run: 1, want: " / a / "},
+		"of the environment": {runs: []past{{steps: "a=failed"}, {stack: "prod", operation: operation.Destroy, steps: "a=succeeded"}}, run: 1, want: " / a / "},
 		"destroy that never began": {
-			runs: []past{{steps: "a=failed"}, {operation: event.Destroy, steps: "a=never"}}, run: 1, want: " / a / ",
+			runs: []past{{steps: "a=failed"}, {operation: operation.Destroy, steps: "a=never"}}, run: 1, want: " / a / ",
 		},
 		"carried on": {
 			runs: []past{{steps: "a=succeeded b=failed c=never d=never"}, {resumes: 1, steps: "b=succeeded c=failed d=never"}},
@@ -116,7 +117,7 @@ func TestResume(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			ids := keep(t, dir, tt.runs...)
-			got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: event.Up, Fingerprint: fingerprint("")})
+			got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +136,7 @@ func TestUnfinishedIsInPlanOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	keep(t, dir, past{steps: "a=never b=failed c=succeeded d=never e=failed"}, past{resumes: 1, steps: "b=failed e=cancelled"})
-	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: event.Up, Fingerprint: fingerprint("")})
+	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
 	if diff := cmp.Diff([]string{"a", "b", "d", "e"}, got.Unfinished()); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -150,11 +151,11 @@ func TestResumeRefuses(t *testing.T) {
 	}{
 		"no run":         {want: "nothing to carry on: there has been no up of kind/dev"},
 		"other stack":    {runs: []past{{stack: "prod", steps: "a=failed"}}, want: "nothing to carry on: there has been no up of kind/dev"},
-		"only a preview": {runs: []past{{operation: event.Preview, steps: "a=failed"}}, want: "nothing to carry on: there has been no up of kind/dev"},
-		"destroyed":      {runs: []past{{operation: event.Destroy, steps: "a=succeeded"}}, want: "nothing to carry on: the last run of kind/dev was destroy, ID1"},
+		"only a preview": {runs: []past{{operation: operation.Preview, steps: "a=failed"}}, want: "nothing to carry on: there has been no up of kind/dev"},
+		"destroyed":      {runs: []past{{operation: operation.Destroy, steps: "a=succeeded"}}, want: "nothing to carry on: the last run of kind/dev was destroy, ID1"},
 		"up again": {
 			runs:  []past{{steps: "a=running"}},
-			query: journal.Query{Operation: event.Destroy}, want: "nothing to carry on: the last run of kind/dev was up, ID1",
+			query: journal.Query{Operation: operation.Destroy}, want: "nothing to carry on: the last run of kind/dev was up, ID1",
 		},
 		"changed": {runs: []past{{config: "old", steps: "a=failed"}}, want: "the configuration has changed since run ID1: Pulumi.dev.yaml"},
 		"changed since the first, then allowed": {
@@ -172,7 +173,7 @@ func TestResumeRefuses(t *testing.T) {
 			q := tt.query
 			q.Environment, q.Fingerprint = dev, fingerprint("")
 			if q.Operation == "" {
-				q.Operation = event.Up
+				q.Operation = operation.Up
 			}
 			_, err := journal.Resume(dir, q)
 			var refused *journal.ResumeError
@@ -187,7 +188,7 @@ func TestResumeWithChangesIfToldTo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	keep(t, dir, past{config: "old", steps: "a=succeeded b=failed"})
-	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: event.Up, Fingerprint: fingerprint("new"), Changed: true})
+	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("new"), Changed: true})
 	if err != nil || len(got.Failed) != 1 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
@@ -203,7 +204,7 @@ func TestResumeWhenTheRunBeforeIsGone(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, ids[0])); err != nil {
 		t.Fatal(err)
 	}
-	_, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: event.Up, Fingerprint: fingerprint("")})
+	_, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
 	var refused *journal.ResumeError
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "carried on run "+ids[0]+", which is not there any more") {
 		t.Errorf("got %v", err)
@@ -215,7 +216,7 @@ func TestPruneKeepsWhatIsCarriedOn(t *testing.T) {
 	dir := t.TempDir()
 	ids := keep(t, dir,
 		past{steps: "a=failed b=never"}, past{steps: "x=failed"}, past{resumes: 1, steps: "a=succeeded b=failed"},
-		past{operation: event.Preview, steps: "a=succeeded"}, past{operation: event.Preview, steps: "a=succeeded"})
+		past{operation: operation.Preview, steps: "a=succeeded"}, past{operation: operation.Preview, steps: "a=succeeded"})
 	for _, id := range ids[3:] { // the last events are missing in the short form of a run
 		finish(t, filepath.Join(dir, id))
 	}
@@ -267,7 +268,7 @@ func TestResumeAfterBeingKilled(t *testing.T) {
 		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: event.Up, Fingerprint: fingerprint("")})
+		got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -296,7 +297,7 @@ func TestResumeOfRunsInACircle(t *testing.T) {
 	if err := os.WriteFile(path, []byte(circle), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = journal.Resume(dir, journal.Query{Environment: dev, Operation: event.Up, Fingerprint: fingerprint("")})
+	_, err = journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
 	var refused *journal.ResumeError
 	if !errors.As(err, &refused) {
 		t.Errorf("got %v", err)
@@ -314,7 +315,7 @@ func TestResumePassesOverRunsThatDidNothing(t *testing.T) {
 	if _, err := journal.Create(journal.Options{Dir: dir, ID: later(2), Meta: journal.Meta{Environment: dev}}); err != nil {
 		t.Fatal(err) // and killed before the first event
 	}
-	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: event.Up, Fingerprint: fingerprint("")})
+	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
 	if err != nil || got.Run.ID != ids[0] {
 		t.Errorf("got %+v, %v", got.Run, err)
 	}
@@ -331,7 +332,7 @@ func TestResumeDoesNotPassOverADamagedRun(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, ids[1], file), []byte("rubbish\n{}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: event.Up, Fingerprint: fingerprint("")})
+		_, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
 		if err == nil || !strings.Contains(err.Error(), ids[1]) {
 			t.Errorf("%s: got %v", file, err)
 		}
@@ -366,12 +367,12 @@ func TestDurations(t *testing.T) {
 			for i, run := range tt.runs {
 				write(t, dir, start.Add(time.Duration(i)*time.Minute), timed(run))
 			}
-			write(t, dir, start.Add(time.Hour), past{operation: event.Destroy, steps: "a=succeeded"}.events())
+			write(t, dir, start.Add(time.Hour), past{operation: operation.Destroy, steps: "a=succeeded"}.events())
 			write(t, dir, start.Add(time.Hour), past{stack: "prod", steps: "a=succeeded"}.events())
 			if err := os.Mkdir(filepath.Join(dir, journal.NewID(start.Add(time.Hour))), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			got, err := journal.Durations(dir, journal.DurationQuery{Environment: dev, Operation: event.Up, New: tt.new})
+			got, err := journal.Durations(dir, journal.DurationQuery{Environment: dev, Operation: operation.Up, New: tt.new})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -426,7 +427,7 @@ func TestResources(t *testing.T) {
 	for i, events := range [][]event.Event{
 		up("a=succeeded b=succeeded c=failed", event.Changes{Create: 7}),
 		up("a=succeeded b=failed", event.Changes{Create: 1, Update: 1, Replace: 1, Delete: 2, Same: 4}),
-		past{operation: event.Destroy, steps: "a=succeeded"}.events(),
+		past{operation: operation.Destroy, steps: "a=succeeded"}.events(),
 		past{stack: "prod", steps: "a=succeeded"}.events(),
 	} {
 		write(t, dir, start.Add(time.Duration(i)*time.Minute), events)
@@ -444,7 +445,7 @@ func TestDurationsLookAtRecentRunsOnly(t *testing.T) {
 	for i := range 20 {
 		write(t, dir, start.Add(time.Duration(i+1)*time.Minute), timed("a=1"))
 	}
-	got, err := journal.Durations(dir, journal.DurationQuery{Environment: dev, Operation: event.Up})
+	got, err := journal.Durations(dir, journal.DurationQuery{Environment: dev, Operation: operation.Up})
 	if diff := cmp.Diff(map[string]time.Duration{"a": time.Second}, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -465,7 +466,7 @@ func TestResumeOfRecordedRuns(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir, start, tt.events)
-			got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: event.Up})
+			got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mara/operation"
 	"mara/projects"
 	"mara/runner/internal/typeset"
 )
@@ -52,11 +53,11 @@ func Render(p Plan, format Format, width int) (string, error) {
 }
 
 // operation is what the plan is for.
-func (p Plan) operation() string {
+func (p Plan) operation() operation.Operation {
 	if p.Destroy {
-		return "destroy"
+		return operation.Destroy
 	}
-	return "up"
+	return operation.Up
 }
 
 func renderTable(p Plan, width int) string {
@@ -94,11 +95,11 @@ func (s Step) hooks() []string {
 
 // Document is the JSON form of a plan.
 type Document struct {
-	Version   int            `json:"version"`
-	Provider  string         `json:"provider"`
-	Title     string         `json:"title"`
-	Operation string         `json:"operation"` // up or destroy
-	Steps     []DocumentStep `json:"steps"`
+	Version   int                 `json:"version"`
+	Provider  string              `json:"provider"`
+	Title     string              `json:"title"`
+	Operation operation.Operation `json:"operation"` // up or destroy
+	Steps     []DocumentStep      `json:"steps"`
 	// CriticalPath is the chain of steps that takes longest.
 	CriticalPath DocumentPath       `json:"critical_path"`
 	Excluded     []DocumentExcluded `json:"excluded,omitempty"`

@@ -23,7 +23,7 @@ func TestRenderGolden(t *testing.T) {
 		up.Estimates = Declared()
 		for _, plan := range []Plan{up, up.Reverse()} {
 			for _, format := range []Format{Tree, Table, JSON, DOT, Mermaid} {
-				name := p.Name + "-" + plan.operation() + "." + string(format)
+				name := p.Name + "-" + string(plan.operation()) + "." + string(format)
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					got, err := Render(plan, format, 0)

@@ -1,18 +1,20 @@
 package preflight
 
+import "mara/operation"
+
 // Format is the version of the JSON form of a report.
 const Format = 1
 
 // Document is the JSON form of a report; `runner schema doctor` describes it.
 type Document struct {
-	Version   int            `json:"version"`
-	Operation string         `json:"operation"`
-	Provider  string         `json:"provider"` // "" where nobody has named one
-	Stack     string         `json:"stack"`    // the same
-	Simulated bool           `json:"simulated"`
-	Status    Status         `json:"status"` // the worst of all
-	Counts    map[Status]int `json:"counts"` // of findings
-	Checks    []Result       `json:"checks"`
+	Version   int                 `json:"version"`
+	Operation operation.Operation `json:"operation"`
+	Provider  string              `json:"provider"` // "" where nobody has named one
+	Stack     string              `json:"stack"`    // the same
+	Simulated bool                `json:"simulated"`
+	Status    Status              `json:"status"` // the worst of all
+	Counts    map[Status]int      `json:"counts"` // of findings
+	Checks    []Result            `json:"checks"`
 }
 
 // Fill puts a report into a document.

@@ -2,13 +2,14 @@ package preflight
 
 import (
 	"mara/config"
+	"mara/operation"
 	"mara/providers"
 	"mara/runner/internal/cloud"
 )
 
 // Facts is what checks need to know about the environment.
 type Facts struct {
-	Operation string            // "up"
+	Operation operation.Operation
 	Stack     string            // "" where nobody has named one
 	Env       map[string]string // what Pulumi and its plugins get to see
 	Config    config.StackFile

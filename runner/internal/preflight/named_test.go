@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"mara/operation"
 	"mara/providers"
 )
 
@@ -36,14 +37,14 @@ func TestForProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	facts := Facts{Operation: "refresh", Env: map[string]string{}}
-	for operation, want := range map[string]Status{"up": Problem, "refresh": Warning} {
-		facts.Operation = operation
+	for op, want := range map[operation.Operation]Status{operation.Up: Problem, operation.Refresh: Warning} {
+		facts.Operation = op
 		for _, check := range ForProvider(p, []string{"kic-image-build"}, facts) {
 			if check.Name != "docker" {
 				continue
 			}
 			if got := worst(check.Look(t.Context())); got != want {
-				t.Errorf("%s: got %s", operation, got)
+				t.Errorf("%s: got %s", op, got)
 			}
 		}
 	}

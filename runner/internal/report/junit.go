@@ -84,7 +84,7 @@ func (j *junitSuite) count(c junitCase) {
 
 func junitCaseOf(s *event.Summary, step event.Step) junitCase {
 	c := junitCase{
-		Name: step.Name, Class: strings.Join([]string{s.Provider, s.Stack, s.Operation}, "."), Time: seconds(step.DurationMS),
+		Name: step.Name, Class: strings.Join([]string{s.Provider, s.Stack, string(s.Operation)}, "."), Time: seconds(step.DurationMS),
 		Output: changes(step),
 	}
 	switch result(step) {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"mara/config"
+	"mara/operation"
 	"mara/providers"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
@@ -26,7 +27,7 @@ import (
 func (s *Session) startChecks(ctx context.Context) (wait func() error) {
 	checks := []preflight.Check{s.disk()}
 	selected, err := plan.Select(s.Plan, s.options.Secrets.Selection)
-	look := machineLook{deps: s.deps, provider: s.Provider, projects: selected.Names(), facts: s.facts(s.options.Lock.Operation, maps.Clone(s.Env))}
+	look := machineLook{deps: s.deps, provider: s.Provider, projects: selected.Names(), facts: s.facts(maps.Clone(s.Env))}
 	if err == nil && !s.options.Simulation.On { // a selection that is wrong is refused elsewhere
 		checks = append(checks, look.checks()...)
 	}
@@ -64,20 +65,20 @@ func LookFirst(ctx context.Context, d Deps, o Options, p providers.Provider, fil
 		return err
 	}
 	env := o.Sources.File.Merge(o.Sources.Process)
-	report, err := preflight.Run(ctx, preflight.ForProvider(p.BeforeAnswers(o.Lock.Operation), selected.Names(), preflight.Facts{
-		Operation: o.Lock.Operation, Env: env, Config: file, Probes: d.Probes,
+	report, err := preflight.Run(ctx, preflight.ForProvider(p.BeforeAnswers(o.Operation), selected.Names(), preflight.Facts{
+		Operation: o.Operation, Env: env, Config: file, Probes: d.Probes,
 	}))
 	if err != nil || report.Status() != preflight.Problem {
 		return err
 	}
 	report = report.Masked(event.NewMasker(secretsOf(env)...).Mask)
-	return &ProblemsError{problems: report.Only(preflight.Problem), operation: o.Lock.Operation}
+	return &ProblemsError{problems: report.Only(preflight.Problem), operation: o.Operation}
 }
 
 // facts is what checks need to know about the environment.
-func (s *Session) facts(operation string, env map[string]string) preflight.Facts {
+func (s *Session) facts(env map[string]string) preflight.Facts {
 	return preflight.Facts{
-		Operation: operation, Stack: s.Settings.Stack.Text, Env: env, Config: s.Settings.Config,
+		Operation: s.options.Operation, Stack: s.Settings.Stack.Text, Env: env, Config: s.Settings.Config,
 		Clouds: s.deps.CloudClients, Probes: s.deps.Probes,
 	}
 }
@@ -85,7 +86,7 @@ func (s *Session) facts(operation string, env map[string]string) preflight.Facts
 // pardon looks again where an operation on what is deployed has problems, once
 // that is known: what concerns only the other projects is not in its way.
 func (s *Session) pardon(ctx context.Context, look machineLook, report preflight.Report) (preflight.Report, error) {
-	if report.Status() != preflight.Problem || NeedsSecrets(look.facts.Operation) || s.Stacks == nil {
+	if report.Status() != preflight.Problem || s.options.Operation.RunsPrograms() || s.Stacks == nil {
 		return report, nil
 	}
 	all := look.names()
@@ -104,7 +105,7 @@ func (s *Session) takeChecks(report preflight.Report) error {
 	if report.Status() != preflight.Problem {
 		return nil
 	}
-	return &ProblemsError{problems: report.Only(preflight.Problem), operation: s.options.Lock.Operation}
+	return &ProblemsError{problems: report.Only(preflight.Problem), operation: s.options.Operation}
 }
 
 // allProblems adds to what has kept an environment from being opened everything
@@ -114,7 +115,7 @@ func allProblems(ctx context.Context, d Deps, o Options, err error) error {
 	if !IsAboutSurroundings(err) {
 		return err
 	}
-	e, examined := Examine(d, ExamineOptions{Options: o, Operation: o.Lock.Operation, Selection: o.Secrets.Selection})
+	e, examined := Examine(d, ExamineOptions{Options: o, Selection: o.Secrets.Selection})
 	if examined != nil || e.unresolved != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func allProblems(ctx context.Context, d Deps, o Options, err error) error {
 	if problems.Counts()[preflight.Problem] <= numberOf(err) {
 		return err
 	}
-	return &ProblemsError{problems: problems, operation: o.Lock.Operation, cause: err}
+	return &ProblemsError{problems: problems, operation: o.Operation, cause: err}
 }
 
 // IsAboutSurroundings says whether an error that kept an environment from being
@@ -156,7 +157,7 @@ func numberOf(err error) int {
 // ProblemsError says what has to be put right before an operation.
 type ProblemsError struct {
 	problems  preflight.Report
-	operation string
+	operation operation.Operation
 	cause     error // that was found first; nil when the checks have found it
 }
 
@@ -193,7 +194,7 @@ func (e *ProblemsError) NextStep() string {
 	if texts, remedy := e.lines(); len(texts) == 1 && remedy != "" {
 		return remedy
 	}
-	return "nothing was changed; `runner doctor " + e.operation + "` looks at all of it again"
+	return "nothing was changed; `runner doctor " + string(e.operation) + "` looks at all of it again"
 }
 
 // runFolders are the folders that a run writes to, besides that of the state.

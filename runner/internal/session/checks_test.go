@@ -18,7 +18,7 @@ func TestTakeChecks(t *testing.T) {
 		return preflight.Result{Title: title, Status: findings[0].Status, Findings: findings}
 	}
 	warning, problem := preflight.Doubtful("none", "get one")[0], preflight.Bad("broken", "mend it")[0]
-	s := New(Deps{}, Options{Lock: LockOptions{Operation: "up"}})
+	s := New(Deps{}, Options{Operation: "up"})
 	if err := s.takeChecks(preflight.Report{Results: []preflight.Result{result("Docker", preflight.Good("27")[0]), result("kubectl", warning)}}); err != nil {
 		t.Error(err)
 	}

@@ -22,7 +22,6 @@ import (
 // ExamineOptions say what to look at.
 type ExamineOptions struct {
 	Options
-	Operation string
 	Selection plan.Selection
 	Broken    error // what is wrong with the environment file
 }
@@ -92,7 +91,7 @@ const (
 // not begun the secrets are part of its configuration.
 func (e *Examination) realChecks() []preflight.Check {
 	var checks []preflight.Check
-	if NeedsSecrets(e.Options.Operation) && !e.Options.Secrets.Needed {
+	if e.Options.Operation.RunsPrograms() && !e.Options.Secrets.Needed {
 		checks = append(checks, preflight.Check{Name: "secrets", Title: "secrets", Group: preflight.Environment, Look: e.resolved(e.secrets)})
 	}
 	checks = append(checks, preflight.Check{Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Look: e.resolved(e.passphrase)})
@@ -102,7 +101,7 @@ func (e *Examination) realChecks() []preflight.Check {
 // machine is the look at this machine and at clouds.
 func (e *Examination) machine() machineLook {
 	return machineLook{
-		deps: e.Session.deps, provider: e.Provider, projects: e.plan.Names(), facts: e.Session.facts(e.Options.Operation, e.environ()),
+		deps: e.Session.deps, provider: e.Provider, projects: e.plan.Names(), facts: e.Session.facts(e.environ()),
 	}
 }
 
@@ -213,7 +212,7 @@ func (e *Examination) passphrase(context.Context) []preflight.Finding {
 	})
 	switch {
 	case errors.Is(err, encryption.ErrNoPassphrase) && e.Options.Interactive:
-		return preflight.Doubtful("none is set; "+e.Options.Operation+" asks for it", "")
+		return preflight.Doubtful("none is set; "+string(e.Options.Operation)+" asks for it", "")
 	case errors.Is(err, encryption.ErrNoPassphrase) && len(s.missingPassphrase()) > 0:
 		return preflight.Unseen("not looked at: the configuration lacks it")
 	case err != nil:

@@ -10,7 +10,6 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/encryption"
-	"mara/runner/internal/event"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/preflight"
 )
@@ -33,7 +32,7 @@ func (e *Examination) stateChecks(ctx context.Context, engine func() (engine, er
 		{Name: "stack-locks", Title: "stack locks", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.stackLocks(open))},
 		{Name: "pending", Title: "pending operations", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.pending(open))},
 	}
-	if e.Options.Operation == event.Preview || e.Options.Operation == event.Drift {
+	if !e.Options.Operation.Writes() {
 		checks = checks[:2] // they change nothing, and Pulumi lets them
 	}
 	if e.Options.Root == "" {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mara/operation"
 	"mara/projects"
 	"mara/runner/internal/event"
 	"mara/runner/internal/kubeconfig"
@@ -18,12 +19,12 @@ import (
 type HookFunc func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error
 
 // Hook does the hooks of an operation: destroy undoes what up did.
-func (s *Session) Hook(operation string) HookFunc {
+func (s *Session) Hook(op operation.Operation) HookFunc {
 	return func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error {
-		s.log.Debug("hook", "name", hook, "project", step.Project.Name, "operation", operation)
+		s.log.Debug("hook", "name", hook, "project", step.Project.Name, "operation", op)
 		switch projects.Hook(hook) {
 		case projects.HookKubeconfig:
-			if operation == event.Destroy {
+			if op.Destroys() {
 				return s.forgetKubeconfig(ctx, emit)
 			}
 			return s.mergeKubeconfig(ctx, step.Project.Name, emit)

@@ -16,6 +16,7 @@ import (
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
 
+	"mara/operation"
 	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/event"
@@ -77,10 +78,10 @@ func hookSession(t *testing.T, outputs map[string]any) *Session {
 	return s
 }
 
-func runHook(t *testing.T, s *Session, operation, hook string) (messages []string, err error) {
+func runHook(t *testing.T, s *Session, op operation.Operation, hook string) (messages []string, err error) {
 	t.Helper()
 	step := plan.Step{Project: projects.Project{Name: "linode-lke"}}
-	err = s.Hook(operation)(t.Context(), step, hook, func(e event.Event) { messages = append(messages, e.Message) })
+	err = s.Hook(op)(t.Context(), step, hook, func(e event.Event) { messages = append(messages, e.Message) })
 	return messages, err
 }
 
@@ -99,7 +100,7 @@ func TestKubeconfigHook(t *testing.T) {
 			t.Parallel()
 			s := hookSession(t, map[string]any{"kubeconfig": output})
 			file := s.Env["KUBECONFIG"]
-			messages, err := runHook(t, s, event.Up, "kubeconfig")
+			messages, err := runHook(t, s, operation.Up, "kubeconfig")
 			if err != nil || len(messages) != 1 || messages[0] != "context mara-linode-dev is in "+file {
 				t.Fatalf("up: %v, %v", messages, err)
 			}
@@ -110,14 +111,14 @@ func TestKubeconfigHook(t *testing.T) {
 			if masked := s.Masker.Mask("the token is " + clusterToken); strings.Contains(masked, clusterToken) {
 				t.Errorf("the token is not known to the masker: %s", masked)
 			}
-			messages, err = runHook(t, s, event.Destroy, "kubeconfig")
+			messages, err = runHook(t, s, operation.Destroy, "kubeconfig")
 			if err != nil || len(messages) != 1 || messages[0] != "context mara-linode-dev is removed from "+file {
 				t.Errorf("destroy: %v, %v", messages, err)
 			}
 			if content, err := os.ReadFile(file); err != nil || strings.Contains(string(content), "mara-linode-dev") {
 				t.Errorf("%v: %s", err, content)
 			}
-			if messages, err := runHook(t, s, event.Destroy, "kubeconfig"); err != nil || len(messages) > 0 {
+			if messages, err := runHook(t, s, operation.Destroy, "kubeconfig"); err != nil || len(messages) > 0 {
 				t.Errorf("destroy again: %v, %v", messages, err)
 			}
 		})
@@ -140,7 +141,7 @@ func TestHooksThatFail(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := hookSession(t, test.outputs)
-			_, err := runHook(t, s, event.Up, test.hook)
+			_, err := runHook(t, s, operation.Up, test.hook)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v", err)
 			}
@@ -161,7 +162,7 @@ func TestKubeconfigOfASimulation(t *testing.T) {
 	if err := os.Mkdir(s.Folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runHook(t, s, event.Up, "kubeconfig"); err != nil {
+	if _, err := runHook(t, s, operation.Up, "kubeconfig"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(users); err == nil {
@@ -211,7 +212,7 @@ func TestAnswersHook(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				var messages []string
-				err := s.Hook(event.Up)(t.Context(), plan.Step{Project: projects.BankOfAnthos()}, string(projects.HookAnswers),
+				err := s.Hook(operation.Up)(t.Context(), plan.Step{Project: projects.BankOfAnthos()}, string(projects.HookAnswers),
 					func(e event.Event) { messages = append(messages, e.Message) })
 				if (err == nil) != (test.problem == "") || err != nil && err.Error() != test.problem {
 					t.Errorf("error %v, want %q", err, test.problem)

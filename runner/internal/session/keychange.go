@@ -45,7 +45,7 @@ type change struct {
 // the values in both files. When it is cut off, nothing else works on the
 // environment until it is called again and has come to its end.
 func (s *Session) ChangeKeyProvider(ctx context.Context, how KeyChange) (KeyChanged, error) {
-	if err := s.lockEnvironment(ctx); err != nil {
+	if err := s.lockEnvironment(ctx, "change-provider"); err != nil {
 		return KeyChanged{}, err
 	}
 	release, err := s.lockSecrets(ctx)

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"mara/runner/internal/event"
+	"mara/operation"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
@@ -93,8 +93,8 @@ func (s *Session) LeftPending(ctx context.Context, p plan.Plan, ask bool) ([]sta
 
 // CheckLeftovers finds what an earlier run that was cut off has left on the
 // stacks, before anything starts.
-func (s *Session) CheckLeftovers(ctx context.Context, operation string, p plan.Plan, resume bool) error {
-	if operation == event.Preview || operation == event.Drift {
+func (s *Session) CheckLeftovers(ctx context.Context, op operation.Operation, p plan.Plan, resume bool) error {
+	if !op.Writes() {
 		return nil // they change nothing, and Pulumi lets them
 	}
 	if resume {
@@ -113,7 +113,7 @@ func (s *Session) CheckLeftovers(ctx context.Context, operation string, p plan.P
 	if err != nil {
 		return err
 	}
-	blocking, harmless := splitPending(pending, operation)
+	blocking, harmless := splitPending(pending, op)
 	lingering := map[string]string{} // to be forgotten
 	for _, p := range harmless {
 		if p.Lingers() {
@@ -156,9 +156,9 @@ func (s *Session) RemoveDeadLocks(p plan.Plan) (removed []LeftLock, err error) {
 
 // splitPending separates what has to be put right before an operation from what
 // the operation simply does again. A refresh finds out itself.
-func splitPending(pending []stacks.Pending, operation string) (blocking, harmless []stacks.Pending) {
+func splitPending(pending []stacks.Pending, op operation.Operation) (blocking, harmless []stacks.Pending) {
 	for _, p := range pending {
-		if p.Blocks() && operation != event.Refresh {
+		if p.Blocks() && !op.ComparesState() {
 			blocking = append(blocking, p)
 		} else {
 			harmless = append(harmless, p)
@@ -188,7 +188,7 @@ func (s *Session) wasCutOff() bool {
 		if err != nil || summary.Provider != s.Provider.Name || summary.Stack != s.Settings.Stack.Text {
 			continue
 		}
-		if summary.Operation != event.Preview && summary.Operation != event.Drift {
+		if summary.Operation.Writes() {
 			return summary.Result == ""
 		}
 	}

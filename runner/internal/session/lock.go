@@ -15,16 +15,16 @@ func (s *Session) LockFile() string {
 	return filepath.Join(s.Folder, "locks", fmt.Sprintf("%s-%s.lock", s.Provider.Name, s.Settings.Stack.Text))
 }
 
-// lockEnvironment lets one run at a time work on the environment. From here on
-// the run has its id.
-func (s *Session) lockEnvironment(ctx context.Context) error {
-	o := s.options.Lock
+// lockEnvironment lets one run at a time work on the environment; work is what
+// others are told of it. From here on the run has its id.
+func (s *Session) lockEnvironment(ctx context.Context, work string) error {
+	wait := s.options.LockTimeout
 	s.RunID = journal.NewID(s.deps.Now())
-	s.Owner = lock.Self(o.Operation, s.RunID, s.deps.Now())
+	s.Owner = lock.Self(work, s.RunID, s.deps.Now())
 	held, err := lock.Acquire(ctx, lock.Options{
-		Path: s.LockFile(), Owner: s.Owner, Wait: o.Wait,
+		Path: s.LockFile(), Owner: s.Owner, Wait: wait,
 		Waiting: func(owner lock.Owner) {
-			fmt.Fprintf(s.deps.Stderr, "waiting up to %s for %s, which runs %s\n", o.Wait, owner, owner.Operation)
+			fmt.Fprintf(s.deps.Stderr, "waiting up to %s for %s, which runs %s\n", wait, owner, owner.Operation)
 		},
 	})
 	if _, held := errors.AsType[*lock.HeldError](err); held || ctx.Err() != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/operation"
 	"mara/runner/internal/cloud"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
@@ -57,23 +58,17 @@ type Simulation struct {
 // Options say how to open an environment.
 type Options struct {
 	Request
-	Pulumi  string // path of an installed Pulumi; "" for the engine inside
-	Lock    LockOptions
-	Secrets SecretOptions
-	Profile bool
-	Refusal error // what is wrong with the command line, where nothing else is
-	Restore bool  // states that are broken, from what Pulumi has saved before
+	Operation   operation.Operation
+	Pulumi      string        // path of an installed Pulumi; "" for the engine inside
+	LockTimeout time.Duration // how long to wait for another run
+	Secrets     SecretOptions
+	Profile     bool
+	Refusal     error // what is wrong with the command line, where nothing else is
+	Restore     bool  // states that are broken, from what Pulumi has saved before
 	// Overrides are configuration values for this session only.
 	Overrides []config.Change
 	// AtOnce is how many projects will be worked on at once; 0 counts as one.
 	AtOnce int
-}
-
-// LockOptions say what the environment is locked for, and how long to wait for
-// another run that has it.
-type LockOptions struct {
-	Operation string
-	Wait      time.Duration
 }
 
 // SecretOptions say what an operation needs secrets for.

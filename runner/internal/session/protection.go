@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/operation"
 	"mara/providers"
-	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )
 
@@ -22,9 +22,9 @@ func DeclaredKeys() []config.Key { return append(providers.Keys(), ProtectKey())
 // CheckProtection refuses to destroy an environment that is protected. There is
 // no flag to overrule it: whoever wants to destroy it has to say so in the
 // configuration first.
-func (s *Session) CheckProtection(operation string) error {
+func (s *Session) CheckProtection(op operation.Operation) error {
 	entry, ok := s.Settings.Config.Lookup(ProtectKey().Name)
-	if operation != event.Destroy || !ok || strings.ToLower(fmt.Sprint(entry.Value)) != "true" {
+	if !op.Destroys() || !ok || strings.ToLower(fmt.Sprint(entry.Value)) != "true" {
 		return nil
 	}
 	return &config.Error{
@@ -35,8 +35,8 @@ func (s *Session) CheckProtection(operation string) error {
 
 // CheckNothingLeft asks the backend once more, after a destroy, whether
 // anything is left.
-func (s *Session) CheckNothingLeft(ctx context.Context, operation string, p plan.Plan) error {
-	if operation != event.Destroy || len(p.Steps) == 0 {
+func (s *Session) CheckNothingLeft(ctx context.Context, op operation.Operation, p plan.Plan) error {
+	if !op.Destroys() || len(p.Steps) == 0 {
 		return nil
 	}
 	if err := s.Stacks.List(ctx); err != nil {

@@ -11,9 +11,9 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/operation"
 	"mara/providers"
 	"mara/runner/internal/atomicfile"
-	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 )
 
@@ -70,8 +70,8 @@ func RememberedProvider(file, stack string, named config.Value) (config.Value, e
 }
 
 // RememberProvider notes the provider before anything is deployed with it.
-func (s *Session) RememberProvider(operation string) error {
-	if operation != event.Up {
+func (s *Session) RememberProvider(op operation.Operation) error {
+	if !op.Deploys() {
 		return nil
 	}
 	content, err := yaml.Marshal(providerRecord{Provider: s.Provider.Name})

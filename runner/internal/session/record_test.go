@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"mara/config"
+	"mara/operation"
 	"mara/providers"
-	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 )
 
@@ -31,8 +31,8 @@ func named(text string) config.Value {
 func TestProviderRecord(t *testing.T) {
 	t.Parallel()
 	s := recordSession(t, "aws")
-	for _, operation := range []string{event.Preview, event.Refresh, event.Destroy} {
-		if err := s.RememberProvider(operation); err != nil {
+	for _, op := range []operation.Operation{operation.Preview, operation.Refresh, operation.Destroy} {
+		if err := s.RememberProvider(op); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestProviderRecord(t *testing.T) {
 		t.Errorf("before an up, nothing named: %v, %v", got, err)
 	}
 	for range 2 {
-		if err := s.RememberProvider(event.Up); err != nil {
+		if err := s.RememberProvider(operation.Up); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestProviderRecordThatIsBroken(t *testing.T) {
 	}
 	s := recordSession(t, "aws")
 	put(t, filepath.Dir(s.providerFile()), "a file")
-	for what, err := range map[string]error{"reading": second(s.rememberedProvider(named("kind"))), "writing": s.RememberProvider(event.Up)} {
+	for what, err := range map[string]error{"reading": second(s.rememberedProvider(named("kind"))), "writing": s.RememberProvider(operation.Up)} {
 		if !IsAboutSurroundings(err) || !strings.Contains(err.Error(), "the folder .runner cannot be used") {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/remains"
@@ -15,11 +16,11 @@ import (
 type BeforeFunc func(ctx context.Context, step plan.Step, emit func(event.Event)) error
 
 // Before is what comes before the steps of an operation.
-func (s *Session) Before(operation string, forget bool) BeforeFunc {
+func (s *Session) Before(op operation.Operation, forget bool) BeforeFunc {
 	return func(ctx context.Context, step plan.Step, emit func(event.Event)) error {
 		// A simulated cluster makes nothing by itself, and one to be forgotten
 		// is gone already.
-		if operation != event.Destroy || !step.Project.Outlived || s.options.Simulation.On || forget {
+		if !op.Destroys() || !step.Project.Outlived || s.options.Simulation.On || forget {
 			return nil
 		}
 		return s.emptyCluster(ctx, step.Project.Name, remains.Wait, emit)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mara/operation"
 	"mara/projects"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
@@ -73,12 +74,12 @@ func TestEmptyCluster(t *testing.T) {
 func TestOnlyAClusterIsEmptiedFirst(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		operation         string
+		operation         operation.Operation
 		simulated, forget bool
 	}{
-		"up":                {operation: event.Up},
-		"a simulation":      {operation: event.Destroy, simulated: true},
-		"what is forgotten": {operation: event.Destroy, forget: true},
+		"up":                {operation: operation.Up},
+		"a simulation":      {operation: operation.Destroy, simulated: true},
+		"what is forgotten": {operation: operation.Destroy, forget: true},
 	} {
 		s := New(Deps{}, Options{Request: Request{Simulation: Simulation{On: test.simulated}}})
 		if err := s.Before(test.operation, test.forget)(t.Context(), plan.Step{Project: projects.LinodeLKE()}, nil); err != nil {
@@ -86,7 +87,7 @@ func TestOnlyAClusterIsEmptiedFirst(t *testing.T) {
 		}
 	}
 	s := New(Deps{}, Options{})
-	if err := s.Before(event.Destroy, false)(t.Context(), plan.Step{Project: projects.KindCluster()}, nil); err != nil {
+	if err := s.Before(operation.Destroy, false)(t.Context(), plan.Step{Project: projects.KindCluster()}, nil); err != nil {
 		t.Errorf("kind: %v", err)
 	}
 }

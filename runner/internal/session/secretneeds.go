@@ -7,7 +7,6 @@ import (
 
 	"mara/config"
 	"mara/projects"
-	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )
 
@@ -15,9 +14,6 @@ import (
 func (o SecretOptions) gives(key string) bool {
 	return slices.ContainsFunc(o.Given, func(s SecretSource) bool { return s.Secret.Key == key })
 }
-
-// NeedsSecrets says whether an operation runs programs that read secrets.
-func NeedsSecrets(operation string) bool { return operation == event.Up || operation == event.Preview }
 
 // missingSecrets lists the secrets that an operation needs and nobody will give,
 // as problems of the configuration, and the passphrase if that is missing. Where

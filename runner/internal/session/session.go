@@ -107,7 +107,7 @@ func (s *Session) open(ctx context.Context, why Need) error {
 	}
 	s.Profile.lap("configuration")
 	if why == ToOperate {
-		if err := s.lockEnvironment(ctx); err != nil {
+		if err := s.lockEnvironment(ctx, string(s.options.Operation)); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,7 @@ func (s *Session) open(ctx context.Context, why Need) error {
 		return err
 	}
 	keeps := s.options.Interactive || s.options.Secrets.Generate || len(s.options.Secrets.Given) > 0
-	if keeps && NeedsSecrets(s.options.Lock.Operation) { // nothing is asked or kept for what cannot go well
+	if keeps && s.options.Operation.RunsPrograms() { // nothing is asked or kept for what cannot go well
 		if err := checked(); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -80,7 +81,7 @@ func TestEngineEvents(t *testing.T) {
 			t.Parallel()
 			e := open(t, []string{"vpc"}, call{args: "up", events: append(test.events, summed(nil))})
 			var got record
-			if _, err := e.Operate(t.Context(), event.Up, step("vpc"), got.emit); err != nil {
+			if _, err := e.Operate(t.Context(), operation.Up, step("vpc"), got.emit); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, got.lines); diff != "" {

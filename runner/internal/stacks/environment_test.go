@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -93,11 +94,11 @@ func TestInterruptionsStayInterruptions(t *testing.T) {
 			return err
 		},
 		"creating a stack": func(ctx context.Context, e *Environment) error {
-			_, err := e.Operate(ctx, event.Up, step("new"), func(event.Event) {})
+			_, err := e.Operate(ctx, operation.Up, step("new"), func(event.Event) {})
 			return err
 		},
 		"operation": func(ctx context.Context, e *Environment) error {
-			_, err := e.Operate(ctx, event.Up, step("vpc"), func(event.Event) {})
+			_, err := e.Operate(ctx, operation.Up, step("vpc"), func(event.Event) {})
 			return err
 		},
 		"who is logged in": func(ctx context.Context, e *Environment) error {

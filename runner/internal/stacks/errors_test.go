@@ -7,6 +7,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -50,7 +51,7 @@ func TestErrorsOfCommands(t *testing.T) {
 			// The same text within an error of the Automation API.
 			e = open(t, []string{"vpc"}, call{args: "up", stderr: test.stderr, stdout: "error: not this one\n", err: failed()})
 			e.options.Masker.Add("hunter2-hunter2")
-			_, err := e.Operate(t.Context(), event.Up, step("vpc"), func(event.Event) {})
+			_, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {})
 			if test.name == "no error line" {
 				test.want = "failed to run update: exit status 255"
 			}
@@ -102,7 +103,7 @@ func TestErrorsOfOperations(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			e := open(t, []string{"vpc"}, call{args: "up", events: append(test.events, summed(nil)), stderr: "error: from the output\n", err: failed()})
-			_, err := e.Operate(t.Context(), event.Up, step("vpc"), func(event.Event) {})
+			_, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {})
 			if err == nil || err.Error() != test.want {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
@@ -113,16 +114,16 @@ func TestErrorsOfOperations(t *testing.T) {
 // TestErrorsAreNeverTheRawText of the Automation API, which has all output.
 func TestErrorsAreNeverTheRawText(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []string{event.Up, event.Preview, event.Refresh, event.Destroy} {
-		e := open(t, []string{"vpc"}, call{args: operation, stdout: "lots of output", stderr: "nothing useful", err: failed()})
-		_, err := e.Operate(t.Context(), operation, step("vpc"), func(event.Event) {})
+	for _, op := range []operation.Operation{operation.Up, operation.Preview, operation.Refresh, operation.Destroy} {
+		e := open(t, []string{"vpc"}, call{args: string(op), stdout: "lots of output", stderr: "nothing useful", err: failed()})
+		_, err := e.Operate(t.Context(), op, step("vpc"), func(event.Event) {})
 		if err == nil || strings.Contains(err.Error(), "lots of output") || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", operation, err)
+			t.Errorf("%s: %v", op, err)
 		}
 	}
 	e := open(t, nil, call{args: "stack init", stdout: "lots of output", stderr: lockedText, err: failed()})
 	var locked *LockedError
-	if _, err := e.Operate(t.Context(), event.Up, step("vpc"), func(event.Event) {}); !errors.As(err, &locked) {
+	if _, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {}); !errors.As(err, &locked) {
 		t.Errorf("creating a stack: %v", err)
 	}
 }

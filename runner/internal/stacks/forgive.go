@@ -31,7 +31,7 @@ var unreachable = regexp.MustCompile(`(?i)configured Kubernetes cluster is unrea
 // reached: it explains it or, if it is told to, forgets what was in the
 // cluster.
 func (e *Environment) forgive(ctx context.Context, task Task, failure error, emit func(event.Event)) error {
-	if task.Operation != event.Destroy || !unreachable.MatchString(failure.Error()) {
+	if !task.Operation.Destroys() || !unreachable.MatchString(failure.Error()) {
 		return failure
 	}
 	if !task.Forgiven {
@@ -67,7 +67,7 @@ func (e *Environment) forget(ctx context.Context, project string) error {
 // finishDestroy removes the stack of a destroyed project, if that is wanted.
 func (e *Environment) finishDestroy(ctx context.Context, task Task) error {
 	project := task.Step.Project.Name
-	if task.Operation != event.Destroy || !task.Remove || !e.Summary(project).Exists {
+	if !task.Operation.Destroys() || !task.Remove || !e.Summary(project).Exists {
 		return nil
 	}
 	dir, err := e.workingCopy(project)

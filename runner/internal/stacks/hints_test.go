@@ -6,6 +6,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -61,7 +62,7 @@ func TestHintOfAFailedOperation(t *testing.T) {
 	e := open(t, []string{"vpc"}, call{args: "up", err: failed(), events: []apitype.EngineEvent{
 		diagnostic("error", "creating: nothing in particular", ""), diagnostic("error", "AddressLimitExceeded", ""),
 	}})
-	_, err := e.Operate(t.Context(), event.Up, step("vpc"), func(event.Event) {})
+	_, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {})
 	var hinted *HintedError
 	if !errors.As(err, &hinted) || hinted.Error() != "creating: nothing in particular" {
 		t.Errorf("got %v, want it with a hint", err)

@@ -12,13 +12,14 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )
 
 // Task is one operation on one stack.
 type Task struct {
-	Operation string
+	Operation operation.Operation
 	Step      plan.Step
 	// ParallelResources is how many resources the engine works on at once; zero
 	// leaves it to Pulumi.
@@ -44,8 +45,8 @@ type Outcome struct {
 // Operate does one operation on the stack of a step. Events about its
 // resources and diagnostics go to emit while it runs. The error is the cause in
 // one line; the diagnostics carry the details.
-func (e *Environment) Operate(ctx context.Context, operation string, step plan.Step, emit func(event.Event)) (Outcome, error) {
-	return e.Do(ctx, Task{Operation: operation, Step: step}, emit)
+func (e *Environment) Operate(ctx context.Context, op operation.Operation, step plan.Step, emit func(event.Event)) (Outcome, error) {
+	return e.Do(ctx, Task{Operation: op, Step: step}, emit)
 }
 
 // Do does a task, as Operate does.
@@ -78,20 +79,19 @@ func (e *Environment) Do(ctx context.Context, task Task, emit func(event.Event))
 	}
 	e.learn(task.Operation, project)
 	e.noteTold(task.Operation, project, engine.outputs)
-	switch task.Operation {
-	case event.Preview:
+	if task.Operation == operation.Preview {
 		outcome.Unknown = e.unknownNeeds(task.Step)
 		e.expect(project, engine.changesOutputs(len(outcome.Unknown) > 0))
-		e.compareReferences(task.Step, engine.references, emit)
-	case event.Up:
+	}
+	if task.Operation.RunsPrograms() {
 		e.compareReferences(task.Step, engine.references, emit)
 	}
 	return outcome, e.finishDestroy(ctx, task)
 }
 
 // nothingToDo says why an operation has nothing to work on.
-func (e *Environment) nothingToDo(operation, project string) string {
-	if operation == event.Up || operation == event.Preview {
+func (e *Environment) nothingToDo(op operation.Operation, project string) string {
+	if op.RunsPrograms() {
 		return ""
 	}
 	switch summary := e.Summary(project); {
@@ -104,11 +104,11 @@ func (e *Environment) nothingToDo(operation, project string) string {
 }
 
 // learn keeps the summaries true for later steps of the same run.
-func (e *Environment) learn(operation, project string) {
-	switch operation {
-	case event.Up:
+func (e *Environment) learn(op operation.Operation, project string) {
+	switch {
+	case op.Deploys():
 		e.remember(project, func(s *Summary) { s.Resources = max(s.Resources, 1) })
-	case event.Destroy:
+	case op.Destroys():
 		e.remember(project, func(s *Summary) { s.Resources = 0 })
 	}
 }
@@ -119,23 +119,23 @@ func perform(ctx context.Context, task Task, stack auto.Stack, channel chan<- ev
 	var err error
 	resources := task.ParallelResources
 	switch task.Operation {
-	case event.Up:
+	case operation.Up:
 		_, err = stack.Up(ctx, optup.EventStreams(channel), optup.ShowSecrets(false),
 			optup.SuppressOutputs(), optup.UserAgent(agent), optup.Parallel(resources))
-	case event.Preview:
+	case operation.Preview:
 		_, err = stack.Preview(ctx, optpreview.EventStreams(channel), optpreview.SuppressOutputs(),
 			optpreview.UserAgent(agent), optpreview.Parallel(resources))
-	case event.Refresh:
+	case operation.Refresh:
 		options := []optrefresh.Option{optrefresh.EventStreams(channel), optrefresh.ShowSecrets(false),
 			optrefresh.SuppressOutputs(), optrefresh.UserAgent(agent), optrefresh.Parallel(resources)}
 		if task.Clear {
 			options = append(options, optrefresh.ClearPendingCreates())
 		}
 		_, err = stack.Refresh(ctx, options...)
-	case event.Drift:
+	case operation.Drift:
 		_, err = stack.PreviewRefresh(ctx, optrefresh.EventStreams(channel), optrefresh.SuppressOutputs(),
 			optrefresh.UserAgent(agent), optrefresh.Parallel(resources))
-	case event.Destroy:
+	case operation.Destroy:
 		_, err = stack.Destroy(ctx, optdestroy.EventStreams(channel), optdestroy.ShowSecrets(false),
 			optdestroy.SuppressOutputs(), optdestroy.UserAgent(agent), optdestroy.Parallel(resources))
 	default:

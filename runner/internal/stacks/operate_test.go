@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )
@@ -37,16 +38,16 @@ func readStack(name string) apitype.EngineEvent {
 func TestOneCommandForEachOperation(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		operation string
+		operation operation.Operation
 		command   string
 		want      event.Changes
 	}{
-		{event.Up, "up --yes --skip-preview", event.Changes{Create: 3, Update: 2, Same: 4}},
-		{event.Preview, "preview", event.Changes{Create: 3, Update: 2, Same: 4}},
-		{event.Refresh, "refresh", event.Changes{Create: 3, Update: 2, Same: 4}},
-		{event.Destroy, "destroy", event.Changes{Create: 3, Update: 2, Same: 4}},
+		{operation.Up, "up --yes --skip-preview", event.Changes{Create: 3, Update: 2, Same: 4}},
+		{operation.Preview, "preview", event.Changes{Create: 3, Update: 2, Same: 4}},
+		{operation.Refresh, "refresh", event.Changes{Create: 3, Update: 2, Same: 4}},
+		{operation.Destroy, "destroy", event.Changes{Create: 3, Update: 2, Same: 4}},
 	} {
-		t.Run(test.operation, func(t *testing.T) {
+		t.Run(string(test.operation), func(t *testing.T) {
 			t.Parallel()
 			changes := map[apitype.OpType]int{apitype.OpCreate: 2, apitype.OpImport: 1, apitype.OpUpdate: 2, apitype.OpSame: 4}
 			e := open(t, []string{"vpc"}, call{
@@ -80,8 +81,8 @@ func TestMissingStacksAreCreatedAndNotSelected(t *testing.T) {
 		call{args: "destroy", events: []apitype.EngineEvent{summed(nil)}},
 	)
 	e := openWith(t, fake, func(o *Options) { o.Empty, o.StackFile = true, []byte(stackFile) })
-	for _, operation := range []string{event.Up, event.Up, event.Destroy} {
-		if _, err := e.Operate(t.Context(), operation, step("vpc"), func(event.Event) {}); err != nil {
+	for _, op := range []operation.Operation{operation.Up, operation.Up, operation.Destroy} {
+		if _, err := e.Operate(t.Context(), op, step("vpc"), func(event.Event) {}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,11 +150,11 @@ func TestWhereNothingIsNothingIsDone(t *testing.T) {
 	t.Parallel()
 	fake := newFake(t, call{args: "stack ls", stdout: `[{"name":"organization/empty/dev","resourceCount":0},{"name":"organization/created/dev"}]`})
 	e := openWith(t, fake, nil)
-	for _, operation := range []string{event.Refresh, event.Destroy} {
+	for _, op := range []operation.Operation{operation.Refresh, operation.Destroy} {
 		for project, want := range map[string]string{"missing": "never deployed", "empty": "nothing deployed", "created": "nothing deployed"} {
-			outcome, err := e.Operate(t.Context(), operation, step(project), func(event.Event) {})
+			outcome, err := e.Operate(t.Context(), op, step(project), func(event.Event) {})
 			if outcome.Skipped != want || err != nil {
-				t.Errorf("%s of %s: %q, %v; want %q", operation, project, outcome.Skipped, err, want)
+				t.Errorf("%s of %s: %q, %v; want %q", op, project, outcome.Skipped, err, want)
 			}
 		}
 	}
@@ -164,7 +165,7 @@ func TestUnknownProgram(t *testing.T) {
 	e := openWith(t, newFake(t), func(o *Options) {
 		o.Empty, o.Programs = true, func(string) (pulumi.RunFunc, bool) { return nil, false }
 	})
-	_, err := e.Operate(t.Context(), event.Up, step("vpc"), func(event.Event) {})
+	_, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {})
 	if err == nil || err.Error() != "this runner has no program for the project vpc" {
 		t.Errorf("got %v", err)
 	}
@@ -178,20 +179,21 @@ func TestReferencesAreCompared(t *testing.T) {
 		extra   = "run.warning it reads ecr, which the plan does not declare; a parallel run may start it too early"
 	)
 	for _, test := range []struct {
-		name, operation string
-		step            plan.Step
-		read            []string
-		want            []string
+		name      string
+		operation operation.Operation
+		step      plan.Step
+		read      []string
+		want      []string
 	}{
-		{"as declared", event.Up, step("eks", "vpc"), []string{"organization/vpc/dev"}, nil},
-		{"twice", event.Up, step("eks", "vpc"), []string{"organization/vpc/dev", "organization/vpc/dev"}, nil},
-		{"none", event.Up, step("eks"), nil, nil},
-		{"not read", event.Up, step("eks", "vpc"), nil, []string{missing}},
-		{"not declared", event.Preview, step("eks", "vpc"), []string{"organization/vpc/dev", "organization/ecr/dev"}, []string{extra}},
-		{"only waited for", event.Up, plan.Step{Project: step("eks").Project, After: []string{"ecr"}}, []string{"organization/ecr/dev"}, []string{extra}},
-		{"of other environments", event.Up, step("eks"), []string{"organization/vpc/prod", "acme/dns/dev", "organization/a/b/dev"}, nil},
-		{"not at a refresh", event.Refresh, step("eks", "vpc"), nil, nil},
-		{"not at a destroy", event.Destroy, step("eks", "vpc"), nil, nil},
+		{"as declared", operation.Up, step("eks", "vpc"), []string{"organization/vpc/dev"}, nil},
+		{"twice", operation.Up, step("eks", "vpc"), []string{"organization/vpc/dev", "organization/vpc/dev"}, nil},
+		{"none", operation.Up, step("eks"), nil, nil},
+		{"not read", operation.Up, step("eks", "vpc"), nil, []string{missing}},
+		{"not declared", operation.Preview, step("eks", "vpc"), []string{"organization/vpc/dev", "organization/ecr/dev"}, []string{extra}},
+		{"only waited for", operation.Up, plan.Step{Project: step("eks").Project, After: []string{"ecr"}}, []string{"organization/ecr/dev"}, []string{extra}},
+		{"of other environments", operation.Up, step("eks"), []string{"organization/vpc/prod", "acme/dns/dev", "organization/a/b/dev"}, nil},
+		{"not at a refresh", operation.Refresh, step("eks", "vpc"), nil, nil},
+		{"not at a destroy", operation.Destroy, step("eks", "vpc"), nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -199,7 +201,7 @@ func TestReferencesAreCompared(t *testing.T) {
 			for _, name := range test.read {
 				events = append(events, readStack(name))
 			}
-			e := open(t, []string{"eks"}, call{args: test.operation, events: events})
+			e := open(t, []string{"eks"}, call{args: string(test.operation), events: events})
 			var got record
 			if _, err := e.Operate(t.Context(), test.operation, test.step, got.emit); err != nil {
 				t.Fatal(err)
@@ -216,12 +218,12 @@ func TestReferencesAreCompared(t *testing.T) {
 // while.
 func TestFailureBeforeAnyEvent(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []string{event.Up, event.Preview, event.Refresh, event.Destroy} {
-		t.Run(operation, func(t *testing.T) {
+	for _, op := range []operation.Operation{operation.Up, operation.Preview, operation.Refresh, operation.Destroy} {
+		t.Run(string(op), func(t *testing.T) {
 			t.Parallel()
-			e := open(t, []string{"vpc"}, call{args: operation, stderr: "error: no such backend\n", err: failed()})
+			e := open(t, []string{"vpc"}, call{args: string(op), stderr: "error: no such backend\n", err: failed()})
 			began := time.Now()
-			outcome, err := e.Operate(t.Context(), operation, step("vpc"), func(event.Event) {})
+			outcome, err := e.Operate(t.Context(), op, step("vpc"), func(event.Event) {})
 			if err == nil || err.Error() != "no such backend" || outcome.Changes.Any() {
 				t.Errorf("got %+v, %v", outcome, err)
 			}
@@ -243,7 +245,7 @@ func TestChangesOfAnEngineThatWasKilled(t *testing.T) {
 		done(apitype.OpCreate, "aws:ec2/subnet:Subnet", "a"),
 		done(apitype.OpCreate, "aws:ec2/subnet:Subnet", "b"),
 	}})
-	outcome, err := e.Operate(t.Context(), event.Up, step("vpc"), func(event.Event) {})
+	outcome, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {})
 	if diff := cmp.Diff(event.Changes{Create: 2, Same: 1}, outcome.Changes); diff != "" {
 		t.Error(diff)
 	}
@@ -274,15 +276,15 @@ func TestPlugins(t *testing.T) {
 // calls it a success.
 func TestCancelledIsNeverDone(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []string{event.Up, event.Refresh, event.Destroy} {
+	for _, op := range []operation.Operation{operation.Up, operation.Refresh, operation.Destroy} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("the user has had enough")
-		e := open(t, []string{"vpc"}, call{args: operation, check: func(string, []string, []string) { cancel(why) }})
-		if _, err := e.Operate(ctx, operation, step("vpc"), func(event.Event) {}); !errors.Is(err, why) {
-			t.Errorf("%s: got %v, want what cancelled it", operation, err)
+		e := open(t, []string{"vpc"}, call{args: string(op), check: func(string, []string, []string) { cancel(why) }})
+		if _, err := e.Operate(ctx, op, step("vpc"), func(event.Event) {}); !errors.Is(err, why) {
+			t.Errorf("%s: got %v, want what cancelled it", op, err)
 		}
 		if e.Summary("vpc").Resources == 0 {
-			t.Errorf("%s: the project counts as empty", operation)
+			t.Errorf("%s: the project counts as empty", op)
 		}
 	}
 }

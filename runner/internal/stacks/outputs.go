@@ -7,7 +7,7 @@ import (
 	"maps"
 	"time"
 
-	"mara/runner/internal/event"
+	"mara/operation"
 )
 
 // Secret stands for a secret value, as it does for Pulumi.
@@ -52,11 +52,11 @@ func (e *Environment) Told(project string) (map[string]any, bool) {
 
 // noteTold keeps the outputs that an up has told, and forgets them after any
 // other operation that may change them.
-func (e *Environment) noteTold(operation, project string, outputs *stackOutputs) {
+func (e *Environment) noteTold(op operation.Operation, project string, outputs *stackOutputs) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.outputs, project)
-	if operation != event.Up || outputs == nil {
+	if !op.Deploys() || outputs == nil {
 		return
 	}
 	told := map[string]any{}
@@ -71,8 +71,8 @@ func (e *Environment) noteTold(operation, project string, outputs *stackOutputs)
 
 // Update is the last operation on a stack, as Pulumi's history tells it.
 type Update struct {
-	Operation string // up, refresh, destroy, ...
-	Result    string // succeeded, failed, in-progress
+	Operation operation.Operation // Pulumi has others, too
+	Result    string              // succeeded, failed, in-progress
 	Start     time.Time
 	End       time.Time
 }
@@ -104,9 +104,9 @@ func (e *Environment) LastUpdate(ctx context.Context, project string) (update Up
 		return Update{}, false, nil
 	}
 	last := history[0]
-	operation := last.Kind
-	if operation == "update" {
-		operation = "up"
+	op := operation.Operation(last.Kind)
+	if op == "update" {
+		op = operation.Up
 	}
-	return Update{Operation: operation, Result: last.Result, Start: last.StartTime, End: last.EndTime}, true, nil
+	return Update{Operation: op, Result: last.Result, Start: last.StartTime, End: last.EndTime}, true, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -71,7 +72,7 @@ func TestPartialPreviews(t *testing.T) {
 		if s.reads != "" {
 			one.Reads = []string{s.reads}
 		}
-		outcome, err := e.Operate(t.Context(), event.Preview, one, func(event.Event) {})
+		outcome, err := e.Operate(t.Context(), operation.Preview, one, func(event.Event) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +89,7 @@ func TestOutputsAreNotAskedForAgain(t *testing.T) {
 	after := map[string]any{"id": "1", "password": secret()}
 	e := open(t, []string{"vpc"}, call{args: "up", events: []apitype.EngineEvent{ofStack(nil, after), summed(nil)}},
 		call{args: "stack output --json --stack organization/vpc/dev --show-secrets", stdout: `{"password":"p"}`})
-	if _, err := e.Operate(t.Context(), event.Up, step("vpc"), func(event.Event) {}); err != nil {
+	if _, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {}); err != nil {
 		t.Fatal(err)
 	}
 	told, err := e.Outputs(t.Context(), "vpc", false)

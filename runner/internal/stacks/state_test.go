@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -159,7 +160,7 @@ func TestForgettingWhatWasInACluster(t *testing.T) {
 			t.Parallel()
 			e := open(t, []string{"vpc"}, test.calls...)
 			var warned []string
-			_, err := e.Do(t.Context(), Task{Operation: event.Destroy, Step: step("vpc"), Forgiven: test.forgiven}, func(ev event.Event) {
+			_, err := e.Do(t.Context(), Task{Operation: operation.Destroy, Step: step("vpc"), Forgiven: test.forgiven}, func(ev event.Event) {
 				if ev.Type == event.RunWarning {
 					warned = append(warned, ev.Message)
 				}
@@ -183,7 +184,7 @@ func TestRemovingStacks(t *testing.T) {
 	t.Parallel()
 	remove := call{args: "stack rm --yes --preserve-config --stack organization/vpc/dev"}
 	e := open(t, []string{"vpc"}, call{args: "destroy", events: []apitype.EngineEvent{summed(nil)}}, remove)
-	task := Task{Operation: event.Destroy, Step: step("vpc"), Remove: true}
+	task := Task{Operation: operation.Destroy, Step: step("vpc"), Remove: true}
 	for range 2 { // the second time there is none
 		if _, err := e.Do(t.Context(), task, func(event.Event) {}); err != nil {
 			t.Error(err)

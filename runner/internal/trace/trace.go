@@ -115,9 +115,9 @@ func (t *Tracer) Emit(e event.Event) {
 }
 
 func (t *Tracer) begin(e event.Event) {
-	ctx, s := t.tracer.Start(t.parent, e.Operation+" "+e.Provider+"/"+e.Stack, trace.WithTimestamp(e.Time), trace.WithAttributes(
+	ctx, s := t.tracer.Start(t.parent, string(e.Operation)+" "+e.Provider+"/"+e.Stack, trace.WithTimestamp(e.Time), trace.WithAttributes(
 		attribute.String("mara.run", e.Run),
-		attribute.String("mara.operation", e.Operation),
+		attribute.String("mara.operation", string(e.Operation)),
 		attribute.String("mara.provider", e.Provider),
 		attribute.String("mara.stack", e.Stack),
 		attribute.Bool("mara.simulated", e.Simulated),

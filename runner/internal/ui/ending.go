@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/typeset"
 )
@@ -62,7 +63,7 @@ func (e ending) table() string {
 	if len(steps) == 0 {
 		return ""
 	}
-	if e.summary.Operation == event.Preview {
+	if e.summary.Operation == operation.Preview {
 		return e.previewTable()
 	}
 	rows := make([][]string, len(steps))

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/ui"
 )
@@ -16,7 +17,7 @@ func rehearsal() []event.Event {
 	skipped := finish("secrets", event.Skipped, event.Changes{})
 	skipped.Reason = "kubeconfig failed"
 	return []event.Event{
-		{Type: event.RunStarted, Operation: event.Preview, Provider: "aws", Stack: "dev", Parallel: 4, Projects: []event.Project{
+		{Type: event.RunStarted, Operation: operation.Preview, Provider: "aws", Stack: "dev", Parallel: 4, Projects: []event.Project{
 			{Name: "aws-vpc"}, {Name: "aws-eks"}, {Name: "aws-ecr"}, {Name: "kubeconfig"}, {Name: "secrets"}}},
 		finish("aws-vpc", event.Succeeded, event.Changes{Replace: 1, Same: 12}),
 		finish("aws-eks", event.Succeeded, event.Changes{Create: 3, Update: 1}, "aws-vpc"),
@@ -55,7 +56,7 @@ func TestPreviewTable(t *testing.T) {
 func TestDriftIsListed(t *testing.T) {
 	t.Parallel()
 	events := rehearsal()
-	events[0].Operation = event.Drift
+	events[0].Operation = operation.Drift
 	events = append(events[:1], append([]event.Event{
 		{Type: event.StepProgress, Project: "aws-eks", Action: event.Update, Status: event.ActionDone,
 			Resource: event.Resource{Type: "aws:eks/cluster:Cluster", Name: "main"}, Properties: []string{"version", "tags"}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/event/eventtest"
 	"mara/runner/internal/ui"
@@ -127,7 +128,7 @@ func TestPlainSurvivesStrangeStreams(t *testing.T) {
 	got := plain([]event.Event{
 		{Type: event.RunWarning, Message: "before the start"},
 		{Type: event.StepFinished, Project: "stranger", Result: event.Succeeded},
-		{Type: event.RunStarted, Operation: event.Up, Provider: "kind", Stack: "dev"},
+		{Type: event.RunStarted, Operation: operation.Up, Provider: "kind", Stack: "dev"},
 		{Type: event.RunFinished, Result: event.Succeeded},
 	}, ui.PlainOptions{})
 	for _, want := range []string{"warning: before the start", "stranger: succeeded", "0 projects", "up succeeded in 0.0s: no projects; no changes; 1 warning"} {

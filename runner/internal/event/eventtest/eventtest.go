@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -51,10 +52,10 @@ func Summary(events []event.Event) *event.Summary {
 }
 
 // Success is an up of a new environment.
-func Success() []event.Event { return successful(header(event.Up, false)) }
+func Success() []event.Event { return successful(header(operation.Up, false)) }
 
 // Simulated is the same as Success, in a simulation.
-func Simulated() []event.Event { return successful(header(event.Up, true)) }
+func Simulated() []event.Event { return successful(header(operation.Up, true)) }
 
 func successful(h event.Event) []event.Event {
 	r := begin(h)
@@ -80,7 +81,7 @@ func successful(h event.Event) []event.Event {
 
 // NoOp is an up that changes nothing.
 func NoOp() []event.Event {
-	r := begin(header(event.Up, false))
+	r := begin(header(operation.Up, false))
 	for _, p := range kind() {
 		r.start(p.Name)
 		r.wait(40*time.Millisecond).finish(p.Name, 40, event.Changes{Same: 3})
@@ -90,7 +91,7 @@ func NoOp() []event.Event {
 
 // Preview is a preview of a new environment.
 func Preview() []event.Event {
-	r := begin(header(event.Preview, false))
+	r := begin(header(operation.Preview, false))
 	for _, p := range kind() {
 		r.start(p.Name)
 		r.wait(90*time.Millisecond).finish(p.Name, 90, event.Changes{Create: 3})
@@ -101,7 +102,7 @@ func Preview() []event.Event {
 // Failure is an up in which the third project fails: two depend on it, one
 // does not and was not started any more.
 func Failure() []event.Event {
-	r := begin(header(event.Up, false))
+	r := begin(header(operation.Up, false))
 	r.start("kind-cluster")
 	r.wait(12*time.Second).finish("kind-cluster", 12_000, event.Changes{Create: 3})
 	r.start("kind-registry")
@@ -126,7 +127,7 @@ func Failure() []event.Event {
 // HookFailure is an up whose hook fails: the error is not among the
 // diagnostics.
 func HookFailure() []event.Event {
-	r := begin(header(event.Up, false))
+	r := begin(header(operation.Up, false))
 	r.start("kind-cluster")
 	r.wait(time.Second).hook("kind-cluster", "kubeconfig", 10*time.Millisecond, "writing ~/.kube/config: permission denied")
 	r.add(event.Event{Type: event.StepFinished, Project: "kind-cluster", Title: "Kind Cluster", Result: event.Failed,
@@ -143,7 +144,7 @@ func HookFailure() []event.Event {
 
 // Interrupted is an up that is interrupted twice.
 func Interrupted() []event.Event {
-	r := begin(header(event.Up, false))
+	r := begin(header(operation.Up, false))
 	r.start("kind-cluster")
 	r.wait(12*time.Second).finish("kind-cluster", 12_000, event.Changes{Create: 3})
 	r.start("kind-registry")
@@ -164,7 +165,7 @@ func Interrupted() []event.Event {
 
 // Destroy is the end of an environment.
 func Destroy() []event.Event {
-	h := header(event.Destroy, false)
+	h := header(operation.Destroy, false)
 	for i, j := 0, len(h.Projects)-1; i < j; i, j = i+1, j-1 {
 		h.Projects[i], h.Projects[j] = h.Projects[j], h.Projects[i]
 	}
@@ -181,7 +182,7 @@ func Destroy() []event.Event {
 
 // Refresh is a refresh of an environment that was deployed in part.
 func Refresh() []event.Event {
-	r := begin(header(event.Refresh, false))
+	r := begin(header(operation.Refresh, false))
 	for i, p := range kind() {
 		if i < 3 {
 			r.start(p.Name)
@@ -215,8 +216,8 @@ func title(name string) string {
 	return name
 }
 
-func header(operation string, simulated bool) event.Event {
-	return event.Event{Type: event.RunStarted, Format: event.Format, Operation: operation, Provider: "kind", Stack: "dev",
+func header(op operation.Operation, simulated bool) event.Event {
+	return event.Event{Type: event.RunStarted, Format: event.Format, Operation: op, Provider: "kind", Stack: "dev",
 		Simulated: simulated, Parallel: 4, Projects: kind()}
 }
 

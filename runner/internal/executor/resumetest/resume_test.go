@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"mara/operation"
 	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/event"
@@ -64,11 +65,11 @@ func (w *world) Operate(ctx context.Context, step plan.Step, _ func(event.Event)
 
 func (w *world) happens() bool { return w.random.IntN(100) < w.trouble }
 
-func (w *world) operation() string {
+func (w *world) operation() operation.Operation {
 	if w.whole.Destroy {
-		return event.Destroy
+		return operation.Destroy
 	}
-	return event.Up
+	return operation.Up
 }
 
 func environment() journal.Environment { return journal.Environment{Provider: "test", Stack: "dev"} }

@@ -3,12 +3,13 @@ package uitest
 import (
 	"time"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
 // AWS is an up of a new environment on AWS, with times as they are there.
 func AWS() Script {
-	return Script{Operation: event.Up, Provider: "aws", Parallel: 4, Projects: aws()}
+	return Script{Operation: operation.Up, Provider: "aws", Parallel: 4, Projects: aws()}
 }
 
 // AWSFailure is the same with a project in the middle that fails.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"mara/operation"
 	"mara/runner/internal/event"
 )
 
@@ -33,7 +34,7 @@ type Resource struct {
 
 // Script is a run to play.
 type Script struct {
-	Operation string
+	Operation operation.Operation
 	Provider  string
 	Simulated bool
 	Parallel  int
@@ -206,7 +207,7 @@ func (p *player) finish() []event.Event {
 
 // Wide is a run of many projects with many resources, 20 at a time.
 func Wide(projects, resources int) []event.Event {
-	s := Script{Operation: event.Up, Provider: "aws", Parallel: 20}
+	s := Script{Operation: operation.Up, Provider: "aws", Parallel: 20}
 	for i := range projects {
 		p := Project{Project: event.Project{Name: fmt.Sprintf("service-%03d", i), Title: fmt.Sprintf("Service %d", i)}}
 		for _, step := range []int{1, 7} {
