@@ -17,6 +17,7 @@ import (
 	"mara/projects"
 	"mara/projects/programs"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/simulate"
 	"mara/runner/internal/simulate/clouds"
@@ -39,14 +40,14 @@ func newYardstick(ctx context.Context, e *environment) (*yardstick, error) {
 	if y.copies, err = e.copies(); err != nil {
 		return nil, err
 	}
-	simulated := filepath.Join(e.root, ".runner", "simulated")
-	y.clouds, err = simulate.Start(ctx, clouds.Packages(), simulate.Options{Speed: 0, Dir: filepath.Join(simulated, "clouds", stack)})
+	simulated := layout.Of(e.root, true)
+	y.clouds, err = simulate.Start(ctx, clouds.Packages(), simulate.Options{Speed: 0, Dir: simulated.Clouds(stack)})
 	if err != nil {
 		return nil, err
 	}
 	y.env = map[string]string{
-		"PULUMI_BACKEND_URL":            "file://" + filepath.Join(simulated, "state"),
-		"PULUMI_HOME":                   filepath.Join(simulated, "pulumi"),
+		"PULUMI_BACKEND_URL":            "file://" + string(simulated.State()),
+		"PULUMI_HOME":                   simulated.PulumiHome(),
 		"PULUMI_CONFIG_PASSPHRASE_FILE": e.passphraseFile(),
 		"PULUMI_SKIP_UPDATE_CHECK":      "true",
 	}
@@ -83,7 +84,7 @@ func (e *environment) copies() (encryption.Copies, error) {
 		Provider: e.provider,
 		Env:      map[string]string{"PULUMI_CONFIG_PASSPHRASE_FILE": e.passphraseFile()},
 		Simulate: &encryption.ThrowAway{
-			Keys: keys, Secrets: secrets, File: filepath.Join(e.root, ".runner", "simulated", "secrets", "Pulumi."+stack+".yaml"),
+			Keys: keys, Secrets: secrets, File: layout.Of(e.root, true).Secrets(stack),
 		},
 	})
 }

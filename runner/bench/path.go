@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
+	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 )
 
@@ -85,7 +85,7 @@ func slowest(ctx context.Context, o options) (map[string]string, error) {
 
 // resources are those that a project has made in the clouds.
 func (e *environment) resources(project string) ([]string, error) {
-	content, err := os.ReadFile(filepath.Join(e.root, ".runner", "simulated", "state", ".pulumi", "stacks", project, stack+".json"))
+	content, err := os.ReadFile(layout.Of(e.root, true).State().Stack(project, stack))
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"path/filepath"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -10,6 +9,7 @@ import (
 	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/session"
 )
 
@@ -58,7 +58,7 @@ func openConfiguration(o commonOptions) (configuration, error) {
 		root: o.Root, stack: settings.Stack.Text, file: hidden(settings.Config), sources: o.Sources, provider: settings.Provider,
 		declared: session.DeclaredKeys(),
 	}
-	c.provider, err = session.RememberedProvider(session.ProviderFile(filepath.Join(o.Root, ".runner"), c.stack), c.stack, settings.Provider)
+	c.provider, err = session.RememberedProvider(layout.Of(o.Root, false), c.stack, settings.Provider)
 	return c, err
 }
 

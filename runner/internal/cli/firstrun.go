@@ -11,6 +11,7 @@ import (
 	"mara/config"
 	"mara/providers"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
 	"mara/runner/internal/wizard"
@@ -83,7 +84,7 @@ func (f *firstRun) isNew() bool {
 
 // recordFile keeps the provider of an environment that was deployed.
 func (f *firstRun) recordFile() string {
-	return session.ProviderFile(filepath.Join(f.o.Root, ".runner"), stackName(f.o.Request))
+	return layout.Of(f.o.Root, false).Provider(stackName(f.o.Request))
 }
 
 // findRoot offers to make the configuration folder here.
@@ -169,7 +170,7 @@ func (f *firstRun) chooseProvider(ctx context.Context) ([]config.Change, error) 
 	if err != nil {
 		return nil, err
 	}
-	if named, err = session.RememberedProvider(f.recordFile(), stackName(f.o.Request), named); err != nil {
+	if named, err = session.RememberedProvider(layout.Of(f.o.Root, false), stackName(f.o.Request), named); err != nil {
 		return nil, err
 	}
 	asked := !named.IsSet()

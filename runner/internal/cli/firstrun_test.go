@@ -15,6 +15,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/cloud"
 	"mara/runner/internal/interrupt"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/prompt/prompttest"
 	"mara/runner/internal/scripttest"
 	"mara/runner/internal/session"
@@ -300,7 +301,7 @@ func TestReadOnlyFolder(t *testing.T) {
 func TestDeployedWithoutFile(t *testing.T) {
 	t.Parallel()
 	root := newRoot(t, nil)
-	writeFile(t, session.ProviderFile(filepath.Join(root, ".runner"), "dev"), "provider: kind\n")
+	writeFile(t, layout.Of(root, false).Provider("dev"), "provider: kind\n")
 	o := commonOptions{Request: session.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
 	if _, screen, err := lead(t, root, o); err != nil || screen != "" {
 		t.Errorf("%v: %s", err, screen)

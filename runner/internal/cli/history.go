@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -11,6 +10,7 @@ import (
 	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/typeset"
 )
 
@@ -63,11 +63,8 @@ func parseRuns(c *cli.Context, d Deps, most int) (runsOptions, error) {
 	if err := common.NeedRoot(); err != nil {
 		return runsOptions{}, err
 	}
-	folder := filepath.Join(common.Root, ".runner")
-	if c.Bool("simulate") {
-		folder = filepath.Join(folder, "simulated")
-	}
-	return runsOptions{commonOptions: common, Folder: filepath.Join(folder, "runs"), Args: given}, nil
+	folder := layout.Of(common.Root, c.Bool("simulate")).Runs()
+	return runsOptions{commonOptions: common, Folder: folder, Args: given}, nil
 }
 
 // pastRun is one line of the history.

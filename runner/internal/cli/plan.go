@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,6 +9,7 @@ import (
 	"mara/operation"
 	"mara/providers"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 )
@@ -70,7 +70,7 @@ func parsePlan(c *cli.Context, d Deps) (planOptions, error) {
 	provider, err := session.ProviderOf(named)
 	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"), Selection: selection.Selection}
 	if stack, err := config.ResolveStack(common.Stack, common.Sources); err == nil && common.Root != "" {
-		o.Runs, o.Stack = filepath.Join(common.Root, ".runner", "runs"), stack.Text
+		o.Runs, o.Stack = layout.Of(common.Root, false).Runs(), stack.Text
 	}
 	return o, err
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -20,6 +18,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/typeset"
@@ -131,15 +130,8 @@ func isEnvironment(summaries map[string]stacks.Summary) bool {
 }
 
 // recordedStacks are the stacks that were deployed from here.
-func recordedStacks(folder string) []string {
-	files, _ := filepath.Glob(session.ProviderFile(folder, "*")) // the pattern is good
-	var names []string
-	for _, file := range files {
-		if name, ok := strings.CutSuffix(filepath.Base(file), ".provider.yaml"); ok && config.CheckStackName(name) == nil {
-			names = append(names, name)
-		}
-	}
-	return names
+func recordedStacks(folder layout.Runner) []string {
+	return slices.DeleteFunc(folder.Stacks(), func(name string) bool { return config.CheckStackName(name) != nil })
 }
 
 // providerOfStack is the provider of a stack: configured, recorded, or that
@@ -150,7 +142,7 @@ func providerOfStack(s *session.Session, o sessionOptions, stack string, deploye
 			return named.Text
 		}
 	}
-	if recorded, err := session.RememberedProvider(session.ProviderFile(s.Folder, stack), stack, config.Value{}); err == nil && recorded.IsSet() {
+	if recorded, err := session.RememberedProvider(s.Folder, stack, config.Value{}); err == nil && recorded.IsSet() {
 		return recorded.Text
 	}
 	for _, p := range providers.All() {

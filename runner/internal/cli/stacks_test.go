@@ -3,11 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"mara/runner/internal/session"
+	"mara/runner/internal/layout"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -20,7 +19,7 @@ func TestStacks(t *testing.T) {
 		"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n", "Pulumi.New.yaml": "# nothing\n", "Pulumi.broken.yaml": "[",
 	})
 	deployed(t, root)
-	writeFile(t, session.ProviderFile(filepath.Join(root, ".runner"), "test"), "provider: linode\n")
+	writeFile(t, layout.Of(root, false).Provider("test"), "provider: linode\n")
 	i := newInstalled(t)
 	var entries []string
 	for name, n := range map[string]string{"aws-vpc/dev": "24", "aws-eks/dev": "30", "aws-ecr/dev": "0", "kind-cluster/old": "2", "somebody/elses": "9"} {

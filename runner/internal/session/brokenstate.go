@@ -13,6 +13,7 @@ import (
 
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
 )
 
 // brokenState is the state of a project that cannot be read: Pulumi replaces
@@ -49,7 +50,7 @@ func (s *Session) brokenStates() []brokenState {
 			broken = append(broken, brokenState{step.Project.Name, file})
 		}
 	}
-	return append(broken, brokenSidecars(filepath.Join(folder, ".pulumi", "stacks"))...)
+	return append(broken, brokenSidecars(layout.State(folder).Stacks())...)
 }
 
 // brokenSidecars are those in the folders of the projects.
@@ -71,7 +72,7 @@ func brokenSidecars(folder string) []brokenState {
 // restoreStates puts the state before the one that was cut off in the place of
 // each that is broken. What is broken is kept with the backups, but for sidecars.
 func (s *Session) restoreStates(w io.Writer, broken []brokenState) error {
-	backups := filepath.Join(s.Folder, "backups", s.RunID)
+	backups := s.Folder.Backups(s.RunID)
 	if err := os.MkdirAll(backups, 0o700); err != nil {
 		return s.FolderError(err)
 	}
@@ -132,13 +133,13 @@ func (s *Session) stateBefore(state brokenState) ([]byte, error) {
 	}
 	folder, _ := s.StateFolder()
 	_, err := os.Stat(state.file + ".bak")
-	_, historyErr := os.Stat(filepath.Join(folder, ".pulumi", "history", state.project, s.Settings.Stack.Text))
+	_, historyErr := os.Stat(layout.State(folder).History(state.project, s.Settings.Stack.Text))
 	if errors.Is(err, fs.ErrNotExist) && errors.Is(historyErr, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return nil, &failure.Environment{
 		Text: fmt.Sprintf("the state of %s, %s, is broken, and so is the one before it", state.project, state.file),
-		Next: "look for a copy in " + filepath.Join(folder, ".pulumi", "backups", state.project) + ", and put it in its place",
+		Next: "look for a copy in " + layout.State(folder).Backups(state.project) + ", and put it in its place",
 	}
 }
 

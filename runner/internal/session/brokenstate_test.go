@@ -8,6 +8,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 )
 
@@ -34,7 +35,7 @@ func TestRestoreStates(t *testing.T) {
 			for name, content := range test.files {
 				put(t, filepath.Join(folder, "state/.pulumi", name), content)
 			}
-			s := &Session{Folder: folder, RunID: "r", Settings: config.Settings{
+			s := &Session{Folder: layout.Runner(folder), RunID: "r", Settings: config.Settings{
 				Stack: config.Value{Text: "dev"}, Backend: config.Value{Text: "file://" + folder + "/state"},
 			}}
 			s.Plan.Steps = []plan.Step{{Project: projects.Project{Name: "vpc"}}, {Project: projects.Project{Name: "eks"}}}
@@ -74,7 +75,7 @@ func TestRemoveBrokenSidecars(t *testing.T) {
 	for name, content := range cut {
 		put(t, filepath.Join(stacks, name), content)
 	}
-	s := &Session{Folder: folder, RunID: "r", Settings: config.Settings{
+	s := &Session{Folder: layout.Runner(folder), RunID: "r", Settings: config.Settings{
 		Stack: config.Value{Text: "dev"}, Backend: config.Value{Text: "file://" + folder + "/state"},
 	}}
 	broken := s.brokenStates()

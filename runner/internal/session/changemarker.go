@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
 )
 
 // A change of the key provider that has begun is noted in
@@ -28,7 +29,7 @@ type marker struct {
 
 // markerFile is where the note is; simulations are never changed.
 func (s *Session) markerFile() string {
-	return filepath.Join(s.Settings.Root, ".runner", "environments", s.Settings.Stack.Text+".change.yaml")
+	return layout.Of(s.Settings.Root, false).KeyChange(s.Settings.Stack.Text)
 }
 
 // readMarker is the encryption that a change has begun with, if one has.

@@ -16,6 +16,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
 	"mara/runner/internal/stacks"
@@ -199,7 +200,7 @@ func (e *ProblemsError) NextStep() string {
 
 // runFolders are the folders that a run writes to, besides that of the state.
 func runFolders(r Request) []preflight.Folder {
-	return []preflight.Folder{{Name: "the runner's files", Path: runnerFolder(r)}, {Name: "temporary files", Path: os.TempDir()}}
+	return []preflight.Folder{{Name: "the runner's files", Path: string(layout.Of(r.Root, r.Simulation.On))}, {Name: "temporary files", Path: os.TempDir()}}
 }
 
 // disk looks at the folders that this environment writes to.

@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // RunsFolder keeps the environment's runs.
-func (s *Session) RunsFolder() string { return filepath.Join(s.Folder, "runs") }
+func (s *Session) RunsFolder() string { return s.Folder.Runs() }
 
 // Environment names what runs are about.
 func (s *Session) Environment() journal.Environment {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mara/runner/internal/layout"
 )
 
 // workFolder is a folder of this session's own for working copies. Only those
@@ -13,7 +15,7 @@ import (
 func (s *Session) workFolder(why Need) (string, error) {
 	parent, own := os.TempDir(), "@"+s.Provider.Name+"-"+s.Settings.Stack.Text
 	if why == ToOperate {
-		parent = filepath.Join(s.Folder, "work")
+		parent = s.Folder.Work()
 		if err := os.MkdirAll(parent, 0o700); err != nil {
 			return "", s.FolderError(err)
 		}
@@ -49,7 +51,7 @@ func removeStale(parent, ending string) error {
 // ignoreInGit keeps .runner out of the user's repository. That it cannot be
 // written is no reason to stop.
 func (s *Session) ignoreInGit() {
-	file := filepath.Join(s.Settings.Root, ".runner", ".gitignore")
+	file := layout.Of(s.Settings.Root, false).GitIgnore()
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		_ = os.WriteFile(file, []byte("*\n"), 0o644)
 	}
@@ -76,6 +78,6 @@ func (s *Session) HasState() bool {
 	if !ok {
 		return true
 	}
-	_, err := os.Stat(filepath.Join(folder, ".pulumi"))
+	_, err := os.Stat(layout.State(folder).Pulumi())
 	return err == nil
 }

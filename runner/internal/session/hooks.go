@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"mara/operation"
@@ -89,7 +88,7 @@ func (s *Session) contextName() string {
 // kubeconfigFiles are the user's kubeconfig files; a simulation has its own.
 func (s *Session) kubeconfigFiles() []string {
 	if s.options.Simulation.On {
-		return []string{filepath.Join(s.Folder, "kubeconfig")}
+		return []string{s.Folder.Kubeconfig()}
 	}
 	return kubeconfig.Files(s.Env["KUBECONFIG"], s.Env["HOME"])
 }

@@ -20,6 +20,7 @@ import (
 	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/event"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
 )
@@ -66,7 +67,7 @@ func hookSession(t *testing.T, outputs map[string]any) *Session {
 	}
 	folder := t.TempDir()
 	s := New(Deps{}, Options{})
-	s.Provider, s.Folder = provider, folder
+	s.Provider, s.Folder = provider, layout.Runner(folder)
 	s.Settings.Stack.Text = "dev"
 	s.Env = map[string]string{"KUBECONFIG": filepath.Join(folder, "kubeconfig")}
 	s.Stacks, err = stacks.Open(t.Context(), stacks.Options{
@@ -158,8 +159,8 @@ func TestKubeconfigOfASimulation(t *testing.T) {
 	s := hookSession(t, map[string]any{"kubeconfig": clusterConfig})
 	users := s.Env["KUBECONFIG"]
 	s.options.Simulation.On = true
-	s.Folder = filepath.Join(s.Folder, "simulated")
-	if err := os.Mkdir(s.Folder, 0o700); err != nil {
+	s.Folder = layout.Of(filepath.Dir(users), true)
+	if err := os.MkdirAll(string(s.Folder), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := runHook(t, s, operation.Up, "kubeconfig"); err != nil {
@@ -168,7 +169,7 @@ func TestKubeconfigOfASimulation(t *testing.T) {
 	if _, err := os.Stat(users); err == nil {
 		t.Error("the user's kubeconfig was written")
 	}
-	if _, err := os.Stat(filepath.Join(s.Folder, "kubeconfig")); err != nil {
+	if _, err := os.Stat(s.Folder.Kubeconfig()); err != nil {
 		t.Error(err)
 	}
 }
@@ -208,7 +209,7 @@ func TestAnswersHook(t *testing.T) {
 			s.ask = func(context.Context, string) error { return test.answer }
 			if test.simulated {
 				s.options.Simulation.On = true
-				s.Folder = filepath.Join(s.Folder, "simulated")
+				s.Folder = layout.Of(t.TempDir(), true)
 			}
 			synctest.Test(t, func(t *testing.T) {
 				var messages []string

@@ -9,6 +9,7 @@ import (
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/stacks"
 )
 
@@ -96,8 +97,8 @@ func (c *change) end() error {
 	if c.how.Provider == "passphrase" {
 		c.note("from now on use the new passphrase" + c.passphrasePlace())
 	}
-	simulated, _ := filepath.Glob(filepath.Join(c.Settings.Root, ".runner/simulated/state/.pulumi/stacks/*", c.Settings.Stack.Text+".json"))
-	if len(simulated) > 0 {
+	simulated := layout.Of(c.Settings.Root, true).State().Stack("*", c.Settings.Stack.Text)
+	if files, _ := filepath.Glob(simulated); len(files) > 0 {
 		c.note("simulations keep their old encryption: delete .runner/simulated if the next one cannot read its state")
 	}
 	return nil

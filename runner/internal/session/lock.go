@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
@@ -12,7 +11,7 @@ import (
 
 // LockFile is the environment's lock.
 func (s *Session) LockFile() string {
-	return filepath.Join(s.Folder, "locks", fmt.Sprintf("%s-%s.lock", s.Provider.Name, s.Settings.Stack.Text))
+	return s.Folder.Lock(s.Provider.Name, s.Settings.Stack.Text)
 }
 
 // lockEnvironment lets one run at a time work on the environment; work is what

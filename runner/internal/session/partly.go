@@ -5,6 +5,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
 )
@@ -44,7 +45,7 @@ func (s *Session) ConfigureRoot() error {
 	if err != nil {
 		return err
 	}
-	s.Settings, s.Env, s.Folder = settings, settings.Environ(), runnerFolder(s.options.Request)
+	s.Settings, s.Env, s.Folder = settings, settings.Environ(), layout.Of(s.options.Root, s.options.Simulation.On)
 	return nil
 }
 

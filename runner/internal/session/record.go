@@ -15,6 +15,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
 )
 
 // The runner keeps what belongs to an environment as a whole, and is not the
@@ -24,16 +25,11 @@ import (
 
 // recordFile is the environment's salt file.
 func (s *Session) recordFile() string {
-	return filepath.Join(s.Folder, "environments", s.Settings.Stack.Text+".yaml")
+	return s.Folder.Salt(s.Settings.Stack.Text)
 }
 
 // providerFile keeps the provider the environment was first used with.
-func (s *Session) providerFile() string { return ProviderFile(s.Folder, s.Settings.Stack.Text) }
-
-// ProviderFile is that of a stack below .runner or .runner/simulated.
-func ProviderFile(folder, stack string) string {
-	return filepath.Join(folder, "environments", stack+".provider.yaml")
-}
+func (s *Session) providerFile() string { return s.Folder.Provider(s.Settings.Stack.Text) }
 
 type providerRecord struct {
 	Provider string `yaml:"provider"`
@@ -43,11 +39,12 @@ type providerRecord struct {
 // environment was first used with. The two never differ: a stack does not
 // change its provider.
 func (s *Session) rememberedProvider(named config.Value) (config.Value, error) {
-	return RememberedProvider(s.providerFile(), s.Settings.Stack.Text, named)
+	return RememberedProvider(s.Folder, s.Settings.Stack.Text, named)
 }
 
 // RememberedProvider reads the record of an environment's provider.
-func RememberedProvider(file, stack string, named config.Value) (config.Value, error) {
+func RememberedProvider(folder layout.Runner, stack string, named config.Value) (config.Value, error) {
+	file := folder.Provider(stack)
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return named, nil

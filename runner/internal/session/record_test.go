@@ -11,6 +11,7 @@ import (
 	"mara/operation"
 	"mara/providers"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
 )
 
 // recordSession is a session in a folder of its own.
@@ -20,7 +21,7 @@ func recordSession(t *testing.T, provider string) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Session{Folder: filepath.Join(t.TempDir(), ".runner"), Provider: found, Settings: config.Settings{Stack: config.Value{Text: "dev"}}}
+	return &Session{Folder: layout.Of(t.TempDir(), false), Provider: found, Settings: config.Settings{Stack: config.Value{Text: "dev"}}}
 }
 
 func named(text string) config.Value {

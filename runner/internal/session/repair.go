@@ -59,7 +59,7 @@ func ProjectsOf(pending []stacks.Pending) []string {
 
 // BackUp exports the state of projects.
 func (s *Session) BackUp(ctx context.Context, projects []string) error {
-	folder := filepath.Join(s.Folder, "backups", s.RunID)
+	folder := s.Folder.Backups(s.RunID)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return s.FolderError(err)
 	}

@@ -198,7 +198,7 @@ const secretsLockWait = 30 * time.Second
 // lockSecrets lets one call at a time change the secrets file.
 func (s *Session) lockSecrets(ctx context.Context) (release func() error, err error) {
 	held, err := lock.Acquire(ctx, lock.Options{
-		Path:  filepath.Join(s.Folder, "locks", "secrets-"+s.Settings.Stack.Text+".lock"),
+		Path:  s.Folder.SecretsLock(s.Settings.Stack.Text),
 		Owner: lock.Self("secrets", "secrets", s.deps.Now()),
 		Wait:  secretsLockWait,
 	})

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"path/filepath"
 	"sync/atomic"
 
 	"mara/config"
@@ -21,6 +20,7 @@ import (
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/simulate"
@@ -36,13 +36,13 @@ type Session struct {
 	Stacks   *stacks.Environment
 	Masker   *event.Masker
 	Env      map[string]string // of Pulumi and its plugins
-	Folder   string            // .runner or .runner/simulated
-	RunID    string            // of the run that holds the environment's lock
-	Owner    lock.Owner        // of that lock
-	Warnings []string          // to begin the run with
-	MadeUp   []string          // configuration a simulation made up
-	Restored bool              // states, that were broken
-	Profile  *Profile          // nil unless it is asked for
+	Folder   layout.Runner
+	RunID    string     // of the run that holds the environment's lock
+	Owner    lock.Owner // of that lock
+	Warnings []string   // to begin the run with
+	MadeUp   []string   // configuration a simulation made up
+	Restored bool       // states, that were broken
+	Profile  *Profile   // nil unless it is asked for
 
 	log       *slog.Logger                         // of --debug
 	tell      atomic.Pointer[func(warning string)] // what comes up during a run; nil before it
@@ -209,7 +209,7 @@ func (s *Session) listStacks(ctx context.Context, options stacks.Options, why Ne
 
 // startClouds serves the simulated clouds.
 func (s *Session) startClouds(ctx context.Context) error {
-	options := simulate.Options{Speed: s.options.Simulation.Speed, Dir: filepath.Join(s.Folder, "clouds", s.Settings.Stack.Text), Log: s.log}
+	options := simulate.Options{Speed: s.options.Simulation.Speed, Dir: s.Folder.Clouds(s.Settings.Stack.Text), Log: s.log}
 	for _, text := range s.options.Simulation.Fail {
 		fault, err := simulate.ParseFault(text)
 		if err != nil {

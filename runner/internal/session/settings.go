@@ -1,13 +1,13 @@
 package session
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 )
 
@@ -68,9 +68,9 @@ func (s *Session) configure() error {
 	}
 	s.Settings, s.Env = settings, settings.Environ()
 	s.Masker.Add(secretsOf(s.Env)...)
-	s.Folder = runnerFolder(s.options.Request)
+	s.Folder = layout.Of(s.options.Root, s.options.Simulation.On)
 	if s.options.Simulation.On {
-		s.Env["PULUMI_HOME"] = filepath.Join(s.Folder, "pulumi")
+		s.Env["PULUMI_HOME"] = s.Folder.PulumiHome()
 	}
 	if settings.Provider.IsSet() {
 		if _, err := ProviderOf(settings.Provider); err != nil {
@@ -78,16 +78,6 @@ func (s *Session) configure() error {
 		}
 	}
 	return nil
-}
-
-// runnerFolder is where the runner keeps what it knows; simulations have one of
-// their own.
-func runnerFolder(r Request) string {
-	folder := filepath.Join(r.Root, ".runner")
-	if r.Simulation.On {
-		folder = filepath.Join(folder, "simulated")
-	}
-	return folder
 }
 
 // unresolved adds to an error without which there are no settings what is
@@ -128,7 +118,7 @@ func (s *Session) lacksAll(stack string, provider providers.Provider) error {
 		stack = unnamed
 	}
 	s.Provider, s.Plan, s.Env = provider, all, s.options.Sources.File.Merge(s.options.Sources.Process)
-	s.Folder = filepath.Join(s.deps.Dir, ".runner") // where the first run would make it
+	s.Folder = layout.Of(s.deps.Dir, false) // where the first run would make it
 	s.Settings = config.Settings{
 		Root: s.deps.Dir, Stack: config.Value{Text: stack},
 		Config: config.StackFile{File: config.StackPath(stack)}, Secrets: config.StackFile{File: config.SecretsPath(stack)},

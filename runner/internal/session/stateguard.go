@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
+
+	"mara/runner/internal/layout"
 )
 
 // keptEnd is the end of the name of a state that the guard has kept. Pulumi reads
@@ -113,5 +114,5 @@ func isWhole(file string) bool {
 // stateFile is the file with the state of a project, in a file backend.
 func (s *Session) stateFile(project string) string {
 	folder, _ := s.StateFolder()
-	return filepath.Join(folder, ".pulumi", "stacks", project, s.Settings.Stack.Text+".json")
+	return layout.State(folder).Stack(project, s.Settings.Stack.Text)
 }

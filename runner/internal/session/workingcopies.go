@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"strings"
 
 	"mara/runner/internal/encryption"
@@ -43,7 +42,7 @@ func (s *Session) encryptionOptions() encryption.Options {
 		options.Simulate = &encryption.ThrowAway{
 			Keys:    s.planKeys(),
 			Secrets: s.planSecrets(),
-			File:    filepath.Join(s.Folder, "secrets", "Pulumi."+s.Settings.Stack.Text+".yaml"),
+			File:    s.Folder.Secrets(s.Settings.Stack.Text),
 		}
 	}
 	return options
@@ -53,7 +52,7 @@ func (s *Session) encryptionOptions() encryption.Options {
 // opens as a matter of the environment.
 func (s *Session) encryptionError(err error) error {
 	var path *fs.PathError
-	if errors.As(err, &path) && strings.HasPrefix(path.Path, s.Folder) {
+	if errors.As(err, &path) && strings.HasPrefix(path.Path, string(s.Folder)) {
 		return s.FolderError(err)
 	}
 	return &failure.Environment{Text: err.Error()}

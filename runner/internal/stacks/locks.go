@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"mara/runner/internal/layout"
 )
 
 // Lock is a lock that an operation holds on a stack of a file backend, or has
@@ -35,7 +37,7 @@ func (l Lock) String() string {
 // Locks lists the locks on a project's stack below the folder of a file
 // backend. Pulumi has no command that tells them.
 func (e *Environment) Locks(backendFolder, project string) ([]Lock, error) {
-	folder := filepath.Join(backendFolder, ".pulumi", "locks", e.options.Organization, project, e.options.Stack)
+	folder := layout.State(backendFolder).Locks(e.options.Organization, project, e.options.Stack)
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the locks: %w", err)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mara/runner/internal/layout"
 )
 
 // Look is what the state of a project's stack tells without a key.
@@ -112,7 +114,7 @@ func equal(a, b value) bool {
 
 // stateInFolder reads a state that is a file; one that does not exist is empty.
 func (e *Environment) stateInFolder(backendFolder, project string) (deployment, error) {
-	file := filepath.Join(backendFolder, ".pulumi", "stacks", project, e.options.Stack+".json")
+	file := layout.State(backendFolder).Stack(project, e.options.Stack)
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return deployment{}, nil

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"mara/runner/internal/layout"
 )
 
 // Encryption is how a state's secrets are to be encrypted, in the state's own
@@ -66,7 +68,7 @@ func (e *Environment) Salt(ctx context.Context) (string, error) {
 // backend: no command is needed to read them. What cannot be read there is
 // reported by whoever needs more of it.
 func SaltInFolder(backendFolder, stack string) string {
-	files, _ := filepath.Glob(filepath.Join(backendFolder, ".pulumi", "stacks", "*", stack+".json"))
+	files, _ := filepath.Glob(layout.State(backendFolder).Stack("*", stack))
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {

@@ -1,0 +1,79 @@
+// Package layout knows where files are: those that the runner keeps below a
+// root, and those that Pulumi keeps in the folder of a file backend.
+package layout
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Runner is the folder in which the runner keeps its files.
+type Runner string
+
+// Of is .runner below a root. Simulations have a folder of their own in it.
+func Of(root string, simulated bool) Runner {
+	folder := filepath.Join(root, ".runner")
+	if simulated {
+		folder = filepath.Join(folder, "simulated")
+	}
+	return Runner(folder)
+}
+
+func (r Runner) join(names ...string) string {
+	return filepath.Join(append([]string{string(r)}, names...)...)
+}
+
+// State is the folder of the state, unless another backend is configured.
+func (r Runner) State() State { return State(r.join("state")) }
+
+// Runs is the folder of past runs, each in a folder of its own.
+func (r Runner) Runs() string { return r.join("runs") }
+
+// Work is the folder of working copies.
+func (r Runner) Work() string { return r.join("work") }
+
+// Backups is the folder of what a run has changed by repairing it.
+func (r Runner) Backups(run string) string { return r.join("backups", run) }
+
+// Lock is the lock of an environment.
+func (r Runner) Lock(provider, stack string) string {
+	return r.join("locks", provider+"-"+stack+".lock")
+}
+
+// SecretsLock is the lock of a stack's secrets file.
+func (r Runner) SecretsLock(stack string) string { return r.join("locks", "secrets-"+stack+".lock") }
+
+// Salt records the salt of a stack whose stack files have none.
+func (r Runner) Salt(stack string) string { return r.join("environments", stack+".yaml") }
+
+// Provider records the provider that a stack was first used with.
+func (r Runner) Provider(stack string) string { return r.join("environments", stack+providerEnding) }
+
+const providerEnding = ".provider.yaml"
+
+// Stacks names the stacks whose provider is recorded.
+func (r Runner) Stacks() []string {
+	files, _ := filepath.Glob(r.Provider("*")) // the pattern is good
+	for i, file := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(file), providerEnding)
+	}
+	return files
+}
+
+// KeyChange records a change of a stack's key provider that has begun.
+func (r Runner) KeyChange(stack string) string { return r.join("environments", stack+".change.yaml") }
+
+// Secrets is the secrets file of a simulated stack.
+func (r Runner) Secrets(stack string) string { return r.join("secrets", "Pulumi."+stack+".yaml") }
+
+// Clouds is the folder of what exists in a stack's simulated clouds.
+func (r Runner) Clouds(stack string) string { return r.join("clouds", stack) }
+
+// PulumiHome is Pulumi's own folder in simulations.
+func (r Runner) PulumiHome() string { return r.join("pulumi") }
+
+// Kubeconfig is the kubeconfig of simulations.
+func (r Runner) Kubeconfig() string { return r.join("kubeconfig") }
+
+// GitIgnore keeps the folder out of the user's repository.
+func (r Runner) GitIgnore() string { return r.join(".gitignore") }
