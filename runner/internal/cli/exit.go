@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/journal"
@@ -70,7 +69,6 @@ func exitCodes() []struct {
 		{isA[*session.LockedStacksError], exitLocked},
 		{isA[*stacks.LockedError], exitLocked},
 		{isA[*lock.HeldError], exitLocked},
-		{is(executor.ErrInterrupted), exitInterrupted},
 		{is(interrupt.ErrInterrupted), exitInterrupted},
 		{is(context.Canceled), exitInterrupted},
 	}

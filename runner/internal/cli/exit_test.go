@@ -42,7 +42,6 @@ func TestExitTable(t *testing.T) {
 		{&session.LockedStacksError{}, exitLocked},
 		{&stacks.LockedError{}, exitLocked},
 		{&lock.HeldError{}, exitLocked},
-		{executor.ErrInterrupted, exitInterrupted},
 		{interrupt.ErrInterrupted, exitInterrupted},
 		{context.Canceled, exitInterrupted},
 	}

@@ -29,6 +29,7 @@ import (
 
 	"mara/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
 )
 
@@ -101,8 +102,8 @@ const (
 func Policies() []string { return []string{string(Stop), string(Continue)} }
 
 // Run walks the plan and returns when nothing runs any more. The error is nil
-// if and only if the result is a success; it joins ErrInterrupted, if the run
-// was, and one StepError for every failed step, in plan order.
+// if and only if the result is a success; it joins interrupt.ErrInterrupted, if
+// the run was, and one StepError for every failed step, in plan order.
 func Run(ctx context.Context, o Options) (Result, error) {
 	g, err := newGraph(o.Plan.Steps)
 	if err != nil {
@@ -115,9 +116,6 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	result := r.conclude()
 	return result, result.err(ctx)
 }
-
-// ErrInterrupted is the error of a run in which steps were cancelled.
-var ErrInterrupted = errors.New("interrupted")
 
 // StepError is the failure of one step.
 type StepError struct {
@@ -179,8 +177,8 @@ func (r Result) err(ctx context.Context) error {
 
 // interruption says what interrupted the run.
 func interruption(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return fmt.Errorf("%w: %w", ErrInterrupted, cause)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, interrupt.ErrInterrupted) {
+		return fmt.Errorf("%w: %w", interrupt.ErrInterrupted, cause)
 	}
-	return ErrInterrupted
+	return interrupt.ErrInterrupted
 }

@@ -14,6 +14,7 @@ import (
 	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
 )
 
@@ -77,7 +78,7 @@ func TestFailureSkipsDependentsWithTheRootCause(t *testing.T) {
 		if !errors.As(err, &step) || step.Project != "a" || step.Operation != operation.Up {
 			t.Errorf("got %+v, want the error of step a", step)
 		}
-		if errors.Is(err, executor.ErrInterrupted) {
+		if errors.Is(err, interrupt.ErrInterrupted) {
 			t.Error("a failure is not an interruption")
 		}
 	})
@@ -108,7 +109,7 @@ func TestStopFinishesWhatRuns(t *testing.T) {
 		h.fail("b")
 		r, err := h.wait()
 		expectLines(t, r, "a succeeded", "b failed", "c cancelled: interrupted", "d cancelled: interrupted")
-		if r.Outcome != event.Interrupted || !errors.Is(err, executor.ErrInterrupted) {
+		if r.Outcome != event.Interrupted || !errors.Is(err, interrupt.ErrInterrupted) {
 			t.Errorf("got %s, %v", r.Outcome, err)
 		}
 		if !strings.Contains(err.Error(), "up b: b broke") {
@@ -136,7 +137,7 @@ func TestStopBeforeTheStartAndAtTheEnd(t *testing.T) {
 		})
 		r, err := h.wait()
 		expectLines(t, r, "a cancelled: interrupted", "b cancelled: interrupted")
-		if !errors.Is(err, executor.ErrInterrupted) {
+		if !errors.Is(err, interrupt.ErrInterrupted) {
 			t.Errorf("got %v", err)
 		}
 
@@ -162,7 +163,7 @@ func TestCancelStopsWhatRuns(t *testing.T) {
 		cancel(cause)
 		r, err := h.wait()
 		expectLines(t, r, "a cancelled: interrupted", "b succeeded", "c cancelled: interrupted")
-		if !errors.Is(err, executor.ErrInterrupted) || !errors.Is(err, cause) {
+		if !errors.Is(err, interrupt.ErrInterrupted) || !errors.Is(err, cause) {
 			t.Errorf("got %v, want ErrInterrupted and its cause", err)
 		}
 		if got := r.Steps[0]; got.Err == nil || got.Changes.Create != 1 {
@@ -281,7 +282,7 @@ func TestCancelledBetweenOperationAndHook(t *testing.T) {
 		})
 		r, err := h.wait()
 		expectLines(t, r, "a cancelled: interrupted") // else nobody would repeat the hook
-		if len(log.calls) > 0 || !errors.Is(err, executor.ErrInterrupted) {
+		if len(log.calls) > 0 || !errors.Is(err, interrupt.ErrInterrupted) {
 			t.Errorf("hooks %v, error %v", log.calls, err)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
 )
 
@@ -170,7 +171,7 @@ func TestContinueStillObeysAnInterruption(t *testing.T) {
 		h.succeed("c")
 		r, err := h.wait()
 		expectLines(t, r, "a failed", "b succeeded", "c succeeded", "d skipped: a failed <- a")
-		if errors.Is(err, executor.ErrInterrupted) { // it came too late to keep anything from running
+		if errors.Is(err, interrupt.ErrInterrupted) { // it came too late to keep anything from running
 			t.Errorf("got %v", err)
 		}
 	})

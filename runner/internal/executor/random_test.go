@@ -14,6 +14,7 @@ import (
 	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
 )
 
@@ -199,7 +200,7 @@ func TestRandomInterruptions(t *testing.T) {
 			})
 			result, err := executor.Run(ctx, executor.Options{Plan: p, Operation: operation.Up, Parallel: 4, Operator: op, Stop: stop})
 			cancelled := slices.ContainsFunc(result.Steps, func(s executor.StepResult) bool { return s.Result == event.Cancelled })
-			if cancelled != errors.Is(err, executor.ErrInterrupted) || cancelled != (result.Outcome == event.Interrupted) {
+			if cancelled != errors.Is(err, interrupt.ErrInterrupted) || cancelled != (result.Outcome == event.Interrupted) {
 				t.Errorf("cancelled steps: %t, outcome %s, error %v", cancelled, result.Outcome, err)
 			}
 			for i, s := range result.Steps {

@@ -13,6 +13,7 @@ import (
 	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
 )
 
@@ -137,7 +138,7 @@ func TestStopEndsTheWaitForARetry(t *testing.T) {
 		close(h.stop)
 		r, err := h.wait()
 		expectLines(t, r, "a cancelled: interrupted", "b cancelled: interrupted")
-		if r.Steps[0].Attempts != 1 || !errors.Is(r.Steps[0].Err, errThrottled) || !errors.Is(err, executor.ErrInterrupted) || r.Duration != 0 {
+		if r.Steps[0].Attempts != 1 || !errors.Is(r.Steps[0].Err, errThrottled) || !errors.Is(err, interrupt.ErrInterrupted) || r.Duration != 0 {
 			t.Errorf("got %+v, %v after %v", r.Steps[0], err, r.Duration)
 		}
 	})
@@ -152,7 +153,7 @@ func TestCancelEndsTheWaitForARetry(t *testing.T) {
 		cancel()
 		r, err := h.wait()
 		expectLines(t, r, "a cancelled: interrupted")
-		if !errors.Is(err, executor.ErrInterrupted) || r.Duration != 0 {
+		if !errors.Is(err, interrupt.ErrInterrupted) || r.Duration != 0 {
 			t.Errorf("got %v after %v", err, r.Duration)
 		}
 	})

@@ -13,7 +13,8 @@ import (
 	"syscall"
 )
 
-// ErrInterrupted is the cause of a context that a signal has cancelled.
+// ErrInterrupted is the cause of a context that a signal has cancelled, and the
+// error of a run in which steps were cancelled.
 var ErrInterrupted = errors.New("interrupted")
 
 // Levels receives signals and tells those who run how hard to stop.

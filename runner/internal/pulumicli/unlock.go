@@ -8,11 +8,9 @@ import (
 	"io"
 	"strings"
 
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/pulumicli/wire"
 )
-
-// ErrPassphrase says that a passphrase does not open what a salt belongs to.
-var ErrPassphrase = errors.New("the passphrase is wrong")
 
 // unlocking is a key that workers derive ahead of the commands that need it.
 type unlocking struct {
@@ -22,8 +20,8 @@ type unlocking struct {
 
 // Unlock has every worker that is there, or is being started, derive the key of
 // a passphrase, all at the same time, and returns with the first answer: from
-// then on commands find the key made. It is errors.ErrUnsupported if there is
-// no worker.
+// then on commands find the key made. It is encryption.ErrPassphrase for a wrong
+// passphrase, and errors.ErrUnsupported if there is no worker.
 func (p *Pool) Unlock(ctx context.Context, passphrase, salt string) error {
 	p.mu.Lock()
 	workers, idle := len(p.idle)+p.coming, p.idle
@@ -62,7 +60,7 @@ func (p *Pool) unlock(w *worker, err error, request wire.Unlock) error {
 	case wire.Unlocked:
 		return nil
 	case wire.WrongPassphrase:
-		return ErrPassphrase
+		return encryption.ErrPassphrase
 	}
 	return fmt.Errorf("deriving the passphrase's key: %s", strings.TrimSpace(told.String()))
 }

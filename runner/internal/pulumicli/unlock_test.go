@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/pulumicli/wire"
 )
 
@@ -35,11 +36,11 @@ func TestUnlock(t *testing.T) {
 		if _, _, _, err := run(t, p, "echo", "after"); err != nil {
 			t.Error(err)
 		}
-		if err := p.Unlock(t.Context(), "x", "y"); !errors.Is(err, ErrPassphrase) {
+		if err := p.Unlock(t.Context(), "x", "y"); !errors.Is(err, encryption.ErrPassphrase) {
 			t.Errorf("a wrong passphrase: %v", err)
 		}
 	}
-	if err := p.Unlock(t.Context(), "x", "broken"); err == nil || errors.Is(err, ErrPassphrase) || !strings.Contains(err.Error(), "no salt") {
+	if err := p.Unlock(t.Context(), "x", "broken"); err == nil || errors.Is(err, encryption.ErrPassphrase) || !strings.Contains(err.Error(), "no salt") {
 		t.Errorf("a broken salt: %v", err)
 	}
 	if err := p.Close(); err != nil {
@@ -55,7 +56,7 @@ func TestUnlockWithoutEngine(t *testing.T) {
 	t.Parallel()
 	p := NewPool("/nowhere/mara-engine")
 	p.Warm(2)
-	if err := p.Unlock(t.Context(), "x", "x"); err == nil || errors.Is(err, ErrPassphrase) {
+	if err := p.Unlock(t.Context(), "x", "x"); err == nil || errors.Is(err, encryption.ErrPassphrase) {
 		t.Errorf("got %v", err)
 	}
 }

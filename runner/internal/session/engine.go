@@ -55,8 +55,8 @@ func (s *Session) opener(ctx context.Context, e engine) encryption.Opener {
 	return func(passphrase, salt string) error {
 		err := e.Unlock(ctx, passphrase, salt)
 		switch {
-		case errors.Is(err, pulumicli.ErrPassphrase):
-			return encryption.ErrPassphrase
+		case errors.Is(err, encryption.ErrPassphrase):
+			return err
 		case err != nil && ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil: // whatever is wrong with the engine shows at the first command
