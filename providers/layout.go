@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mara/needs"
 	"mara/projects"
 )
 
@@ -101,7 +102,7 @@ func (l layout) provider() Provider {
 		if !ok {
 			panic(fmt.Sprintf("provider %s: the catalogue has no project %q", l.name, n.name))
 		}
-		p.Steps = append(p.Steps, Step{Project: project, Reads: n.reads, After: n.after})
+		p.Steps = append(p.Steps, Step{Project: project, Needs: needs.Needs{Reads: n.reads, After: n.after}})
 	}
 	return p
 }

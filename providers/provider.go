@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/needs"
 	"mara/projects"
 )
 
@@ -34,8 +35,7 @@ type Provider struct {
 // Pulumi projects.
 type Step struct {
 	Project projects.Project
-	Reads   []string // stack references
-	After   []string // order only
+	needs.Needs
 }
 
 // Plugin is a resource plugin of Pulumi's, and the projects whose programs use it.

@@ -14,6 +14,7 @@ package event
 import (
 	"time"
 
+	"mara/needs"
 	"mara/operation"
 )
 
@@ -158,10 +159,9 @@ func (r Resource) String() string {
 // Project is one entry of the plan as run.started tells it: enough to draw the
 // plan and its dependencies without knowing any provider.
 type Project struct {
-	Name  string   `json:"name"`
-	Title string   `json:"title"`
-	Reads []string `json:"reads,omitempty"`
-	After []string `json:"after,omitempty"`
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	needs.Needs
 }
 
 // Exclusion is a project of the plan that a run leaves out.

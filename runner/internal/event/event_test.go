@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/needs"
 	"mara/operation"
 	"mara/runner/internal/event"
 )
@@ -28,7 +29,7 @@ func everyType() []event.Event {
 		{Time: at(0), Run: run, Type: event.RunStarted, Format: event.Format, Operation: operation.Up, Provider: "kind", Stack: "dev",
 			Simulated: true, Parallel: 4, Projects: []event.Project{
 				{Name: name, Title: title},
-				{Name: "kind-registry", Title: "Local Registry", Reads: []string{name}, After: []string{"secrets"}},
+				{Name: "kind-registry", Title: "Local Registry", Needs: needs.Needs{Reads: []string{name}, After: []string{"secrets"}}},
 			}, Excluded: []event.Exclusion{{Name: "logstore", Title: "Logstore", Reason: "--skip logstore+"}}},
 		{Time: at(1), Run: run, Type: event.RunWarning, Project: name, Message: "reads aws-vpc, which is not declared"},
 		{Time: at(2), Run: run, Type: event.StepStarted, Project: name, Title: title},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/needs"
 	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
@@ -354,7 +355,7 @@ func TestEvents(t *testing.T) {
 		}
 		want := []event.Event{
 			{Type: event.RunStarted, Format: event.Format, Operation: operation.Up, Provider: "kind", Stack: "dev", Simulated: true, Parallel: 2,
-				Projects: []event.Project{{Name: "a", Title: "A", Reads: []string{}}, {Name: "b", Title: "B", Reads: []string{"a"}}}},
+				Projects: []event.Project{{Name: "a", Title: "A", Needs: needs.Needs{Reads: []string{}}}, {Name: "b", Title: "B", Needs: needs.Needs{Reads: []string{"a"}}}}},
 			{Type: event.StepStarted, Project: "a", Title: "A"},
 			{Type: event.StepFinished, Project: "a", Title: "A", Result: event.Succeeded, Changes: &event.Changes{Create: 2}, DurationMS: 1500},
 			{Type: event.StepStarted, Project: "b", Title: "B"},

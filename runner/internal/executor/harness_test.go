@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/needs"
 	"mara/operation"
 	"mara/projects"
 	"mara/runner/internal/event"
@@ -27,9 +28,9 @@ const repeats = 50
 func planOf(lines ...string) plan.Plan {
 	p := plan.Plan{Provider: "kind"}
 	for i, line := range lines {
-		name, needs, _ := strings.Cut(line, ":")
+		name, reads, _ := strings.Cut(line, ":")
 		name, hooked := strings.CutSuffix(name, "!")
-		step := plan.Step{Project: projects.Project{Name: name, Title: strings.ToUpper(name)}, Reads: strings.Fields(needs), Index: i}
+		step := plan.Step{Project: projects.Project{Name: name, Title: strings.ToUpper(name)}, Needs: needs.Needs{Reads: strings.Fields(reads)}, Index: i}
 		if hooked {
 			step.Hooks = []projects.Hook{projects.HookKubeconfig}
 		}

@@ -62,7 +62,7 @@ func newRun(o Options, g graph) *run {
 func (r *run) announce() {
 	list := make([]event.Project, len(r.Plan.Steps))
 	for i, s := range r.Plan.Steps {
-		list[i] = event.Project{Name: s.Project.Name, Title: s.Project.Title, Reads: s.Reads, After: s.After}
+		list[i] = event.Project{Name: s.Project.Name, Title: s.Project.Title, Needs: s.Needs}
 	}
 	var excluded []event.Exclusion
 	for _, e := range r.Plan.Excluded {

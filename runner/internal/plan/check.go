@@ -22,11 +22,6 @@ func check(steps []providers.Step) error {
 	return errors.Join(checkOrder(steps)...)
 }
 
-// needs lists the edges of a step.
-func needs(step providers.Step) []string {
-	return slices.Concat(step.Reads, step.After)
-}
-
 func checkNames(steps []providers.Step) []error {
 	var errs []error
 	position := positions(steps)
@@ -42,7 +37,7 @@ func checkNames(steps []providers.Step) []error {
 		names = append(names, name)
 	}
 	for _, step := range steps {
-		for _, need := range needs(step) {
+		for _, need := range step.Needs.All() {
 			if _, ok := position[need]; !ok {
 				errs = append(errs, fmt.Errorf("project %q needs %q, which is not in the plan%s",
 					step.Project.Name, need, config.DidYouMean(need, names)))
@@ -56,7 +51,7 @@ func checkOrder(steps []providers.Step) []error {
 	var errs []error
 	position := positions(steps)
 	for i, step := range steps {
-		for _, need := range needs(step) {
+		for _, need := range step.Needs.All() {
 			if position[need] > i {
 				errs = append(errs, fmt.Errorf("project %q is listed before %q, which it needs", step.Project.Name, need))
 			}
@@ -82,7 +77,7 @@ func findCycle(steps []providers.Step) []string {
 			return nil
 		}
 		path = append(path, name)
-		for _, need := range needs(steps[i]) {
+		for _, need := range steps[i].Needs.All() {
 			if cycle := visit(position[need]); cycle != nil {
 				return cycle
 			}

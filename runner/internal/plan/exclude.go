@@ -24,7 +24,7 @@ func (p Plan) Without(reasons map[string]string) Plan {
 	for _, step := range p.Steps {
 		name := step.Project.Name
 		if reason, out := reasons[name]; out {
-			c.through[name] = c.nearest(step.Needs())
+			c.through[name] = c.nearest(step.Needs.All())
 			rest.Excluded = append(rest.Excluded, Excluded{Step: step, Reason: reason})
 			continue
 		}
@@ -71,19 +71,19 @@ func (c cut) nearest(names []string) []string {
 
 // narrow takes the projects that are left out from the edges of a step.
 func (c cut) narrow(step Step) Step {
-	needs := step.Needs()
-	if !slices.ContainsFunc(needs, c.isOut) {
+	all := step.Needs.All()
+	if !slices.ContainsFunc(all, c.isOut) {
 		return step
 	}
 	step.Outside = slices.Clone(step.Outside)
-	for _, name := range needs {
+	for _, name := range all {
 		if c.isOut(name) {
 			step.Outside = append(step.Outside, name)
 		}
 	}
 	reads := slices.DeleteFunc(slices.Clone(step.Reads), c.isOut)
 	isRead := func(name string) bool { return slices.Contains(reads, name) }
-	step.After = slices.DeleteFunc(c.nearest(needs), isRead)
+	step.After = slices.DeleteFunc(c.nearest(all), isRead)
 	step.Reads = reads
 	return step
 }
@@ -97,7 +97,7 @@ func (c cut) isOut(name string) bool {
 func (p Plan) excludedDependents() map[string][]string {
 	dependents := map[string][]string{}
 	for _, e := range slices.Backward(p.Excluded) {
-		for _, name := range slices.Concat(e.Step.Needs(), e.Step.Outside) {
+		for _, name := range slices.Concat(e.Step.Needs.All(), e.Step.Outside) {
 			dependents[name] = append(dependents[name], e.Step.Project.Name)
 		}
 	}

@@ -10,6 +10,7 @@ package plan
 import (
 	"slices"
 
+	"mara/needs"
 	"mara/projects"
 	"mara/providers"
 )
@@ -28,27 +29,14 @@ const (
 type Step struct {
 	Project projects.Project
 	Phase   Phase
-	Reads   []string // projects that it reads stack outputs of, in plan order
-	After   []string // projects that it only waits for, in plan order
-	Index   int      // position in the plan, from 0
+	Index   int // position in the plan, from 0
+	needs.Needs
 	// Hooks are what the runner does when it has succeeded; of a destroy, what
 	// it undoes.
 	Hooks []projects.Hook
 	// Outside are the projects that it reads or waits for and that a selection
 	// has left out; none in a whole plan.
 	Outside []string
-}
-
-// Needs lists the projects that have to succeed before the step starts: those
-// it reads, then those it only waits for, each once.
-func (s Step) Needs() []string {
-	needs := slices.Clone(s.Reads)
-	for _, name := range s.After {
-		if !slices.Contains(needs, name) {
-			needs = append(needs, name)
-		}
-	}
-	return needs
 }
 
 // Plan is an ordered list of steps.
@@ -81,8 +69,7 @@ func New(p providers.Provider) (Plan, error) {
 		plan.Steps = append(plan.Steps, Step{
 			Project: step.Project,
 			Phase:   current,
-			Reads:   sorted(step.Reads, position),
-			After:   sorted(step.After, position),
+			Needs:   needs.Needs{Reads: sorted(step.Reads, position), After: sorted(step.After, position)},
 			Index:   i,
 			Hooks:   step.Project.Hooks,
 		})
@@ -100,7 +87,7 @@ func (p Plan) Reverse() Plan {
 		reversed.Steps = append(reversed.Steps, Step{
 			Project: step.Project,
 			Phase:   step.Phase,
-			After:   dependents[step.Project.Name],
+			Needs:   needs.Needs{After: dependents[step.Project.Name]},
 			Index:   len(p.Steps) - 1 - i,
 			Hooks:   reversed.hooksOf(step.Project),
 			Outside: outside[step.Project.Name],
@@ -108,7 +95,7 @@ func (p Plan) Reverse() Plan {
 	}
 	for _, e := range slices.Backward(p.Excluded) {
 		name := e.Step.Project.Name
-		e.Step.After, e.Step.Reads, e.Step.Outside = dependents[name], nil, outside[name]
+		e.Step.Needs, e.Step.Outside = needs.Needs{After: dependents[name]}, outside[name]
 		reversed.Excluded = append(reversed.Excluded, e)
 	}
 	return reversed
@@ -128,8 +115,8 @@ func (p Plan) hooksOf(project projects.Project) []projects.Hook {
 func (p Plan) Unordered() Plan {
 	steps := slices.Clone(p.Steps)
 	for i, step := range steps {
-		step.Outside = slices.Concat(step.Outside, step.Needs())
-		step.Reads, step.After = nil, nil
+		step.Outside = slices.Concat(step.Outside, step.Needs.All())
+		step.Needs = needs.Needs{}
 		steps[i] = step
 	}
 	p.Steps = steps
@@ -141,7 +128,7 @@ func (p Plan) Unordered() Plan {
 func (p Plan) dependents() map[string][]string {
 	dependents := map[string][]string{}
 	for _, step := range slices.Backward(p.Steps) {
-		for _, name := range slices.Concat(step.Needs(), step.Outside) {
+		for _, name := range slices.Concat(step.Needs.All(), step.Outside) {
 			dependents[name] = append(dependents[name], step.Project.Name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/needs"
 	"mara/projects"
 	"mara/providers"
 )
@@ -21,8 +22,7 @@ func provider(lines ...string) providers.Provider {
 		words := strings.Fields(before)
 		p.Steps = append(p.Steps, providers.Step{
 			Project: projects.Project{Name: words[0], Path: "group/" + words[0], Title: strings.ToUpper(words[0])},
-			Reads:   words[1:],
-			After:   strings.Fields(after),
+			Needs:   needs.Needs{Reads: words[1:], After: strings.Fields(after)},
 		})
 	}
 	return p
@@ -51,7 +51,7 @@ func TestNew(t *testing.T) {
 	for _, s := range plan.Steps {
 		text := fmt.Sprint(s.Index, " ", s.Project.Name, " ", s.Phase, " ", strings.Join(s.Reads, " "))
 		if len(s.After) > 0 {
-			text += " / " + strings.Join(s.After, " ") + " = " + strings.Join(s.Needs(), " ")
+			text += " / " + strings.Join(s.After, " ") + " = " + strings.Join(s.Needs.All(), " ")
 		}
 		got = append(got, strings.TrimSpace(text))
 	}
@@ -103,7 +103,7 @@ func TestReverse(t *testing.T) {
 	}
 	var got []string
 	for _, s := range plan.Steps {
-		got = append(got, strings.TrimSpace(fmt.Sprint(s.Index, " ", s.Project.Name, " ", strings.Join(s.Needs(), " "))))
+		got = append(got, strings.TrimSpace(fmt.Sprint(s.Index, " ", s.Project.Name, " ", strings.Join(s.Needs.All(), " "))))
 		if s.Reads != nil {
 			t.Errorf("%s reads %v while being destroyed", s.Project.Name, s.Reads)
 		}
@@ -164,7 +164,7 @@ func TestReverseProperty(t *testing.T) {
 			if s.Index != i {
 				t.Fatalf("%s has the index %d", s.Project.Name, s.Index)
 			}
-			for _, need := range s.Needs() {
+			for _, need := range s.Needs.All() {
 				if before, _ := down.Step(need); before.Index >= i {
 					t.Fatalf("%s does not wait for %s", s.Project.Name, need)
 				}
@@ -232,7 +232,7 @@ func randomProvider(random *rand.Rand) providers.Provider {
 func edges(p Plan, turned bool) []string {
 	var all []string
 	for _, s := range p.Steps {
-		for _, need := range s.Needs() {
+		for _, need := range s.Needs.All() {
 			from, to := need, s.Project.Name
 			if turned {
 				from, to = to, from

@@ -6,14 +6,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/needs"
 	"mara/runner/internal/event"
 )
 
 func TestCriticalPath(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 11, 20, 19, 30, 0, 0, time.UTC)
-	step := func(name string, from, to int, needs ...string) event.Step {
-		s := event.Step{Project: event.Project{Name: name, Reads: needs}, Result: event.Succeeded}
+	step := func(name string, from, to int, reads ...string) event.Step {
+		s := event.Step{Project: event.Project{Name: name, Needs: needs.Needs{Reads: reads}}, Result: event.Succeeded}
 		if to > 0 {
 			s.Started, s.Finished = began.Add(time.Duration(from)*time.Second), began.Add(time.Duration(to)*time.Second)
 			s.DurationMS = int64(to-from) * 1000

@@ -99,7 +99,7 @@ func newPage(s *event.Summary, d Details) pageData {
 // connect fills in what each project needs and is needed by.
 func (p *pageData) connect() {
 	for i := range p.Rows {
-		for _, name := range needs(p.Rows[i].Step) {
+		for _, name := range p.Rows[i].Step.Needs.All() {
 			_, position := p.Step(name)
 			if position == 0 {
 				continue
@@ -127,17 +127,6 @@ func (p *pageData) warn() {
 	}
 }
 
-// needs are the projects that a step waits for, each once.
-func needs(step event.Step) []string {
-	var out []string
-	for _, name := range slices.Concat(step.Reads, step.After) {
-		if !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 // follow fills in the critical path.
 func (p *pageData) follow(path []string) {
 	var total time.Duration
@@ -162,7 +151,7 @@ func (p *pageData) graph(path []string) graph.Graph {
 			ID: row.Name, Title: row.Title, Text: text, State: string(row.Result), Link: "#project-" + row.Name,
 			Label: row.Title + " (" + row.Name + "): " + text, Marked: row.Critical,
 		})
-		for _, name := range needs(row.Step) {
+		for _, name := range row.Step.Needs.All() {
 			g.Edges = append(g.Edges, graph.Edge{
 				From: name, To: row.Name, Dashed: !slices.Contains(row.Reads, name), Marked: adjacent(path, name, row.Name),
 			})

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"mara/needs"
 	"mara/runner/internal/event"
 )
 
@@ -13,7 +14,7 @@ func TestWaited(t *testing.T) {
 	run := &event.Summary{Started: at(10), Steps: []event.Step{
 		{Project: event.Project{Name: "a"}, Started: at(10), Finished: at(14)},
 		{Project: event.Project{Name: "b"}, Started: at(12), Finished: at(13)},
-		{Project: event.Project{Name: "c", Reads: []string{"b"}, After: []string{"a"}}, Started: at(17)},
+		{Project: event.Project{Name: "c", Needs: needs.Needs{Reads: []string{"b"}, After: []string{"a"}}}, Started: at(17)},
 	}}
 	for name, want := range map[string]time.Duration{"a": 0, "b": 2 * time.Second, "c": 3 * time.Second} {
 		step, _ := run.Step(name)

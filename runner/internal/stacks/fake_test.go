@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"mara/needs"
 	"mara/projects"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
@@ -138,7 +139,7 @@ func failed() error { return &pulumicli.ExitError{Code: 255} }
 
 // step is a step of a plan.
 func step(name string, reads ...string) plan.Step {
-	return plan.Step{Project: projects.Project{Name: name, Title: strings.ToUpper(name)}, Reads: reads}
+	return plan.Step{Project: projects.Project{Name: name, Title: strings.ToUpper(name)}, Needs: needs.Needs{Reads: reads}}
 }
 
 // listing is what `pulumi stack ls --all --json` answers for stacks with

@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/needs"
 	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
@@ -190,7 +191,7 @@ func TestReferencesAreCompared(t *testing.T) {
 		{"none", operation.Up, step("eks"), nil, nil},
 		{"not read", operation.Up, step("eks", "vpc"), nil, []string{missing}},
 		{"not declared", operation.Preview, step("eks", "vpc"), []string{"organization/vpc/dev", "organization/ecr/dev"}, []string{extra}},
-		{"only waited for", operation.Up, plan.Step{Project: step("eks").Project, After: []string{"ecr"}}, []string{"organization/ecr/dev"}, []string{extra}},
+		{"only waited for", operation.Up, plan.Step{Project: step("eks").Project, Needs: needs.Needs{After: []string{"ecr"}}}, []string{"organization/ecr/dev"}, []string{extra}},
 		{"of other environments", operation.Up, step("eks"), []string{"organization/vpc/prod", "acme/dns/dev", "organization/a/b/dev"}, nil},
 		{"not at a refresh", operation.Refresh, step("eks", "vpc"), nil, nil},
 		{"not at a destroy", operation.Destroy, step("eks", "vpc"), nil, nil},

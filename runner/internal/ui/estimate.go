@@ -78,7 +78,7 @@ func play(s *event.Summary, remaining []time.Duration) time.Duration {
 			continue
 		}
 		var earliest time.Duration
-		for _, name := range needs(step) {
+		for _, name := range step.Needs.All() {
 			if _, position := s.Step(name); position > 0 {
 				earliest = max(earliest, done[position-1])
 			}
@@ -87,9 +87,6 @@ func play(s *event.Summary, remaining []time.Duration) time.Duration {
 	}
 	return last
 }
-
-// needs are the projects that a step waits for.
-func needs(step event.Step) []string { return slices.Concat(step.Reads, step.After) }
 
 // words tells the rest the way a person would: not to the second.
 func (f forecast) words() string {

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -190,9 +189,9 @@ func (f frame) waiting(s event.Step, room int) string {
 		return "will not start"
 	}
 	var missing []string
-	for _, name := range needs(s) {
+	for _, name := range s.Needs.All() {
 		need, _ := f.summary.Step(name)
-		if need != nil && need.Result == "" && !slices.Contains(missing, name) {
+		if need != nil && need.Result == "" {
 			missing = append(missing, name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"mara/needs"
 	"mara/operation"
 	"mara/runner/internal/event"
 )
@@ -199,11 +200,11 @@ func Refresh() []event.Event {
 func kind() []event.Project {
 	return []event.Project{
 		{Name: "kind-cluster", Title: "Kind Cluster"},
-		{Name: "kind-registry", Title: "Local Registry", Reads: []string{"kind-cluster"}},
-		{Name: "kubeconfig", Title: "Kubeconfig", Reads: []string{"kind-cluster"}},
-		{Name: "secrets", Title: "Secrets", Reads: []string{"kubeconfig"}},
+		{Name: "kind-registry", Title: "Local Registry", Needs: needs.Needs{Reads: []string{"kind-cluster"}}},
+		{Name: "kubeconfig", Title: "Kubeconfig", Needs: needs.Needs{Reads: []string{"kind-cluster"}}},
+		{Name: "secrets", Title: "Secrets", Needs: needs.Needs{Reads: []string{"kubeconfig"}}},
 		{Name: "kic-image-build", Title: "KIC Image Build"},
-		{Name: "kic-image-push", Title: "KIC Image Push", Reads: []string{"kic-image-build", "kind-registry"}, After: []string{"secrets"}},
+		{Name: "kic-image-push", Title: "KIC Image Push", Needs: needs.Needs{Reads: []string{"kic-image-build", "kind-registry"}, After: []string{"secrets"}}},
 	}
 }
 

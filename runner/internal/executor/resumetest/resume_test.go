@@ -45,7 +45,7 @@ func (w *world) Operate(ctx context.Context, step plan.Step, _ func(event.Event)
 	name := step.Project.Name
 	w.worked = append(w.worked, name)
 	before, _ := w.whole.Step(name)
-	for _, need := range before.Needs() {
+	for _, need := range before.Needs.All() {
 		if w.deployed[need] == w.whole.Destroy {
 			w.t.Errorf("%s before %s", name, need)
 		}

@@ -3,6 +3,7 @@ package uitest
 import (
 	"time"
 
+	"mara/needs"
 	"mara/operation"
 	"mara/runner/internal/event"
 )
@@ -67,7 +68,7 @@ func aws() []Project {
 }
 
 func project(name, title string, reads, after []string, resources ...Resource) Project {
-	return Project{Project: event.Project{Name: name, Title: title, Reads: reads, After: after}, Resources: resources}
+	return Project{Project: event.Project{Name: name, Title: title, Needs: needs.Needs{Reads: reads, After: after}}, Resources: resources}
 }
 
 func hook(p Project, name string) Project {
