@@ -116,3 +116,14 @@ func valueSchemas(key config.Key) []schema {
 	}
 	return []schema{text}
 }
+
+// namespaces lists the namespaces of keys, the shared one first.
+func namespaces(keys []config.Key) []string {
+	names := []string{"kubernetes"}
+	for _, key := range keys {
+		if !slices.Contains(names, key.Namespace()) {
+			names = append(names, key.Namespace())
+		}
+	}
+	return names
+}

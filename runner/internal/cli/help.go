@@ -127,3 +127,18 @@ func flagRow(f cli.Flag) row {
 func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
+
+// synopsis is how a command is called.
+func synopsis(command *cli.Command, path string) string {
+	parts := []string{name, path}
+	if len(command.Subcommands) > 0 {
+		parts = append(parts, "COMMAND")
+	}
+	if command.ArgsUsage != "" {
+		parts = append(parts, command.ArgsUsage)
+	}
+	if len(command.Flags) > 0 {
+		parts = append(parts, "[flags]")
+	}
+	return strings.Join(parts, " ")
+}

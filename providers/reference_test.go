@@ -116,7 +116,7 @@ func writeKeys(b *strings.Builder, keys []config.Key) {
 	b.WriteString("\n| Key | Kind | Default | Meaning |\n| --- | --- | --- | --- |\n")
 	for _, key := range keys {
 		meaning := key.Doc
-		if rule := limits(key); rule != "" {
+		if rule := Rule(key); rule != "" {
 			meaning += ". " + rule
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", key.Name, key.Kind, defaultOf(key), cell(meaning))

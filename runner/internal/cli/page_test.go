@@ -59,21 +59,6 @@ func newPage(command *cli.Command, path string) page {
 	return p
 }
 
-// synopsis is how a command is called.
-func synopsis(command *cli.Command, path string) string {
-	parts := []string{name, path}
-	if len(command.Subcommands) > 0 {
-		parts = append(parts, "COMMAND")
-	}
-	if command.ArgsUsage != "" {
-		parts = append(parts, command.ArgsUsage)
-	}
-	if len(command.Flags) > 0 {
-		parts = append(parts, "[flags]")
-	}
-	return strings.Join(parts, " ")
-}
-
 func dedent(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -37,17 +37,6 @@ const exampleHead = `# Configuration of one environment. Copy this file to Pulum
 config:
 `
 
-// namespaces lists the namespaces of keys, the shared one first.
-func namespaces(keys []config.Key) []string {
-	names := []string{"kubernetes"}
-	for _, key := range keys {
-		if !slices.Contains(names, key.Namespace()) {
-			names = append(names, key.Namespace())
-		}
-	}
-	return names
-}
-
 // readers names the projects that read a namespace.
 func readers(namespace string) string {
 	var titles []string
@@ -76,9 +65,6 @@ func writeKey(b *strings.Builder, key config.Key) {
 	fmt.Fprintf(b, "  %s%s: %s\n", comment, key.Name, exampleValue(key))
 }
 
-// Rule says which values a key takes; "" when it takes all of its kind.
-func Rule(key config.Key) string { return limits(key) }
-
 // keyRule says what values a key takes.
 func keyRule(key config.Key) string {
 	var rules []string
@@ -91,27 +77,10 @@ func keyRule(key config.Key) string {
 	if key.Default == nil && !key.Required {
 		rules = append(rules, "No default")
 	}
-	if rule := limits(key); rule != "" {
+	if rule := Rule(key); rule != "" {
 		rules = append(rules, rule)
 	}
 	return strings.Join(rules, ". ")
-}
-
-// limits says which values of its kind a key takes; "" when it takes all.
-func limits(key config.Key) string {
-	switch {
-	case len(key.Allowed) > 0:
-		return "Allowed: " + strings.Join(key.Allowed, ", ")
-	case key.Form != "":
-		return "Takes " + string(key.Form)
-	case key.Min != nil && key.Max != nil:
-		return fmt.Sprintf("From %d to %d", *key.Min, *key.Max)
-	case key.Min != nil:
-		return fmt.Sprintf("%d or more", *key.Min)
-	case key.Max != nil:
-		return fmt.Sprintf("%d or less", *key.Max)
-	}
-	return ""
 }
 
 // exampleValue is the default as YAML on one line, else the example.

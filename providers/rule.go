@@ -1,0 +1,25 @@
+package providers
+
+import (
+	"fmt"
+	"strings"
+
+	"mara/config"
+)
+
+// Rule says which values of its kind a key takes; "" when it takes all.
+func Rule(key config.Key) string {
+	switch {
+	case len(key.Allowed) > 0:
+		return "Allowed: " + strings.Join(key.Allowed, ", ")
+	case key.Form != "":
+		return "Takes " + string(key.Form)
+	case key.Min != nil && key.Max != nil:
+		return fmt.Sprintf("From %d to %d", *key.Min, *key.Max)
+	case key.Min != nil:
+		return fmt.Sprintf("%d or more", *key.Min)
+	case key.Max != nil:
+		return fmt.Sprintf("%d or less", *key.Max)
+	}
+	return ""
+}
