@@ -1,16 +1,11 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"gopkg.in/yaml.v3"
 )
 
 func TestFindRoot(t *testing.T) {
@@ -49,41 +44,6 @@ func TestFindRootRefuses(t *testing.T) {
 	checkError(t, err, true, "--root: invalid argument", "")
 	_, err = FindRoot(dir, Value{Text: dir, Origin: Origin{Source: FromProcess, Name: "RUNNER_ROOT"}})
 	checkError(t, err, false, "RUNNER_ROOT in the process environment: ", "")
-}
-
-func TestSecretIsNeverShown(t *testing.T) {
-	t.Parallel()
-	const text = "hunter2"
-	secret := NewSecret(text)
-	inside := struct {
-		Public Secret
-		hidden Secret
-	}{secret, secret}
-	asJSON, err := json.Marshal(inside)
-	if err != nil {
-		t.Fatal(err)
-	}
-	asYAML, err := yaml.Marshal(map[string]any{"s": secret})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", secret, "all", inside)
-	shown := []string{string(asJSON), string(asYAML), log.String(), secret.String()}
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-		shown = append(shown, fmt.Sprintf(verb, secret), fmt.Sprintf(verb, &secret), fmt.Sprintf(verb, inside), fmt.Sprintf(verb, []any{inside}))
-	}
-	for _, s := range shown {
-		if strings.Contains(s, text) || strings.Contains(s, fmt.Sprintf("%x", text)) {
-			t.Errorf("shown: %s", s)
-		}
-	}
-	if secret.Reveal() != text || !secret.Equal(NewSecret(text)) || secret.Equal(Secret{}) || (Secret{}).Reveal() != "" {
-		t.Error("the text is lost")
-	}
-	if !strings.Contains(string(asJSON), redacted) {
-		t.Errorf("got %s", asJSON)
-	}
 }
 
 // TestExamples holds the embedded files against their readers.

@@ -81,6 +81,9 @@ func parseYAML(text string) (any, error) {
 	return value, nil
 }
 
+// redacted is shown for what is encrypted.
+const redacted = "[secret]"
+
 // Show is a value on one line, the way Parse reads it. A secret one is redacted.
 func Show(value any) string {
 	switch typed := value.(type) {
