@@ -7,12 +7,11 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/providers"
 )
 
 // check reports everything that is wrong with a list of projects: names first,
 // because edges between unknown names mean nothing, then cycles, then order.
-func check(steps []providers.Step) error {
+func check(steps []Step) error {
 	if err := errors.Join(checkNames(steps)...); err != nil {
 		return err
 	}
@@ -22,9 +21,9 @@ func check(steps []providers.Step) error {
 	return errors.Join(checkOrder(steps)...)
 }
 
-func checkNames(steps []providers.Step) []error {
+func checkNames(steps []Step) []error {
 	var errs []error
-	position := positions(steps)
+	position := indexOf(steps)
 	var names []string
 	for i, step := range steps {
 		name := step.Project.Name
@@ -47,9 +46,9 @@ func checkNames(steps []providers.Step) []error {
 	return errs
 }
 
-func checkOrder(steps []providers.Step) []error {
+func checkOrder(steps []Step) []error {
 	var errs []error
-	position := positions(steps)
+	position := indexOf(steps)
 	for i, step := range steps {
 		for _, need := range step.Needs.All() {
 			if position[need] > i {
@@ -63,8 +62,8 @@ func checkOrder(steps []providers.Step) []error {
 // findCycle is the first cycle, as the names along it with the first one again
 // at the end; nil when there is none. It walks the edges depth first: a step
 // that is met again while it is still on the path closes a cycle.
-func findCycle(steps []providers.Step) []string {
-	position := positions(steps)
+func findCycle(steps []Step) []string {
+	position := indexOf(steps)
 	done := make([]bool, len(steps))
 	var path []string
 	var visit func(i int) []string

@@ -1,6 +1,9 @@
 package plan
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // Declared are estimates for a first deployment, for as long as no run tells
 // better: what the projects usually take on a real cloud.
@@ -36,11 +39,7 @@ func Declared() Estimates {
 // Or fills in what is not known from other estimates.
 func (e Estimates) Or(other Estimates) Estimates {
 	known := map[string]time.Duration{}
-	for project, duration := range other.Known {
-		known[project] = duration
-	}
-	for project, duration := range e.Known {
-		known[project] = duration
-	}
+	maps.Copy(known, other.Known)
+	maps.Copy(known, e.Known)
 	return Estimates{Known: known, Default: other.Default}
 }

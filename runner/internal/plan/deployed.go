@@ -40,15 +40,6 @@ func (e *ExcludedError) NextStep() string {
 	return "+NAME selects a project and everything that it needs"
 }
 
-// Names lists the projects that must not be left out.
-func (e *ExcludedError) Names() []string {
-	names := make([]string, len(e.Projects))
-	for i, b := range e.Projects {
-		names[i] = b.Project
-	}
-	return names
-}
-
 // CheckExcluded returns an *ExcludedError if what is left out has to be
 // deployed first or, for a destroy, destroyed first. Indirect needs count, too:
 // all that is missing is named at once.

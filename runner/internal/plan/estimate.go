@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
 	"time"
 )
 
@@ -53,24 +55,12 @@ func (p Plan) CriticalPath(e Estimates) Path {
 	}
 	path := Path{}
 	for len(next) > 0 {
-		at := longest(next, remaining)
+		at := slices.MaxFunc(next, func(a, b int) int { return cmp.Compare(remaining[a], remaining[b]) })
 		path.Projects = append(path.Projects, p.Steps[at].Project.Name)
 		path.Total += e.Of(p.Steps[at].Project.Name)
 		next = dependents[at]
 	}
 	return path
-}
-
-// longest is the step with the most time left, the first in the plan of equal
-// ones.
-func longest(positions []int, remaining []time.Duration) int {
-	best := positions[0]
-	for _, i := range positions {
-		if remaining[i] > remaining[best] {
-			best = i
-		}
-	}
-	return best
 }
 
 // Levels groups the projects by how many others have to run one after another

@@ -94,7 +94,7 @@ func expectCriticalPath(t *testing.T, p Plan, e Estimates, remaining []time.Dura
 	var total, most time.Duration
 	for i, name := range path.Projects {
 		total += e.Of(name)
-		if step, _ := p.Step(name); i > 0 && !closure(p)[step.Project.Name][path.Projects[i-1]] {
+		if step := stepOf(p, name); i > 0 && !closure(p)[step.Project.Name][path.Projects[i-1]] {
 			t.Fatalf("%v is no chain", path.Projects)
 		}
 	}

@@ -1,8 +1,6 @@
 package plan
 
-import (
-	"slices"
-)
+import "slices"
 
 // Excluded is a step that is left out of a plan.
 type Excluded struct {
@@ -37,13 +35,9 @@ func (p Plan) Without(reasons map[string]string) Plan {
 
 // Limit leaves out everything but the named projects, all for one reason.
 func (p Plan) Limit(names []string, reason string) Plan {
-	wanted := make(map[string]bool, len(names))
-	for _, name := range names {
-		wanted[name] = true
-	}
 	reasons := map[string]string{}
 	for _, name := range p.Names() {
-		if !wanted[name] {
+		if !slices.Contains(names, name) {
 			reasons[name] = reason
 		}
 	}
@@ -91,24 +85,4 @@ func (c cut) narrow(step Step) Step {
 func (c cut) isOut(name string) bool {
 	_, out := c.through[name]
 	return out
-}
-
-// excludedDependents maps each project to the excluded ones that need it.
-func (p Plan) excludedDependents() map[string][]string {
-	dependents := map[string][]string{}
-	for _, e := range slices.Backward(p.Excluded) {
-		for _, name := range slices.Concat(e.Step.Needs.All(), e.Step.Outside) {
-			dependents[name] = append(dependents[name], e.Step.Project.Name)
-		}
-	}
-	return dependents
-}
-
-// indexOf maps the names of projects to the position of their steps.
-func indexOf(steps []Step) map[string]int {
-	index := make(map[string]int, len(steps))
-	for i, step := range steps {
-		index[step.Project.Name] = i
-	}
-	return index
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,17 +14,11 @@ type arrow struct {
 
 // arrows lists the edges, those of the first step first.
 func arrows(p Plan) []arrow {
-	index := map[string]int{}
-	for _, s := range p.Steps {
-		index[s.Project.Name] = s.Index
-	}
+	index := indexOf(p.Steps)
 	var all []arrow
-	for _, s := range p.Steps {
-		for _, name := range s.Reads {
-			all = append(all, arrow{from: index[name], to: s.Index})
-		}
-		for _, name := range s.After {
-			all = append(all, arrow{from: index[name], to: s.Index, orderOnly: true})
+	for i, s := range p.Steps {
+		for _, name := range s.Needs.All() {
+			all = append(all, arrow{from: index[name], to: i, orderOnly: !slices.Contains(s.Reads, name)})
 		}
 	}
 	return all

@@ -55,10 +55,6 @@ type Plan struct {
 // a cycle, and a project that comes before one it needs are errors, all
 // reported at once.
 func New(p providers.Provider) (Plan, error) {
-	if err := check(p.Steps); err != nil {
-		return Plan{}, err
-	}
-	position := positions(p.Steps)
 	plan := Plan{Provider: p.Name, Title: p.Title}
 	phase := Infrastructure
 	for i, step := range p.Steps {
@@ -66,13 +62,14 @@ func New(p providers.Provider) (Plan, error) {
 		if step.Project.Name == "secrets" {
 			current, phase = Secrets, Kubernetes
 		}
-		plan.Steps = append(plan.Steps, Step{
-			Project: step.Project,
-			Phase:   current,
-			Needs:   needs.Needs{Reads: sorted(step.Reads, position), After: sorted(step.After, position)},
-			Index:   i,
-			Hooks:   step.Project.Hooks,
-		})
+		plan.Steps = append(plan.Steps, Step{Project: step.Project, Phase: current, Index: i, Needs: step.Needs, Hooks: step.Project.Hooks})
+	}
+	if err := check(plan.Steps); err != nil {
+		return Plan{}, err
+	}
+	position := indexOf(plan.Steps)
+	for i, step := range plan.Steps {
+		plan.Steps[i].Needs = needs.Needs{Reads: sorted(step.Reads, position), After: sorted(step.After, position)}
 	}
 	return plan, nil
 }
@@ -82,7 +79,11 @@ func New(p providers.Provider) (Plan, error) {
 // being destroyed, so that all edges are about order only.
 func (p Plan) Reverse() Plan {
 	reversed := Plan{Provider: p.Provider, Title: p.Title, Destroy: !p.Destroy, Estimates: p.Estimates}
-	dependents, outside := p.dependents(), p.excludedDependents()
+	excluded := make([]Step, len(p.Excluded))
+	for i, e := range p.Excluded {
+		excluded[i] = e.Step
+	}
+	dependents, outside := dependentsOf(p.Steps), dependentsOf(excluded)
 	for i, step := range slices.Backward(p.Steps) {
 		reversed.Steps = append(reversed.Steps, Step{
 			Project: step.Project,
@@ -123,26 +124,16 @@ func (p Plan) Unordered() Plan {
 	return p
 }
 
-// dependents maps each project to those that need it, the last of the plan
-// first.
-func (p Plan) dependents() map[string][]string {
+// dependentsOf maps each project to those of the steps that need it, the last
+// one first.
+func dependentsOf(steps []Step) map[string][]string {
 	dependents := map[string][]string{}
-	for _, step := range slices.Backward(p.Steps) {
+	for _, step := range slices.Backward(steps) {
 		for _, name := range slices.Concat(step.Needs.All(), step.Outside) {
 			dependents[name] = append(dependents[name], step.Project.Name)
 		}
 	}
 	return dependents
-}
-
-// Step finds a step by the name of its project.
-func (p Plan) Step(name string) (Step, bool) {
-	for _, step := range p.Steps {
-		if step.Project.Name == name {
-			return step, true
-		}
-	}
-	return Step{}, false
 }
 
 // Names lists the projects in plan order.
@@ -154,13 +145,13 @@ func (p Plan) Names() []string {
 	return names
 }
 
-// positions maps the names of projects to their place in the list.
-func positions(steps []providers.Step) map[string]int {
-	position := make(map[string]int, len(steps))
+// indexOf maps the names of projects to the position of their steps.
+func indexOf(steps []Step) map[string]int {
+	index := make(map[string]int, len(steps))
 	for i, step := range steps {
-		position[step.Project.Name] = i
+		index[step.Project.Name] = i
 	}
-	return position
+	return index
 }
 
 // sorted is the names in plan order, each once.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"mara/operation"
-	"mara/projects"
 	"mara/runner/internal/typeset"
 )
 
@@ -139,13 +138,13 @@ func renderJSON(p Plan) (string, error) {
 	path := p.CriticalPath(p.Estimates)
 	document := Document{
 		Version: documentVersion, Provider: p.Provider, Title: p.Title, Operation: p.operation(), Steps: []DocumentStep{},
-		CriticalPath: DocumentPath{Projects: orEmpty(path.Projects), EstimateMS: path.Total.Milliseconds()},
+		CriticalPath: DocumentPath{Projects: append([]string{}, path.Projects...), EstimateMS: path.Total.Milliseconds()},
 	}
 	level := levelOf(p)
 	for _, s := range p.Steps {
 		document.Steps = append(document.Steps, DocumentStep{
-			Index: s.Index, Project: s.Project.Name, Title: s.Project.Title, Path: projectFolder(s.Project), Phase: s.Phase,
-			Reads: orEmpty(s.Reads), After: orEmpty(s.After), Hooks: s.hooks(),
+			Index: s.Index, Project: s.Project.Name, Title: s.Project.Title, Path: "projects/" + s.Project.Path, Phase: s.Phase,
+			Reads: append([]string{}, s.Reads...), After: append([]string{}, s.After...), Hooks: s.hooks(),
 			Level: level[s.Project.Name], EstimateMS: p.Estimates.Of(s.Project.Name).Milliseconds(),
 		})
 	}
@@ -154,15 +153,4 @@ func renderJSON(p Plan) (string, error) {
 	}
 	text, err := json.MarshalIndent(document, "", "  ")
 	return string(text) + "\n", err
-}
-
-// projectFolder is the folder of a project in the repository.
-func projectFolder(p projects.Project) string { return "projects/" + p.Path }
-
-// orEmpty makes no names an empty list instead of null.
-func orEmpty(names []string) []string {
-	if names == nil {
-		return []string{}
-	}
-	return names
 }

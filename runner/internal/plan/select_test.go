@@ -336,7 +336,7 @@ func expectAsStrict(t *testing.T, first, second Plan, random *rand.Rand) {
 	missing := func(p Plan) []string {
 		var excluded *ExcludedError
 		if errors.As(p.CheckExcluded(func(name string) bool { return deployed[name] }), &excluded) {
-			return excluded.Names()
+			return blockers(excluded)
 		}
 		return nil
 	}
@@ -356,7 +356,7 @@ func expectSameOrder(t *testing.T, whole, got Plan) {
 	before, after := closure(whole), closure(got)
 	last := -1
 	for i, step := range got.Steps {
-		was, _ := whole.Step(step.Project.Name)
+		was := stepOf(whole, step.Project.Name)
 		if step.Index != i || was.Index <= last {
 			t.Fatalf("%s is at %d, and was at %d behind %d", step.Project.Name, step.Index, was.Index, last)
 		}
@@ -442,7 +442,7 @@ func TestExcludedError(t *testing.T) {
 	if !errors.As(err, &typed) || !strings.Contains(typed.NextStep(), "+NAME") {
 		t.Fatalf("got %v", err)
 	}
-	if diff := cmp.Diff([]string{"vpc", "eks"}, typed.Names()); diff != "" {
+	if diff := cmp.Diff([]string{"vpc", "eks"}, blockers(typed)); diff != "" {
 		t.Error(diff)
 	}
 	typed.Destroy = true
@@ -472,7 +472,7 @@ func TestCheckExcludedProperty(t *testing.T) {
 			continue
 		}
 		refused++
-		for _, name := range excluded.Names() {
+		for _, name := range blockers(excluded) {
 			if keep[name] || deployed[name] != p.Destroy {
 				t.Fatalf("%s: selected %t, deployed %t", name, keep[name], deployed[name])
 			}
@@ -481,7 +481,7 @@ func TestCheckExcludedProperty(t *testing.T) {
 		if err := check(); err != nil {
 			t.Fatalf("after adding all that was named: %v", err)
 		}
-		if names := excluded.Names(); len(names) > 0 {
+		if names := blockers(excluded); len(names) > 0 {
 			keep[names[random.IntN(len(names))]] = false
 			if check() == nil {
 				t.Fatalf("one of %v was not needed", names)
@@ -501,4 +501,13 @@ func only(p Plan, keep map[string]bool) Plan {
 		}
 	}
 	return p.Limit(names, "left out")
+}
+
+// blockers are the projects that must not be left out.
+func blockers(e *ExcludedError) []string {
+	var names []string
+	for _, b := range e.Projects {
+		names = append(names, b.Project)
+	}
+	return names
 }

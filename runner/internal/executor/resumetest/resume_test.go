@@ -44,8 +44,8 @@ func (w *world) Operate(ctx context.Context, step plan.Step, _ func(event.Event)
 	defer w.mu.Unlock()
 	name := step.Project.Name
 	w.worked = append(w.worked, name)
-	before, _ := w.whole.Step(name)
-	for _, need := range before.Needs.All() {
+	before := slices.IndexFunc(w.whole.Steps, func(s plan.Step) bool { return s.Project.Name == name })
+	for _, need := range w.whole.Steps[before].Needs.All() {
 		if w.deployed[need] == w.whole.Destroy {
 			w.t.Errorf("%s before %s", name, need)
 		}
