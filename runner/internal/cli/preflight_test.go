@@ -75,3 +75,29 @@ func TestOperationsLookFirst(t *testing.T) {
 		})
 	}
 }
+
+// TestRefreshPreviewOnlyIsDrift: the lock and the checks are those of drift, which
+// changes nothing.
+func TestRefreshPreviewOnlyIsDrift(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, map[string]string{
+		"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n",
+	})
+	deployed(t, root)
+	i := newInstalled(t)
+	i.stacks(map[string]int{"kind-cluster": 3, "certmgr": 3})
+	d, _, stderr := installedDeps(t, root, i)
+	if err := os.Remove(filepath.Join(i.folder, "pulumi-resource-kubernetes")); err != nil {
+		t.Fatal(err)
+	}
+	seen := filepath.Join(i.folder, "lock")
+	scripttest.Write(t, filepath.Join(i.folder, "docker"), "/bin/cat "+root+"/.runner/locks/*.lock >>"+seen+"; echo no daemon >&2; exit 1")
+	code := Run(context.Background(), d, strings.Fields("refresh --preview-only"))
+	if want := "error: 2 problems are in the way of drift:\n"; code != exitConfig || !strings.HasPrefix(stderr.String(), want) {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	owner, err := os.ReadFile(seen)
+	if err != nil || !strings.Contains(string(owner), `"operation":"drift"`) {
+		t.Errorf("the lock's owner: %s, %v", owner, err)
+	}
+}
