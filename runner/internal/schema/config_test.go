@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -15,7 +16,10 @@ import (
 func TestStackFilesAreValid(t *testing.T) {
 	t.Parallel()
 	s := compile(t, schema.Config)
-	example := providers.StackExample()
+	example, err := os.ReadFile("../../../config/pulumi/Pulumi.stackname.yaml.example")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := validateYAML(t, s, string(example)); err != nil {
 		t.Error(err)
 	}
