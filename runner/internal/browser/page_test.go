@@ -47,7 +47,7 @@ func reportOf(t *testing.T, events []event.Event) string {
 	}
 	details.Outputs["aws-eks"] = []report.Output{{Name: "kubeconfig", Secret: true}, {Name: "cluster_name", Value: "main-4f2a"}}
 	var b bytes.Buffer
-	if err := report.WriteDetailed(&b, report.HTML, summary, details); err != nil {
+	if err := report.Write(&b, report.HTML, summary, details); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -64,10 +64,7 @@ func runShow(d Deps, o runsOptions) error {
 }
 
 func reportCommand(d Deps) *cli.Command {
-	formats := make([]string, 0, len(report.Formats()))
-	for _, format := range report.Formats() {
-		formats = append(formats, string(format))
-	}
+	formats := report.Formats()
 	return &cli.Command{
 		Name: "report", Usage: "write a report of a past run", ArgsUsage: "[RUN]",
 		Description: "Without RUN the last one. The page (html) is one file that needs no network.\n\n" +
@@ -104,7 +101,7 @@ func runReport(d Deps, o runsOptions, format report.Format) error {
 		return err
 	}
 	addOutputs(details, outputs)
-	return report.WriteDetailed(d.Stdout, format, summary, details)
+	return report.Write(d.Stdout, format, summary, details)
 }
 
 func schemaCommand(d Deps) *cli.Command {

@@ -151,7 +151,7 @@ func writeReport(path string, summary *event.Summary, details report.Details) er
 	if err != nil {
 		return err
 	}
-	return closing(file, report.WriteDetailed(file, format, summary, details))
+	return closing(file, report.Write(file, format, summary, details))
 }
 
 // closing closes a file that was written; its error counts.

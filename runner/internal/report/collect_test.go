@@ -104,7 +104,7 @@ func TestPageStaysSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := report.WriteDetailed(&b, report.HTML, s, d); err != nil {
+	if err := report.Write(&b, report.HTML, s, d); err != nil {
 		t.Fatal(err)
 	}
 	if n := b.Len(); n > 1<<20 {

@@ -12,7 +12,7 @@ import (
 // the project that ended last, to the last of those it needed, or, if it began
 // later than that, to the one that made room for it.
 func criticalPath(s *event.Summary) []string {
-	at := lastEnded(ran(s.Steps), time.Time{})
+	at := lastEnded(s.Steps, time.Time{})
 	var path []string
 	for at != nil && !slices.Contains(path, at.Name) {
 		path = append(path, at.Name)
@@ -30,7 +30,7 @@ func before(s *event.Summary, step *event.Step) *event.Step {
 			needs = append(needs, *need)
 		}
 	}
-	needed := lastEnded(ran(needs), time.Time{})
+	needed := lastEnded(needs, time.Time{})
 	slack := max(s.Duration()/100, time.Second)
 	from := s.Started
 	if needed != nil {
@@ -39,23 +39,19 @@ func before(s *event.Summary, step *event.Step) *event.Step {
 	if step.Started.Sub(from) <= slack {
 		return needed
 	}
-	if place := lastEnded(ran(s.Steps), step.Started); place != nil && place.Finished.After(from) {
+	if place := lastEnded(s.Steps, step.Started); place != nil && place.Finished.After(from) {
 		return place
 	}
 	return needed
 }
 
-// ran leaves out the steps that did nothing.
-func ran(steps []event.Step) []event.Step {
-	return slices.DeleteFunc(slices.Clone(steps), func(s event.Step) bool { return !s.Ran() || s.Finished.IsZero() })
-}
-
-// lastEnded returns the step that ended last, of those that ended by a time if
-// one is given.
+// lastEnded returns the step that ended last, of those that did something and
+// ended by a time if one is given.
 func lastEnded(steps []event.Step, by time.Time) *event.Step {
 	var last *event.Step
 	for i, s := range steps {
-		if !by.IsZero() && s.Finished.After(by) {
+		late := !by.IsZero() && s.Finished.After(by)
+		if !s.Ran() || s.Finished.IsZero() || late {
 			continue
 		}
 		if last == nil || s.Finished.After(last.Finished) {

@@ -13,7 +13,6 @@ import (
 // writeCSV writes one line for every project of the run, for spreadsheets and
 // databases.
 func writeCSV(w io.Writer, s *event.Summary) error {
-	out := csv.NewWriter(w)
 	rows := [][]string{{"run", "operation", "provider", "stack", "simulated", "project", "title", "result", "reason", "causes",
 		"create", "update", "replace", "delete", "same", "started", "finished", "duration_ms", "error"}}
 	for _, step := range s.Steps {
@@ -23,10 +22,7 @@ func writeCSV(w io.Writer, s *event.Summary) error {
 			fmt.Sprint(c.Create), fmt.Sprint(c.Update), fmt.Sprint(c.Replace), fmt.Sprint(c.Delete), fmt.Sprint(c.Same),
 			moment(step.Started), moment(step.Finished), fmt.Sprint(step.DurationMS), tame(step.Error)})
 	}
-	if err := out.WriteAll(rows); err != nil {
-		return err
-	}
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 // moment renders a time; nothing for one that is not known.

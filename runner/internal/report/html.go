@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -84,11 +85,7 @@ func newPage(s *event.Summary, d Details) pageData {
 	}
 	data.connect()
 	data.warn()
-	for _, row := range data.Rows {
-		if row.Result == event.Failed {
-			data.Failures = append(data.Failures, row)
-		}
-	}
+	data.Failures = slices.DeleteFunc(slices.Clone(data.Rows), func(row pageRow) bool { return row.Result != event.Failed })
 	data.follow(path)
 	if len(s.Steps) > 0 {
 		data.Picture = template.HTML(data.graph(path).SVG()) // which escapes what it is given
@@ -96,17 +93,22 @@ func newPage(s *event.Summary, d Details) pageData {
 	return data
 }
 
+// row is that of a project, nil for one that is not on the page.
+func (p *pageData) row(project string) *pageRow {
+	if _, position := p.Step(project); position > 0 {
+		return &p.Rows[position-1]
+	}
+	return nil
+}
+
 // connect fills in what each project needs and is needed by.
 func (p *pageData) connect() {
 	for i := range p.Rows {
 		for _, name := range p.Rows[i].Step.Needs.All() {
-			_, position := p.Step(name)
-			if position == 0 {
-				continue
+			if need := p.row(name); need != nil {
+				p.Rows[i].Needs = append(p.Rows[i].Needs, pageRow{Step: need.Step})
+				need.NeededBy = append(need.NeededBy, pageRow{Step: p.Rows[i].Step})
 			}
-			need := &p.Rows[position-1]
-			p.Rows[i].Needs = append(p.Rows[i].Needs, pageRow{Step: need.Step})
-			need.NeededBy = append(need.NeededBy, pageRow{Step: p.Rows[i].Step})
 		}
 	}
 }
@@ -121,8 +123,8 @@ func (p *pageData) warn() {
 		}
 	}
 	for _, a := range p.Warnings {
-		if _, position := p.Step(a.Project); position > 0 {
-			p.Rows[position-1].Alerts = append(p.Rows[position-1].Alerts, a.Message)
+		if row := p.row(a.Project); row != nil {
+			row.Alerts = append(row.Alerts, a.Message)
 		}
 	}
 }
@@ -131,10 +133,9 @@ func (p *pageData) warn() {
 func (p *pageData) follow(path []string) {
 	var total time.Duration
 	for _, name := range path {
-		_, position := p.Step(name)
-		row := p.Rows[position-1]
+		row := p.row(name)
 		total += row.Duration()
-		p.Path = append(p.Path, row)
+		p.Path = append(p.Path, *row)
 	}
 	p.PathTime = event.FormatDuration(total)
 }
@@ -185,16 +186,6 @@ func shares(s *event.Summary) []share {
 
 // sign is what Pulumi writes before a resource for an action.
 func sign(a event.Action) string {
-	switch a {
-	case event.Create, event.Import:
-		return "+"
-	case event.Update:
-		return "~"
-	case event.Replace:
-		return "±"
-	case event.Delete:
-		return "-"
-	default:
-		return " "
-	}
+	signs := map[event.Action]string{event.Create: "+", event.Import: "+", event.Update: "~", event.Replace: "±", event.Delete: "-"}
+	return cmp.Or(signs[a], " ")
 }

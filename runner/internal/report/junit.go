@@ -55,9 +55,7 @@ func writeJUnit(w io.Writer, s *event.Summary) error {
 		Properties: []junitProperty{{"run", s.Run}, {"result", string(s.Outcome())}, {"simulated", fmt.Sprint(s.Simulated)}},
 	}
 	for _, step := range s.Steps {
-		c := junitCaseOf(s, step)
-		suite.count(c)
-		suite.Cases = append(suite.Cases, c)
+		suite.add(s, step)
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -71,31 +69,23 @@ func writeJUnit(w io.Writer, s *event.Summary) error {
 	return err
 }
 
-func (j *junitSuite) count(c junitCase) {
-	switch {
-	case c.Failure != nil:
-		j.Failures++
-	case c.Error != nil:
-		j.Errors++
-	case c.Skipped != nil:
-		j.Skipped++
-	}
-}
-
-func junitCaseOf(s *event.Summary, step event.Step) junitCase {
+func (j *junitSuite) add(s *event.Summary, step event.Step) {
 	c := junitCase{
 		Name: step.Name, Class: strings.Join([]string{s.Provider, s.Stack, string(s.Operation)}, "."), Time: seconds(step.DurationMS),
 		Output: changes(step),
 	}
 	switch result(step) {
 	case event.Failed:
+		j.Failures++
 		c.Failure = &junitProblem{Message: step.Error, Text: failureText(step)}
 	case event.Skipped:
+		j.Skipped++
 		c.Skipped = &junitProblem{Message: step.Reason}
 	case event.Cancelled, event.Interrupted:
+		j.Errors++
 		c.Error = &junitProblem{Message: strings.TrimSuffix(fmt.Sprintf("%s: %s", result(step), step.Reason), ": ")}
 	}
-	return c
+	j.Cases = append(j.Cases, c)
 }
 
 // failureText joins the messages of a failed step.

@@ -20,8 +20,15 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 	for _, step := range failed(s) {
 		markdownFailure(&b, step)
 	}
-	markdownWarnings(&b, s)
-	markdownExcluded(&b, s)
+	var warnings, excluded []string
+	for _, a := range s.Warnings {
+		warnings = append(warnings, inline(strings.TrimPrefix(a.Project+": "+a.Message, ": ")))
+	}
+	for _, x := range s.Excluded {
+		excluded = append(excluded, inline(x.Name)+": "+inline(x.Reason))
+	}
+	markdownList(&b, "Warnings", warnings)
+	markdownList(&b, "Left out of the plan", excluded)
 	fmt.Fprintf(&b, "\n<sub>run %s, started %s</sub>\n", inline(s.Run), s.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -46,27 +53,10 @@ func markdownFailure(b *strings.Builder, step event.Step) {
 	}
 }
 
-func markdownWarnings(b *strings.Builder, s *event.Summary) {
-	if len(s.Warnings) == 0 {
-		return
-	}
-	b.WriteString("\n### Warnings\n\n")
-	for _, a := range s.Warnings {
-		text := a.Message
-		if a.Project != "" {
-			text = a.Project + ": " + text
-		}
-		fmt.Fprintf(b, "- %s\n", inline(text))
-	}
-}
-
-func markdownExcluded(b *strings.Builder, s *event.Summary) {
-	if len(s.Excluded) == 0 {
-		return
-	}
-	b.WriteString("\n### Left out of the plan\n\n")
-	for _, x := range s.Excluded {
-		fmt.Fprintf(b, "- %s: %s\n", inline(x.Name), inline(x.Reason))
+// markdownList writes a section with a list, if there is something in it.
+func markdownList(b *strings.Builder, heading string, lines []string) {
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n### %s\n\n- %s\n", heading, strings.Join(lines, "\n- "))
 	}
 }
 

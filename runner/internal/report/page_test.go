@@ -26,7 +26,7 @@ func detailed(t *testing.T) string {
 	s.Excluded = []event.Exclusion{{Name: "extra", Title: "Extra", Reason: "--skip <extra>"}}
 	s.Apply(event.Event{Type: event.RunWarning, Project: "secrets", Message: "reads the stack of aws-ecr"})
 	var b bytes.Buffer
-	if err := report.WriteDetailed(&b, report.HTML, s, d); err != nil {
+	if err := report.Write(&b, report.HTML, s, d); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -29,8 +29,10 @@ const (
 	HTML     Format = "html"
 )
 
-// Formats returns every form.
-func Formats() []Format { return []Format{HTML, Markdown, JSON, JUnit, CSV} }
+// Formats lists the names of the forms.
+func Formats() []string {
+	return []string{string(HTML), string(Markdown), string(JSON), string(JUnit), string(CSV)}
+}
 
 // ErrFormat is the error for a form that does not exist.
 var ErrFormat = errors.New("unknown report format")
@@ -53,12 +55,9 @@ func FormatOf(path string) (Format, error) {
 	}
 }
 
-// Write writes the summary in a form.
-func Write(w io.Writer, f Format, s *event.Summary) error { return WriteDetailed(w, f, s, Details{}) }
-
-// WriteDetailed writes the summary in a form, with details where the form has a
+// Write writes the summary in a form, with details where the form has a
 // place for them.
-func WriteDetailed(w io.Writer, f Format, s *event.Summary, d Details) error {
+func Write(w io.Writer, f Format, s *event.Summary, d Details) error {
 	switch f {
 	case CSV:
 		return writeCSV(w, s)
@@ -71,16 +70,8 @@ func WriteDetailed(w io.Writer, f Format, s *event.Summary, d Details) error {
 	case HTML:
 		return writeHTML(w, s, d)
 	default:
-		return fmt.Errorf("%w %q: choose one of %s", ErrFormat, f, joined(Formats()))
+		return fmt.Errorf("%w %q: choose one of %s", ErrFormat, f, strings.Join(Formats(), ", "))
 	}
-}
-
-func joined(formats []Format) string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = string(f)
-	}
-	return strings.Join(names, ", ")
 }
 
 // writeJSON writes the summary itself.

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func write(t *testing.T, f report.Format, s *event.Summary) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Write(&b, f, s); err != nil {
+	if err := report.Write(&b, f, s, report.Details{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -39,10 +39,10 @@ func TestGolden(t *testing.T) {
 	}
 	for name, events := range runs {
 		for _, f := range report.Formats() {
-			path := filepath.Join("testdata", name+"."+extensions[f])
+			path := filepath.Join("testdata", name+"."+extensions[report.Format(f)])
 			t.Run(path, func(t *testing.T) {
 				t.Parallel()
-				got := write(t, f, eventtest.Summary(events))
+				got := write(t, report.Format(f), eventtest.Summary(events))
 				if *update {
 					if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 						t.Fatal(err)
@@ -189,7 +189,7 @@ func TestEveryFormatOfStrangeSummaries(t *testing.T) {
 		"killed":      eventtest.Summary(eventtest.Success()[:6]),
 	} {
 		for _, f := range report.Formats() {
-			if got := write(t, f, s); got == "" {
+			if got := write(t, report.Format(f), s); got == "" {
 				t.Errorf("%s: empty %s", name, f)
 			}
 		}
@@ -198,7 +198,7 @@ func TestEveryFormatOfStrangeSummaries(t *testing.T) {
 
 func TestUnknownFormat(t *testing.T) {
 	t.Parallel()
-	err := report.Write(io.Discard, "pdf", &event.Summary{})
+	err := report.Write(io.Discard, "pdf", &event.Summary{}, report.Details{})
 	if !errors.Is(err, report.ErrFormat) || err.Error() != `unknown report format "pdf": choose one of html, md, json, junit, csv` {
 		t.Errorf("got %v", err)
 	}
@@ -212,7 +212,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full
 func TestWriteErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	for _, f := range report.Formats() {
-		if err := report.Write(brokenWriter{}, f, eventtest.Summary(eventtest.Success())); err == nil {
+		if err := report.Write(brokenWriter{}, report.Format(f), eventtest.Summary(eventtest.Success()), report.Details{}); err == nil {
 			t.Errorf("%s: the error is lost", f)
 		}
 	}

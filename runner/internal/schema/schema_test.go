@@ -127,7 +127,7 @@ func TestSummariesAreValid(t *testing.T) {
 	s := compile(t, "summary")
 	for name, events := range runs() {
 		var b bytes.Buffer
-		if err := report.Write(&b, report.JSON, eventtest.Summary(events)); err != nil {
+		if err := report.Write(&b, report.JSON, eventtest.Summary(events), report.Details{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := validate(s, b.Bytes()); err != nil {
