@@ -16,12 +16,22 @@ type Container struct {
 	ID       string
 	Name     string
 	Image    string // as it was asked for
-	Running  bool
+	State    State
 	Labels   map[string]string
 	Mounts   []string // where, in the container
 	Networks []string
 	Ports    []Port
 }
+
+// State is what a container does.
+type State string
+
+// The states of a container. A paused one still holds its ports.
+const (
+	Running State = "running"
+	Paused  State = "paused"
+	Stopped State = "stopped"
+)
 
 // Port is a port of this machine that leads into a container.
 type Port struct {
@@ -34,7 +44,7 @@ type Port struct {
 type described struct {
 	ID     string `json:"Id"`
 	Name   string
-	State  struct{ Running bool }
+	State  struct{ Running, Paused bool }
 	Config struct {
 		Image  string
 		Labels map[string]string
@@ -48,7 +58,7 @@ type described struct {
 
 func (d described) container() Container {
 	c := Container{
-		ID: d.ID, Name: strings.TrimPrefix(d.Name, "/"), Image: d.Config.Image, Running: d.State.Running,
+		ID: d.ID, Name: strings.TrimPrefix(d.Name, "/"), Image: d.Config.Image, State: d.state(),
 		Labels: d.Config.Labels, Networks: slices.Sorted(maps.Keys(d.NetworkSettings.Networks)),
 	}
 	for _, mount := range d.Mounts {
@@ -61,6 +71,16 @@ func (d described) container() Container {
 		}
 	}
 	return c
+}
+
+func (d described) state() State {
+	switch {
+	case d.State.Paused: // docker calls it running, too, and podman does not
+		return Paused
+	case d.State.Running:
+		return Running
+	}
+	return Stopped
 }
 
 // List finds the containers with a label, NAME or NAME=VALUE, stopped ones too;
@@ -172,9 +192,18 @@ func (p Port) publish() string {
 	return p.Address + ":" + host + ":" + p.Container
 }
 
-// Start starts containers that have stopped.
-func (r *Runtime) Start(ctx context.Context, names ...string) error {
-	return r.silent(ctx, append([]string{"start"}, names...)...)
+// Resume starts the containers that are stopped, and unpauses those that are paused.
+func (r *Runtime) Resume(ctx context.Context, all ...Container) error {
+	verbs := map[State]string{Stopped: "start", Paused: "unpause"}
+	for _, c := range all {
+		if c.State == Running {
+			continue
+		}
+		if err := r.silent(ctx, verbs[c.State], c.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Remove stops and removes containers, with the volumes that have no name.

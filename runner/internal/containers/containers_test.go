@@ -93,7 +93,7 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []containers.Container{{
-		ID: "1", Name: "a", Image: "i", Running: true, Labels: map[string]string{"l": "v"}, Mounts: []string{"/kind/owner/x/y"},
+		ID: "1", Name: "a", Image: "i", State: containers.Running, Labels: map[string]string{"l": "v"}, Mounts: []string{"/kind/owner/x/y"},
 		Networks: []string{"kind"}, Ports: []containers.Port{{Address: "127.0.0.1", Host: 8080, Container: "80/tcp"}},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -118,6 +118,26 @@ func TestCreate(t *testing.T) {
 	})
 	if err != nil || id != "id" {
 		t.Errorf("id %q, %v", id, err)
+	}
+}
+
+// TestResume starts what is stopped and unpauses what is paused, which docker
+// and podman describe in different ways.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	r := containers.New("docker", scripted(t,
+		answer{args: "ps --all --format {{.Names}}", stdout: "a b c d"},
+		answer{args: "container inspect a b c d", stdout: `[
+			{"Name": "a", "State": {"Running": false, "Paused": false}}, {"Name": "b", "State": {"Running": true, "Paused": false}},
+			{"Name": "c", "State": {"Running": true, "Paused": true}}, {"Name": "d", "State": {"Running": false, "Paused": true}}]`},
+		answer{args: "start a"}, answer{args: "unpause c"}, answer{args: "unpause d"},
+	))
+	all, err := r.List(t.Context(), "")
+	if err == nil {
+		err = r.Resume(t.Context(), all...)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 

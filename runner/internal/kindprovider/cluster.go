@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/runner/internal/containers"
+	"mara/runner/internal/kindnodes"
 )
 
 // Cluster is the resource kind:index:Cluster.
@@ -29,107 +30,103 @@ func (*Cluster) Diff(_ context.Context, req infer.DiffRequest[ClusterArgs, Clust
 	return diff(req.State.ClusterArgs, req.Inputs), nil
 }
 
-// Create makes the cluster. One that an interrupted run of this stack has left
-// is taken over when it is complete and cleared away when it is not; one that
-// this stack has not made is an error.
+// Create makes the cluster. It takes over a complete one that an interrupted run
+// of this stack has left, and clears away an incomplete one. A cluster that this
+// stack has not made is an error.
 func (c *Cluster) Create(ctx context.Context, req infer.CreateRequest[ClusterArgs]) (infer.CreateResponse[ClusterState], error) {
 	response := infer.CreateResponse[ClusterState]{ID: req.Inputs.Name, Output: ClusterState{ClusterArgs: req.Inputs}}
 	if req.DryRun {
 		return response, nil
 	}
-	work, err := c.open(ctx, req.Inputs)
+	w, err := c.open(ctx, req.Inputs)
 	if err != nil {
 		return response, err
 	}
-	response.Output, err = work.make(ctx)
+	response.Output, err = w.make(ctx)
 	return response, err
 }
 
-// Read looks at what there is: a cluster that is gone, or that another has made
-// anew under the name, is no longer this resource.
+// Read looks at the cluster. One that is gone, or that someone else has made
+// anew under the same name, is no longer this resource.
 func (c *Cluster) Read(ctx context.Context, req infer.ReadRequest[ClusterArgs, ClusterState]) (infer.ReadResponse[ClusterArgs, ClusterState], error) {
 	gone := infer.ReadResponse[ClusterArgs, ClusterState]{}
 	if req.State.Name == "" { // an import
 		req.Inputs.Name, req.State.Name = req.ID, req.ID
 	}
-	work, err := c.open(ctx, req.State.ClusterArgs)
+	w, err := c.open(ctx, req.State.ClusterArgs)
 	if err != nil {
 		return gone, err
 	}
-	nodes, err := work.nodes(ctx)
+	nodes, err := w.nodes(ctx)
 	if err != nil {
 		return gone, err
 	}
 	if !nodes.hasControlPlane() || req.State.UID != "" && nodes.mark.uid != req.State.UID {
 		return gone, nil
 	}
-	if req.State.UID == "" && nodes.mark.owner != work.owner {
-		return gone, work.foreign(nodes)
+	if req.State.UID == "" && nodes.mark.owner != w.owner {
+		return gone, w.foreign(nodes)
 	}
-	return work.read(ctx, req, nodes)
+	return w.read(ctx, req, nodes)
 }
 
-// Update brings a cluster up to what can be changed in it. One that a failed
-// run has left half made is made anew.
+// Update changes what can be changed in a cluster, starts nodes that have
+// stopped, and makes anew a cluster that a failed run has not finished.
 func (c *Cluster) Update(ctx context.Context, req infer.UpdateRequest[ClusterArgs, ClusterState]) (infer.UpdateResponse[ClusterState], error) {
 	state := req.State
-	state.ClusterArgs = req.Inputs
 	if req.DryRun {
+		state.ClusterArgs, state.Problems = req.Inputs, nil
 		return infer.UpdateResponse[ClusterState]{Output: state}, nil
 	}
-	work, err := c.open(ctx, req.Inputs)
-	if err != nil {
-		return infer.UpdateResponse[ClusterState]{Output: req.State}, err
+	w, err := c.open(ctx, req.Inputs)
+	if err == nil {
+		state, err = w.update(ctx, req.State)
 	}
-	state, err = work.update(ctx, req.State)
 	return infer.UpdateResponse[ClusterState]{Output: state}, err
 }
 
-// Delete removes the cluster, however much of it there is.
+// Delete removes the cluster, or what there is of it.
 func (c *Cluster) Delete(ctx context.Context, req infer.DeleteRequest[ClusterState]) (infer.DeleteResponse, error) {
-	work, err := c.open(ctx, req.State.ClusterArgs)
+	w, err := c.open(ctx, req.State.ClusterArgs)
 	if err != nil {
 		return infer.DeleteResponse{}, err
 	}
-	return infer.DeleteResponse{}, work.delete(ctx, req.State)
+	return infer.DeleteResponse{}, w.delete(ctx, req.State)
 }
 
 // clusterWork is work on one cluster.
 type clusterWork struct {
-	Backend
-	args  ClusterArgs
-	owner string
+	work
+	args ClusterArgs
 }
 
 func (c *Cluster) open(ctx context.Context, args ClusterArgs) (clusterWork, error) {
-	owner, err := c.machine.ownerID()
-	if err != nil {
-		return clusterWork{}, err
-	}
-	backend, err := c.machine.backend(ctx)
-	return clusterWork{backend, args, owner}, err
+	work, err := c.machine.work(ctx)
+	return clusterWork{work, args}, err
 }
 
 // make makes the cluster, or takes over what this stack has left of it.
 func (w clusterWork) make(ctx context.Context) (ClusterState, error) {
 	nodes, err := w.nodes(ctx)
+	if err == nil && len(nodes.Nodes) > 0 && nodes.mark.owner != w.owner {
+		err = w.foreign(nodes)
+	}
 	if err != nil {
 		return ClusterState{}, err
 	}
-	if len(nodes.all) == 0 {
-		return w.create(ctx)
+	return w.resume(ctx, nodes, nil)
+}
+
+// update does what can be done to a cluster that is there.
+func (w clusterWork) update(ctx context.Context, before ClusterState) (ClusterState, error) {
+	nodes, err := w.nodes(ctx)
+	if err == nil && nodes.another(before.UID) {
+		err = w.foreign(nodes)
 	}
-	if nodes.mark.owner != w.owner {
-		return ClusterState{}, w.foreign(nodes)
+	if err != nil {
+		return before, err
 	}
-	if w.complete(ctx, nodes) {
-		return w.finish(ctx, nodes, nil)
-	}
-	p.GetLogger(ctx).Warningf("clearing away what an interrupted run has left of the cluster %s", w.args.Name)
-	if err := w.Containers.Remove(ctx, nodes.names()...); err != nil {
-		return ClusterState{}, err
-	}
-	return w.create(ctx)
+	return w.resume(ctx, nodes, &before)
 }
 
 func (w clusterWork) foreign(nodes nodes) error {
@@ -141,8 +138,66 @@ func (w clusterWork) foreign(nodes nodes) error {
 		"or give this stack another name", w.args.Name, made, w.args.Name)
 }
 
-// create makes the cluster where there is none. What a failure leaves is
-// removed; if not even that works, the state keeps it for the next run.
+// resume starts from the nodes that are there, if any. It removes them only when
+// they say themselves that their cluster was never complete. That they cannot be
+// asked is an error, and so is a cluster that is not the one that is wanted: it
+// may hold data. before is nil when the state does not know the cluster.
+func (w clusterWork) resume(ctx context.Context, nodes nodes, before *ClusterState) (ClusterState, error) {
+	if !nodes.hasControlPlane() {
+		return w.recreate(ctx, nodes)
+	}
+	var kept ClusterState
+	if before != nil {
+		kept = *before
+	}
+	if err := w.Containers.Resume(ctx, nodes.Nodes...); err != nil {
+		return kept, fmt.Errorf("starting stopped nodes: %w", explain(err))
+	}
+	signature, found, err := w.signed(ctx, nodes)
+	if err != nil {
+		return kept, fmt.Errorf("asking whether the cluster %s is complete: %w", w.args.Name, explain(err))
+	}
+	if !found {
+		return w.recreate(ctx, nodes)
+	}
+	if err := w.checkFits(nodes, signature, before == nil); err != nil {
+		return kept, err
+	}
+	if err := nodes.AwaitReady(ctx, w.Containers, w.patience()); err != nil {
+		return kept, fmt.Errorf("the cluster %s is not ready: %w", w.args.Name, explain(err))
+	}
+	return w.finish(ctx, nodes, before)
+}
+
+// checkFits holds that a complete cluster is the one that is wanted. The engine
+// has compared the settings of a cluster that it knows.
+func (w clusterWork) checkFits(nodes nodes, signature string, unknown bool) error {
+	next := fmt.Sprintf("to have it made anew, with nothing in it, delete it (kind delete cluster --name %s)", w.args.Name)
+	missing := slices.DeleteFunc(w.args.nodeNames(), func(name string) bool { return slices.Contains(nodes.kubernetes(), name) })
+	if len(missing) > 0 {
+		return fmt.Errorf("the cluster %s lacks the nodes %s: %s, or refresh its project", w.args.Name, strings.Join(missing, ", "), next)
+	}
+	if different := w.args.differences(signature); unknown && len(different) > 0 {
+		return fmt.Errorf("an earlier run of this stack has made the cluster %s with other settings (%s): use those again; %s",
+			w.args.Name, strings.Join(different, ", "), next)
+	}
+	return nil
+}
+
+// recreate removes what there is of a cluster that was never complete, and
+// makes it anew.
+func (w clusterWork) recreate(ctx context.Context, nodes nodes) (ClusterState, error) {
+	if len(nodes.Nodes) > 0 {
+		p.GetLogger(ctx).Warningf("clearing away what an interrupted run has left of the cluster %s", w.args.Name)
+	}
+	if err := w.Containers.Remove(ctx, nodes.Names()...); err != nil {
+		return w.args.partial(nodes.mark), incomplete(err)
+	}
+	return w.create(ctx)
+}
+
+// create makes the cluster where there is none. It removes what a failure
+// leaves; if not even that works, the state keeps it for the next run.
 func (w clusterWork) create(ctx context.Context) (ClusterState, error) {
 	if err := w.checkPorts(ctx); err != nil {
 		return ClusterState{}, err
@@ -152,7 +207,7 @@ func (w clusterWork) create(ctx context.Context) (ClusterState, error) {
 	}
 	m := mark{w.owner, w.NewUID()}
 	p.GetLogger(ctx).InfoStatusf("creating the nodes %s", strings.Join(w.args.nodeNames(), ", "))
-	err := w.Clusters.Create(ctx, w.args.config(m), time.Duration(*w.args.WaitSeconds)*time.Second)
+	err := w.Clusters.Create(ctx, w.args.config(m), w.patience())
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -160,17 +215,22 @@ func (w clusterWork) create(ctx context.Context) (ClusterState, error) {
 		return w.abandon(ctx, m, err)
 	}
 	nodes, err := w.nodes(ctx)
-	if err != nil {
-		return w.args.partial(m), incomplete(err)
+	if err == nil {
+		err = w.sign(ctx, nodes)
 	}
-	if err := w.sign(ctx, nodes); err != nil {
+	if err != nil {
 		return w.args.partial(m), incomplete(err)
 	}
 	return w.finish(ctx, nodes, nil)
 }
 
-// abandon removes what a failed creation has left. It works on when the
-// operation is cancelled: that is when it is needed most.
+// patience is how long nodes may take to be ready.
+func (w clusterWork) patience() time.Duration {
+	return time.Duration(*w.args.WaitSeconds) * time.Second
+}
+
+// abandon removes what a failed creation has left. It goes on when the operation
+// is cancelled: that is when it is needed most.
 func (w clusterWork) abandon(ctx context.Context, m mark, cause error) (ClusterState, error) {
 	if ctx.Err() != nil {
 		cause = errors.New("cancelled while the cluster was being created; what there was of it is removed")
@@ -179,7 +239,7 @@ func (w clusterWork) abandon(ctx context.Context, m mark, cause error) (ClusterS
 	defer cancel()
 	nodes, err := w.nodes(ctx)
 	if err == nil && !nodes.another(m.uid) {
-		err = w.Containers.Remove(ctx, nodes.names()...)
+		err = w.Containers.Remove(ctx, nodes.Names()...)
 	}
 	if err == nil {
 		err = w.removeNetwork(ctx)
@@ -188,32 +248,6 @@ func (w clusterWork) abandon(ctx context.Context, m mark, cause error) (ClusterS
 		return w.args.partial(m), incomplete(cause, fmt.Errorf("removing what there was of it: %w", err))
 	}
 	return ClusterState{}, explain(cause)
-}
-
-// update does what can be done to a cluster that is there.
-func (w clusterWork) update(ctx context.Context, before ClusterState) (ClusterState, error) {
-	nodes, err := w.nodes(ctx)
-	if err != nil {
-		return before, err
-	}
-	if nodes.another(before.UID) {
-		return before, w.foreign(nodes)
-	}
-	if stopped := nodes.stopped(); len(stopped) > 0 {
-		if err := w.Containers.Start(ctx, stopped...); err != nil {
-			return before, fmt.Errorf("starting stopped nodes: %w", explain(err))
-		}
-		if nodes, err = w.nodes(ctx); err != nil {
-			return before, err
-		}
-	}
-	if !w.complete(ctx, nodes) {
-		if err := w.Containers.Remove(ctx, nodes.names()...); err != nil {
-			return before, err
-		}
-		return w.create(ctx)
-	}
-	return w.finish(ctx, nodes, &before)
 }
 
 // delete removes the cluster, and the network when nothing is left in it.
@@ -226,34 +260,35 @@ func (w clusterWork) delete(ctx context.Context, state ClusterState) error {
 		p.GetLogger(ctx).Warningf("leaving the cluster %s alone: it is another one than this stack has made", state.Name)
 		return nil
 	}
-	if err := w.Containers.Remove(ctx, nodes.names()...); err != nil {
+	if err := w.Containers.Remove(ctx, nodes.Names()...); err != nil {
 		return err
 	}
 	return w.removeNetwork(ctx)
 }
 
-// read tells the state of a cluster that is there.
+// read describes a cluster that is there.
 func (w clusterWork) read(
 	ctx context.Context, req infer.ReadRequest[ClusterArgs, ClusterState], nodes nodes,
 ) (infer.ReadResponse[ClusterArgs, ClusterState], error) {
 	state := req.State
-	controlPlanes, workers := len(nodes.of(controlPlane)), len(nodes.of(worker))
-	state.ControlPlanes, state.Workers = &controlPlanes, &workers
-	state.NodeNames, state.Network, state.UID = nodes.workload(), nodes.network(), nodes.mark.uid
+	controlPlanes := nodes.Of(kindnodes.ControlPlane)
+	state.ControlPlanes, state.Workers = new(len(controlPlanes)), new(len(nodes.Of(kindnodes.Worker)))
+	state.NodeNames, state.Network, state.UID = nodes.kubernetes(), nodes.network(), nodes.mark.uid
 	if state.NodeImage == "" {
-		state.NodeImage = nodes.of(controlPlane)[0].Image
+		state.NodeImage = controlPlanes[0].Image
 	}
-	var err error
-	if stopped := nodes.stopped(); len(stopped) > 0 {
-		err = incomplete(fmt.Errorf("stopped nodes: %s", strings.Join(stopped, ", ")))
-	} else if kubeconfig, endpoint, failed := w.kubeconfig(ctx); failed == nil {
-		state.Kubeconfig, state.Endpoint = kubeconfig, endpoint
-	} else {
-		err = incomplete(failed)
+	problems := nodes.halted()
+	if len(problems) == 0 {
+		if kubeconfig, endpoint, err := w.kubeconfig(ctx); err == nil {
+			state.Kubeconfig, state.Endpoint = kubeconfig, endpoint
+		} else {
+			problems = append(problems, err)
+		}
 	}
+	state.Problems = texts(problems)
 	inputs := req.Inputs
 	inputs.ControlPlanes, inputs.Workers, inputs.NodeImage = state.ControlPlanes, state.Workers, state.NodeImage
-	return infer.ReadResponse[ClusterArgs, ClusterState]{ID: req.ID, Inputs: inputs, State: state}, err
+	return infer.ReadResponse[ClusterArgs, ClusterState]{ID: req.ID, Inputs: inputs, State: state}, incomplete(problems...)
 }
 
 // kubeconfig asks kind for the kubeconfig and finds the API server in it.
@@ -270,8 +305,8 @@ func (w clusterWork) kubeconfig(ctx context.Context) (kubeconfig, endpoint strin
 	return kubeconfig, content.Clusters[0].Cluster.Server, nil
 }
 
-// ensureImage pulls an image that is not on this machine. kind would, too, but
-// could not be stopped.
+// ensureImage pulls an image that is not on this machine. kind would do that,
+// too, but could not be interrupted.
 func (b Backend) ensureImage(ctx context.Context, image, what string) error {
 	found, err := b.Containers.HasImage(ctx, image)
 	if err != nil || found {
@@ -284,8 +319,8 @@ func (b Backend) ensureImage(ctx context.Context, image, what string) error {
 	return nil
 }
 
-// checkPorts finds containers that hold a port the cluster wants. Other
-// programs show only when the port is taken.
+// checkPorts finds containers that hold a port the cluster wants. What other
+// programs hold shows only when the node is started.
 func (w clusterWork) checkPorts(ctx context.Context) error {
 	var wanted []containers.Port
 	for _, p := range w.args.portMappings() {
@@ -305,7 +340,7 @@ func (b Backend) portsFree(ctx context.Context, wanted []containers.Port, keys s
 	var problems []error
 	for _, c := range all {
 		for _, held := range c.Ports {
-			if c.Running && slices.ContainsFunc(wanted, held.Clashes) {
+			if c.State != containers.Stopped && slices.ContainsFunc(wanted, held.Clashes) {
 				problems = append(problems, fmt.Errorf("port %d of this machine is held by the container %s: stop that, or choose another port (%s)",
 					held.Host, c.Name, keys))
 			}

@@ -11,58 +11,41 @@ import (
 
 // ClusterMount is a folder of this machine that every node sees.
 type ClusterMount struct {
-	HostPath      string `pulumi:"hostPath"`
-	ContainerPath string `pulumi:"containerPath"`
-	ReadOnly      *bool  `pulumi:"readOnly,optional"`
+	HostPath      string `pulumi:"hostPath" doc:"The folder on this machine."`
+	ContainerPath string `pulumi:"containerPath" doc:"Where the nodes see it."`
+	ReadOnly      *bool  `pulumi:"readOnly,optional" doc:"Keeps the nodes from writing to it; false when nil."`
 }
 
 // Annotate implements infer.Annotated.
 func (m *ClusterMount) Annotate(a infer.Annotator) {
 	a.Describe(&m, "A folder of this machine that every node sees.")
-	a.Describe(&m.HostPath, "The folder on this machine.")
-	a.Describe(&m.ContainerPath, "Where the nodes see it.")
-	a.Describe(&m.ReadOnly, "Keeps the nodes from writing to it; false when nil.")
+	describe(a, m)
 }
 
 // ClusterArgs are the inputs of a cluster. Names, types, what is optional, what
 // replaces and the descriptions are those of the SDK; a test holds them equal.
 type ClusterArgs struct {
-	Name             string            `pulumi:"name" provider:"replaceOnChanges"`
-	NodeImage        string            `pulumi:"nodeImage" provider:"replaceOnChanges"`
-	ControlPlanes    *int              `pulumi:"controlPlanes,optional" provider:"replaceOnChanges"`
-	Workers          *int              `pulumi:"workers,optional" provider:"replaceOnChanges"`
-	ListenAddress    *string           `pulumi:"listenAddress,optional" provider:"replaceOnChanges"`
-	HTTPPort         *int              `pulumi:"httpPort,optional" provider:"replaceOnChanges"`
-	HTTPSPort        *int              `pulumi:"httpsPort,optional" provider:"replaceOnChanges"`
-	APIServerAddress *string           `pulumi:"apiServerAddress,optional" provider:"replaceOnChanges"`
-	APIServerPort    *int              `pulumi:"apiServerPort,optional" provider:"replaceOnChanges"`
-	PodSubnet        *string           `pulumi:"podSubnet,optional" provider:"replaceOnChanges"`
-	ServiceSubnet    *string           `pulumi:"serviceSubnet,optional" provider:"replaceOnChanges"`
-	Mounts           []ClusterMount    `pulumi:"mounts,optional" provider:"replaceOnChanges"`
-	RegistryMirrors  map[string]string `pulumi:"registryMirrors,optional"`
-	Preload          []string          `pulumi:"preload,optional"`
-	Labels           map[string]string `pulumi:"labels,optional" provider:"replaceOnChanges"`
-	WaitSeconds      *int              `pulumi:"waitSeconds,optional"`
+	Name             string            `pulumi:"name" provider:"replaceOnChanges" doc:"The name of the cluster; its context in a kubeconfig is \"kind-\" and this name."`
+	NodeImage        string            `pulumi:"nodeImage" provider:"replaceOnChanges" doc:"The node image, with its digest."`
+	ControlPlanes    *int              `pulumi:"controlPlanes,optional" provider:"replaceOnChanges" doc:"How many control-plane nodes; 1 when nil."`
+	Workers          *int              `pulumi:"workers,optional" provider:"replaceOnChanges" doc:"How many worker nodes; 0 when nil: the only control-plane node then takes the workload."`
+	ListenAddress    *string           `pulumi:"listenAddress,optional" provider:"replaceOnChanges" doc:"The address of this machine that HTTPPort and HTTPSPort listen on; 127.0.0.1 when nil."`
+	HTTPPort         *int              `pulumi:"httpPort,optional" provider:"replaceOnChanges" doc:"The port of this machine that leads to port 80 of the first node that takes workload; none when nil."`
+	HTTPSPort        *int              `pulumi:"httpsPort,optional" provider:"replaceOnChanges" doc:"The port of this machine that leads to port 443 of the first node that takes workload; none when nil."`
+	APIServerAddress *string           `pulumi:"apiServerAddress,optional" provider:"replaceOnChanges" doc:"The address of this machine that the API server listens on; 127.0.0.1 when nil."`
+	APIServerPort    *int              `pulumi:"apiServerPort,optional" provider:"replaceOnChanges" doc:"The port of this machine that the API server listens on; a free one when nil."`
+	PodSubnet        *string           `pulumi:"podSubnet,optional" provider:"replaceOnChanges" doc:"The range of pod addresses; kind's own default when nil."`
+	ServiceSubnet    *string           `pulumi:"serviceSubnet,optional" provider:"replaceOnChanges" doc:"The range of service addresses; kind's own default when nil."`
+	Mounts           []ClusterMount    `pulumi:"mounts,optional" provider:"replaceOnChanges" doc:"Folders of this machine to mount into every node."`
+	RegistryMirrors  map[string]string `pulumi:"registryMirrors,optional" doc:"Registry host to the URL that the nodes pull its images from instead."`
+	Preload          []string          `pulumi:"preload,optional" doc:"Images of this machine to load into every node."`
+	Labels           map[string]string `pulumi:"labels,optional" provider:"replaceOnChanges" doc:"Labels of every node."`
+	WaitSeconds      *int              `pulumi:"waitSeconds,optional" doc:"How many seconds to wait for the nodes to be ready; 300 when nil."`
 }
 
 // Annotate implements infer.Annotated.
 func (c *ClusterArgs) Annotate(a infer.Annotator) {
-	a.Describe(&c.Name, `The name of the cluster; its context in a kubeconfig is "kind-" and this name.`)
-	a.Describe(&c.NodeImage, "The node image, with its digest.")
-	a.Describe(&c.ControlPlanes, "How many control-plane nodes; 1 when nil.")
-	a.Describe(&c.Workers, "How many worker nodes; 0 when nil: the only control-plane node then takes the workload.")
-	a.Describe(&c.ListenAddress, "The address of this machine that HTTPPort and HTTPSPort listen on; 127.0.0.1 when nil.")
-	a.Describe(&c.HTTPPort, "The port of this machine that leads to port 80 of the first node that takes workload; none when nil.")
-	a.Describe(&c.HTTPSPort, "The port of this machine that leads to port 443 of the first node that takes workload; none when nil.")
-	a.Describe(&c.APIServerAddress, "The address of this machine that the API server listens on; 127.0.0.1 when nil.")
-	a.Describe(&c.APIServerPort, "The port of this machine that the API server listens on; a free one when nil.")
-	a.Describe(&c.PodSubnet, "The range of pod addresses; kind's own default when nil.")
-	a.Describe(&c.ServiceSubnet, "The range of service addresses; kind's own default when nil.")
-	a.Describe(&c.Mounts, "Folders of this machine to mount into every node.")
-	a.Describe(&c.RegistryMirrors, "Registry host to the URL that the nodes pull its images from instead.")
-	a.Describe(&c.Preload, "Images of this machine to load into every node.")
-	a.Describe(&c.Labels, "Labels of every node.")
-	a.Describe(&c.WaitSeconds, "How many seconds to wait for the nodes to be ready; 300 when nil.")
+	describe(a, c)
 	a.SetDefault(&c.ControlPlanes, 1)
 	a.SetDefault(&c.Workers, 0)
 	a.SetDefault(&c.ListenAddress, loopback)
@@ -72,27 +55,22 @@ func (c *ClusterArgs) Annotate(a infer.Annotator) {
 
 const loopback = "127.0.0.1"
 
-// ClusterState is all that is known of a cluster.
+// ClusterState is what Pulumi keeps of a cluster.
 type ClusterState struct {
 	ClusterArgs
 
-	Kubeconfig string   `pulumi:"kubeconfig" provider:"secret"`
-	Endpoint   string   `pulumi:"endpoint"`
-	NodeNames  []string `pulumi:"nodeNames"`
-	Network    string   `pulumi:"network"`
-	UID        string   `pulumi:"uid"`
+	Kubeconfig string   `pulumi:"kubeconfig" provider:"secret" doc:"Kubeconfig reaches the API server from this machine, with an administrator's client certificate: secret."`
+	Endpoint   string   `pulumi:"endpoint" doc:"Endpoint is the URL of the API server."`
+	NodeNames  []string `pulumi:"nodeNames" doc:"NodeNames are the names of the node containers, control planes first."`
+	Network    string   `pulumi:"network" doc:"Network is the container network that the nodes are joined to."`
+	UID        string   `pulumi:"uid" doc:"UID tells this cluster from one that is created later under the same name."`
+	Problems   []string `pulumi:"problems,optional" doc:"Problems are what a refresh has found wrong; the next update mends it."`
 }
 
 // Annotate implements infer.Annotated.
-func (s *ClusterState) Annotate(a infer.Annotator) {
-	a.Describe(&s.Kubeconfig, "Kubeconfig reaches the API server from this machine, with an administrator's client certificate: secret.")
-	a.Describe(&s.Endpoint, "Endpoint is the URL of the API server.")
-	a.Describe(&s.NodeNames, "NodeNames are the names of the node containers, control planes first.")
-	a.Describe(&s.Network, "Network is the container network that the nodes are joined to.")
-	a.Describe(&s.UID, "UID tells this cluster from one that is created later under the same name.")
-}
+func (s *ClusterState) Annotate(a infer.Annotator) { describe(a, s) }
 
-// partial is the state of a cluster of which there is not much more than a mark.
+// partial is the state of a cluster of which not much more than the mark is known.
 func (c ClusterArgs) partial(m mark) ClusterState {
 	return ClusterState{ClusterArgs: c, UID: m.uid, NodeNames: []string{}}
 }
@@ -100,8 +78,8 @@ func (c ClusterArgs) partial(m mark) ClusterState {
 // clusterName is what kind takes for a name.
 var clusterName = regexp.MustCompile(`^[a-z0-9.-]+$`)
 
-// Check implements infer.CustomCheck: what kind would refuse only after work
-// has begun is refused before.
+// Check implements infer.CustomCheck. It refuses what kind would refuse only
+// after the work has begun.
 func (*Cluster) Check(ctx context.Context, req infer.CheckRequest) (infer.CheckResponse[ClusterArgs], error) {
 	args, failures, err := infer.DefaultCheck[ClusterArgs](ctx, req.NewInputs)
 	if err != nil || len(failures) > 0 {
@@ -127,7 +105,7 @@ func (*Cluster) Check(ctx context.Context, req infer.CheckRequest) (infer.CheckR
 	return infer.CheckResponse[ClusterArgs]{Inputs: args, Failures: failures}, nil
 }
 
-// known tells that an input is given and is not to come from a resource that
+// known tells that an input is given, and does not come from a resource that
 // does not exist yet.
 func known(req infer.CheckRequest, property string) bool {
 	value, ok := req.NewInputs.GetOk(property)

@@ -1,9 +1,6 @@
 package kindprovider
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -105,15 +102,6 @@ func (c ClusterArgs) nodeNames() []string {
 		}
 	}
 	return names
-}
-
-// fingerprint tells whether a cluster that is there is the one that is wanted,
-// as far as that cannot be changed.
-func (c ClusterArgs) fingerprint() string {
-	c.RegistryMirrors, c.Preload, c.WaitSeconds = nil, nil, nil
-	content, _ := json.Marshal(c) // plain values only
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
 }
 
 func port(p *int) int32 {

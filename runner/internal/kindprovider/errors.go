@@ -3,6 +3,7 @@ package kindprovider
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi-go-provider/infer"
 
@@ -10,40 +11,53 @@ import (
 )
 
 // incomplete says that something exists, but not as it should: the state keeps
-// it, and the next run repairs it.
+// it, and the next run repairs it. Without causes it is nil.
 func incomplete(causes ...error) error {
-	var reasons []string
+	if len(causes) == 0 {
+		return nil
+	}
 	for i, cause := range causes {
 		causes[i] = explain(cause)
-		reasons = append(reasons, causes[i].Error())
 	}
-	return &incompleteError{cause: errors.Join(causes...), reasons: reasons}
+	return &incompleteError{causes}
 }
 
-// incompleteError tells the cause where infer's own error says only that there
-// is one.
-type incompleteError struct {
-	cause   error
-	reasons []string
-}
+// incompleteError tells the causes, where infer's own error says only that there
+// are some.
+type incompleteError struct{ causes []error }
 
-func (e *incompleteError) Error() string { return e.cause.Error() }
+func (e *incompleteError) Error() string { return errors.Join(e.causes...).Error() }
 
 // Unwrap lets infer find what it looks for.
 func (e *incompleteError) Unwrap() []error {
-	return []error{e.cause, infer.ResourceInitFailedError{Reasons: e.reasons}}
+	return append(slices.Clone(e.causes), infer.ResourceInitFailedError{Reasons: texts(e.causes)})
+}
+
+// texts are what errors say, and what to do about them.
+func texts(errs []error) []string {
+	var all []string
+	for _, err := range errs {
+		all = append(all, explain(err).Error())
+	}
+	return all
 }
 
 // explain adds what to do to errors that runtimes report in their own words.
 func explain(err error) error {
+	var before explainedError
 	switch {
-	case err == nil:
-		return nil
+	case err == nil || errors.As(err, &before):
+		return err
 	case containers.Unreachable(err):
-		return fmt.Errorf("the container runtime does not answer: start its daemon (%w)", err)
+		return explainedError{fmt.Errorf("the container runtime does not answer: start its daemon (%w)", err)}
 	case containers.PortTaken(err) != "":
-		return fmt.Errorf("port %s of this machine is taken: stop what holds it, or choose another port "+
-			"(kind:http_port, kind:https_port, kind:api_server_port, kind:registry_port) (%w)", containers.PortTaken(err), err)
+		return explainedError{fmt.Errorf("port %s of this machine is taken: stop what holds it, or choose another port "+
+			"(kind:http_port, kind:https_port, kind:api_server_port, kind:registry_port) (%w)", containers.PortTaken(err), err)}
 	}
 	return err
 }
+
+// explainedError is not to be explained again.
+type explainedError struct{ error }
+
+func (e explainedError) Unwrap() error { return e.error }

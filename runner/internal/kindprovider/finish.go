@@ -2,6 +2,7 @@ package kindprovider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -12,40 +13,34 @@ import (
 	p "github.com/pulumi/pulumi-go-provider"
 )
 
-// finish does what can be done again and again to a cluster that is complete:
-// mirrors, images, and what there is to know of it. before is nil for a cluster
-// that is new.
+// finish sets the mirrors of a complete cluster, loads images, and returns what
+// there is to know of it. It can be repeated. before is nil for a new cluster.
 func (w clusterWork) finish(ctx context.Context, n nodes, before *ClusterState) (ClusterState, error) {
-	state := ClusterState{
-		ClusterArgs: w.args, NodeNames: n.workload(), Network: n.network(), UID: n.mark.uid,
-	}
-	if before != nil { // until they are read again
-		state.Kubeconfig, state.Endpoint = before.Kubeconfig, before.Endpoint
-	}
-	if kubeconfig, endpoint, err := w.kubeconfig(ctx); err == nil {
-		state.Kubeconfig, state.Endpoint = kubeconfig, endpoint
-	} else {
-		return state, incomplete(err)
-	}
+	state := ClusterState{ClusterArgs: w.args, NodeNames: n.kubernetes(), Network: n.network(), UID: n.mark.uid}
 	var old ClusterArgs
-	if before != nil {
-		old = before.ClusterArgs
+	if before != nil { // the kubeconfig stays until it is read again
+		old, state.Kubeconfig, state.Endpoint = before.ClusterArgs, before.Kubeconfig, before.Endpoint
 	}
-	if err := w.mirror(ctx, n, old.RegistryMirrors); err != nil {
-		return state, incomplete(err)
+	kubeconfig, endpoint, err := w.kubeconfig(ctx)
+	if err == nil {
+		state.Kubeconfig, state.Endpoint = kubeconfig, endpoint
+		err = w.mirror(ctx, n, old.RegistryMirrors)
 	}
-	if err := w.preload(ctx); err != nil {
+	if err == nil {
+		err = w.preload(ctx)
+	}
+	if err != nil {
 		return state, incomplete(err)
 	}
 	return state, nil
 }
 
-// hostsFolder is where containerd looks for what a registry is to be pulled from.
+// hostsFolder is where containerd looks for the mirrors of registries.
 const hostsFolder = "/etc/containerd/certs.d"
 
 // mirror tells the nodes' containerd where to pull from.
 func (w clusterWork) mirror(ctx context.Context, n nodes, old map[string]string) error {
-	for _, node := range n.workload() {
+	for _, node := range n.kubernetes() {
 		for _, host := range slices.Sorted(maps.Keys(w.args.RegistryMirrors)) {
 			content := hostsFile(w.args.RegistryMirrors[host])
 			if err := w.write(ctx, node, path.Join(hostsFolder, host, "hosts.toml"), content); err != nil {
@@ -95,11 +90,7 @@ func (w clusterWork) load(ctx context.Context, image, archive string) error {
 	if err != nil {
 		return err
 	}
-	err = w.Containers.Save(ctx, image, file)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err := errors.Join(w.Containers.Save(ctx, image, file), file.Close()); err != nil {
 		return err
 	}
 	return w.Clusters.Load(ctx, w.args.Name, archive)

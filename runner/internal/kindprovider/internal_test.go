@@ -11,21 +11,19 @@ import (
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 )
 
-func ref[T any](v T) *T { return &v }
-
 func clusterArgs() ClusterArgs {
 	return ClusterArgs{
-		Name: "c", NodeImage: "i", ControlPlanes: ref(1), Workers: ref(0), ListenAddress: ref(loopback),
-		APIServerAddress: ref(loopback), WaitSeconds: ref(300), HTTPPort: ref(8080),
+		Name: "c", NodeImage: "i", ControlPlanes: new(1), Workers: new(0), ListenAddress: new(loopback),
+		APIServerAddress: new(loopback), WaitSeconds: new(300), HTTPPort: new(8080),
 	}
 }
 
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	args := clusterArgs()
-	args.ControlPlanes, args.Workers, args.APIServerPort = ref(2), ref(2), ref(6443)
-	args.PodSubnet, args.Labels = ref("10.1.0.0/16"), map[string]string{"l": "v"}
-	args.Mounts = []ClusterMount{{HostPath: "/srv", ContainerPath: "/data", ReadOnly: ref(true)}}
+	args.ControlPlanes, args.Workers, args.APIServerPort = new(2), new(2), new(6443)
+	args.PodSubnet, args.Labels = new("10.1.0.0/16"), map[string]string{"l": "v"}
+	args.Mounts = []ClusterMount{{HostPath: "/srv", ContainerPath: "/data", ReadOnly: new(true)}}
 	got := args.config(mark{"owner", "uid"})
 	node := func(role v1alpha4.NodeRole) v1alpha4.Node {
 		return v1alpha4.Node{Role: role, Image: "i", Labels: args.Labels, ExtraMounts: []v1alpha4.Mount{
@@ -68,13 +66,34 @@ func TestMark(t *testing.T) {
 	}
 }
 
-func TestFingerprint(t *testing.T) {
+// TestDifferences compares with what an earlier version has signed.
+func TestDifferences(t *testing.T) {
 	t.Parallel()
-	plain, changeable, other := clusterArgs(), clusterArgs(), clusterArgs()
-	changeable.Preload, changeable.RegistryMirrors, changeable.WaitSeconds = []string{"i"}, map[string]string{"a": "b"}, ref(1)
-	other.HTTPPort = ref(80)
-	if plain.fingerprint() != changeable.fingerprint() || plain.fingerprint() == other.fingerprint() {
-		t.Error("it must tell what cannot be changed, and nothing else")
+	signed := clusterArgs().signature()
+	tests := []struct {
+		name, signature string
+		change          func(*ClusterArgs)
+		want            []string
+	}{
+		{"nothing", signed, func(*ClusterArgs) {}, nil},
+		{"what can be changed", signed, func(c *ClusterArgs) {
+			c.Preload, c.RegistryMirrors, c.WaitSeconds = []string{"i"}, map[string]string{"a": "b"}, new(1)
+		}, nil},
+		{"an empty list for none", signed, func(c *ClusterArgs) { c.Mounts, c.Labels = []ClusterMount{}, map[string]string{} }, nil},
+		{"what cannot be changed", signed, func(c *ClusterArgs) { c.HTTPPort, c.Labels = nil, map[string]string{"a": "b"} }, []string{"httpPort", "labels"}},
+		{"a setting that is new", `{"name":"c"}`, func(*ClusterArgs) {}, nil},
+		{"a setting that is gone", `{"name":"c","colour":"red"}`, func(*ClusterArgs) {}, nil},
+		{"a checksum", "d2a84f4b8b650937ec8f73cd8be2c74a", func(*ClusterArgs) {}, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			args := clusterArgs()
+			test.change(&args)
+			if diff := cmp.Diff(test.want, args.differences(test.signature)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 
@@ -91,7 +110,7 @@ func TestDiff(t *testing.T) {
 		{"in place", func(c *ClusterArgs) { c.Preload = []string{"i"} }, map[string]p.DiffKind{"preload": p.Update}},
 		{"by replacement", func(c *ClusterArgs) { c.HTTPPort = nil }, map[string]p.DiffKind{"httpPort": p.UpdateReplace}},
 		{
-			"inside of a list", func(c *ClusterArgs) { c.Mounts = []ClusterMount{{HostPath: "/a"}}; c.WaitSeconds = ref(1) },
+			"inside of a list", func(c *ClusterArgs) { c.Mounts = []ClusterMount{{HostPath: "/a"}}; c.WaitSeconds = new(1) },
 			map[string]p.DiffKind{"mounts": p.UpdateReplace, "waitSeconds": p.Update},
 		},
 	}

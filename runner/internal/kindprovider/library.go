@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/kind/pkg/log"
 
 	"mara/runner/internal/containers"
+	"mara/runner/internal/kindnodes"
 )
 
 // Library makes clusters with kind's own code.
@@ -39,7 +40,7 @@ func (l Library) provider(ctx context.Context) *cluster.Provider {
 	return cluster.NewProvider(options...)
 }
 
-// Create implements Clusters. The user's kubeconfig is left alone: what kind
+// Create implements Clusters. It leaves the user's kubeconfig alone: what kind
 // would write there goes to a file that is thrown away.
 func (l Library) Create(ctx context.Context, config *v1alpha4.Cluster, wait time.Duration) error {
 	folder, err := os.MkdirTemp("", "kind-*")
@@ -56,18 +57,16 @@ func (l Library) Create(ctx context.Context, config *v1alpha4.Cluster, wait time
 	}, func(ctx context.Context) { l.removeNodes(ctx, config.Name) })
 }
 
-// removeNodes pulls the ground from under a creation that cannot be stopped
-// otherwise. That there is nothing yet is fine: it is called again.
+// removeNodes makes a creation fail that cannot be stopped otherwise. There may
+// be no nodes yet: it is called again.
 func (l Library) removeNodes(ctx context.Context, name string) {
-	found, err := l.runtime.List(ctx, clusterLabel+"="+name)
-	if err != nil {
-		return
+	if found, err := kindnodes.Find(ctx, l.runtime, name); err == nil {
+		_ = l.runtime.Remove(ctx, found.Names()...)
 	}
-	_ = l.runtime.Remove(ctx, nodes{all: found}.names()...)
 }
 
-// interruptible runs work that knows no context. When ctx ends, disturb is
-// called until the work has given up.
+// interruptible runs work that takes no context. When ctx ends, it calls disturb
+// until the work has given up.
 func interruptible(ctx context.Context, work func() error, disturb func(ctx context.Context)) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
@@ -116,8 +115,8 @@ func (l Library) Load(ctx context.Context, name, archive string) error {
 	return nil
 }
 
-// plainError tells a command's own words where kind's error has only the
-// command line, which is long.
+// plainError puts a command's own words in the place of kind's error, which has
+// only the long command line.
 func plainError(err error) error {
 	var failed *exec.RunError
 	if !errors.As(err, &failed) || len(failed.Command) == 0 {

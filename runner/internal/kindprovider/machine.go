@@ -12,34 +12,34 @@ import (
 	"mara/runner/internal/containers"
 )
 
-// Backend is what the resources are made with.
+// Backend is what makes the resources.
 type Backend struct {
 	Containers *containers.Runtime
 	Clusters   Clusters
-	// Answers tells whether a web server answers at a URL.
+	// Answers tells whether a registry answers at a URL.
 	Answers func(ctx context.Context, url string) bool
 	// Patience is how long a started registry may take to answer.
 	Patience time.Duration
-	// NewUID makes up the mark of a cluster.
+	// NewUID makes up the uid of a cluster.
 	NewUID func() string
 }
 
-// Clusters is what is needed of kind.
+// Clusters is the part of kind that the resources need.
 type Clusters interface {
-	// Create makes a cluster. When ctx ends it stops as soon as it can; what it
-	// has made by then may remain.
+	// Create makes a cluster. When ctx ends it stops as soon as it can, and may
+	// leave what it has made by then.
 	Create(ctx context.Context, config *v1alpha4.Cluster, wait time.Duration) error
-	// Kubeconfig reaches a cluster from this machine.
+	// Kubeconfig returns a kubeconfig that reaches a cluster from this machine.
 	Kubeconfig(ctx context.Context, cluster string) (string, error)
 	// Load loads an archive of images into all nodes of a cluster.
 	Load(ctx context.Context, cluster, archive string) error
 }
 
-// Open finds the container runtime of that name, with "" the first there is,
-// and what works with it.
+// Open finds the container runtime of that name, or the first there is when the
+// name is empty.
 type Open func(runtime string) (Backend, error)
 
-// machine is this machine as the resources share it.
+// machine is this machine, which all resources share.
 type machine struct {
 	open Open
 
@@ -54,31 +54,29 @@ func (m *machine) setOwner(id string) {
 	m.owner = id
 }
 
-// ownerID is what marks things as this stack's.
-func (m *machine) ownerID() (string, error) {
+// work is what the work on a resource needs.
+type work struct {
+	Backend
+	owner string // marks what belongs to this stack
+}
+
+// work opens the container runtime at the first call.
+func (m *machine) work(ctx context.Context) (work, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.owner == "" {
-		return "", errors.New("this version of Pulumi does not tell providers whom they work for: use 3.250.0 or newer")
+		return work{}, errors.New("this version of Pulumi does not tell providers whom they work for: use 3.250.0 or newer")
 	}
-	return m.owner, nil
-}
-
-// backend opens the container runtime at the first call.
-func (m *machine) backend(ctx context.Context) (Backend, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.ready != nil {
-		return *m.ready, nil
+	if m.ready == nil {
+		runtime := ""
+		if config := infer.GetConfig[*Config](ctx); config != nil && config.Runtime != nil {
+			runtime = *config.Runtime
+		}
+		backend, err := m.open(runtime)
+		if err != nil {
+			return work{}, err
+		}
+		m.ready = &backend
 	}
-	runtime := ""
-	if config := infer.GetConfig[*Config](ctx); config != nil && config.Runtime != nil {
-		runtime = *config.Runtime
-	}
-	backend, err := m.open(runtime)
-	if err != nil {
-		return Backend{}, err
-	}
-	m.ready = &backend
-	return backend, nil
+	return work{*m.ready, m.owner}, nil
 }

@@ -1,97 +1,60 @@
 package kindprovider
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"mara/runner/internal/containers"
+	"mara/runner/internal/kindnodes"
 )
 
-// What kind writes on its node containers.
-const (
-	clusterLabel = "io.x-k8s.kind.cluster"
-	roleLabel    = "io.x-k8s.kind.role"
-	controlPlane = "control-plane"
-	worker       = "worker"
-)
-
-// nodes are the containers of a cluster, with that of the load balancer which
-// kind puts in front of several control planes.
+// nodes are the containers of a cluster, with the mark they bear.
 type nodes struct {
-	all  []containers.Container
+	kindnodes.Nodes
 	mark mark
 }
 
 func (b Backend) nodesOf(ctx context.Context, cluster string) (nodes, error) {
-	all, err := b.Containers.List(ctx, clusterLabel+"="+cluster)
-	if err != nil {
-		return nodes{}, explain(err)
-	}
-	found := nodes{all: all}
+	all, err := kindnodes.Find(ctx, b.Containers, cluster)
+	found := nodes{Nodes: all}
 	for _, c := range all {
 		if m, ok := readMark(c.Mounts); ok {
 			found.mark = m
 		}
 	}
-	return found, nil
+	return found, explain(err)
 }
 
 func (w clusterWork) nodes(ctx context.Context) (nodes, error) { return w.nodesOf(ctx, w.args.Name) }
 
-func (n nodes) names() []string {
-	names := make([]string, len(n.all))
-	for i, c := range n.all {
-		names[i] = c.Name
-	}
-	return names
-}
+func (n nodes) hasControlPlane() bool { return len(n.Of(kindnodes.ControlPlane)) > 0 }
 
-// of are the nodes of a role, in kind's order: NAME, NAME2, ..., NAME10.
-func (n nodes) of(role string) []containers.Container {
-	var found []containers.Container
-	for _, c := range n.all {
-		if c.Labels[roleLabel] == role {
-			found = append(found, c)
+// kubernetes are the names of the nodes that Kubernetes knows.
+func (n nodes) kubernetes() []string { return n.Kubernetes().Names() }
+
+// another tells that the nodes belong to another cluster than the one with the
+// uid. A load balancer alone, which bears no mark, is nobody's cluster.
+func (n nodes) another(uid string) bool { return len(n.Kubernetes()) > 0 && n.mark.uid != uid }
+
+// halted describes the nodes that do not run.
+func (n nodes) halted() []error {
+	var problems []error
+	for _, state := range []containers.State{containers.Stopped, containers.Paused} {
+		if names := n.In(state).Names(); len(names) > 0 {
+			problems = append(problems, fmt.Errorf("%s nodes: %s", state, strings.Join(names, ", ")))
 		}
 	}
-	slices.SortFunc(found, func(a, b containers.Container) int {
-		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
-	})
-	return found
-}
-
-func (n nodes) hasControlPlane() bool { return len(n.of(controlPlane)) > 0 }
-
-// workload are the names of the Kubernetes nodes, control planes first.
-func (n nodes) workload() []string {
-	var names []string
-	for _, c := range append(n.of(controlPlane), n.of(worker)...) {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
-// another tells that these are nodes of another cluster than that with the uid.
-// A load balancer alone, which bears no mark, is nobody's cluster.
-func (n nodes) another(uid string) bool { return len(n.workload()) > 0 && n.mark.uid != uid }
-
-func (n nodes) stopped() []string {
-	var names []string
-	for _, c := range n.all {
-		if !c.Running {
-			names = append(names, c.Name)
-		}
-	}
-	return names
+	return problems
 }
 
 func (n nodes) network() string {
-	for _, c := range n.of(controlPlane) {
+	for _, c := range n.Of(kindnodes.ControlPlane) {
 		if len(c.Networks) > 0 {
 			return c.Networks[0]
 		}
@@ -99,42 +62,88 @@ func (n nodes) network() string {
 	return ""
 }
 
-// signature is a file on the first control plane that tells that the cluster is
-// complete, and which one it is.
-const signature = "/kind/mara-complete"
+// signatureFile is on every control plane of a cluster that was created to the
+// end. It holds the settings of the cluster that cannot be changed.
+const signatureFile = "/kind/mara-complete"
 
 // sign marks a cluster as complete.
 func (w clusterWork) sign(ctx context.Context, n nodes) error {
 	if !n.hasControlPlane() {
 		return errors.New("kind has made a cluster without a control plane")
 	}
-	return w.write(ctx, n.of(controlPlane)[0].Name, signature, w.args.fingerprint())
+	for _, node := range n.Of(kindnodes.ControlPlane) {
+		if err := w.write(ctx, node.Name, signatureFile, w.args.signature()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// complete tells that a cluster was made to the end, as it is wanted, and that
-// all of it runs.
-func (w clusterWork) complete(ctx context.Context, n nodes) bool {
-	if !slices.Equal(n.workload(), w.args.nodeNames()) || len(n.stopped()) > 0 {
-		return false
+// signed reads what sign has written. Only a control plane that says itself
+// that it has no signature counts as unsigned; any other error is returned.
+func (w clusterWork) signed(ctx context.Context, n nodes) (signature string, found bool, err error) {
+	for _, node := range n.Of(kindnodes.ControlPlane) {
+		signature, found, err = w.readFile(ctx, node.Name, signatureFile)
+		if err != nil || found {
+			return signature, found, err
+		}
 	}
-	found, err := w.Containers.Exec(ctx, n.of(controlPlane)[0].Name, nil, "cat", signature)
-	return err == nil && found == w.args.fingerprint()
+	return "", false, nil
+}
+
+// signature is what cannot be changed in a cluster.
+func (c ClusterArgs) signature() string {
+	content, _ := json.Marshal(fixed(c)) // plain values only
+	return string(content)
+}
+
+// differences names the settings in which a cluster with that signature differs
+// from the one that is wanted. Settings that only one version of this provider
+// knows are no difference.
+func (c ClusterArgs) differences(signature string) []string {
+	var before map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(signature), &before); err != nil {
+		return nil // early versions signed with a checksum
+	}
+	wanted := fixed(c)
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if value, known := wanted[name]; known && string(value) != string(before[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // write writes a file in a container, and the folders above it.
 func (b Backend) write(ctx context.Context, container, file, content string) error {
-	if _, err := b.Containers.Exec(ctx, container, nil, "mkdir", "-p", path.Dir(file)); err != nil {
-		return fmt.Errorf("writing %s on %s: %w", file, container, err)
+	_, err := b.Containers.Exec(ctx, container, nil, "mkdir", "-p", path.Dir(file))
+	if err == nil {
+		_, err = b.Containers.Exec(ctx, container, strings.NewReader(content), "cp", "/dev/stdin", file)
 	}
-	if _, err := b.Containers.Exec(ctx, container, strings.NewReader(content), "cp", "/dev/stdin", file); err != nil {
+	if err != nil {
 		return fmt.Errorf("writing %s on %s: %w", file, container, err)
 	}
 	return nil
 }
 
+// readFile reads a file in a container. Runtimes and programs share their exit
+// codes, so only cat's own words count for a file that does not exist.
+func (b Backend) readFile(ctx context.Context, container, file string) (content string, found bool, err error) {
+	content, err = b.Containers.Exec(ctx, container, nil, "cat", file)
+	var exit *containers.ExitError
+	if errors.As(err, &exit) && strings.Contains(strings.ToLower(exit.Stderr), "cat: "+file+": no such file or directory") {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("reading %s on %s: %w", file, container, err)
+	}
+	return content, true, nil
+}
+
 // removeNetwork removes kind's network when no container is left in it: kind
-// makes it with the first cluster, and leaves it behind. One that the user has
-// made in advance does not look like that, and stays.
+// makes it with the first cluster and leaves it behind. A network of that name
+// that the user has made does not look like kind's, and stays.
 func (w clusterWork) removeNetwork(ctx context.Context) error {
 	const name, masquerade = "kind", "com.docker.network.bridge.enable_ip_masquerade"
 	network, ok, err := w.Containers.FindNetwork(ctx, name)
@@ -142,13 +151,8 @@ func (w clusterWork) removeNetwork(ctx context.Context) error {
 		return explain(err)
 	}
 	all, err := w.Containers.List(ctx, "")
-	if err != nil {
+	if err != nil || slices.ContainsFunc(all, func(c containers.Container) bool { return slices.Contains(c.Networks, name) }) {
 		return explain(err)
-	}
-	for _, c := range all {
-		if slices.Contains(c.Networks, name) {
-			return nil
-		}
 	}
 	return explain(w.Containers.RemoveNetwork(ctx, name))
 }

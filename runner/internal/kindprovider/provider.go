@@ -32,13 +32,11 @@ const (
 
 // Config is the configuration of the provider.
 type Config struct {
-	Runtime *string `pulumi:"runtime,optional"`
+	Runtime *string `pulumi:"runtime,optional" doc:"The container runtime: docker, podman or nerdctl. The one found first when nil."`
 }
 
 // Annotate implements infer.Annotated.
-func (c *Config) Annotate(a infer.Annotator) {
-	a.Describe(&c.Runtime, "The container runtime: docker, podman or nerdctl. The one found first when nil.")
-}
+func (c *Config) Annotate(a infer.Annotator) { describe(a, c) }
 
 // Check implements infer.CustomCheck.
 func (c *Config) Check(ctx context.Context, req infer.CheckRequest) (infer.CheckResponse[*Config], error) {

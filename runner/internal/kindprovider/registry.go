@@ -14,6 +14,7 @@ import (
 	"github.com/pulumi/pulumi-go-provider/infer"
 
 	"mara/runner/internal/containers"
+	"mara/runner/internal/reach"
 )
 
 // Registry is the resource kind:index:Registry.
@@ -32,8 +33,8 @@ func (*Registry) Diff(_ context.Context, req infer.DiffRequest[RegistryArgs, Reg
 	return diff(req.State.RegistryArgs, req.Inputs), nil
 }
 
-// Create starts the registry and wires the cluster to it. One that this stack
-// has left is taken over; one that it has not made is an error.
+// Create starts the registry and connects the cluster to it. It takes over one
+// that this stack has left; one that this stack has not made is an error.
 func (r *Registry) Create(ctx context.Context, req infer.CreateRequest[RegistryArgs]) (infer.CreateResponse[RegistryState], error) {
 	response := infer.CreateResponse[RegistryState]{ID: req.Inputs.Name, Output: req.Inputs.state("")}
 	if req.DryRun {
@@ -61,12 +62,13 @@ func (r *Registry) Read(ctx context.Context, req infer.ReadRequest[RegistryArgs,
 	if err != nil || container == nil {
 		return gone, err
 	}
+	problems := work.check(ctx, *container)
 	state := req.State
-	state.ContainerID = container.ID
-	return infer.ReadResponse[RegistryArgs, RegistryState]{ID: req.ID, Inputs: req.Inputs, State: state}, work.check(ctx, *container)
+	state.ContainerID, state.Problems = container.ID, texts(problems)
+	return infer.ReadResponse[RegistryArgs, RegistryState]{ID: req.ID, Inputs: req.Inputs, State: state}, incomplete(problems...)
 }
 
-// Update heals the registry and wires what has changed.
+// Update repairs the registry and connects what has changed.
 func (r *Registry) Update(ctx context.Context, req infer.UpdateRequest[RegistryArgs, RegistryState]) (infer.UpdateResponse[RegistryState], error) {
 	if req.DryRun {
 		return infer.UpdateResponse[RegistryState]{Output: req.Inputs.state(req.State.ContainerID)}, nil
@@ -79,7 +81,7 @@ func (r *Registry) Update(ctx context.Context, req infer.UpdateRequest[RegistryA
 	return infer.UpdateResponse[RegistryState]{Output: state}, err
 }
 
-// Delete removes the registry with all images in it, and the wires.
+// Delete removes the registry with all images in it, and disconnects the cluster.
 func (r *Registry) Delete(ctx context.Context, req infer.DeleteRequest[RegistryState]) (infer.DeleteResponse, error) {
 	work, err := r.open(ctx, req.State.RegistryArgs)
 	if err != nil {
@@ -90,24 +92,19 @@ func (r *Registry) Delete(ctx context.Context, req infer.DeleteRequest[RegistryS
 
 // registryWork is work on one registry.
 type registryWork struct {
-	Backend
-	args  RegistryArgs
-	owner string
+	work
+	args RegistryArgs
 }
 
 func (r *Registry) open(ctx context.Context, args RegistryArgs) (registryWork, error) {
-	owner, err := r.machine.ownerID()
-	if err != nil {
-		return registryWork{}, err
-	}
-	backend, err := r.machine.backend(ctx)
-	return registryWork{backend, args, owner}, err
+	work, err := r.machine.work(ctx)
+	return registryWork{work, args}, err
 }
 
 // ownerLabel says which stack has made a registry's container.
 const ownerLabel = "mara.dev/owner"
 
-// find is this stack's container, nil when there is none.
+// find returns this stack's container, or nil when there is none.
 func (w registryWork) find(ctx context.Context) (*containers.Container, error) {
 	c, ok, err := w.Containers.Find(ctx, w.args.Name)
 	if err != nil || !ok || c.Labels[ownerLabel] != w.owner {
@@ -116,7 +113,7 @@ func (w registryWork) find(ctx context.Context) (*containers.Container, error) {
 	return &c, nil
 }
 
-// make brings about what is wanted, from nothing or from what is there.
+// make starts the registry, or repairs the one that is there.
 func (w registryWork) make(ctx context.Context) (RegistryState, error) {
 	found, ok, err := w.Containers.Find(ctx, w.args.Name)
 	if err != nil {
@@ -135,18 +132,17 @@ func (w registryWork) make(ctx context.Context) (RegistryState, error) {
 	if err != nil {
 		return RegistryState{}, err
 	}
-	state := w.args.state(id)
-	if err := w.await(ctx); err != nil {
-		return state, incomplete(err)
+	if err = w.await(ctx); err == nil {
+		err = w.wire(ctx)
 	}
-	if err := w.wire(ctx); err != nil {
-		return state, incomplete(err)
+	if err != nil {
+		err = incomplete(err)
 	}
-	return state, nil
+	return w.args.state(id), err
 }
 
-// create starts the container; one that does not fit goes first. Its images are
-// in a volume of their own, which outlives it.
+// create starts the container, after it has removed one that does not fit. The
+// images are in a volume of their own, which outlives the container.
 func (w registryWork) create(ctx context.Context, replace bool) (string, error) {
 	if replace {
 		if err := w.Containers.Remove(ctx, w.args.Name); err != nil {
@@ -183,64 +179,57 @@ func (w registryWork) spec() containers.Spec {
 	}
 }
 
-// fits tells that a container of this stack is the one that is wanted, as far
-// as that cannot be changed.
+// fits tells that a container is the one that is wanted, in what cannot be
+// changed.
 func (w registryWork) fits(c containers.Container) bool {
 	// podman completes the names of images.
 	image := c.Image == w.args.Image || strings.HasSuffix(c.Image, "/"+w.args.Image)
 	return image && slices.Equal(c.Ports, w.spec().Publish)
 }
 
-// heal brings a container that is there back to work.
+// heal connects and starts a container that is there.
 func (w registryWork) heal(ctx context.Context, c containers.Container) error {
 	if !slices.Contains(c.Networks, w.args.Network) {
 		if err := w.Containers.Connect(ctx, w.args.Network, c.Name); err != nil {
 			return fmt.Errorf("joining %s to the network %s: %w", c.Name, w.args.Network, explain(err))
 		}
 	}
-	if c.Running {
-		return nil
-	}
-	return explain(w.Containers.Start(ctx, c.Name))
+	return explain(w.Containers.Resume(ctx, c))
 }
 
 // await waits until the registry answers.
 func (w registryWork) await(ctx context.Context) error {
-	limit, cancel := context.WithTimeout(ctx, w.Patience)
-	defer cancel()
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for !w.Answers(limit, w.args.url()) {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-limit.Done():
-			return fmt.Errorf("the registry has not answered at %s within %s: look at `%s logs %s`",
-				w.args.url(), w.Patience, w.Containers.Name, w.args.Name)
-		case <-tick.C:
+	ask := func(ctx context.Context, url string) error {
+		if w.Answers(ctx, url) {
+			return nil
 		}
+		return errors.New("no answer")
 	}
-	return nil
+	err := reach.Until(ctx, w.args.url(), reach.Options{Ask: ask, Every: 200 * time.Millisecond, Limit: w.Patience})
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("the registry has not answered at %s within %s: look at `%s logs %s`",
+			w.args.url(), w.Patience, w.Containers.Name, w.args.Name)
+	}
+	return err
 }
 
-// check tells what keeps the registry from being of use.
-func (w registryWork) check(ctx context.Context, c containers.Container) error {
+// check finds what keeps the registry from being of use.
+func (w registryWork) check(ctx context.Context, c containers.Container) []error {
 	var problems []error
-	if !c.Running {
+	switch c.State {
+	case containers.Stopped:
 		problems = append(problems, fmt.Errorf("the container %s has stopped", c.Name))
+	case containers.Paused:
+		problems = append(problems, fmt.Errorf("the container %s is paused", c.Name))
 	}
 	if !slices.Contains(c.Networks, w.args.Network) {
 		problems = append(problems, fmt.Errorf("the container %s is not on the network %s", c.Name, w.args.Network))
 	}
-	problems = append(problems, w.checkWires(ctx)...)
-	if len(problems) == 0 {
-		return nil
-	}
-	return incomplete(problems...)
+	return append(problems, w.checkWires(ctx)...)
 }
 
-// delete removes everything. The wires come first, and a cluster that does not
-// let go of them is no reason to stop: it may be on its way out as well.
+// delete removes everything. The cluster is disconnected first; that this fails
+// is only a warning, for the cluster may be about to be deleted as well.
 func (w registryWork) delete(ctx context.Context) error {
 	c, ok, err := w.Containers.Find(ctx, w.args.Name)
 	if err != nil {

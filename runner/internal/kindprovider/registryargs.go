@@ -14,46 +14,35 @@ import (
 // what replaces and the descriptions are those of the SDK; a test holds them
 // equal.
 type RegistryArgs struct {
-	Name        string            `pulumi:"name" provider:"replaceOnChanges"`
-	Image       string            `pulumi:"image" provider:"replaceOnChanges"`
-	HostAddress *string           `pulumi:"hostAddress,optional" provider:"replaceOnChanges"`
-	HostPort    int               `pulumi:"hostPort" provider:"replaceOnChanges"`
-	Network     string            `pulumi:"network"`
-	ClusterName string            `pulumi:"clusterName"`
-	ClusterUID  string            `pulumi:"clusterUid"`
-	NodeNames   []string          `pulumi:"nodeNames,optional"`
-	Labels      map[string]string `pulumi:"labels,optional" provider:"replaceOnChanges"`
+	Name        string            `pulumi:"name" provider:"replaceOnChanges" doc:"The name of the container, and its host name on the network."`
+	Image       string            `pulumi:"image" provider:"replaceOnChanges" doc:"The image of the registry."`
+	HostAddress *string           `pulumi:"hostAddress,optional" provider:"replaceOnChanges" doc:"The address of this machine that the registry listens on; 127.0.0.1 when nil."`
+	HostPort    int               `pulumi:"hostPort" provider:"replaceOnChanges" doc:"The port of this machine that the registry listens on."`
+	Network     string            `pulumi:"network" doc:"The container network of the cluster's nodes."`
+	ClusterName string            `pulumi:"clusterName" doc:"The name of the cluster whose nodes pull from the registry."`
+	ClusterUID  string            `pulumi:"clusterUid" doc:"The UID of that cluster: nodes of a cluster created anew are wired again."`
+	NodeNames   []string          `pulumi:"nodeNames,optional" doc:"The names of the node containers to wire."`
+	Labels      map[string]string `pulumi:"labels,optional" provider:"replaceOnChanges" doc:"Labels of the container."`
 }
 
 // Annotate implements infer.Annotated.
 func (r *RegistryArgs) Annotate(a infer.Annotator) {
-	a.Describe(&r.Name, "The name of the container, and its host name on the network.")
-	a.Describe(&r.Image, "The image of the registry.")
-	a.Describe(&r.HostAddress, "The address of this machine that the registry listens on; 127.0.0.1 when nil.")
-	a.Describe(&r.HostPort, "The port of this machine that the registry listens on.")
-	a.Describe(&r.Network, "The container network of the cluster's nodes.")
-	a.Describe(&r.ClusterName, "The name of the cluster whose nodes pull from the registry.")
-	a.Describe(&r.ClusterUID, "The UID of that cluster: nodes of a cluster created anew are wired again.")
-	a.Describe(&r.NodeNames, "The names of the node containers to wire.")
-	a.Describe(&r.Labels, "Labels of the container.")
+	describe(a, r)
 	a.SetDefault(&r.HostAddress, loopback)
 }
 
-// RegistryState is all that is known of a registry.
+// RegistryState is what Pulumi keeps of a registry.
 type RegistryState struct {
 	RegistryArgs
 
-	Endpoint         string `pulumi:"endpoint"`
-	InternalEndpoint string `pulumi:"internalEndpoint"`
-	ContainerID      string `pulumi:"containerId"`
+	Endpoint         string   `pulumi:"endpoint" doc:"Endpoint is how this machine and the nodes name the registry: localhost:5001."`
+	InternalEndpoint string   `pulumi:"internalEndpoint" doc:"InternalEndpoint is how containers on the network reach it: NAME:5000."`
+	ContainerID      string   `pulumi:"containerId" doc:"ContainerID is the id of the registry's container."`
+	Problems         []string `pulumi:"problems,optional" doc:"Problems are what a refresh has found wrong; the next update mends it."`
 }
 
 // Annotate implements infer.Annotated.
-func (s *RegistryState) Annotate(a infer.Annotator) {
-	a.Describe(&s.Endpoint, "Endpoint is how this machine and the nodes name the registry: localhost:5001.")
-	a.Describe(&s.InternalEndpoint, "InternalEndpoint is how containers on the network reach it: NAME:5000.")
-	a.Describe(&s.ContainerID, "ContainerID is the id of the registry's container.")
-}
+func (s *RegistryState) Annotate(a infer.Annotator) { describe(a, s) }
 
 // Check implements infer.CustomCheck.
 func (*Registry) Check(ctx context.Context, req infer.CheckRequest) (infer.CheckResponse[RegistryArgs], error) {

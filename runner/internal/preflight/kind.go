@@ -11,6 +11,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/containers"
+	"mara/runner/internal/kindnodes"
 )
 
 // machine is this machine, as far as clusters in containers are concerned.
@@ -184,7 +185,7 @@ func thisMachine(f Facts) machine {
 		},
 		read: os.ReadFile, free: FreeSpace, listen: listen, holder: holderIn("/proc"), setting: setting, dockerToo: f.dockerToo,
 		own: func(c containers.Container) bool {
-			return c.Name == registry || c.Labels["io.x-k8s.kind.cluster"] == cluster
+			return c.Name == registry || c.Labels[kindnodes.ClusterLabel] == cluster
 		},
 	}
 	if f.Probes.Listen != nil {

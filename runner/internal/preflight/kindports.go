@@ -95,7 +95,7 @@ func (m machine) containersByPort(ctx context.Context) []containers.Container {
 	}
 	var running []containers.Container
 	for _, c := range all {
-		if c.Running && len(c.Ports) > 0 {
+		if c.State != containers.Stopped && len(c.Ports) > 0 {
 			running = append(running, c)
 		}
 	}

@@ -38,6 +38,8 @@ type Cluster struct {
 	Network pulumi.StringOutput `pulumi:"network"`
 	// UID tells this cluster from one that is created later under the same name.
 	UID pulumi.StringOutput `pulumi:"uid"`
+	// Problems are what a refresh has found wrong; the next update mends it.
+	Problems pulumi.StringArrayOutput `pulumi:"problems"`
 }
 
 type clusterArgs struct {

@@ -29,6 +29,8 @@ type Registry struct {
 	InternalEndpoint pulumi.StringOutput `pulumi:"internalEndpoint"`
 	// ContainerID is the id of the registry's container.
 	ContainerID pulumi.StringOutput `pulumi:"containerId"`
+	// Problems are what a refresh has found wrong; the next update mends it.
+	Problems pulumi.StringArrayOutput `pulumi:"problems"`
 }
 
 type registryArgs struct {

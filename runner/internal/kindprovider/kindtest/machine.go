@@ -36,6 +36,7 @@ type Machine struct {
 	made       int // clusters so far
 	down       bool
 	silent     bool // registries start and do not answer
+	booting    int  // questions that API servers will not answer
 	faults     map[string]string
 	creation   *Creation
 }
@@ -43,7 +44,7 @@ type Machine struct {
 // Container is a container on the machine.
 type Container struct {
 	ID, Name, Image string
-	Running         bool
+	Running, Paused bool
 	Labels          map[string]string
 	Mounts          []string
 	Networks        []string
@@ -97,6 +98,17 @@ func (m *Machine) Start() { m.change(func() { m.down = false }) }
 
 // Silence keeps registries from answering, or no longer.
 func (m *Machine) Silence(on bool) { m.change(func() { m.silent = on }) }
+
+// Boot keeps API servers from answering the next questions whether they are
+// ready, and from doing anything until then.
+func (m *Machine) Boot(questions int) { m.change(func() { m.booting = questions }) }
+
+// Booting tells that API servers are not ready yet.
+func (m *Machine) Booting() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.booting > 0
+}
 
 // Fail makes commands that begin with some words fail with a message; with ""
 // no longer.
@@ -224,6 +236,7 @@ func (m *Machine) do(c containers.Command, line string) (string, error) {
 		{"container inspect", false, m.inspect},
 		{"run --detach", true, m.create},
 		{"start", true, m.start},
+		{"unpause", true, m.unpause},
 		{"rm --force --volumes", true, m.remove},
 		{"exec", false, m.exec},
 		{"image inspect --format {{.Id}}", false, m.inspectImage},
@@ -287,7 +300,7 @@ func (c *Container) describe() any {
 		networks[name] = map[string]any{}
 	}
 	return map[string]any{
-		"Id": c.ID, "Name": "/" + c.Name, "State": map[string]any{"Running": c.Running},
+		"Id": c.ID, "Name": "/" + c.Name, "State": map[string]any{"Running": c.Running, "Paused": c.Paused},
 		"Config": map[string]any{"Image": c.Image, "Labels": c.Labels}, "Mounts": mounts,
 		"HostConfig": map[string]any{"PortBindings": bindings}, "NetworkSettings": map[string]any{"Networks": networks},
 	}
@@ -340,6 +353,14 @@ func (m *Machine) start(c containers.Command, args []string) (string, error) {
 		m.containers[name].Running = true
 	}
 	return "", nil
+}
+
+func (m *Machine) unpause(c containers.Command, args []string) (string, error) {
+	if found := m.containers[args[0]]; found == nil || !found.Paused {
+		return "", failure(c, "Container %s is not paused", args[0])
+	}
+	m.containers[args[0]].Paused = false
+	return args[0], nil
 }
 
 func (m *Machine) remove(c containers.Command, args []string) (string, error) {
@@ -400,6 +421,8 @@ func (m *Machine) exec(c containers.Command, args []string) (string, error) {
 		return "", failure(c, "No such container: %s", args[0])
 	case !found.Running:
 		return "", failure(c, "container %s is not running", args[0])
+	case found.Paused:
+		return "", failure(c, "Error response from daemon: Container %s is paused, unpause the container before exec", args[0])
 	}
 	command := args[1:]
 	switch command[0] {
@@ -427,6 +450,12 @@ func (m *Machine) exec(c containers.Command, args []string) (string, error) {
 
 func (m *Machine) kubectl(c containers.Command, node *Container, args []string) (string, error) {
 	const name = "local-registry-hosting"
+	if m.booting > 0 {
+		if args[len(args)-1] == "--raw=/readyz" {
+			m.booting--
+		}
+		return "", failure(c, "The connection to the server node:6443 was refused - did you specify the right host or port?")
+	}
 	switch args[0] {
 	case "apply":
 		content, err := io.ReadAll(c.Stdin)
@@ -436,6 +465,9 @@ func (m *Machine) kubectl(c containers.Command, node *Container, args []string) 
 		delete(node.ConfigMaps, name)
 		return "", nil
 	case "get":
+		if args[1] == "--raw=/readyz" {
+			return "ok", nil
+		}
 		if _, ok := node.ConfigMaps[name]; ok {
 			return "configmap/" + name, nil
 		}

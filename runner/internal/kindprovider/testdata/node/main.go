@@ -4,8 +4,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/signal"
@@ -56,6 +58,9 @@ func copyFile(args []string) error {
 
 func cat(args []string) error {
 	content, err := os.ReadFile(args[0])
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: No such file or directory", args[0])
+	}
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,88 @@
+// Package kindnodes finds the node containers of a kind cluster, and starts
+// those that are stopped.
+package kindnodes
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/runner/internal/containers"
+	"mara/runner/internal/reach"
+)
+
+// Labels that kind puts on its containers.
+const (
+	ClusterLabel = "io.x-k8s.kind.cluster"
+	roleLabel    = "io.x-k8s.kind.role"
+)
+
+// Roles of nodes.
+const (
+	ControlPlane = "control-plane"
+	Worker       = "worker"
+)
+
+// Nodes are the containers of a cluster. The load balancer that kind puts in
+// front of several control planes is among them.
+type Nodes []containers.Container
+
+// Find lists the nodes of a cluster.
+func Find(ctx context.Context, runtime *containers.Runtime, cluster string) (Nodes, error) {
+	return runtime.List(ctx, ClusterLabel+"="+cluster)
+}
+
+// Names are the names of the containers.
+func (n Nodes) Names() []string {
+	names := make([]string, len(n))
+	for i, c := range n {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// In are the nodes in a state.
+func (n Nodes) In(state containers.State) Nodes {
+	return n.only(func(c containers.Container) bool { return c.State == state })
+}
+
+// Of are the nodes of a role, in kind's order: NAME, NAME2, ..., NAME10.
+func (n Nodes) Of(role string) Nodes {
+	found := n.only(func(c containers.Container) bool { return c.Labels[roleLabel] == role })
+	slices.SortFunc(found, func(a, b containers.Container) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
+	})
+	return found
+}
+
+// Kubernetes are the nodes that Kubernetes knows, control planes first.
+func (n Nodes) Kubernetes() Nodes { return append(n.Of(ControlPlane), n.Of(Worker)...) }
+
+func (n Nodes) only(wanted func(containers.Container) bool) Nodes {
+	return slices.DeleteFunc(slices.Clone(n), func(c containers.Container) bool { return !wanted(c) })
+}
+
+// Kubectl runs kubectl on the first control plane, which has it and may do
+// everything, and returns what it prints.
+func (n Nodes) Kubectl(ctx context.Context, runtime *containers.Runtime, stdin string, args ...string) (string, error) {
+	command := append([]string{"kubectl", "--kubeconfig=/etc/kubernetes/admin.conf"}, args...)
+	if stdin == "" {
+		return runtime.Exec(ctx, n.Of(ControlPlane)[0].Name, nil, command...)
+	}
+	return runtime.Exec(ctx, n.Of(ControlPlane)[0].Name, strings.NewReader(stdin), command...)
+}
+
+// AwaitReady waits until the API server is ready: it needs some time after its
+// node was started. A limit of zero waits for nothing.
+func (n Nodes) AwaitReady(ctx context.Context, runtime *containers.Runtime, limit time.Duration) error {
+	if limit <= 0 {
+		return nil
+	}
+	ask := func(ctx context.Context, _ string) error {
+		_, err := n.Kubectl(ctx, runtime, "", "get", "--raw=/readyz")
+		return err
+	}
+	return reach.Until(ctx, "the API server", reach.Options{Ask: ask, Every: time.Second, Limit: limit})
+}
