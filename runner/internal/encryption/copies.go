@@ -3,7 +3,6 @@ package encryption
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -17,6 +16,15 @@ import (
 type File struct {
 	Path    string
 	Content []byte
+}
+
+// parse reads the file; errors name it.
+func (f File) parse() (stackFile, error) {
+	file, err := parse(f.Content)
+	if err != nil {
+		return stackFile{}, fmt.Errorf("reading %s: %w", f.Path, err)
+	}
+	return file, nil
 }
 
 // Options is what Prepare works on.
@@ -46,28 +54,19 @@ type Copies struct {
 // Prepare makes the working copies of the two stack files. A wrong passphrase
 // is found here, before anything changes.
 func Prepare(o Options) (Copies, error) {
-	stack, err := parse(o.Stack.Content)
-	if err != nil {
-		return Copies{}, fmt.Errorf("reading %s: %w", o.Stack.Path, err)
-	}
-	secrets, err := parse(o.Secrets.Content)
-	if err != nil {
-		return Copies{}, fmt.Errorf("reading %s: %w", o.Secrets.Path, err)
-	}
-	passphrase, ok, err := Passphrase(o.Env)
+	p, ok, err := prepare(o)
 	if err != nil {
 		return Copies{}, err
 	}
-	p := preparation{Options: o, stack: stack, secrets: secrets, passphrase: passphrase}
 	if err := p.namePassphraseFile(); err != nil {
 		return Copies{}, err
 	}
-	if o.Simulate != nil && (!ok || !p.usesPassphrase(stack) || !p.usesPassphrase(secrets)) {
+	if o.Simulate != nil && (!ok || !p.usesPassphrase(p.stack) || !p.usesPassphrase(p.secrets)) {
 		p.forgetSecrets()
 		ok = true
 	}
 	p.inherit()
-	if !ok && (p.usesPassphrase(stack) || p.usesPassphrase(secrets)) {
+	if !ok && p.needsPassphrase() {
 		return Copies{}, ErrNoPassphrase
 	}
 	if err := p.unlock(); err != nil {
@@ -86,6 +85,19 @@ type preparation struct {
 	passphrase     string
 	secretsKey     *Key // encrypts values of the secrets file
 	result         Copies
+}
+
+// prepare reads the files and the passphrase; ok is false when there is none.
+func prepare(o Options) (p preparation, ok bool, err error) {
+	p.Options = o
+	if p.stack, err = o.Stack.parse(); err != nil {
+		return p, false, err
+	}
+	if p.secrets, err = o.Secrets.parse(); err != nil {
+		return p, false, err
+	}
+	p.passphrase, ok, err = Passphrase(o.Env)
+	return p, ok, err
 }
 
 // The top-level keys of a stack file that say how its values are encrypted.
@@ -151,6 +163,11 @@ func (p *preparation) usesPassphrase(file stackFile) bool {
 	return p.Options.usesPassphrase(file.text(providerKey), file.text(saltKey))
 }
 
+// needsPassphrase says whether the passphrase encrypts one of the files.
+func (p *preparation) needsPassphrase() bool {
+	return p.usesPassphrase(p.stack) || p.usesPassphrase(p.secrets)
+}
+
 func (o Options) usesPassphrase(provider, salt string) bool {
 	switch provider {
 	case "passphrase":
@@ -168,7 +185,7 @@ func (p *preparation) unlock() error {
 	var key *Key
 	var err error
 	switch {
-	case !p.usesPassphrase(p.stack) && !p.usesPassphrase(p.secrets):
+	case !p.needsPassphrase():
 		return nil
 	case stackSalt != "":
 		key, err = p.open(stackSalt, p.Stack.Path)
@@ -223,16 +240,12 @@ func wrongKey(err error, path string) error {
 // made once and kept beside the state, since the runner does not touch the
 // user's files.
 func (p *preparation) ownSalt() (*Key, error) {
-	content, err := os.ReadFile(p.SaltFile)
-	if err == nil {
-		file, err := parse(content)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", p.SaltFile, err)
-		}
-		return p.open(file.text(saltKey), p.SaltFile)
+	salt, found, err := p.savedSalt()
+	if err != nil {
+		return nil, err
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading the environment's salt: %w", err)
+	if found {
+		return p.open(salt, p.SaltFile)
 	}
 	key, err := NewKey(p.passphrase)
 	if err != nil {

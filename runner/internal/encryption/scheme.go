@@ -50,7 +50,7 @@ func SchemesOf(o Options) (Schemes, error) {
 		stack.Salt, stack.File = secrets.Salt, secrets.File
 	}
 	if o.UsesPassphrase(stack) && stack.Salt == "" {
-		salt, err := o.savedSalt()
+		salt, _, err := o.savedSalt()
 		if err != nil {
 			return Schemes{}, err
 		}
@@ -64,9 +64,9 @@ func SchemesOf(o Options) (Schemes, error) {
 
 // schemeOf is what a file says.
 func schemeOf(file File) (Scheme, error) {
-	parsed, err := parse(file.Content)
+	parsed, err := file.parse()
 	if err != nil {
-		return Scheme{}, fmt.Errorf("reading %s: %w", file.Path, err)
+		return Scheme{}, err
 	}
 	s := Scheme{Salt: parsed.text(saltKey), Provider: parsed.text(providerKey), DataKey: parsed.text(dataKey)}
 	if s != (Scheme{}) {
@@ -75,21 +75,21 @@ func schemeOf(file File) (Scheme, error) {
 	return s, nil
 }
 
-// savedSalt is the salt of an environment whose stack files have none, "" for a
-// new one.
-func (o Options) savedSalt() (string, error) {
+// savedSalt is the salt of an environment whose stack files have none; a new
+// environment has none saved.
+func (o Options) savedSalt() (salt string, found bool, err error) {
 	content, err := os.ReadFile(o.SaltFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return "", false, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading the environment's salt: %w", err)
+		return "", false, fmt.Errorf("reading the environment's salt: %w", err)
 	}
-	file, err := parse(content)
+	file, err := File{o.SaltFile, content}.parse()
 	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", o.SaltFile, err)
+		return "", false, err
 	}
-	return file.text(saltKey), nil
+	return file.text(saltKey), true, nil
 }
 
 // Passphrase is the scheme to hold a passphrase against; without a salt in it

@@ -113,14 +113,10 @@ func (s *Service) Seal(ctx context.Context, values map[string]string) (map[strin
 	}
 	ciphertexts := map[string]string{}
 	for key := range values {
-		node := get(file.config(), key)
-		if node != nil {
-			node = get(node, "secure")
-		}
-		if node == nil || node.Value == "" {
+		ciphertexts[key] = file.ciphertext(key)
+		if ciphertexts[key] == "" {
 			return nil, fmt.Errorf("encrypting %s: pulumi has kept no encrypted value", key)
 		}
-		ciphertexts[key] = node.Value
 	}
 	return ciphertexts, nil
 }

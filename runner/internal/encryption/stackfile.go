@@ -77,6 +77,14 @@ func (f stackFile) secureKeys() []string {
 	return keys
 }
 
+// ciphertext is the encrypted value of a configuration key, "" when it has none.
+func (f stackFile) ciphertext(key string) string {
+	if value := get(f.config(), key); value != nil {
+		return stackFile{root: value}.text("secure")
+	}
+	return ""
+}
+
 func hasSecure(node *yaml.Node) bool {
 	if node.Kind == yaml.MappingNode && get(node, "secure") != nil {
 		return true
@@ -84,31 +92,34 @@ func hasSecure(node *yaml.Node) bool {
 	return slices.ContainsFunc(node.Content, hasSecure)
 }
 
-func get(mapping *yaml.Node, key string) *yaml.Node {
+// index is where a key is in the content of a map, -1 when it is not there.
+func index(mapping *yaml.Node, key string) int {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
-			return mapping.Content[i+1]
+			return i
 		}
+	}
+	return -1
+}
+
+func get(mapping *yaml.Node, key string) *yaml.Node {
+	if i := index(mapping, key); i >= 0 {
+		return mapping.Content[i+1]
 	}
 	return nil
 }
 
 func set(mapping *yaml.Node, key string, value *yaml.Node) {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == key {
-			mapping.Content[i+1] = value
-			return
-		}
+	if i := index(mapping, key); i >= 0 {
+		mapping.Content[i+1] = value
+		return
 	}
 	mapping.Content = append(mapping.Content, scalar(key), value)
 }
 
 func remove(mapping *yaml.Node, key string) {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == key {
-			mapping.Content = slices.Delete(mapping.Content, i, i+2)
-			return
-		}
+	if i := index(mapping, key); i >= 0 {
+		mapping.Content = slices.Delete(mapping.Content, i, i+2)
 	}
 }
 

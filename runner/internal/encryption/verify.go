@@ -1,12 +1,5 @@
 package encryption
 
-import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-)
-
 // Verified is what Verify has found.
 type Verified struct {
 	// Needed is false where a key service or the backend encrypts.
@@ -18,21 +11,12 @@ type Verified struct {
 
 // Verify finds what would keep Prepare from working, and writes nothing.
 func Verify(o Options) (Verified, error) {
-	p := preparation{Options: o}
-	var err error
-	if p.stack, err = parse(o.Stack.Content); err != nil {
-		return Verified{}, fmt.Errorf("reading %s: %w", o.Stack.Path, err)
-	}
-	if p.secrets, err = parse(o.Secrets.Content); err != nil {
-		return Verified{}, fmt.Errorf("reading %s: %w", o.Secrets.Path, err)
-	}
-	passphrase, ok, err := Passphrase(o.Env)
+	p, ok, err := prepare(o)
 	if err != nil {
 		return Verified{}, err
 	}
-	p.passphrase = passphrase
 	p.inherit()
-	if !p.usesPassphrase(p.stack) && !p.usesPassphrase(p.secrets) {
+	if !p.needsPassphrase() {
 		return Verified{}, nil
 	}
 	if !ok {
@@ -67,18 +51,11 @@ func (p *preparation) verify() (opened []string, err error) {
 
 // verifyOwn opens the environment's own salt, if one has been made.
 func (p *preparation) verifyOwn() ([]string, error) {
-	content, err := os.ReadFile(p.SaltFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	salt, found, err := p.savedSalt()
+	if err != nil || !found {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the environment's salt: %w", err)
-	}
-	file, err := parse(content)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", p.SaltFile, err)
-	}
-	if _, err := p.open(file.text(saltKey), p.SaltFile); err != nil {
+	if _, err := p.open(salt, p.SaltFile); err != nil {
 		return nil, err
 	}
 	return []string{p.SaltFile}, nil
