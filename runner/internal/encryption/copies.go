@@ -39,7 +39,7 @@ type Options struct {
 	Open     Opener            // checks the passphrase elsewhere; nil does it here
 }
 
-// Copies are the stack files as Pulumi gets to see them.
+// Copies are the stack files as Pulumi sees them.
 type Copies struct {
 	Stack   []byte
 	Secrets []byte
@@ -51,8 +51,8 @@ type Copies struct {
 	MadeUp []string
 }
 
-// Prepare makes the working copies of the two stack files. A wrong passphrase
-// is found here, before anything changes.
+// Prepare makes the working copies of the two stack files. It finds a wrong
+// passphrase before anything changes.
 func Prepare(o Options) (Copies, error) {
 	p, ok, err := prepare(o)
 	if err != nil {
@@ -110,8 +110,8 @@ const (
 // simulatedPassphrase protects nothing but throw-away values.
 const simulatedPassphrase = "SIMULATED-throw-away-passphrase"
 
-// namePassphraseFile makes the path of a passphrase file hold in the folders of
-// the working copies, too, where Pulumi reads it.
+// namePassphraseFile makes the path of a passphrase file absolute: Pulumi runs
+// in the folders of the working copies.
 func (p *preparation) namePassphraseFile() error {
 	file := p.Env[PassphraseFileVariable]
 	if file == "" || filepath.IsAbs(file) {
@@ -125,9 +125,9 @@ func (p *preparation) namePassphraseFile() error {
 	return nil
 }
 
-// forgetSecrets lets a simulation run without the passphrase, and without the
-// key service of a cloud: encrypted values, which nobody can read now, are left
-// out and made up instead.
+// forgetSecrets lets a simulation run without the passphrase or a cloud's key
+// service: it drops encrypted values, which nobody can read then, so that they
+// are made up.
 func (p *preparation) forgetSecrets() {
 	p.passphrase = simulatedPassphrase
 	p.result.Env = map[string]string{PassphraseVariable: simulatedPassphrase}
@@ -157,10 +157,8 @@ func (p *preparation) inherit() {
 	}
 }
 
-// usesPassphrase is false for a file whose values a cloud's key service or the
-// Pulumi Cloud encrypts. The rules are Pulumi's own.
 func (p *preparation) usesPassphrase(file stackFile) bool {
-	return p.Options.usesPassphrase(file.text(providerKey), file.text(saltKey))
+	return p.UsesPassphrase(Scheme{Provider: file.text(providerKey), Salt: file.text(saltKey)})
 }
 
 // needsPassphrase says whether the passphrase encrypts one of the files.
@@ -168,18 +166,8 @@ func (p *preparation) needsPassphrase() bool {
 	return p.usesPassphrase(p.stack) || p.usesPassphrase(p.secrets)
 }
 
-func (o Options) usesPassphrase(provider, salt string) bool {
-	switch provider {
-	case "passphrase":
-		return true
-	case "", "default":
-		return salt != "" || !o.Managed || o.Simulate != nil
-	}
-	return false
-}
-
-// unlock checks the passphrase against the salts there are, and gives one to
-// the file that has none.
+// unlock checks the passphrase against the salts of both files, and gives a salt
+// to a file that has none.
 func (p *preparation) unlock() error {
 	stackSalt, secretsSalt := p.saltOf(p.stack), p.saltOf(p.secrets)
 	var key *Key
@@ -236,9 +224,9 @@ func wrongKey(err error, path string) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// ownSalt is the salt of an environment whose stack files have none. It is
-// made once and kept beside the state, since the runner does not touch the
-// user's files.
+// ownSalt opens the salt of an environment whose stack files have none. It is
+// made once and kept below .runner, since the runner does not touch the user's
+// files.
 func (p *preparation) ownSalt() (*Key, error) {
 	salt, found, err := p.savedSalt()
 	if err != nil {

@@ -40,9 +40,9 @@ func Generate(secret projects.Secret) (string, error) {
 	return "", ErrNoGenerator
 }
 
-// password draws until every class of characters is there, which what checks
-// passwords wants. All passwords that pass are equally likely. The first one is
-// a letter, so that no program takes the password for a flag.
+// password draws until the text has a character of every class, as programs that
+// check passwords demand, and begins with a letter, so that no program takes it
+// for a flag. All such passwords are equally likely.
 func password(length int, classes ...string) (string, error) {
 	alphabet := strings.Join(classes, "")
 	for {

@@ -60,7 +60,7 @@ func NewKey(passphrase string) (*Key, error) {
 // ErrPassphrase.
 func OpenKey(passphrase, salt string) (*Key, error) { return openKey(passphrase, salt, nil) }
 
-// openKey is OpenKey with somebody else to check the passphrase, if there is.
+// openKey is OpenKey; open, if there is one, checks the passphrase.
 func openKey(passphrase, salt string, open Opener) (*Key, error) {
 	parts := strings.SplitN(salt, ":", 3)
 	if len(parts) != 3 || parts[0] != "v1" {
@@ -83,7 +83,7 @@ func openKey(passphrase, salt string, open Opener) (*Key, error) {
 	return key, nil
 }
 
-// deriving makes a key when it is needed, and keeps it.
+// deriving derives the key when it is first needed.
 func deriving(passphrase string, salt []byte) func() config.Crypter {
 	return sync.OnceValue(func() config.Crypter { return config.NewSymmetricCrypterFromPassphrase(passphrase, salt) })
 }

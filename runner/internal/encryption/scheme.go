@@ -9,19 +9,18 @@ import (
 	"mara/config"
 )
 
-// Scheme says how values are encrypted, as the top-level keys of a stack file
-// do: a salt for a passphrase's key, or a key service with the data key that it
-// keeps safe. The zero Scheme is the backend's own encryption on Pulumi Cloud,
-// and elsewhere a passphrase that has not been used yet.
+// Scheme is how values are encrypted, as the top-level keys of a stack file say:
+// with a passphrase and a salt, or with a key service and a data key that it
+// protects. On Pulumi Cloud the zero Scheme is the backend's own encryption;
+// elsewhere it is a passphrase that has not been used yet.
 type Scheme struct {
 	Salt     string // encryptionsalt
 	Provider string // secretsprovider
 	DataKey  string // encryptedkey
-	File     string // that says so; "" when nothing does yet
+	File     string // where this is written; "" when it is not yet
 }
 
-// Header are the scheme's lines in a stack file; a key without a value is none
-// of them.
+// Header is the scheme as the lines of a stack file.
 func (s Scheme) Header() config.Header {
 	return config.Header{EncryptionSalt: s.Salt, SecretsProvider: s.Provider, EncryptedKey: s.DataKey}
 }
@@ -29,7 +28,7 @@ func (s Scheme) Header() config.Header {
 // Schemes are the schemes of an environment.
 type Schemes struct {
 	Stack   Scheme // of the stack file all projects share
-	Secrets Scheme // of the secrets project's own; that of the other one unless it says something itself
+	Secrets Scheme // of the secrets project's own file; the same one unless that says otherwise
 }
 
 // SchemesOf reads how an environment is encrypted. A salt that no stack file
@@ -92,9 +91,8 @@ func (o Options) savedSalt() (salt string, found bool, err error) {
 	return file.text(saltKey), true, nil
 }
 
-// Passphrase is the scheme to hold a passphrase against; without a salt in it
-// the environment has none yet. needed is false where no passphrase encrypts
-// anything.
+// Passphrase is the scheme to check a passphrase against; it has no salt in a
+// new environment. needed is false where no passphrase encrypts anything.
 func (s Schemes) Passphrase(o Options) (scheme Scheme, needed bool) {
 	if o.UsesPassphrase(s.Stack) {
 		return s.Stack, true
@@ -102,6 +100,14 @@ func (s Schemes) Passphrase(o Options) (scheme Scheme, needed bool) {
 	return s.Secrets, o.UsesPassphrase(s.Secrets)
 }
 
-// UsesPassphrase is false for a scheme of a cloud's key service or of the Pulumi
-// Cloud.
-func (o Options) UsesPassphrase(s Scheme) bool { return o.usesPassphrase(s.Provider, s.Salt) }
+// UsesPassphrase is false for values that a cloud's key service or Pulumi Cloud
+// encrypts. The rules are Pulumi's own.
+func (o Options) UsesPassphrase(s Scheme) bool {
+	switch s.Provider {
+	case "passphrase":
+		return true
+	case "", "default":
+		return s.Salt != "" || !o.Managed || o.Simulate != nil
+	}
+	return false
+}

@@ -53,7 +53,7 @@ func (s keySealer) Unseal(_ context.Context, ciphertexts map[string]string) (map
 	return each(ciphertexts, "decrypting", s.key.Decrypt)
 }
 
-// each turns every text; errors name the key and no value.
+// each applies turn to every text; errors name the key, never the value.
 func each(texts map[string]string, doing string, turn func(string) (string, error)) (map[string]string, error) {
 	turned := make(map[string]string, len(texts))
 	for key, text := range texts {
