@@ -3,15 +3,15 @@
 // The lock is the kernel's (flock) on a file, in which its holder has written
 // who it is. The kernel lets go of it when the holder is gone, however it went,
 // so there is no race between finding a dead owner and taking over: whoever
-// gets the kernel's lock has it. What a dead owner has left in the file is
-// handed to the next one, because its work may be half done.
+// gets the kernel's lock has it. The next owner learns what a dead one left in
+// the file, because its work may be half done.
 //
-// The kernel knows only this machine. A file that was left by another machine,
-// as on a shared disk, proves nothing, and is for the user to judge (Break).
+// The kernel knows only this machine. A file that another machine left, as on a
+// shared disk, proves nothing: the user has to judge it (Break).
 //
 // The file is removed when the lock is released. Others may have opened it
-// before; therefore whoever gets the kernel's lock checks that the file is
-// still the one in the folder, and else begins again.
+// before, so whoever gets the kernel's lock checks that the file is still the
+// one at the path, and starts over if it is not.
 package lock
 
 import (
@@ -33,8 +33,8 @@ type Options struct {
 	Owner Owner
 	// Wait is how long to wait for a lock that another run holds.
 	Wait time.Duration
-	// Waiting is called once, with the one who holds the lock, before the wait
-	// begins; nil does nothing.
+	// Waiting is called once with the holder, before the wait begins; it may be
+	// nil.
 	Waiting func(Owner)
 }
 
@@ -48,15 +48,15 @@ type Lock struct {
 	previous Owner
 }
 
-// Acquire takes the lock. It returns a *HeldError if another run has it, still
-// after the wait, and the cause of the context if that ends before.
+// Acquire takes the lock. It returns a *HeldError if another run still has it
+// after the wait, and the cause of the context if that ends first.
 func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		return nil, fmt.Errorf("creating the folder for locks: %w", err)
 	}
 	l, err := tryAcquire(o)
-	var held *HeldError
-	if o.Wait <= 0 || !errors.As(err, &held) {
+	held, isHeld := errors.AsType[*HeldError](err)
+	if o.Wait <= 0 || !isHeld {
 		return l, err
 	}
 	if o.Waiting != nil {
@@ -81,8 +81,7 @@ func waitFor(ctx context.Context, o Options) (*Lock, error) {
 		case <-ticker.C:
 		}
 		l, err := tryAcquire(o)
-		var held *HeldError
-		if late || !errors.As(err, &held) {
+		if _, held := errors.AsType[*HeldError](err); late || !held {
 			return l, err
 		}
 	}
@@ -124,7 +123,7 @@ func open(path string) (*os.File, error) {
 	}
 }
 
-// refusal says why the kernel's lock is not to be had.
+// refusal explains why the kernel refused its lock.
 func refusal(f *os.File, err error) error {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return &HeldError{Owner: newOwner(f)}
@@ -132,7 +131,7 @@ func refusal(f *os.File, err error) error {
 	return fmt.Errorf("locking %s: %w", f.Name(), err)
 }
 
-// flock calls the kernel, again if a signal came between.
+// flock calls the kernel, and again when a signal interrupts the call.
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how)
@@ -142,7 +141,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// isCurrent reports whether the open file is still the one in the folder.
+// isCurrent reports whether the open file is still the one at the path.
 func isCurrent(f *os.File, path string) (bool, error) {
 	opened, err := f.Stat()
 	if err != nil {
@@ -158,9 +157,9 @@ func isCurrent(f *os.File, path string) (bool, error) {
 	return os.SameFile(opened, now), nil
 }
 
-// Break removes a lock that nobody on this machine holds, and returns who has
-// left it. It is for the user who knows that the run on another machine is
-// over. A lock that is held is a *HeldError.
+// Break removes a lock that nobody on this machine holds, and returns who left
+// it. It is for a user who knows that the run on another machine is over. It
+// returns a *HeldError for a lock that is held.
 func Break(path string) (Owner, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return Owner{}, nil

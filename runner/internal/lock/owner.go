@@ -50,8 +50,8 @@ func (o Owner) String() string { return fmt.Sprintf("%s@%s (process %d)", o.User
 // maxOwner is more than an owner takes in a file.
 const maxOwner = 64 << 10
 
-// readOwner reads who holds or held the lock. A file that is empty or broken
-// tells nothing: its owner died before it had written it.
+// readOwner reads who holds or held the lock. The owner of an empty or broken
+// file died before it could write its name.
 func readOwner(f *os.File) Owner {
 	var o Owner
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, maxOwner))
@@ -61,8 +61,8 @@ func readOwner(f *os.File) Owner {
 	return o
 }
 
-// newOwner reads who has just got the kernel's lock, and may yet have to write
-// who it is.
+// newOwner reads who holds the kernel's lock. It waits a moment for an owner
+// that has only just got it.
 func newOwner(f *os.File) Owner {
 	for range 20 {
 		if o := readOwner(f); o != (Owner{}) {
@@ -73,8 +73,8 @@ func newOwner(f *os.File) Owner {
 	return Owner{}
 }
 
-// writeOwner replaces the content of the file. What was there is overwritten
-// first and cut afterwards, so that it needs no space on a full disk.
+// writeOwner replaces the content of the file. It overwrites first and truncates
+// afterwards, so that it needs no more space on a full disk.
 func writeOwner(f *os.File, o Owner) error {
 	text, err := json.Marshal(o)
 	if err != nil {

@@ -21,8 +21,8 @@ const (
 	Foreign   State = "foreign"   // its owner is or was on another machine or in a container
 )
 
-// Inspect tells who has a lock, without touching it: it looks for the process.
-// What it says may be over the next moment.
+// Inspect tells who has a lock without touching it: it looks for the process.
+// The answer may be out of date at once.
 func Inspect(path string) (State, Owner, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -36,7 +36,7 @@ func Inspect(path string) (State, Owner, error) {
 	switch o := readOwner(f); {
 	case o == Owner{}:
 		return Free, o, nil
-	case o.Host != host: // its process ids are others than ours
+	case o.Host != host: // its process ids are not ours
 		return Foreign, o, nil
 	case o.isAlive():
 		return Held, o, nil
@@ -55,14 +55,7 @@ func (o Owner) isHere() bool {
 
 // isAlive reports whether the process of an owner on this machine still runs.
 func (o Owner) isAlive() bool {
-	if o.Boot != bootID() {
-		return false
-	}
-	if now := startOf(o.PID); now != "" || o.Started != "" {
-		return now == o.Started
-	}
-	err := syscall.Kill(o.PID, 0) // no /proc to look into
-	return err == nil || errors.Is(err, syscall.EPERM)
+	return o.Boot == bootID() && startOf(o.PID) == o.Started && IsAlive(o.PID)
 }
 
 // IsAlive reports whether a process runs on this machine.
@@ -71,7 +64,7 @@ func IsAlive(pid int) bool {
 		return true
 	}
 	if _, err := os.Stat("/proc/self/stat"); err == nil {
-		return false // there is a /proc, and it does not have it
+		return false // there is a /proc, and the process is not in it
 	}
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)
