@@ -80,9 +80,9 @@ func (k Key) validateString(value any) error {
 }
 
 func (k Key) validateInt(value any) error {
-	number, err := toInt(value)
-	if err != nil {
-		return err
+	number, ok := Number(value)
+	if !ok {
+		return fmt.Errorf("must be a whole number, not %s", describe(value))
 	}
 	if k.Min != nil && number < *k.Min {
 		return fmt.Errorf("is %d; the smallest allowed value is %d", number, *k.Min)
@@ -93,24 +93,17 @@ func (k Key) validateInt(value any) error {
 	return nil
 }
 
-// Number is the whole number that a value is; ok is false when it is none.
+// Number is the whole number that a value is, or that its text is: Pulumi
+// writes `pulumi config set n 3` as the string "3".
 func Number(value any) (number int, ok bool) {
-	number, err := toInt(value)
-	return number, err == nil
-}
-
-// toInt accepts integers and their decimal text: Pulumi itself writes
-// `pulumi config set n 3` as the string "3".
-func toInt(value any) (int, error) {
 	switch typed := value.(type) {
 	case int:
-		return typed, nil
+		return typed, true
 	case string:
-		if number, err := strconv.Atoi(typed); err == nil {
-			return number, nil
-		}
+		number, err := strconv.Atoi(typed)
+		return number, err == nil
 	}
-	return 0, fmt.Errorf("must be a whole number, not %s", describe(value))
+	return 0, false
 }
 
 func validateBool(value any) error {

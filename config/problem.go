@@ -62,27 +62,20 @@ func problemsError(problems []Problem) error {
 }
 
 // Join makes one error of several, so that all their problems are told at once.
-// One error stays what it is, with its next step; nil is left out.
+// A single error is returned as it is; nil is left out.
 func Join(errs ...error) error {
-	var joined *Error
-	var only error
+	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	joined := &Error{}
 	for _, err := range errs {
-		if err == nil {
-			continue
-		}
-		if only == nil && joined == nil {
-			only = err
-			continue
-		}
-		if joined == nil {
-			joined = &Error{Problems: problemsOf(only)}
-		}
 		joined.Problems = append(joined.Problems, problemsOf(err)...)
 	}
-	if joined != nil {
-		return joined
-	}
-	return only
+	return joined
 }
 
 // problemsOf are the problems that an error tells, the last one with what to do

@@ -65,13 +65,9 @@ func isFolder(path string) bool {
 
 // reason is the cause of a file error without the call and the path, which
 // the caller shows in its own way.
-func reason(err error) string { return causeOf(err).Error() }
-
-// causeOf is that cause as an error.
-func causeOf(err error) error {
-	var pathErr *os.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
+func reason(err error) string {
+	if failed, ok := errors.AsType[*os.PathError](err); ok {
+		return failed.Err.Error()
 	}
-	return err
+	return err.Error()
 }

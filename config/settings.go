@@ -44,7 +44,7 @@ type Settings struct {
 	Root     string
 	Stack    Value
 	Provider Value     // not set when it is neither given nor configured
-	Backend  Value     // URL of the place for state
+	Backend  Value     // URL of where the state is kept
 	Config   StackFile // what all projects but secrets share
 	Secrets  StackFile // of the secrets project: ciphertext
 	environ  map[string]string

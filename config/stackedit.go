@@ -56,7 +56,8 @@ func edit(file string, content []byte, change Change) ([]byte, error) {
 	}
 	edited := e.bytes()
 	if !isEdit(before, file, edited, change) {
-		return nil, editByHand(file, change)
+		text := "cannot be changed by the runner in a file of this form; change it by hand"
+		return nil, &Error{Problems: []Problem{{File: file, Key: change.Key, Text: text}}}
 	}
 	return edited, nil
 }
@@ -104,9 +105,4 @@ func otherKeys(content []byte) map[string]any {
 // isPlainKey says whether a key can be written without quotes.
 func isPlainKey(key string) bool {
 	return regexp.MustCompile(`^[\pL\pN_][\pL\pN_./-]*:[\pL\pN_./-]+$`).MatchString(key)
-}
-
-func editByHand(file string, change Change) error {
-	text := "cannot be changed by the runner in a file of this form; change it by hand"
-	return &Error{Problems: []Problem{{File: file, Key: change.Key, Text: text}}}
 }

@@ -73,6 +73,11 @@ func (e *stackEditor) lineEnd(i int) int {
 	return e.lines[i] + len(strings.TrimRight(string(line), "\r\n\u0085\u2028\u2029"))
 }
 
+// behind is the rest of the line behind an offset.
+func (e *stackEditor) behind(offset int) string {
+	return string(e.content[offset:e.lineEnd(e.lineOf(offset))])
+}
+
 func (e *stackEditor) line(i int) string { return string(e.content[e.lines[i]:e.lineEnd(i)]) }
 
 // lineOf is the line that an offset is in; the end of the content is in the last.
@@ -179,9 +184,9 @@ func (e *stackEditor) replace(change Change) error {
 	}
 	end, comment := e.lineEnd(b.end-1), ""
 	if inline := e.inlineEnd(b.value); inline >= 0 {
-		comment = string(e.content[inline:e.lineEnd(e.lineOf(inline))])
-	} else if at := strings.Index(string(e.content[colon:e.lineEnd(b.first)]), " #"); at >= 0 {
-		comment = string(e.content[colon+at : e.lineEnd(b.first)])
+		comment = e.behind(inline)
+	} else if at := strings.Index(e.behind(colon), " #"); at >= 0 {
+		comment = e.behind(colon)[at:]
 	}
 	e.splice(colon, end, withComment(value, comment, e.eol))
 	return nil

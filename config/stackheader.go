@@ -105,7 +105,7 @@ func (e *stackEditor) comment(i int) string {
 	if end < 0 {
 		return ""
 	}
-	return string(e.content[end:e.lineEnd(e.lineOf(end))])
+	return e.behind(end)
 }
 
 // beforeKeys is the line in front of which a header begins: that of the first

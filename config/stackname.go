@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-// maxStackName is Pulumi's own limit.
-const maxStackName = 100
+// Pulumi's own limits for the name of a stack.
+const (
+	maxStackName        = 100
+	stackNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+)
 
 // CheckStackName applies Pulumi's rules for stack names. Names are used as
 // typed: capitals are allowed and kept.
@@ -22,13 +25,9 @@ func CheckStackName(name string) error {
 		return fmt.Errorf("%q is not a stack name: it needs a letter, a digit, a hyphen or an underscore", name)
 	}
 	for _, r := range name {
-		if !isStackNameRune(r) {
+		if !strings.ContainsRune(stackNameCharacters, r) {
 			return fmt.Errorf("the stack name %q contains %q; allowed are letters, digits, hyphen, underscore and period", name, r)
 		}
 	}
 	return nil
-}
-
-func isStackNameRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r)
 }

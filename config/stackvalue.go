@@ -65,7 +65,7 @@ func (e *stackEditor) unfold(change Change) error {
 	if err != nil {
 		return err
 	}
-	comment := string(e.content[end:e.lineEnd(e.lineOf(end))])
+	comment := e.behind(end)
 	e.splice(colon, end+len(comment), withComment(text, comment, e.eol))
 	return nil
 }
@@ -77,7 +77,7 @@ func (e *stackEditor) colon(key *yaml.Node) int {
 	if end < 0 {
 		return -1
 	}
-	rest := string(e.content[end:e.lineEnd(e.lineOf(end))])
+	rest := e.behind(end)
 	trimmed := strings.TrimLeft(rest, " \t")
 	if !strings.HasPrefix(trimmed, ":") {
 		return -1
