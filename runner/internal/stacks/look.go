@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+
 	"mara/runner/internal/layout"
 )
 
@@ -98,7 +100,7 @@ func (l Look) StaleAgainst(now map[string]Look) []Stale {
 
 // isCiphertext finds a secret anywhere in a value.
 func isCiphertext(v value) bool {
-	return strings.Contains(string(v), `"4dabf18193072939515e22adb298388d"`)
+	return strings.Contains(string(v), `"`+sig.Key+`"`)
 }
 
 // equal compares values, however they are written.

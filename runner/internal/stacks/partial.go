@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
 	"mara/runner/internal/plan"
 )
@@ -43,13 +44,9 @@ func (e *Environment) expect(project string, changing bool) {
 // engine tells them.
 type stackOutputs struct{ before, after map[string]any }
 
-// secretMark is the key by which the engine tells secret values, of which it
-// says no more.
-const secretMark = "4dabf18193072939515e22adb298388d"
-
 func isSecret(value any) bool {
 	object, ok := value.(map[string]any)
-	return ok && object[secretMark] != nil
+	return ok && object[sig.Key] != nil
 }
 
 // changesOutputs reports whether outputs of the stack differ after the

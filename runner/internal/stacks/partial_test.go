@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
 	"mara/operation"
 	"mara/runner/internal/event"
@@ -21,7 +22,7 @@ func ofStack(before, after map[string]any) apitype.EngineEvent {
 	return apitype.EngineEvent{ResOutputsEvent: &apitype.ResOutputsEvent{Metadata: step}}
 }
 
-func secret() any { return map[string]any{secretMark: "1b47", "ciphertext": "[secret]"} }
+func secret() any { return map[string]any{sig.Key: "1b47", "ciphertext": "[secret]"} }
 
 func TestChangesOutputs(t *testing.T) {
 	t.Parallel()
