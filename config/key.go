@@ -31,6 +31,7 @@ type Key struct {
 	Form      Form     // what a string has to look like; "" means any text
 	Min, Max  *int     // bounds of an integer; nil means unbounded
 	Example   string   // shown in documentation and errors
+	OfPlugin  bool     // Pulumi's plugin reads it itself; its namespace has keys of the plugin that nobody declares
 	Simulated any      // throw-away value a simulation uses when a required key is missing
 	Doc       string   // one line: meaning and unit
 }

@@ -15,7 +15,7 @@ import (
 // that nobody reads.
 //
 // A key that is not declared is a problem where a project declares others in
-// the same namespace. The namespaces of Pulumi's providers (aws, kubernetes,
+// the same namespace. The namespaces of Pulumi's plugins (aws, kubernetes,
 // ...) are shared with their own settings, and namespaces that no project has
 // may belong to plain Pulumi programs of the user: there only a likely typing
 // error is a problem.
@@ -104,10 +104,11 @@ type keySet struct {
 	byName     map[string]Key
 	names      []string
 	namespaces []string
+	plugins    []string // namespaces in which Pulumi's plugins read keys of their own
 }
 
 func newKeySet(keys []Key) keySet {
-	set := keySet{byName: map[string]Key{}}
+	set := keySet{byName: map[string]Key{}, plugins: PluginNamespaces(keys)}
 	for _, key := range keys {
 		if _, ok := set.byName[key.Name]; ok {
 			continue
@@ -150,7 +151,7 @@ func (s keySet) unknown(name string) string {
 	if near := Suggest(rest, siblings); near != "" {
 		return fmt.Sprintf("is read by no project; did you mean %q?", namespace+":"+near)
 	}
-	if slices.Contains(ForeignNamespaces(), namespace) {
+	if slices.Contains(s.plugins, namespace) {
 		return ""
 	}
 	return fmt.Sprintf("is read by no project; in %s there are: %s", namespace, strings.Join(siblings, ", "))
@@ -159,7 +160,7 @@ func (s keySet) unknown(name string) string {
 // unknownNamespace suspects a typing error only where the rest of the key is
 // one that the near namespace has: "esk:min_size", but not "ecs:cluster".
 func (s keySet) unknownNamespace(namespace, name string) string {
-	if slices.Contains(ForeignNamespaces(), namespace) {
+	if slices.Contains(s.plugins, namespace) {
 		return ""
 	}
 	near := Suggest(namespace, s.namespaces)
@@ -184,8 +185,15 @@ func (s keySet) inNamespace(namespace string) []string {
 	return names
 }
 
-// ForeignNamespaces are the namespaces of the Pulumi providers that the
-// projects use; the providers read settings of their own there.
-func ForeignNamespaces() []string {
-	return []string{"aws", "command", "docker", "kubernetes", "linode", "pulumi", "random", "tls"}
+// PluginNamespaces are the namespaces in which Pulumi and its plugins read
+// settings of their own: those that every environment may use, and those of the
+// declared keys that a plugin reads.
+func PluginNamespaces(declared []Key) []string {
+	names := []string{"command", "docker", "kubernetes", "pulumi", "random", "tls"}
+	for _, key := range declared {
+		if key.OfPlugin && !slices.Contains(names, key.Namespace()) {
+			names = append(names, key.Namespace())
+		}
+	}
+	return names
 }

@@ -12,7 +12,7 @@ func declaredKeys() []Key {
 	one := 1
 	return []Key{
 		{Name: "kubernetes:infra_type", Kind: String, Required: true, Allowed: []string{"aws", "kind"}, Example: "kind", Doc: "provider of the stack"},
-		{Name: "aws:region", Kind: String},
+		{Name: "aws:region", Kind: String, OfPlugin: true},
 		{Name: "eks:min_size", Kind: Int, Min: &one},
 		{Name: "eks:k8s_version", Kind: String},
 		{Name: "eks:tags", Kind: Map},

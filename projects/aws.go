@@ -1,24 +1,53 @@
 package projects
 
-import "mara/config"
+import (
+	"time"
 
-// awsProjects lists what only an environment on AWS has.
+	"mara/config"
+)
+
+// AWS hosts the cluster in EKS and the registry in ECR.
 //
-// Their keys are in the namespaces vpc, eks and ecr: Pulumi hands the AWS
+// The keys of its projects are in the namespaces vpc, eks and ecr: Pulumi hands the AWS
 // provider every key of the namespace "aws" as the provider's own
 // configuration, and it refuses those that it does not know. aws:region and
 // aws:profile are the provider's.
-func awsProjects() []Project {
-	return []Project{AWSVPC(), AWSEKS(), AWSECR()}
+func AWS() Infrastructure {
+	return Infrastructure{
+		Name:           "aws",
+		Title:          "Amazon Web Services",
+		Projects:       func() []Project { return []Project{AWSVPC(), AWSEKS(), AWSECR()} },
+		ClusterProject: "aws-eks",
+		Registry:       Registry{Project: "aws-ecr", Login: LoginECR},
+		Account: Account{
+			Region: "aws:region", Profile: "aws:profile",
+			Credentials: []Credential{
+				{Key: "aws:accessKey", Variable: "AWS_ACCESS_KEY_ID"},
+				{Key: "aws:secretKey", Variable: "AWS_SECRET_ACCESS_KEY"},
+				{Key: "aws:token", Variable: "AWS_SESSION_TOKEN"},
+				{Key: "aws:assumeRole"}, {Key: "aws:assumeRoles"}, {Key: "aws:assumeRoleWithWebIdentity"},
+			},
+			FetchVariables: []string{
+				"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+			},
+		},
+		// https://github.com/kubernetes/cloud-provider-aws/blob/master/docs/service_controller.md
+		LoadBalancerAnnotations: map[string]string{
+			"service.beta.kubernetes.io/aws-load-balancer-type":                              "nlb",
+			"service.beta.kubernetes.io/aws-load-balancer-cross-zone-load-balancing-enabled": "true",
+		},
+		BankPlatform: "aws",
+	}
 }
 
 // AWSVPC is the network.
 func AWSVPC() Project {
 	return Project{
-		Name:    "aws-vpc",
-		Path:    "infrastructure/aws/vpc",
-		Title:   "VPC",
-		Summary: "a network with a public and a private subnet in each availability zone",
+		Name:     "aws-vpc",
+		Path:     "infrastructure/aws/vpc",
+		Title:    "VPC",
+		Summary:  "a network with a public and a private subnet in each availability zone",
+		Estimate: 3 * time.Minute,
 		Keys: append(awsProviderKeys(),
 			config.Key{
 				Name: "vpc:cidr", Kind: config.String, Default: "10.0.0.0/16", Example: "10.64.0.0/18",
@@ -51,11 +80,12 @@ func AWSVPC() Project {
 // AWSEKS is the cluster.
 func AWSEKS() Project {
 	return Project{
-		Name:    "aws-eks",
-		Path:    "infrastructure/aws/eks",
-		Title:   "EKS",
-		Summary: "a managed Kubernetes cluster with its nodes, add-ons, roles and access",
-		Keys:    append(awsProviderKeys(), eksKeys()...),
+		Name:     "aws-eks",
+		Path:     "infrastructure/aws/eks",
+		Title:    "EKS",
+		Summary:  "a managed Kubernetes cluster with its nodes, add-ons, roles and access",
+		Estimate: 13 * time.Minute,
+		Keys:     append(awsProviderKeys(), eksKeys()...),
 		Outputs: []Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster; it calls `aws eks get-token`"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
@@ -63,8 +93,8 @@ func AWSEKS() Project {
 			{Name: "cluster_version", Doc: "Kubernetes version of the cluster"},
 			{Name: "region", Doc: "region of the cluster"},
 		},
-		Hooks:    []Hook{HookKubeconfig},
-		Outlived: true,
+		Hooks:                []Hook{HookKubeconfig},
+		LeavesCloudResources: true,
 	}
 }
 
@@ -153,10 +183,11 @@ func eksKeys() []config.Key {
 // AWSECR is the container registry.
 func AWSECR() Project {
 	return Project{
-		Name:    "aws-ecr",
-		Path:    "infrastructure/aws/ecr",
-		Title:   "ECR",
-		Summary: "a private repository for the ingress controller's image",
+		Name:     "aws-ecr",
+		Path:     "infrastructure/aws/ecr",
+		Title:    "ECR",
+		Summary:  "a private repository for the ingress controller's image",
+		Estimate: 5 * time.Second,
 		Keys: append(awsProviderKeys(),
 			config.Key{
 				Name: "ecr:scan_on_push", Kind: config.Bool, Default: true, Example: "false",
@@ -189,12 +220,12 @@ func AWSECR() Project {
 func awsProviderKeys() []config.Key {
 	return []config.Key{
 		{
-			Name: "aws:region", Kind: config.String, Required: true, Variables: []string{"AWS_REGION", "AWS_DEFAULT_REGION"},
+			Name: "aws:region", Kind: config.String, OfPlugin: true, Required: true, Variables: []string{"AWS_REGION", "AWS_DEFAULT_REGION"},
 			Example: "us-east-1", Simulated: "us-east-1",
 			Doc: "region; AWS_REGION when not set",
 		},
 		{
-			Name: "aws:profile", Kind: config.String, Variables: []string{"AWS_PROFILE"}, Example: "platform",
+			Name: "aws:profile", Kind: config.String, OfPlugin: true, Variables: []string{"AWS_PROFILE"}, Example: "platform",
 			Doc: "named profile of the AWS configuration; when not set, AWS_PROFILE or the credentials in the environment",
 		},
 	}

@@ -6,28 +6,28 @@
 package projects
 
 import (
-	"embed"
-	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"mara/config"
 )
 
 // Project describes one Pulumi project.
 type Project struct {
-	Name      string       // Pulumi project name, unique: "kind-cluster"
-	Path      string       // folder below projects/: "infrastructure/kind/cluster"
-	Title     string       // "Kind Cluster"
-	Summary   string       // one line: what it deploys
-	Namespace string       // Kubernetes namespace it deploys to; "" when it has none of its own
-	Keys      []config.Key // configuration keys that the program reads
-	Secrets   []Secret     // secret values it needs, kept in the secrets project
-	Outputs   []Output     // what it exports
-	Hooks     []Hook       // what the runner does when it has succeeded
-	// Outlived says that load balancers and volumes which the cluster has made
-	// in its cloud do not go with it. The runner destroys it only without any.
-	Outlived bool
+	Name      string        // Pulumi project name, unique: "kind-cluster"
+	Path      string        // folder below projects/: "infrastructure/kind/cluster"
+	Title     string        // "Kind Cluster"
+	Summary   string        // one line: what it deploys
+	Namespace string        // Kubernetes namespace it deploys to; "" when it has none of its own
+	Keys      []config.Key  // configuration keys that the program reads
+	Secrets   []Secret      // secret values it needs, kept in the secrets project
+	Outputs   []Output      // what it exports
+	Hooks     []Hook        // what the runner does when it has succeeded
+	Estimate  time.Duration // what a first deployment usually takes on a real cloud
+	// LeavesCloudResources says that load balancers and volumes which the cluster
+	// has made in its cloud stay when it is destroyed. The runner destroys it only
+	// when there are none.
+	LeavesCloudResources bool
 }
 
 // Hook names work that the runner does when a step has succeeded.
@@ -36,12 +36,11 @@ type Hook string
 // HookKubeconfig merges the output "kubeconfig" into the user's kubeconfig.
 const HookKubeconfig Hook = "kubeconfig"
 
-// HookAnswers waits until the output "application_url" answers.
-const HookAnswers Hook = "answers"
+// HookReachable waits until the output "application_url" answers.
+const HookReachable Hook = "answers"
 
-// Undone says whether a destroy undoes what the hook has done: only then does
-// the hook have a part in it.
-func (h Hook) Undone() bool { return h == HookKubeconfig }
+// OnDestroy reports whether a destroy runs the hook, too, to undo what it did.
+func (h Hook) OnDestroy() bool { return h == HookKubeconfig }
 
 // Secret describes a secret value. It lives encrypted in the stack file of the
 // secrets project, and reaches its consumer through a Kubernetes Secret.
@@ -76,7 +75,11 @@ type Output struct {
 
 // All lists every project, grouped and in a stable order.
 func All() []Project {
-	return slices.Concat(awsProjects(), linodeProjects(), kindProjects(), utilityProjects(), kubernetesProjects())
+	var own []Project
+	for _, infrastructure := range Infrastructures() {
+		own = append(own, infrastructure.Projects()...)
+	}
+	return slices.Concat(own, utilityProjects(), kubernetesProjects())
 }
 
 // ByName finds a project by its Pulumi name.
@@ -87,18 +90,6 @@ func ByName(name string) (Project, bool) {
 		}
 	}
 	return Project{}, false
-}
-
-// Serves reports whether the project can be part of an environment on the
-// given provider: the folders infrastructure/<provider> belong to that provider
-// alone, everything else to all.
-func (p Project) Serves(provider string) bool {
-	for _, other := range infraTypes() {
-		if strings.HasPrefix(p.Path, "infrastructure/"+other+"/") {
-			return other == provider
-		}
-	}
-	return true
 }
 
 // Key finds a declared configuration key by its full name.
@@ -119,18 +110,4 @@ func (p Project) Output(name string) (Output, bool) {
 		}
 	}
 	return Output{}, false
-}
-
-//go:embed infrastructure/*/Pulumi.yaml infrastructure/*/*/Pulumi.yaml
-//go:embed kubernetes/*/Pulumi.yaml kubernetes/*/*/Pulumi.yaml utility/*/Pulumi.yaml
-var manifests embed.FS
-
-// Manifest is the project's Pulumi.yaml, as embedded in this binary, so that
-// an installed runner needs no checkout.
-func Manifest(p Project) ([]byte, error) {
-	content, err := manifests.ReadFile(p.Path + "/Pulumi.yaml")
-	if err != nil {
-		return nil, fmt.Errorf("reading the embedded manifest of project %q: %w", p.Name, err)
-	}
-	return content, nil
 }

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -16,9 +17,6 @@ import (
 func TestNamesAndPathsAreUnique(t *testing.T) {
 	t.Parallel()
 	all := All()
-	if len(all) != 21 {
-		t.Errorf("%d projects, want 21", len(all))
-	}
 	names, paths := map[string]bool{}, map[string]bool{}
 	for _, project := range all {
 		if names[project.Name] {
@@ -63,7 +61,7 @@ type manifest struct {
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	for _, project := range All() {
-		content, err := Manifest(project)
+		content, err := os.ReadFile(path.Join(project.Path, "Pulumi.yaml"))
 		if err != nil {
 			t.Error(err)
 			continue
@@ -89,13 +87,6 @@ func TestManifests(t *testing.T) {
 		if m.Description == "" {
 			t.Errorf("Pulumi.yaml of %q has no description", project.Name)
 		}
-	}
-}
-
-func TestManifestOfUnknownProject(t *testing.T) {
-	t.Parallel()
-	if _, err := Manifest(Project{Name: "x", Path: "nowhere"}); err == nil || !strings.Contains(err.Error(), `project "x"`) {
-		t.Errorf("error %v, want one that names the project", err)
 	}
 }
 
@@ -217,27 +208,70 @@ func TestSecretsAreWellFormed(t *testing.T) {
 
 func TestClusterProjectsShareOneContract(t *testing.T) {
 	t.Parallel()
-	for _, project := range []Project{AWSEKS(), LinodeLKE(), KindCluster()} {
-		if !slices.Contains(project.Hooks, HookKubeconfig) {
-			t.Errorf("%s has no kubeconfig hook", project.Name)
-		}
+	isCluster := map[string]bool{}
+	for _, infrastructure := range Infrastructures() {
+		project, _ := ByName(infrastructure.ClusterProject)
+		isCluster[project.Name] = true
 		if output, ok := project.Output("kubeconfig"); !ok || !output.Secret {
 			t.Errorf("%s must export kubeconfig as a secret", project.Name)
 		}
 		if _, ok := project.Output("cluster_name"); !ok {
 			t.Errorf("%s must export cluster_name", project.Name)
 		}
+		// What a local cluster makes lives in its containers.
+		if project.LeavesCloudResources == infrastructure.Local {
+			t.Errorf("%s: LeavesCloudResources is %v", project.Name, project.LeavesCloudResources)
+		}
 	}
 	for _, project := range All() {
-		if slices.Contains(project.Hooks, HookKubeconfig) && !slices.Contains([]string{"aws-eks", "linode-lke", "kind-cluster"}, project.Name) {
-			t.Errorf("%s must have no kubeconfig hook", project.Name)
+		if slices.Contains(project.Hooks, HookKubeconfig) != isCluster[project.Name] {
+			t.Errorf("%s: a cluster project has the kubeconfig hook, no other one has", project.Name)
 		}
-		if _, ok := project.Output("application_url"); ok != slices.Contains(project.Hooks, HookAnswers) {
+		if project.LeavesCloudResources && !isCluster[project.Name] {
+			t.Errorf("%s is no cluster that could leave something behind", project.Name)
+		}
+		if _, ok := project.Output("application_url"); ok != slices.Contains(project.Hooks, HookReachable) {
 			t.Errorf("%s must have an address when somebody waits for it, and only then", project.Name)
 		}
-		// What kind makes lives in its containers.
-		if outlived := slices.Contains([]string{"aws-eks", "linode-lke"}, project.Name); project.Outlived != outlived {
-			t.Errorf("%s: outlived is %v, want %v", project.Name, project.Outlived, outlived)
+	}
+}
+
+// TestInfrastructures: what an infrastructure names is declared.
+func TestInfrastructures(t *testing.T) {
+	t.Parallel()
+	for _, infrastructure := range Infrastructures() {
+		registry, ok := ByName(infrastructure.Registry.Project)
+		if !ok || !registry.Serves(infrastructure.Name) {
+			t.Errorf("%s: no project %q for the registry", infrastructure.Name, infrastructure.Registry.Project)
+		}
+		for _, name := range []string{infrastructure.Registry.Host, infrastructure.Registry.User, infrastructure.Registry.Password} {
+			if _, ok := registry.Output(name); name != "" && !ok {
+				t.Errorf("%s exports no %q", registry.Name, name)
+			}
+		}
+		for _, project := range infrastructure.Projects() {
+			if !project.Serves(infrastructure.Name) || !strings.HasPrefix(project.Path, "infrastructure/") {
+				t.Errorf("%s does not belong to %s", project.Path, infrastructure.Name)
+			}
+		}
+		if found, ok := InfrastructureByName(infrastructure.Name); !ok || found.Title != infrastructure.Title {
+			t.Errorf("%s is not found by its name", infrastructure.Name)
+		}
+	}
+	if _, ok := InfrastructureByName("nothing"); ok {
+		t.Error("an unknown name was found")
+	}
+}
+
+func TestDecodeKubeconfig(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"clusters: []": "clusters: []", "Y2x1c3RlcnM6IFtd\n": "clusters: []", "not a kubeconfig!": ""} {
+		got, err := DecodeKubeconfig(in)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", in, got, err)
+		}
+		if err != nil && strings.Contains(err.Error(), in) {
+			t.Errorf("the error shows the text: %v", err)
 		}
 	}
 }

@@ -37,9 +37,6 @@ const (
 // consumer's namespace.
 func CredentialsName(namespace string) string { return namespace + "-credentials" }
 
-// infraTypes lists the providers of clusters.
-func infraTypes() []string { return []string{"aws", "linode", "kind"} }
-
 // infraTypeKey declares the provider of the stack.
 func infraTypeKey() config.Key {
 	return config.Key{

@@ -1,27 +1,37 @@
 package projects
 
 import (
+	"time"
+
 	"mara/config"
 	"mara/projects/naming"
 )
 
-// kindProjects lists what only an environment on kind has.
+// Kind hosts the cluster and the registry in containers on this machine.
 //
-// Their keys are in the namespace "kind", which is also the name of the
+// The keys of its projects are in the namespace "kind", which is also the name of the
 // resource provider's package. Pulumi hands a provider that it makes itself
 // every key of that namespace as the provider's own configuration, so both
 // programs make their provider explicitly, and it gets none.
-func kindProjects() []Project {
-	return []Project{KindCluster(), KindRegistry()}
+func Kind() Infrastructure {
+	return Infrastructure{
+		Name:           "kind",
+		Title:          "Kubernetes in Docker",
+		Local:          true,
+		Projects:       func() []Project { return []Project{KindCluster(), KindRegistry()} },
+		ClusterProject: "kind-cluster",
+		Registry:       Registry{Project: "kind-registry", Login: LoginNone, Host: "endpoint"},
+	}
 }
 
 // KindCluster is the cluster.
 func KindCluster() Project {
 	return Project{
-		Name:    "kind-cluster",
-		Path:    "infrastructure/kind/cluster",
-		Title:   "Kind Cluster",
-		Summary: "a Kubernetes cluster in containers on this machine",
+		Name:     "kind-cluster",
+		Path:     "infrastructure/kind/cluster",
+		Title:    "Kind Cluster",
+		Summary:  "a Kubernetes cluster in containers on this machine",
+		Estimate: 90 * time.Second,
 		Keys: []config.Key{
 			{
 				Name: "kind:node_image", Kind: config.String,
@@ -93,10 +103,11 @@ func KindCluster() Project {
 // KindRegistry is the container registry.
 func KindRegistry() Project {
 	return Project{
-		Name:    "kind-registry",
-		Path:    "infrastructure/kind/registry",
-		Title:   "Local Registry",
-		Summary: "a container registry on this machine that the cluster's nodes pull from",
+		Name:     "kind-registry",
+		Path:     "infrastructure/kind/registry",
+		Title:    "Local Registry",
+		Summary:  "a container registry on this machine that the cluster's nodes pull from",
+		Estimate: 20 * time.Second,
 		Keys: []config.Key{
 			{
 				Name: "kind:registry_image", Kind: config.String, Default: "registry:3", Example: "registry:3.0.0",

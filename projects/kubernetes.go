@@ -2,6 +2,7 @@ package projects
 
 import (
 	"slices"
+	"time"
 
 	"mara/config"
 )
@@ -18,11 +19,12 @@ func kubernetesProjects() []Project {
 // Kubeconfig hands the cluster's kubeconfig to everything that deploys to it.
 func Kubeconfig() Project {
 	return Project{
-		Name:    "kubeconfig",
-		Path:    "infrastructure/kubeconfig",
-		Title:   "Kubeconfig",
-		Summary: "the kubeconfig of the provider's cluster, in one form for all providers",
-		Keys:    []config.Key{infraTypeKey()},
+		Name:     "kubeconfig",
+		Path:     "infrastructure/kubeconfig",
+		Title:    "Kubeconfig",
+		Summary:  "the kubeconfig of the provider's cluster, in one form for all providers",
+		Estimate: 2 * time.Second,
+		Keys:     []config.Key{infraTypeKey()},
 		Outputs: []Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, as YAML text"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
@@ -31,16 +33,21 @@ func Kubeconfig() Project {
 	}
 }
 
+// SecretsProject is the name of the one project that has a stack file of its
+// own, with the encrypted values.
+const SecretsProject = "secrets"
+
 // Secrets turns the encrypted values of its own stack file into one Kubernetes
 // Secret for each namespace that needs one. Which values those are is declared
 // by the consumers, in Project.Secrets.
 func Secrets() Project {
 	return Project{
-		Name:    "secrets",
-		Path:    "kubernetes/secrets",
-		Title:   "Secrets",
-		Summary: "namespaces and Kubernetes Secrets with the passwords and keys that other projects need",
-		Keys:    []config.Key{infraTypeKey()},
+		Name:     SecretsProject,
+		Path:     "kubernetes/secrets",
+		Title:    "Secrets",
+		Summary:  "namespaces and Kubernetes Secrets with the passwords and keys that other projects need",
+		Estimate: 5 * time.Second,
+		Keys:     []config.Key{infraTypeKey()},
 		Outputs: []Output{
 			{Name: "secrets", Doc: "namespace to the name of its Secret"},
 		},
@@ -55,6 +62,7 @@ func IngressControllerNamespace() Project {
 		Path:      "kubernetes/nginx/ingress-controller-namespace",
 		Title:     "K8S Ingress NS",
 		Summary:   "the namespace of the ingress controller",
+		Estimate:  3 * time.Second,
 		Namespace: "nginx-ingress",
 		Keys:      []config.Key{infraTypeKey()},
 		Outputs: []Output{
@@ -70,6 +78,7 @@ func IngressController() Project {
 		Path:      "kubernetes/nginx/ingress-controller",
 		Title:     "Ingress Controller",
 		Summary:   "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
+		Estimate:  90 * time.Second,
 		Namespace: "nginx-ingress",
 		Keys: slices.Concat(
 			kubernetesKeys(),
@@ -113,6 +122,7 @@ func Logstore() Project {
 		Path:      "kubernetes/logstore",
 		Title:     "Logstore",
 		Summary:   "OpenSearch and OpenSearch Dashboards, reachable from inside the cluster only",
+		Estimate:  5 * time.Minute,
 		Namespace: "logstore",
 		Keys: slices.Concat(
 			kubernetesKeys(),
@@ -147,6 +157,7 @@ func LogAgent() Project {
 		Path:      "kubernetes/logagent",
 		Title:     "Log Agent",
 		Summary:   "Fluent Bit on every node, shipping the logs of all containers and of the kubelet to the logstore",
+		Estimate:  time.Minute,
 		Namespace: "logagent",
 		Keys: slices.Concat(
 			kubernetesKeys(),
@@ -166,6 +177,7 @@ func CertManager() Project {
 		Path:      "kubernetes/certmgr",
 		Title:     "Cert Manager",
 		Summary:   "cert-manager, and the ClusterIssuer that ingresses get their certificates from",
+		Estimate:  time.Minute,
 		Namespace: "cert-manager",
 		Keys: slices.Concat(
 			kubernetesKeys(),
@@ -212,6 +224,7 @@ func Prometheus() Project {
 		Path:      "kubernetes/prometheus",
 		Title:     "Prometheus",
 		Summary:   "Prometheus, Alertmanager and Grafana with dashboards, reachable from inside the cluster only",
+		Estimate:  3 * time.Minute,
 		Namespace: "prometheus",
 		Keys: slices.Concat(
 			kubernetesKeys(),
@@ -260,6 +273,7 @@ func Observability() Project {
 		Path:      "kubernetes/observability",
 		Title:     "Observability",
 		Summary:   "an OpenTelemetry Collector for traces, metrics and logs in OTLP",
+		Estimate:  90 * time.Second,
 		Namespace: "observability",
 		Keys: slices.Concat(
 			kubernetesKeys(),
@@ -288,6 +302,7 @@ func BankOfAnthos() Project {
 		Path:      "kubernetes/applications/bank-of-anthos",
 		Title:     "Bank of Anthos",
 		Summary:   "a bank made of nine services and two databases, behind an Ingress with TLS",
+		Estimate:  4 * time.Minute,
 		Namespace: "bank-of-anthos",
 		Keys: slices.Concat(
 			kubernetesKeys(),
@@ -341,6 +356,6 @@ func BankOfAnthos() Project {
 			{Name: "demo_user", Highlight: true, Doc: "user name to log in with; its password is in Bank of Anthos' own documentation"},
 			{Name: "host", Doc: "host name in the Ingress"},
 		},
-		Hooks: []Hook{HookAnswers},
+		Hooks: []Hook{HookReachable},
 	}
 }

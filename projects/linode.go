@@ -1,6 +1,10 @@
 package projects
 
-import "mara/config"
+import (
+	"time"
+
+	"mara/config"
+)
 
 // SimulatedKey is the configuration key by which the runner tells a program
 // that its clouds are stand-ins. Resources need not know; the one program that
@@ -15,22 +19,41 @@ const SimulatedKey = "mara:simulated"
 // the root is above the project's folder.
 type RootKey struct{}
 
-// linodeProjects lists what only an environment on Linode has.
+// Linode hosts the cluster in LKE. It has no registry of its own: Harbor runs
+// on an instance, is configured once its address is known, and the cluster
+// needs credentials to pull from it.
 //
-// Their keys are in namespaces of their own, lke and harbor: Pulumi hands the
-// Linode provider every key of the namespace "linode" as the provider's own
+// The keys of its projects are in the namespaces lke and harbor: Pulumi hands
+// the Linode provider every key of the namespace "linode" as the provider's own
 // configuration, and it refuses those that it does not know.
-func linodeProjects() []Project {
-	return []Project{LinodeLKE(), LinodeHarbor(), LinodeHarborConfiguration(), LinodeRegistryCredentials()}
+func Linode() Infrastructure {
+	return Infrastructure{
+		Name:  "linode",
+		Title: "Linode",
+		Projects: func() []Project {
+			return []Project{LinodeLKE(), LinodeHarbor(), LinodeHarborConfiguration(), LinodeRegistryCredentials()}
+		},
+		ClusterProject: "linode-lke",
+		Registry: Registry{
+			Project: "linode-harbor", Login: LoginOutputs,
+			Host: "harbor_hostname", User: "harbor_user", Password: "harbor_password", Folder: harborProjectKey(),
+		},
+		Account: Account{Credentials: []Credential{{Key: "linode:token", Variable: "LINODE_TOKEN"}}},
+		// LKE has two classes, and which one is the default is not documented.
+		// This one deletes its volumes.
+		StorageClass:    "linode-block-storage",
+		ImagePullSecret: RegistrySecret,
+	}
 }
 
 // LinodeLKE is the cluster.
 func LinodeLKE() Project {
 	return Project{
-		Name:    "linode-lke",
-		Path:    "infrastructure/linode/lke",
-		Title:   "LKE",
-		Summary: "a managed Kubernetes cluster with one pool of nodes",
+		Name:     "linode-lke",
+		Path:     "infrastructure/linode/lke",
+		Title:    "LKE",
+		Summary:  "a managed Kubernetes cluster with one pool of nodes",
+		Estimate: 5 * time.Minute,
 		Keys: []config.Key{
 			linodeRegionKey(),
 			{
@@ -68,8 +91,8 @@ func LinodeLKE() Project {
 			{Name: "cluster_id", Doc: "id of the cluster"},
 			{Name: "api_endpoint", Highlight: true, Doc: "URL of the API server"},
 		},
-		Hooks:    []Hook{HookKubeconfig},
-		Outlived: true,
+		Hooks:                []Hook{HookKubeconfig},
+		LeavesCloudResources: true,
 	}
 }
 
@@ -80,6 +103,7 @@ func LinodeHarbor() Project {
 		Path:      "infrastructure/linode/harbor",
 		Title:     "Harbor",
 		Summary:   "the registry Harbor on a machine of its own, with a trusted certificate",
+		Estimate:  4 * time.Minute,
 		Namespace: "harbor",
 		Keys: []config.Key{
 			infraTypeKey(),
@@ -123,10 +147,11 @@ func LinodeHarbor() Project {
 // LinodeHarborConfiguration sets the registry up.
 func LinodeHarborConfiguration() Project {
 	return Project{
-		Name:    "linode-harbor-configuration",
-		Path:    "infrastructure/linode/harbor-configuration",
-		Title:   "Harbor Config",
-		Summary: "waits until Harbor answers and makes its project private",
+		Name:     "linode-harbor-configuration",
+		Path:     "infrastructure/linode/harbor-configuration",
+		Title:    "Harbor Config",
+		Summary:  "waits until Harbor answers and makes its project private",
+		Estimate: 15 * time.Second,
 		Keys: []config.Key{
 			harborProjectKey(),
 			{
@@ -148,11 +173,12 @@ func LinodeHarborConfiguration() Project {
 // LinodeRegistryCredentials lets the cluster pull from the registry.
 func LinodeRegistryCredentials() Project {
 	return Project{
-		Name:    "linode-registry-credentials",
-		Path:    "infrastructure/linode/container-registry-credentials",
-		Title:   "Registry Credentials",
-		Summary: "the Secret that lets the ingress controller's namespace pull from Harbor",
-		Keys:    []config.Key{infraTypeKey()},
+		Name:     "linode-registry-credentials",
+		Path:     "infrastructure/linode/container-registry-credentials",
+		Title:    "Registry Credentials",
+		Summary:  "the Secret that lets the ingress controller's namespace pull from Harbor",
+		Estimate: 5 * time.Second,
+		Keys:     []config.Key{infraTypeKey()},
 		Outputs: []Output{
 			{Name: "secret_name", Doc: "name of the Secret"},
 			{Name: "secret_namespace", Doc: "namespace of the Secret"},

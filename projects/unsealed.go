@@ -18,17 +18,6 @@ func FindSecret(key string) (Secret, bool) {
 	return Secret{}, false
 }
 
-// CredentialVariable is the environment variable that does as well as a key of
-// Pulumi's providers which holds a credential; "" for other keys.
-func CredentialVariable(key string) string {
-	return map[string]string{
-		"aws:accessKey": "AWS_ACCESS_KEY_ID",
-		"aws:secretKey": "AWS_SECRET_ACCESS_KEY",
-		"aws:token":     "AWS_SESSION_TOKEN",
-		"linode:token":  "LINODE_TOKEN",
-	}[key]
-}
-
 // Unsealed takes what may not be in the shared stack file out of it: secrets of
 // projects, which have a file of their own, and credentials in plain text. The
 // problems say what to do instead; no value is shown.

@@ -1,6 +1,10 @@
 package projects
 
-import "mara/config"
+import (
+	"time"
+
+	"mara/config"
+)
 
 // The images of the ingress controller that are pulled when the configuration
 // names none: the open source edition, and NGINX Plus.
@@ -23,10 +27,11 @@ func utilityProjects() []Project {
 // KICImageBuild makes the image of the ingress controller.
 func KICImageBuild() Project {
 	return Project{
-		Name:    "kic-image-build",
-		Path:    "utility/kic-image-build",
-		Title:   "KIC Image Build",
-		Summary: "the ingress controller's image on this machine: pulled, or built from source",
+		Name:     "kic-image-build",
+		Path:     "utility/kic-image-build",
+		Title:    "KIC Image Build",
+		Summary:  "the ingress controller's image on this machine: pulled, or built from source",
+		Estimate: 3 * time.Minute,
 		Keys: []config.Key{
 			infraTypeKey(),
 			mirrorKey(),
@@ -88,11 +93,12 @@ func KICImageBuild() Project {
 // KICImagePush pushes the image of the ingress controller to the registry.
 func KICImagePush() Project {
 	return Project{
-		Name:    "kic-image-push",
-		Path:    "utility/kic-image-push",
-		Title:   "KIC Image Push",
-		Summary: "the ingress controller's image in the environment's registry",
-		Keys:    []config.Key{infraTypeKey(), harborProjectKey()},
+		Name:     "kic-image-push",
+		Path:     "utility/kic-image-push",
+		Title:    "KIC Image Push",
+		Summary:  "the ingress controller's image in the environment's registry",
+		Estimate: time.Minute,
+		Keys:     append([]config.Key{infraTypeKey()}, registryFolderKeys()...),
 		Outputs: []Output{
 			{Name: "image_repository", Doc: "repository of the image as the cluster pulls it, without tag"},
 			{Name: "image_tag", Doc: "tag of the image"},

@@ -1,18 +1,18 @@
 package providers
 
-import "mara/operation"
+import (
+	"mara/operation"
+	"mara/projects"
+)
 
-// aws hosts the cluster in EKS and the registry in ECR.
+// aws is projects.AWS with its plan, checks and questions.
 func aws() layout {
 	return layout{
-		name:      "aws",
-		title:     "Amazon Web Services",
-		cluster:   "aws-eks",
-		registry:  "aws-ecr",
-		questions: awsQuestions(),
-		plugins:   []Plugin{{Name: "aws", Projects: []string{"aws-vpc", "aws-eks", "aws-ecr", "kic-image-push"}}}, // the last logs in to ECR
+		Infrastructure: projects.AWS(),
+		questions:      awsQuestions(),
+		plugins:        []Plugin{{Name: "aws", Projects: []string{"aws-vpc", "aws-eks", "aws-ecr", "kic-image-push"}}}, // the last logs in to ECR
 		checks: []Check{
-			{Name: "account", Needed: operation.All(), Answers: true},
+			{Name: "account", Needed: operation.All(), AfterQuestions: true},
 			// The kubeconfig of EKS asks it for a token.
 			{Name: "aws-cli", Projects: inCluster(), Needed: operation.All()},
 		},
@@ -22,4 +22,18 @@ func aws() layout {
 			{name: "aws-ecr"},
 		},
 	}
+}
+
+// awsQuestions are in the order in which they are asked.
+func awsQuestions() []Question {
+	return append([]Question{
+		{Key: "aws:profile", Text: "AWS profile (empty: none)"},
+		{Key: "aws:region", Text: "AWS region", List: Regions},
+		{Key: "vpc:azs", Text: "Availability zones", List: Zones, DefaultCount: 3},
+		{Key: "eks:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
+		{Key: "eks:instance_type", Text: "Type of the nodes", List: NodeTypes},
+		{Key: "eks:min_size", Text: "Smallest number of nodes"},
+		{Key: "eks:max_size", Text: "Largest number of nodes", AtLeast: "eks:min_size"},
+		{Key: "eks:desired_capacity", Text: "Number of nodes to begin with", DefaultKey: "eks:min_size", AtLeast: "eks:min_size", AtMost: "eks:max_size"},
+	}, certificateQuestions()...)
 }

@@ -10,11 +10,11 @@ import (
 // to look is known to the runner. An operation that is in neither list does not
 // care.
 type Check struct {
-	Name     string
-	Projects []string              // that need it; nil means all of the provider
-	Needed   []operation.Operation // that cannot do without
-	Useful   []operation.Operation // that may get by without
-	Answers  bool                  // what is found depends on the answers of a first run
+	Name           string
+	Projects       []string              // that need it; nil means all of the provider
+	Needed         []operation.Operation // that cannot do without
+	Useful         []operation.Operation // that may get by without
+	AfterQuestions bool                  // what is found depends on the answers of a first run
 }
 
 // sharedChecks are those of the projects that every provider has. The image of
@@ -50,10 +50,10 @@ func (p Provider) NeededFor(op operation.Operation, projects []string) (names []
 	return names, needed
 }
 
-// BeforeAnswers is the provider with those checks alone that an operation needs
-// whatever a first run is answered: nobody should answer questions for what
-// cannot go well.
-func (p Provider) BeforeAnswers(op operation.Operation) Provider {
-	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.Answers || !slices.Contains(c.Needed, op) })
+// BeforeQuestions is the provider with those checks alone that an operation
+// needs whatever a first run is answered: nobody should answer questions for
+// what cannot go well.
+func (p Provider) BeforeQuestions(op operation.Operation) Provider {
+	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.AfterQuestions || !slices.Contains(c.Needed, op) })
 	return p
 }

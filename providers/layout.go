@@ -10,17 +10,14 @@ import (
 
 // layout describes a provider by what it adds to the shared list.
 type layout struct {
-	name, title string
-	local       bool                // the cluster is on this machine
-	cluster     string              // project that exports the kubeconfig
-	registry    string              // project that exports the registry
-	shipped     []string            // resource providers that are shipped with the runner
-	first       []node              // before the shared list
-	behind      map[string][]node   // put in right behind a shared project
-	after       map[string][]string // further order of shared projects
-	plugins     []Plugin            // of its own projects; those of the shared ones come behind
-	checks      []Check             // before those of the shared projects
-	questions   []Question
+	projects.Infrastructure
+	bundled   []string            // plugins that come with the runner
+	first     []node              // before the shared list
+	behind    map[string][]node   // put in right behind a shared project
+	after     map[string][]string // further order of shared projects
+	plugins   []Plugin            // of its own projects; those of the shared ones come behind
+	checks    []Check             // before those of the shared projects
+	questions []Question
 }
 
 // node is a project by name, with its edges.
@@ -34,10 +31,10 @@ type node struct {
 // cluster and registry projects differ.
 func (l layout) shared() []node {
 	return []node{
-		{name: "kubeconfig", reads: []string{l.cluster}},
-		{name: "secrets", reads: []string{"kubeconfig"}},
+		{name: "kubeconfig", reads: []string{l.ClusterProject}},
+		{name: projects.SecretsProject, reads: []string{"kubeconfig"}},
 		{name: "kic-image-build"},
-		{name: "kic-image-push", reads: []string{"kic-image-build", l.registry}},
+		{name: "kic-image-push", reads: []string{"kic-image-build", l.Registry.Project}},
 		{name: "ingress-controller-namespace", reads: []string{"kubeconfig"}},
 		{name: "ingress-controller", reads: []string{"kubeconfig", "ingress-controller-namespace", "kic-image-push"}},
 		{name: "logstore", reads: []string{"kubeconfig"}},
@@ -94,13 +91,13 @@ func (l layout) nodes() []node {
 
 // provider fills the names in from the catalogue.
 func (l layout) provider() Provider {
-	p := Provider{Name: l.name, Title: l.title, Local: l.local, ClusterProject: l.cluster, RegistryProject: l.registry, Shipped: l.shipped, Questions: l.questions}
+	p := Provider{Infrastructure: l.Infrastructure, BundledPlugins: l.bundled, Questions: l.questions}
 	p.Plugins = withPlugins(l.plugins, sharedPlugins())
 	p.Checks = append(slices.Clone(l.checks), sharedChecks()...)
 	for _, n := range l.nodes() {
 		project, ok := projects.ByName(n.name)
 		if !ok {
-			panic(fmt.Sprintf("provider %s: the catalogue has no project %q", l.name, n.name))
+			panic(fmt.Sprintf("provider %s: the catalogue has no project %q", l.Name, n.name))
 		}
 		p.Steps = append(p.Steps, Step{Project: project, Needs: needs.Needs{Reads: n.reads, After: n.after}})
 	}

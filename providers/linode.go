@@ -1,23 +1,21 @@
 package providers
 
-import "mara/operation"
+import (
+	"mara/operation"
+	"mara/projects"
+)
 
-// linode hosts the cluster in LKE. Linode has no registry of its own: Harbor
-// runs on an instance, is configured once its address is known, and the
-// cluster needs credentials to pull from it.
+// linode is projects.Linode with its plan, checks and questions.
 func linode() layout {
 	return layout{
-		name:      "linode",
-		title:     "Linode",
-		cluster:   "linode-lke",
-		registry:  "linode-harbor",
-		questions: linodeQuestions(),
-		first:     []node{{name: "linode-lke"}},
+		Infrastructure: projects.Linode(),
+		questions:      linodeQuestions(),
+		first:          []node{{name: "linode-lke"}},
 		plugins: []Plugin{
 			{Name: "linode", Projects: []string{"linode-lke", "linode-harbor"}},
 			{Name: "kubernetes", Projects: []string{"linode-harbor", "linode-registry-credentials"}},
 		},
-		checks: []Check{{Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: operation.All(), Answers: true}},
+		checks: []Check{{Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: operation.All(), AfterQuestions: true}},
 		behind: map[string][]node{
 			"secrets":         {{name: "linode-harbor", reads: []string{"kubeconfig", "secrets"}}},
 			"kic-image-build": {{name: "linode-harbor-configuration", reads: []string{"linode-harbor"}}},
@@ -31,4 +29,17 @@ func linode() layout {
 			"ingress-controller": {"linode-registry-credentials"},
 		},
 	}
+}
+
+// linodeQuestions are in the order in which they are asked.
+func linodeQuestions() []Question {
+	return append([]Question{
+		{Key: "lke:region", Text: "Linode region", List: Regions},
+		{Key: "lke:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
+		{Key: "lke:node_type", Text: "Type of the nodes", List: NodeTypes},
+		{Key: "lke:node_count", Text: "Number of nodes"},
+		{Key: "lke:high_availability", Text: "Several control-plane nodes (for a fee, for good)"},
+		{Key: "harbor:instance_type", Text: "Type of the registry's machine", List: NodeTypes},
+		{Key: "harbor:email", Text: "Address for warnings about the registry's certificate (empty: none)"},
+	}, certificateQuestions()...)
 }

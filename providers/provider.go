@@ -19,16 +19,12 @@ import (
 // Provider is a host of a cluster and a registry, with the projects that make
 // up an environment on it.
 type Provider struct {
-	Name            string   // "aws", as in kubernetes:infra_type
-	Title           string   // "Amazon Web Services"
-	Local           bool     // the cluster is on this machine
-	ClusterProject  string   // exports the kubeconfig
-	RegistryProject string   // exports the address of the registry
-	Steps           []Step   // in the order of a run
-	Plugins         []Plugin // of Pulumi's, that its projects use
-	Checks          []Check  // what has to be right before an operation
-	Questions       []Question
-	Shipped         []string // those of them that come with the runner: Pulumi cannot download them
+	projects.Infrastructure
+	Steps          []Step   // in the order of a run
+	Plugins        []Plugin // of Pulumi's, that its projects use
+	BundledPlugins []string // come with the runner: Pulumi cannot download them
+	Checks         []Check  // what has to be right before an operation
+	Questions      []Question
 }
 
 // Step is one project of an environment and what it waits for, by the names of

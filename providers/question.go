@@ -21,15 +21,15 @@ const (
 // Question asks for one configuration value. What kind of value it is, its
 // limits, its default and its meaning are those of the key.
 type Question struct {
-	Key      string
-	Text     string     // "AWS region"
-	List     List       // that the cloud has the choices in; "" for those of the key, or free text
-	First    int        // of a list of which several can be chosen: the first so many are the default
-	Like     string     // key whose value is the default
-	AtLeast  string     // key whose number is the smallest allowed
-	AtMost   string     // key whose number is the largest allowed
-	When     *Condition // nil: always
-	Required bool       // whenever it is asked, even if the key alone does not say so
+	Key          string
+	Text         string     // "AWS region"
+	List         List       // that the cloud has the choices in; "" for those of the key, or free text
+	DefaultCount int        // of a list of which several can be chosen: the first so many are the default
+	DefaultKey   string     // key whose value is the default
+	AtLeast      string     // key whose number is the smallest allowed
+	AtMost       string     // key whose number is the largest allowed
+	When         *Condition // nil: always
+	Required     bool       // whenever it is asked, even if the key alone does not say so
 }
 
 // Condition is a value of another key.
@@ -136,41 +136,6 @@ func bound(key string, value func(string) any) (number int, ok bool) {
 		return 0, false
 	}
 	return config.Number(value(key))
-}
-
-// awsQuestions are in the order in which they are asked.
-func awsQuestions() []Question {
-	return append([]Question{
-		{Key: "aws:profile", Text: "AWS profile (empty: none)"},
-		{Key: "aws:region", Text: "AWS region", List: Regions},
-		{Key: "vpc:azs", Text: "Availability zones", List: Zones, First: 3},
-		{Key: "eks:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
-		{Key: "eks:instance_type", Text: "Type of the nodes", List: NodeTypes},
-		{Key: "eks:min_size", Text: "Smallest number of nodes"},
-		{Key: "eks:max_size", Text: "Largest number of nodes", AtLeast: "eks:min_size"},
-		{Key: "eks:desired_capacity", Text: "Number of nodes to begin with", Like: "eks:min_size", AtLeast: "eks:min_size", AtMost: "eks:max_size"},
-	}, certificateQuestions()...)
-}
-
-func linodeQuestions() []Question {
-	return append([]Question{
-		{Key: "lke:region", Text: "Linode region", List: Regions},
-		{Key: "lke:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
-		{Key: "lke:node_type", Text: "Type of the nodes", List: NodeTypes},
-		{Key: "lke:node_count", Text: "Number of nodes"},
-		{Key: "lke:high_availability", Text: "Several control-plane nodes (for a fee, for good)"},
-		{Key: "harbor:instance_type", Text: "Type of the registry's machine", List: NodeTypes},
-		{Key: "harbor:email", Text: "Address for warnings about the registry's certificate (empty: none)"},
-	}, certificateQuestions()...)
-}
-
-func kindQuestions() []Question {
-	return []Question{
-		{Key: "kind:workers", Text: "Number of worker nodes"},
-		{Key: "kind:http_port", Text: "Port of this machine for HTTP"},
-		{Key: "kind:https_port", Text: "Port of this machine for HTTPS"},
-		{Key: "kind:registry_port", Text: "Port of this machine for the registry"},
-	}
 }
 
 // certificateQuestions are for providers whose clusters the internet can reach.

@@ -47,10 +47,10 @@ func writeProject(b *strings.Builder, project projects.Project) {
 	if slices.Contains(project.Hooks, projects.HookKubeconfig) {
 		b.WriteString("- When it has succeeded, the runner merges its kubeconfig into yours; destroy takes it out again\n")
 	}
-	if project.Outlived {
+	if project.LeavesCloudResources {
 		b.WriteString("- Before it is destroyed, the runner waits until its load balancers and volumes are gone, and refuses if they stay\n")
 	}
-	if slices.Contains(project.Hooks, projects.HookAnswers) {
+	if slices.Contains(project.Hooks, projects.HookReachable) {
 		b.WriteString("- When it has succeeded, the runner waits until `application_url` answers, five minutes at most; on kind it fails when it does not\n")
 	}
 	writeKeys(b, project.Keys)

@@ -47,10 +47,10 @@ func StackSchema() ([]byte, error) {
 
 type schema map[string]any
 
-// ownNamespaces are those in which only declared keys make sense. The providers
-// of Pulumi read settings of their own in the others.
+// ownNamespaces are those in which only declared keys make sense. Pulumi's
+// plugins read settings of their own in the others.
 func ownNamespaces(keys []config.Key) []string {
-	foreign := config.ForeignNamespaces()
+	foreign := config.PluginNamespaces(keys)
 	return slices.DeleteFunc(namespaces(keys), func(name string) bool { return slices.Contains(foreign, name) })
 }
 

@@ -127,8 +127,7 @@ func TestDeclaredKeysAreRead(t *testing.T) {
 	}
 	for _, project := range projects.All() {
 		for _, key := range project.Keys {
-			// Pulumi's AWS provider reads its own keys itself.
-			if !reads[project.Name][key.Name] && key.Namespace() != "aws" {
+			if !reads[project.Name][key.Name] && !key.OfPlugin {
 				t.Errorf("project %s declares %s, but its program does not read it", project.Name, key.Name)
 			}
 		}

@@ -111,7 +111,7 @@ func newCheckout(t *testing.T, engine string) *checkout {
 	c.write("projects/standalone/main.go", "package main\n")
 	c.write("state/.keep", "")
 	for _, project := range projects.All() {
-		manifest, err := projects.Manifest(project)
+		manifest, err := os.ReadFile(filepath.Join("..", project.Path, "Pulumi.yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,10 +4,8 @@
 package kubeconfig
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gopkg.in/yaml.v3"
@@ -17,33 +15,19 @@ import (
 	"mara/projects/internal/stackref"
 )
 
-// source says where a provider's kubeconfig comes from.
-type source struct {
-	project projects.Project
-	base64  bool // Linode's API hands it out encoded
-}
-
-func sources() map[string]source {
-	return map[string]source{
-		"aws":    {project: projects.AWSEKS()},
-		"linode": {project: projects.LinodeLKE(), base64: true},
-		"kind":   {project: projects.KindCluster()},
-	}
-}
-
 // Program exports the kubeconfig, the cluster's name and the context's name.
 func Program(ctx *pulumi.Context) error {
 	s := settings.New(ctx, projects.Kubeconfig())
+	project := s.Infrastructure().ClusterProject
 	if err := s.Err(); err != nil {
 		return err
 	}
-	from := sources()[s.String(projects.InfraType)]
-	ref, err := stackref.New(ctx, from.project.Name)
+	ref, err := stackref.New(ctx, project)
 	if err != nil {
 		return err
 	}
-	text := ref.String("kubeconfig").ApplyT(func(raw string) (string, error) {
-		return normalise(raw, from)
+	text := ref.String("kubeconfig").ApplyT(func(exported string) (string, error) {
+		return normalise(exported, project)
 	}).(pulumi.StringOutput)
 
 	ctx.Export("kubeconfig", pulumi.ToSecret(text))
@@ -55,17 +39,13 @@ func Program(ctx *pulumi.Context) error {
 
 // normalise decodes what is encoded and checks that the result can be used.
 // Errors never quote the text: it holds credentials.
-func normalise(raw string, from source) (string, error) {
-	text := raw
-	if from.base64 {
-		decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(raw))
-		if err != nil {
-			return "", fmt.Errorf("the kubeconfig of project %q is not valid base64", from.project.Name)
-		}
-		text = string(decoded)
+func normalise(exported, project string) (string, error) {
+	text, err := projects.DecodeKubeconfig(exported)
+	if err == nil {
+		_, err = currentContext(text)
 	}
-	if _, err := currentContext(text); err != nil {
-		return "", fmt.Errorf("the kubeconfig of project %q: %w", from.project.Name, err)
+	if err != nil {
+		return "", fmt.Errorf("the kubeconfig of project %q: %w", project, err)
 	}
 	return text, nil
 }

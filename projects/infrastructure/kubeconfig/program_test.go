@@ -66,7 +66,7 @@ func TestProgram(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, infraType, project, in, want string }{
-		{"not base64", "linode", "linode-lke", sample, `the kubeconfig of project "linode-lke" is not valid base64`},
+		{"not base64", "linode", "linode-lke", "hidden-token!", `the kubeconfig of project "linode-lke": is neither a kubeconfig nor base64 of one`},
 		{"not YAML", "kind", "kind-cluster", "a: b: hidden-token", `the kubeconfig of project "kind-cluster": is not valid YAML`},
 		{"no user", "aws", "aws-eks", "clusters: [{name: c}]", "has no cluster or no user"},
 		{"no context", "kind", "kind-cluster", strings.ReplaceAll(sample, "current-context: kind-dev", "current-context: other"),

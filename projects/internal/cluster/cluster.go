@@ -5,6 +5,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -20,16 +21,9 @@ import (
 	"mara/projects/internal/stackref"
 )
 
-// The providers, as kubernetes:infra_type names them.
-const (
-	AWS    = "aws"
-	Linode = "linode"
-	Kind   = "kind"
-)
-
 // Cluster is the environment's cluster as one program deploys to it.
 type Cluster struct {
-	InfraType string // aws, linode or kind: what hosts the cluster
+	Infrastructure projects.Infrastructure // what hosts the cluster
 
 	settings   *settings.Settings
 	mirror     string
@@ -42,7 +36,7 @@ type Cluster struct {
 // kubernetes:infra_type; it declares kubernetes:mirror when it deploys images
 // or charts. Problems in the settings are returned here, all at once.
 func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
-	infraType := s.String(projects.InfraType)
+	infrastructure := s.Infrastructure()
 	images := ""
 	if s.Declares(projects.Mirror) {
 		images = mirror.Of(s)
@@ -60,7 +54,8 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
 	return &Cluster{
-		InfraType:  infraType,
+		Infrastructure: infrastructure,
+
 		settings:   s,
 		mirror:     images,
 		kubeconfig: kubeconfig,
@@ -89,19 +84,12 @@ func providerArgs(kubeconfig pulumi.StringOutput) *kubernetes.ProviderArgs {
 
 // Local reports whether the cluster runs on the user's own machine, where
 // there is one of everything and little memory.
-func (c *Cluster) Local() bool { return c.InfraType == Kind }
+func (c *Cluster) Local() bool { return c.Infrastructure.Local }
 
 // StorageClass is the class that volumes ask for; "" means the cluster's
-// default. LKE has two classes, and which is the default is not documented, so
-// the one that deletes its volumes is named.
+// default.
 func (c *Cluster) StorageClass() string {
-	if class := c.settings.String(projects.StorageClass); class != "" {
-		return class
-	}
-	if c.InfraType == Linode {
-		return "linode-block-storage"
-	}
-	return ""
+	return cmp.Or(c.settings.String(projects.StorageClass), c.Infrastructure.StorageClass)
 }
 
 // Replicas is the value of a key for a number of pods or, when it is not set,
@@ -152,12 +140,7 @@ func (c *Cluster) Image(name string) string {
 
 // Registry is the registry host to pull images from, for charts that take host
 // and repository apart: as given, or the mirror.
-func (c *Cluster) Registry(host string) string {
-	if c.mirror == "" {
-		return host
-	}
-	return c.mirror
-}
+func (c *Cluster) Registry(host string) string { return cmp.Or(c.mirror, host) }
 
 // labelValue makes a text fit for the value of a label: at most 63 characters,
 // letters and digits at both ends.

@@ -61,6 +61,12 @@ func (s *Settings) String(name string) string {
 	return text
 }
 
+// Infrastructure is what hosts the stack's cluster.
+func (s *Settings) Infrastructure() projects.Infrastructure {
+	infrastructure, _ := projects.InfrastructureByName(s.String(projects.InfraType)) // Validate has seen it
+	return infrastructure
+}
+
 // Int reads a whole number.
 func (s *Settings) Int(name string) int {
 	switch value := s.take(name, config.Int).(type) {
@@ -200,7 +206,7 @@ func (s *Settings) reject(key config.Key, cause error) {
 // file is the stack configuration that holds the project's keys.
 func (s *Settings) file() string {
 	folder := "config/pulumi/"
-	if s.project.Name == projects.Secrets().Name {
+	if s.project.Name == projects.SecretsProject {
 		folder += "secrets/"
 	}
 	return folder + "Pulumi." + s.stack + ".yaml"

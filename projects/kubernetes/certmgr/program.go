@@ -64,8 +64,8 @@ func read(s *settings.Settings) issuer {
 	if from.email == "" {
 		s.Reject("certmgr:acme_email", "is not set, but certmgr:issuer is acme")
 	}
-	if s.String(projects.InfraType) == cluster.Kind {
-		s.Reject("certmgr:issuer", "is acme, but an authority on the internet cannot reach a kind cluster: use self-signed")
+	if host := s.Infrastructure(); host.Local {
+		s.Reject("certmgr:issuer", "is acme, but an authority on the internet cannot reach a %s cluster: use self-signed", host.Name)
 	}
 	return from
 }

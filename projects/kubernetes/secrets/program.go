@@ -51,7 +51,7 @@ func Program(ctx *pulumi.Context) error {
 func collect(s *settings.Settings) ([]bundle, error) {
 	var bundles []bundle
 	var problems []error
-	for _, consumer := range consumers(s.String(projects.InfraType)) {
+	for _, consumer := range consumers(s.Infrastructure().Name) {
 		data := map[string]string{}
 		for _, secret := range consumer.Secrets {
 			data[secret.DataKey] = s.Secret(secret)

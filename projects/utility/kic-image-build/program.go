@@ -85,7 +85,7 @@ func platform(cfg *settings.Settings) pulumi.StringPtrInput {
 	if configured := cfg.String("kic:platform"); configured != "" {
 		return pulumi.String(configured)
 	}
-	if cfg.String(projects.InfraType) == "kind" {
+	if cfg.Infrastructure().Local {
 		return nil
 	}
 	return pulumi.String("linux/amd64")

@@ -1,7 +1,6 @@
 package imagepush
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/ecr"
@@ -23,69 +22,43 @@ type destination struct {
 	password   pulumi.StringOutput // secret, where there is a login
 }
 
-// target finds the environment's registry.
-func target(ctx *pulumi.Context, infraType, harborProject string) (destination, error) {
-	switch infraType {
-	case "aws":
-		return ecrTarget(ctx)
-	case "linode":
-		return harborTarget(ctx, harborProject)
-	case "kind":
-		return localTarget(ctx)
+// target finds the environment's registry; its folder for images is "" or ends
+// with a slash.
+func target(ctx *pulumi.Context, registry projects.Registry, folder string) (destination, error) {
+	outputs, err := stackref.New(ctx, registry.Project)
+	if err != nil {
+		return destination{}, err
 	}
-	return destination{}, fmt.Errorf("no registry is known for the provider %q", infraType)
+	if registry.Login == projects.LoginECR {
+		return ecrTarget(ctx, outputs), nil
+	}
+	host := outputs.String(registry.Host)
+	to := destination{repository: pulumi.Sprintf("%s/%s%s", host, folder, imageName)}
+	if registry.Login == projects.LoginOutputs {
+		to.address = pulumi.Sprintf("https://%s", host)
+		to.user, to.password = outputs.String(registry.User), outputs.String(registry.Password)
+		return to, nil
+	}
+	// Docker's provider wants a login for every registry: any will do.
+	nobody := pulumi.String("anonymous").ToStringOutput()
+	to.address, to.user, to.password = pulumi.Sprintf("http://%s", host), nobody, nobody
+	return to, nil
 }
 
 // ecrTarget is the repository at AWS. Its password lasts twelve hours, so each
 // run asks for a new one: outside a simulation an `up` that pushes nothing
 // still shows one updated resource.
-func ecrTarget(ctx *pulumi.Context) (destination, error) {
-	registry, err := stackref.New(ctx, projects.AWSECR().Name)
-	if err != nil {
-		return destination{}, err
-	}
-	repository := registry.String("repository_url")
+func ecrTarget(ctx *pulumi.Context, outputs *stackref.Reference) destination {
+	repository := outputs.String("repository_url")
 	token := ecr.GetAuthorizationTokenOutput(ctx, ecr.GetAuthorizationTokenOutputArgs{
-		RegistryId: registry.String("registry_id"),
+		RegistryId: outputs.String("registry_id"),
 	})
 	return destination{
 		repository: repository,
 		address:    repository.ApplyT(registryURL).(pulumi.StringOutput),
 		user:       token.UserName(),
 		password:   token.Password().ApplyT(secret).(pulumi.StringOutput),
-	}, nil
-}
-
-// harborTarget is the project in the environment's Harbor.
-func harborTarget(ctx *pulumi.Context, project string) (destination, error) {
-	registry, err := stackref.New(ctx, projects.LinodeHarbor().Name)
-	if err != nil {
-		return destination{}, err
 	}
-	host := registry.String("harbor_hostname")
-	return destination{
-		repository: pulumi.Sprintf("%s/%s/%s", host, project, imageName),
-		address:    pulumi.Sprintf("https://%s", host),
-		user:       registry.String("harbor_user"),
-		password:   registry.String("harbor_password"),
-	}, nil
-}
-
-// localTarget is the registry on this machine. It speaks HTTP and asks for no
-// login, but Docker's provider wants one for every registry: any will do.
-func localTarget(ctx *pulumi.Context) (destination, error) {
-	registry, err := stackref.New(ctx, projects.KindRegistry().Name)
-	if err != nil {
-		return destination{}, err
-	}
-	endpoint := registry.String("endpoint")
-	nobody := pulumi.String("anonymous").ToStringOutput()
-	return destination{
-		repository: pulumi.Sprintf("%s/%s", endpoint, imageName),
-		address:    pulumi.Sprintf("http://%s", endpoint),
-		user:       nobody,
-		password:   nobody,
-	}, nil
 }
 
 // login is the login as Docker's provider wants it.

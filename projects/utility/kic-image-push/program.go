@@ -15,7 +15,11 @@ import (
 // Program declares the pushed image.
 func Program(ctx *pulumi.Context) error {
 	cfg := settings.New(ctx, projects.KICImagePush())
-	infraType, harborProject := cfg.String(projects.InfraType), cfg.String("harbor:project")
+	registry := cfg.Infrastructure().Registry
+	folder := ""
+	if key := registry.Folder.Name; key != "" {
+		folder = cfg.String(key) + "/"
+	}
 	if err := cfg.Err(); err != nil {
 		return err
 	}
@@ -23,7 +27,7 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	to, err := target(ctx, infraType, harborProject)
+	to, err := target(ctx, registry, folder)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ type providerDocument struct {
 func providerDocuments() []providerDocument {
 	var documents []providerDocument
 	for _, p := range providers.All() {
-		document := providerDocument{Name: p.Name, Title: p.Title, Cluster: p.ClusterProject, Registry: p.RegistryProject}
+		document := providerDocument{Name: p.Name, Title: p.Title, Cluster: p.ClusterProject, Registry: p.Registry.Project}
 		for _, step := range p.Steps {
 			document.Projects = append(document.Projects, step.Project.Name)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mara/config"
+	"mara/projects"
 )
 
 // Reseal decrypts every value of a stack file with one sealer, also those that
@@ -13,7 +14,7 @@ import (
 func Reseal(ctx context.Context, file config.StackFile, from, to Sealer) ([]byte, error) {
 	ciphertexts := map[string]string{}
 	for i, ciphertext := range file.Ciphertexts() {
-		ciphertexts[fmt.Sprintf("%s:value%d", sealedProject, i)] = ciphertext
+		ciphertexts[fmt.Sprintf("%s:value%d", projects.SecretsProject, i)] = ciphertext
 	}
 	values, err := from.Unseal(ctx, ciphertexts)
 	if err != nil {

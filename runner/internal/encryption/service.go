@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mara/projects"
 )
 
 // Command runs Pulumi's commands.
@@ -43,9 +45,6 @@ type ServiceOptions struct {
 	Organization string
 }
 
-// sealedProject is the project whose stack encrypts.
-const sealedProject = "secrets"
-
 // NewService gets ready to encrypt. A key service that cannot be reached, or
 // refuses, is found here. A scheme without a data key gets one.
 func NewService(ctx context.Context, o ServiceOptions) (*Service, error) {
@@ -56,14 +55,14 @@ func NewService(ctx context.Context, o ServiceOptions) (*Service, error) {
 	}
 	s := &Service{
 		command: o.Command, dir: o.Dir, scheme: o.Scheme,
-		stack: organization + "/" + sealedProject + "/" + o.Stack,
+		stack: organization + "/" + projects.SecretsProject + "/" + o.Stack,
 		file:  filepath.Join(o.Dir, "Pulumi."+o.Stack+".yaml"),
 	}
 	for name, value := range env {
 		s.env = append(s.env, name+"="+value)
 	}
 	slices.Sort(s.env)
-	manifest := []byte("name: " + sealedProject + "\nruntime: go\n")
+	manifest := []byte("name: " + projects.SecretsProject + "\nruntime: go\n")
 	if err := os.WriteFile(filepath.Join(o.Dir, "Pulumi.yaml"), manifest, 0o600); err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func New(p providers.Provider) (Plan, error) {
 	phase := Infrastructure
 	for i, step := range p.Steps {
 		current := phase
-		if step.Project.Name == "secrets" {
+		if step.Project.Name == projects.SecretsProject {
 			current, phase = Secrets, Kubernetes
 		}
 		plan.Steps = append(plan.Steps, Step{Project: step.Project, Phase: current, Index: i, Needs: step.Needs, Hooks: step.Project.Hooks})
@@ -108,7 +108,7 @@ func (p Plan) hooksOf(project projects.Project) []projects.Hook {
 	if !p.Destroy {
 		return project.Hooks
 	}
-	return slices.DeleteFunc(slices.Clone(project.Hooks), func(h projects.Hook) bool { return !h.Undone() })
+	return slices.DeleteFunc(slices.Clone(project.Hooks), func(h projects.Hook) bool { return !h.OnDestroy() })
 }
 
 // Unordered is the same plan with nothing to wait for: all steps may run at

@@ -16,7 +16,7 @@ import (
 
 // provider makes one from lines of "name reads... / after...".
 func provider(lines ...string) providers.Provider {
-	p := providers.Provider{Name: "test", Title: "Test"}
+	p := providers.Provider{Infrastructure: projects.Infrastructure{Name: "test", Title: "Test"}}
 	for _, line := range lines {
 		before, after, _ := strings.Cut(line, "/")
 		words := strings.Fields(before)

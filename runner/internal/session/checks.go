@@ -66,7 +66,7 @@ func LookFirst(ctx context.Context, d Deps, o Options, p providers.Provider, fil
 		return err
 	}
 	env := o.Sources.File.Merge(o.Sources.Process)
-	report, err := preflight.Run(ctx, preflight.ForProvider(p.BeforeAnswers(o.Operation), selected.Names(), preflight.Facts{
+	report, err := preflight.Run(ctx, preflight.ForProvider(p.BeforeQuestions(o.Operation), selected.Names(), preflight.Facts{
 		Operation: o.Operation, Env: env, Config: file, Probes: d.Probes,
 	}))
 	if err != nil || report.Status() != preflight.Problem {

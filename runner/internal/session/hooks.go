@@ -2,10 +2,7 @@ package session
 
 import (
 	"context"
-	"encoding/base64"
-	"errors"
 	"fmt"
-	"strings"
 
 	"mara/operation"
 	"mara/projects"
@@ -27,7 +24,7 @@ func (s *Session) Hook(op operation.Operation) HookFunc {
 				return s.forgetKubeconfig(ctx, emit)
 			}
 			return s.mergeKubeconfig(ctx, step.Project.Name, emit)
-		case projects.HookAnswers:
+		case projects.HookReachable:
 			return s.awaitAnswer(ctx, step.Project.Name, emit)
 		}
 		return fmt.Errorf("this runner has no hook %q", hook)
@@ -64,12 +61,12 @@ func (s *Session) clusterKubeconfig(ctx context.Context, project string) ([]byte
 		return nil, nil
 	}
 	s.Masker.Add(text)
-	content, err := plainKubeconfig(text)
+	text, err = projects.DecodeKubeconfig(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the output kubeconfig %w", err)
 	}
-	s.Masker.Add(append(kubeconfig.Secrets(content), string(content))...)
-	return content, nil
+	s.Masker.Add(append(kubeconfig.Secrets([]byte(text)), text)...)
+	return []byte(text), nil
 }
 
 func (s *Session) forgetKubeconfig(ctx context.Context, emit func(event.Event)) error {
@@ -91,16 +88,4 @@ func (s *Session) kubeconfigFiles() []string {
 		return []string{s.Folder.Kubeconfig()}
 	}
 	return kubeconfig.Files(s.Env["KUBECONFIG"], s.Env["HOME"])
-}
-
-// plainKubeconfig is a kubeconfig's text; Linode's API gives it in base64.
-func plainKubeconfig(text string) ([]byte, error) {
-	if strings.Contains(text, "clusters") {
-		return []byte(text), nil
-	}
-	content, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
-	if err != nil {
-		return nil, errors.New("the output kubeconfig is neither a kubeconfig nor base64 of one")
-	}
-	return content, nil
 }

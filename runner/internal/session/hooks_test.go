@@ -213,7 +213,7 @@ func TestAnswersHook(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				var messages []string
-				err := s.Hook(operation.Up)(t.Context(), plan.Step{Project: projects.BankOfAnthos()}, string(projects.HookAnswers),
+				err := s.Hook(operation.Up)(t.Context(), plan.Step{Project: projects.BankOfAnthos()}, string(projects.HookReachable),
 					func(e event.Event) { messages = append(messages, e.Message) })
 				if (err == nil) != (test.problem == "") || err != nil && err.Error() != test.problem {
 					t.Errorf("error %v, want %q", err, test.problem)

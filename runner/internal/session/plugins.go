@@ -21,7 +21,7 @@ func (s *Session) findPlugins() {
 	if s.options.Simulation.On {
 		return
 	}
-	for _, name := range s.Provider.Shipped {
+	for _, name := range s.Provider.BundledPlugins {
 		for _, folder := range slices.Backward(s.deps.PluginFolders) { // the first has the last word
 			if info, err := os.Stat(filepath.Join(folder, "pulumi-resource-"+name)); err == nil && info.Mode().IsRegular() {
 				s.plugins[name] = folder

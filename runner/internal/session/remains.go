@@ -20,7 +20,7 @@ func (s *Session) Before(op operation.Operation, forget bool) BeforeFunc {
 	return func(ctx context.Context, step plan.Step, emit func(event.Event)) error {
 		// A simulated cluster makes nothing by itself, and one to be forgotten
 		// is gone already.
-		if !op.Destroys() || !step.Project.Outlived || s.options.Simulation.On || forget {
+		if !op.Destroys() || !step.Project.LeavesCloudResources || s.options.Simulation.On || forget {
 			return nil
 		}
 		return s.emptyCluster(ctx, step.Project.Name, remains.Wait, emit)

@@ -42,9 +42,6 @@ type Options struct {
 	Empty        bool              // the backend has no stacks yet; it is not asked
 }
 
-// secretsProject is the one project with a stack file of its own.
-const secretsProject = "secrets"
-
 // Environment is all stacks that share a stack name, on one backend.
 type Environment struct {
 	options Options

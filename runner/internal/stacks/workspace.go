@@ -16,6 +16,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gopkg.in/yaml.v3"
+
+	"mara/projects"
 )
 
 // stackOf prepares the working copy of a project and returns its stack, which
@@ -100,7 +102,7 @@ func (e *Environment) plugins() *workspace.Plugins {
 }
 
 func (e *Environment) stackFile(project string) []byte {
-	if project == secretsProject {
+	if project == projects.SecretsProject {
 		return e.options.SecretsFile
 	}
 	return e.options.StackFile

@@ -156,7 +156,7 @@ func (i *interview) answer(ctx context.Context, q providers.Question, key config
 // chooseMany asks for several of the options.
 func (i *interview) chooseMany(ctx context.Context, question prompt.Question, q providers.Question, options []prompt.Option) (any, error) {
 	choice := prompt.Choice{Question: question, Options: options, Other: true}
-	for _, option := range options[:min(q.First, len(options))] {
+	for _, option := range options[:min(q.DefaultCount, len(options))] {
 		choice.Chosen = append(choice.Chosen, option.Value)
 	}
 	values, err := i.Asker.ChooseMany(ctx, choice)
@@ -189,8 +189,8 @@ func (i *interview) standard(q providers.Question, key config.Key) string {
 	if set := key.Set(i.Sources); set.IsSet() {
 		return set.Text
 	}
-	if q.Like != "" {
-		return config.Show(i.value(q.Like))
+	if q.DefaultKey != "" {
+		return config.Show(i.value(q.DefaultKey))
 	}
 	standard := key.Default
 	if q.AtLeast != "" && q.Fits(standard, i.value) != nil {

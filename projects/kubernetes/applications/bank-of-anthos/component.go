@@ -1,6 +1,9 @@
 package bank
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // component describes one stateless service.
 type component struct {
@@ -58,7 +61,7 @@ func (a *application) components() []component {
 // password is for the reader of Bank of Anthos' documentation to type.
 func (a *application) frontend(replicas int) component {
 	env := python(map[string]string{
-		"SCHEME": "http", "BANK_NAME": a.bankName, "ENV_PLATFORM": platform(a.InfraType), "CYMBAL_LOGO": "false",
+		"SCHEME": "http", "BANK_NAME": a.bankName, "ENV_PLATFORM": cmp.Or(a.Infrastructure.BankPlatform, "local"), "CYMBAL_LOGO": "false",
 	})
 	if a.demoData {
 		env["DEFAULT_USERNAME"] = demoUser
@@ -68,14 +71,6 @@ func (a *application) frontend(replicas int) component {
 		config: []string{environmentConfig, serviceAPIConfig}, ready: "/ready", live: "/ready",
 		cpu: "100m", memory: "64Mi", cpuLimit: "250m", memoryLimit: "128Mi",
 	}
-}
-
-// platform is the banner that the pages show.
-func platform(infraType string) string {
-	if infraType == "aws" {
-		return "aws"
-	}
-	return "local"
 }
 
 // python is the environment of the Python services. Traces would go to Google

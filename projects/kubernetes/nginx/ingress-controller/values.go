@@ -1,7 +1,8 @@
 package controller
 
 import (
-	"mara/projects"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
 	"mara/projects/internal/cluster"
 )
 
@@ -38,8 +39,8 @@ func values(c *cluster.Cluster, o options, img image) cluster.Values {
 	if o.plus {
 		controller["mgmt"] = cluster.Values{"licenseTokenSecretName": license}
 	}
-	if c.InfraType == cluster.Linode {
-		controller["serviceAccount"] = cluster.Values{"imagePullSecretName": projects.RegistrySecret}
+	if secret := c.Infrastructure.ImagePullSecret; secret != "" {
+		controller["serviceAccount"] = cluster.Values{"imagePullSecretName": secret}
 	}
 	for key, value := range exposure(c, o) {
 		controller[key] = value
@@ -85,12 +86,8 @@ func exposure(c *cluster.Cluster, o options) cluster.Values {
 	}
 	replicas := c.Replicas("nginx:replicas", 2)
 	service := cluster.Values{"type": "LoadBalancer", "externalTrafficPolicy": "Local"}
-	if c.InfraType == cluster.AWS {
-		// https://github.com/kubernetes/cloud-provider-aws/blob/master/docs/service_controller.md
-		service["annotations"] = cluster.Values{
-			"service.beta.kubernetes.io/aws-load-balancer-type":                              "nlb",
-			"service.beta.kubernetes.io/aws-load-balancer-cross-zone-load-balancing-enabled": "true",
-		}
+	if annotations := c.Infrastructure.LoadBalancerAnnotations; len(annotations) > 0 {
+		service["annotations"] = pulumi.ToStringMap(annotations)
 	}
 	if len(o.sourceRanges) > 0 {
 		service["loadBalancerSourceRanges"] = o.sourceRanges

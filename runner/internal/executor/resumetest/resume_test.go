@@ -220,7 +220,7 @@ func (w *world) unfinished() bool {
 // randomPlan makes a plan whose edges point backwards.
 func randomPlan(t *testing.T, random *rand.Rand) plan.Plan {
 	t.Helper()
-	p := providers.Provider{Name: "test"}
+	p := providers.Provider{Infrastructure: projects.Infrastructure{Name: "test"}}
 	for i := range 1 + random.IntN(20) {
 		step := providers.Step{Project: projects.Project{Name: fmt.Sprintf("p%d", i)}}
 		for range min(i, random.IntN(4)) {
