@@ -20,7 +20,7 @@ func recorded(t *testing.T, meta journal.Meta, events []event.Event) (root strin
 	t.Helper()
 	root = newRoot(t, nil)
 	d, _, _ := testDeps(t)
-	j, err := journal.Create(journal.Options{Dir: filepath.Join(root, ".runner", "runs"), Now: d.Now(), Meta: meta})
+	j, err := journal.Create(journal.Options{Dir: filepath.Join(root, ".runner", "runs"), ID: journal.NewID(d.Now()), Meta: meta})
 	if err != nil {
 		t.Fatal(err)
 	}

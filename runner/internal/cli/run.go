@@ -42,7 +42,7 @@ func startRun(ctx context.Context, d Deps, o operateOptions, s *session.Session,
 	r := &run{collector: report.NewCollector()}
 	var err error
 	r.journal, err = journal.Create(journal.Options{
-		Dir: s.RunsFolder(), Now: d.Now(), ID: s.RunID, Meta: meta(s, d, o, w),
+		Dir: s.RunsFolder(), ID: s.RunID, Meta: meta(s, d, o, w),
 		Warn: func(e event.Event) { r.emit(e) },
 	})
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *run) finish(d Deps, o operateOptions) {
 		}
 	}
 	r.endTrace(d)
-	_, _ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(), d.Now())
+	_ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(), d.Now())
 }
 
 // report writes the reports and tells where they are.

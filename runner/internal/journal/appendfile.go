@@ -31,5 +31,3 @@ func (a *appendFile) append(line []byte) error {
 	}
 	return err
 }
-
-func (a *appendFile) close() error { return a.f.Close() }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"path/filepath"
 
 	"mara/runner/internal/event"
 )
@@ -16,9 +14,9 @@ import (
 // wait returns false or the run has finished.
 func (r Run) Follow(wait func() bool) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		f, err := os.Open(filepath.Join(r.Dir, eventsFile))
+		f, err := r.open()
 		if err != nil {
-			yield(event.Event{}, fmt.Errorf("reading run %s: %w", r.ID, err))
+			yield(event.Event{}, err)
 			return
 		}
 		defer f.Close()

@@ -17,7 +17,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,10 +49,7 @@ type Journal struct {
 type Options struct {
 	// Dir is the folder that holds all runs, such as .runner/runs.
 	Dir string
-	// Now is when the run begins; it becomes part of its id.
-	Now time.Time
-	// ID is the id from NewID, for a caller who has to know it beforehand;
-	// empty means a new one.
+	// ID is the id of the run, from NewID.
 	ID string
 	// Meta is kept with the run.
 	Meta Meta
@@ -68,39 +64,23 @@ func Create(o Options) (*Journal, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the folder for runs: %w", err)
 	}
-	id, dir, err := makeFolder(o)
-	if err != nil {
+	dir := filepath.Join(o.Dir, o.ID)
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the folder of the run: %w", err)
 	}
 	logDir := filepath.Join(dir, logsFolder)
 	if err := os.Mkdir(logDir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the folder for logs: %w", err)
 	}
-	if err := writeMeta(dir, o.Meta); err != nil {
+	o.Meta.Format = MetaFormat
+	if err := writeJSON(filepath.Join(dir, metaFile), o.Meta); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(dir, eventsFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("creating the journal: %w", err)
 	}
-	return &Journal{id: id, dir: dir, warn: o.Warn, events: &appendFile{f: f}, logs: newLogs(logDir)}, nil
-}
-
-// makeFolder takes the given id or a new one. Another runner may have had the
-// same thought in the same millisecond, so it tries again.
-func makeFolder(o Options) (id, dir string, err error) {
-	if o.ID != "" {
-		dir = filepath.Join(o.Dir, o.ID)
-		return o.ID, dir, os.Mkdir(dir, 0o700)
-	}
-	for range 100 {
-		id = NewID(o.Now)
-		dir = filepath.Join(o.Dir, id)
-		if err = os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	return id, dir, err
+	return &Journal{id: o.ID, dir: dir, warn: o.Warn, events: &appendFile{f: f}, logs: newLogs(logDir)}, nil
 }
 
 // NewID returns an id that sorts by time and is short enough to type:
@@ -150,5 +130,5 @@ func (j *Journal) check(err error) {
 // Close writes the summary and ends the journal. It is called after the last
 // event.
 func (j *Journal) Close() error {
-	return errors.Join(j.logs.close(), j.events.close(), writeJSON(filepath.Join(j.dir, summaryFile), &j.summary))
+	return errors.Join(j.logs.close(), j.events.f.Close(), writeJSON(filepath.Join(j.dir, summaryFile), &j.summary))
 }

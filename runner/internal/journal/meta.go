@@ -3,12 +3,10 @@ package journal
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -81,21 +79,13 @@ func (f Fingerprint) Changes(now Fingerprint) []string {
 	return slices.Sorted(maps.Keys(changed))
 }
 
-func writeMeta(dir string, m Meta) error {
-	m.Format = MetaFormat
-	return writeJSON(filepath.Join(dir, metaFile), m)
-}
-
 // Meta returns what was known about the run when it began. It is zero for a run
 // that was killed before it could write that down; such a run has done nothing.
 func (r Run) Meta() (Meta, error) {
-	text, err := os.ReadFile(filepath.Join(r.Dir, metaFile))
+	var m Meta
+	err := readJSON(filepath.Join(r.Dir, metaFile), &m)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Meta{}, nil
-	}
-	var m Meta
-	if err == nil {
-		err = json.Unmarshal(text, &m)
 	}
 	if err == nil && m.Format > MetaFormat {
 		err = fmt.Errorf("format %d is newer than %d, which this runner reads; use a newer runner", m.Format, MetaFormat)

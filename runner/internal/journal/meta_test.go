@@ -34,7 +34,7 @@ func TestMeta(t *testing.T) {
 func TestMetaIsThereBeforeTheFirstEvent(t *testing.T) {
 	t.Parallel()
 	id := journal.NewID(start)
-	j, err := journal.Create(journal.Options{Dir: t.TempDir(), ID: id, Now: start, Meta: journal.Meta{User: "ann"}})
+	j, err := journal.Create(journal.Options{Dir: t.TempDir(), ID: id, Meta: journal.Meta{User: "ann"}})
 	if err != nil || j.ID() != id || filepath.Base(j.Dir()) != id {
 		t.Fatalf("got %v, want id %s", err, id)
 	}
@@ -50,7 +50,7 @@ func TestCreateRefusesAnIDThatIsTaken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := write(t, dir, start, eventtest.NoOp())
-	if _, err := journal.Create(journal.Options{Dir: dir, ID: r.ID, Now: start}); !errors.Is(err, fs.ErrExist) {
+	if _, err := journal.Create(journal.Options{Dir: dir, ID: r.ID}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,11 +1,9 @@
 package journal
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 )
 
@@ -25,13 +23,10 @@ func (j *Journal) KeepOutputs(outputs Outputs) error {
 
 // Outputs returns what was kept; a run that told of no outputs has none.
 func (r Run) Outputs() (Outputs, error) {
-	text, err := os.ReadFile(filepath.Join(r.Dir, outputsFile))
+	var outputs Outputs
+	err := readJSON(filepath.Join(r.Dir, outputsFile), &outputs)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	var outputs Outputs
-	if err == nil {
-		err = json.Unmarshal(text, &outputs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading run %s: %s: %w", r.ID, outputsFile, err)

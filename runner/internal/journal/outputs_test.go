@@ -12,7 +12,7 @@ import (
 
 func TestOutputs(t *testing.T) {
 	t.Parallel()
-	j, err := journal.Create(journal.Options{Dir: t.TempDir(), Now: start})
+	j, err := journal.Create(journal.Options{Dir: t.TempDir(), ID: journal.NewID(start)})
 	if err != nil {
 		t.Fatal(err)
 	}

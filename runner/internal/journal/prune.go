@@ -2,7 +2,6 @@ package journal
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -23,31 +22,24 @@ func Usual() Retention {
 
 // Prune removes the runs that are too many or too old. The newest run stays, and
 // of every environment the last run that did not succeed, with those that it
-// carried on: that is the one a user comes back to. It returns what it has
-// removed.
-func Prune(dir string, keep Retention, now time.Time) ([]Run, error) {
+// carried on: that is the one a user comes back to.
+func Prune(dir string, keep Retention, now time.Time) error {
 	runs, err := List(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	candidates := keep.beyond(runs, now)
 	if len(candidates) == 0 {
-		return nil, nil
+		return nil
 	}
 	wanted := unsuccessful(runs)
-	var removed []Run
 	var errs []error
 	for _, r := range candidates {
-		if wanted[r.ID] {
-			continue
+		if !wanted[r.ID] {
+			errs = append(errs, os.RemoveAll(r.Dir))
 		}
-		if err := os.RemoveAll(r.Dir); err != nil {
-			errs = append(errs, fmt.Errorf("removing run %s: %w", r.ID, err))
-			continue
-		}
-		removed = append(removed, r)
 	}
-	return removed, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // beyond returns those of the runs, the newest of which comes first, that are

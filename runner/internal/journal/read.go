@@ -14,9 +14,9 @@ import (
 // Events reads the run's events, as far as they were written.
 func (r Run) Events() iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		f, err := os.Open(filepath.Join(r.Dir, eventsFile))
+		f, err := r.open()
 		if err != nil {
-			yield(event.Event{}, fmt.Errorf("reading run %s: %w", r.ID, err))
+			yield(event.Event{}, err)
 			return
 		}
 		defer f.Close()
@@ -26,6 +26,15 @@ func (r Run) Events() iter.Seq2[event.Event, error] {
 			}
 		}
 	}
+}
+
+// open opens the file of events.
+func (r Run) open() (*os.File, error) {
+	f, err := os.Open(filepath.Join(r.Dir, eventsFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading run %s: %w", r.ID, err)
+	}
+	return f, nil
 }
 
 // Logs lists the projects that have a log, sorted by name.

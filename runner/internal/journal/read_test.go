@@ -15,7 +15,7 @@ import (
 
 func record(t *testing.T, dir string, now time.Time, events []event.Event) journal.Run {
 	t.Helper()
-	j, err := journal.Create(journal.Options{Dir: dir, Now: now})
+	j, err := journal.Create(journal.Options{Dir: dir, ID: journal.NewID(now)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,9 +64,9 @@ func (r Run) Summary() (*event.Summary, error) {
 	if s, err := readSummary(r.Dir); err == nil {
 		return s, nil
 	}
-	f, err := os.Open(filepath.Join(r.Dir, eventsFile))
+	f, err := r.open()
 	if err != nil {
-		return nil, fmt.Errorf("reading run %s: %w", r.ID, err)
+		return nil, err
 	}
 	defer f.Close()
 	s, err := event.Summarise(event.Decode(f))
@@ -78,18 +78,22 @@ func (r Run) Summary() (*event.Summary, error) {
 
 // readSummary reads summary.json, if this runner understands it.
 func readSummary(dir string) (*event.Summary, error) {
-	text, err := os.ReadFile(filepath.Join(dir, summaryFile))
-	if err != nil {
-		return nil, err
-	}
 	s := &event.Summary{}
-	if err := json.Unmarshal(text, s); err != nil {
+	if err := readJSON(filepath.Join(dir, summaryFile), s); err != nil {
 		return nil, err
 	}
 	if s.Format != event.SummaryFormat {
 		return nil, fmt.Errorf("summary format %d", s.Format)
 	}
 	return s, nil
+}
+
+func readJSON(path string, value any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, value)
 }
 
 // writeJSON puts a file in place as a whole or not at all.

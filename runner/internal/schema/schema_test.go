@@ -139,7 +139,7 @@ func TestSummariesAreValid(t *testing.T) {
 func TestJournalIsValid(t *testing.T) {
 	t.Parallel()
 	events, summary := compile(t, "events"), compile(t, "summary")
-	j, err := journal.Create(journal.Options{Dir: t.TempDir(), Now: time.Now()})
+	j, err := journal.Create(journal.Options{Dir: t.TempDir(), ID: journal.NewID(time.Now())})
 	if err != nil {
 		t.Fatal(err)
 	}

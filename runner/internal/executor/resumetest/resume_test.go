@@ -106,7 +106,7 @@ func (w *world) run() {
 	}
 	w.runs++
 	now := time.Date(2026, 11, 20, 12, w.runs, 0, 0, time.UTC)
-	j, err := journal.Create(journal.Options{Dir: w.dir, Now: now, Meta: journal.Meta{Environment: environment(), Resumes: resumes}})
+	j, err := journal.Create(journal.Options{Dir: w.dir, ID: journal.NewID(now), Meta: journal.Meta{Environment: environment(), Resumes: resumes}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
