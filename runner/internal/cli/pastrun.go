@@ -44,12 +44,9 @@ func runShow(d Deps, o runsOptions) error {
 	if err != nil {
 		return err
 	}
-	var sink interface {
-		event.Sink
-		Err() error
-	} = ui.NewPlain(d.Stdout, ui.PlainOptions{Width: d.width(), Colour: o.Color})
+	var show screen = ui.NewPlain(d.Stdout, ui.PlainOptions{Width: d.width(), Colour: o.Color})
 	if o.Output == "json" {
-		sink = ui.NewJSON(d.Stdout)
+		show = ui.NewJSON(d.Stdout)
 	}
 	for e, err := range run.Events() {
 		if errors.Is(err, event.ErrTruncated) {
@@ -58,9 +55,9 @@ func runShow(d Deps, o runsOptions) error {
 		if err != nil {
 			return err
 		}
-		sink.Emit(e)
+		show.Emit(e)
 	}
-	return sink.Err()
+	return show.Close()
 }
 
 func reportCommand(d Deps) *cli.Command {

@@ -68,16 +68,6 @@ const (
 	RunFinished Type = "run.finished"
 )
 
-// Types returns every type, in the order of the constants.
-func Types() []Type {
-	return []Type{
-		RunStarted, RunStopping, RunWarning,
-		StepStarted, StepProgress, StepLog, StepRetrying,
-		HookStarted, HookFinished,
-		StepFinished, RunFinished,
-	}
-}
-
 // Result is how a step, a hook or a run ended.
 type Result string
 

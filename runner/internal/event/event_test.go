@@ -15,6 +15,7 @@ import (
 	"mara/needs"
 	"mara/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/event/eventtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -89,13 +90,13 @@ func TestGoldenHoldsEveryType(t *testing.T) {
 	for _, e := range everyType() {
 		seen[e.Type] = true
 	}
-	for _, typ := range event.Types() {
+	for _, typ := range eventtest.Types() {
 		if !seen[typ] {
 			t.Errorf("no event of type %s", typ)
 		}
 	}
-	if len(seen) != len(event.Types()) {
-		t.Errorf("%d types in the golden file, %d in Types", len(seen), len(event.Types()))
+	if len(seen) != len(eventtest.Types()) {
+		t.Errorf("%d types in the golden file, %d in Types", len(seen), len(eventtest.Types()))
 	}
 }
 

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -20,59 +21,44 @@ func FormatDuration(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(minutes.Hours()), int(minutes.Minutes())%60)
 }
 
+// count is a number of something, as "%d failed" says it.
+type count struct {
+	format string
+	n      int
+}
+
+// counted renders the numbers that are not zero, or none.
+func counted(separator, none string, counts ...count) string {
+	var parts []string
+	for _, c := range counts {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf(c.format, c.n))
+		}
+	}
+	return cmp.Or(strings.Join(parts, separator), none)
+}
+
 // String renders what differs with one sign each: +created ~updated ±replaced
 // -deleted.
 func (c Changes) String() string {
-	var parts []string
-	for _, p := range []struct {
-		sign string
-		n    int
-	}{{"+", c.Create}, {"~", c.Update}, {"±", c.Replace}, {"-", c.Delete}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s%d", p.sign, p.n))
-		}
-	}
-	if parts == nil {
-		return "no changes"
-	}
-	return strings.Join(parts, " ")
+	return counted(" ", "no changes", count{"+%d", c.Create}, count{"~%d", c.Update}, count{"±%d", c.Replace}, count{"-%d", c.Delete})
 }
 
 // Words renders what differs in words. A preview tells what would be done, a
 // look for drift what has been done by others.
 func (c Changes) Words(op operation.Operation) string {
-	words := []string{"created", "updated", "replaced", "deleted"}
+	words := [4]string{"%d created", "%d updated", "%d replaced", "%d deleted"}
 	switch op {
 	case operation.Preview:
-		words = []string{"to create", "to update", "to replace", "to delete"}
+		words = [4]string{"%d to create", "%d to update", "%d to replace", "%d to delete"}
 	case operation.Drift:
-		words = []string{"new", "changed", "replaced", "gone"}
+		words = [4]string{"%d new", "%d changed", "%d replaced", "%d gone"}
 	}
-	var parts []string
-	for i, n := range []int{c.Create, c.Update, c.Replace, c.Delete} {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, words[i]))
-		}
-	}
-	if parts == nil {
-		return "no changes"
-	}
-	return strings.Join(parts, ", ")
+	return counted(", ", "no changes", count{words[0], c.Create}, count{words[1], c.Update}, count{words[2], c.Replace}, count{words[3], c.Delete})
 }
 
 // String renders how many projects ended how.
 func (r Results) String() string {
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		word Result
-	}{{r.Succeeded, Succeeded}, {r.Failed, Failed}, {r.Skipped, Skipped}, {r.Cancelled, Cancelled}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
-		}
-	}
-	if parts == nil {
-		return "no projects"
-	}
-	return strings.Join(parts, ", ")
+	return counted(", ", "no projects",
+		count{"%d succeeded", r.Succeeded}, count{"%d failed", r.Failed}, count{"%d skipped", r.Skipped}, count{"%d cancelled", r.Cancelled})
 }

@@ -94,7 +94,7 @@ func TestEventsAreValid(t *testing.T) {
 			}
 		}
 	}
-	if got, want := slices.Sorted(maps.Keys(seen)), slices.Sorted(slices.Values(event.Types())); !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(seen)), slices.Sorted(slices.Values(eventtest.Types())); !slices.Equal(got, want) {
 		t.Errorf("only these types were checked: %v", got)
 	}
 }

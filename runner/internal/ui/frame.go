@@ -2,6 +2,8 @@ package ui
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -153,11 +155,7 @@ func (f frame) running(s event.Step) func(*line) {
 
 // digits is how many the largest of some numbers has.
 func digits(numbers map[string]int) int {
-	most := 0
-	for _, n := range numbers {
-		most = max(most, n)
-	}
-	return len(strconv.Itoa(most))
+	return len(strconv.Itoa(slices.Max(append(slices.Collect(maps.Values(numbers)), 0))))
 }
 
 // barWidth is the length of a project's bar: none where text needs the room.

@@ -26,6 +26,3 @@ func (j *JSON) Emit(e event.Event) {
 
 // Close returns the first error of writing; there is nothing to close.
 func (j *JSON) Close() error { return j.out.err }
-
-// Err returns the first error of writing. After it nothing more is written.
-func (j *JSON) Err() error { return j.out.err }

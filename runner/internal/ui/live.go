@@ -168,15 +168,12 @@ func (l *Live) compose(now time.Time, width, height int) (text string, lines []s
 func (l *Live) Close() error {
 	select {
 	case <-l.stop:
-		return l.Err()
+		return l.screen.out.err
 	default:
 	}
 	close(l.stop)
 	<-l.ended
 	l.paint(l.now)
 	l.screen.leave()
-	return l.Err()
+	return l.screen.out.err
 }
-
-// Err returns the first error of writing, once the view is closed.
-func (l *Live) Err() error { return l.screen.out.err }

@@ -88,13 +88,6 @@ func (p *Plain) Close() error {
 	return p.out.err
 }
 
-// Err returns the first error of writing. After it nothing more is written.
-func (p *Plain) Err() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.err
-}
-
 // Emit prints what an event adds.
 func (p *Plain) Emit(e event.Event) {
 	p.mu.Lock()

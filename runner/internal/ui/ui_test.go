@@ -176,7 +176,7 @@ func TestRenderersStopWritingAfterAnError(t *testing.T) {
 	t.Parallel()
 	type renderer interface {
 		event.Sink
-		Err() error
+		Close() error
 	}
 	tests := map[string]func(*closedPipe) renderer{
 		"plain": func(c *closedPipe) renderer { return ui.NewPlain(c, ui.PlainOptions{}) },
@@ -193,7 +193,7 @@ func TestRenderersStopWritingAfterAnError(t *testing.T) {
 			if pipe.writes != 2 {
 				t.Errorf("%d writes, want none after the failing second", pipe.writes)
 			}
-			if r.Err() == nil {
+			if r.Close() == nil {
 				t.Error("the error is lost")
 			}
 		})

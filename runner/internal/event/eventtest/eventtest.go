@@ -293,3 +293,13 @@ func (r *recorder) end(result event.Result) []event.Event {
 		Results: &r.results, Changes: &r.changes})
 	return r.events
 }
+
+// Types lists the types of events.
+func Types() []event.Type {
+	return []event.Type{
+		event.RunStarted, event.RunStopping, event.RunWarning,
+		event.StepStarted, event.StepProgress, event.StepLog, event.StepRetrying,
+		event.HookStarted, event.HookFinished,
+		event.StepFinished, event.RunFinished,
+	}
+}
