@@ -33,10 +33,10 @@ func (s Settings) StateFolder() (folder string, ok bool) {
 	return filepath.FromSlash(folder), err == nil
 }
 
-// absoluteBackend makes the path of a folder hold everywhere. Pulumi would take
-// a relative one from the folder it runs in, which here is a working copy that
-// does not last: it is taken from the root. `~` is the user's home, as it is
-// for Pulumi; `pulumi login --local` writes file://~.
+// absoluteBackend makes the path of a folder absolute. A relative one begins at
+// the root: Pulumi would begin at the folder it runs in, which is a temporary
+// working copy. `~` is the user's home, as it is for Pulumi;
+// `pulumi login --local` writes file://~.
 func absoluteBackend(backend Value, root string) (Value, error) {
 	path, isFile := strings.CutPrefix(backend.Text, filePrefix)
 	if !isFile {
@@ -64,8 +64,8 @@ func absoluteBackend(backend Value, root string) (Value, error) {
 	return backend, nil
 }
 
-// wrongAddress is the error for an address of a folder that cannot be read. It
-// may come from the user's login, which is no line of a file.
+// wrongAddress is the error for a malformed address of a folder. An address from
+// the user's login has no line in a file.
 func (v Value) wrongAddress(next string) error {
 	if v.Origin.Source != FromLogin {
 		return v.Wrong("is not the address of a folder", next)

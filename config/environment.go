@@ -41,8 +41,8 @@ func ReadEnvironment(root string) (Environment, error) {
 // The values are godotenv's. Where godotenv would guess (a missing =, text
 // after a quote, a reference to something unknown, a name set twice) there is
 // an error with the line instead, for the guess is silent and often a password.
-// Beside an error come the lines that are right: they may name the stack whose
-// files are to be looked at as well.
+// With an error it also returns the lines that are right: they may name the stack
+// whose files are to be checked as well.
 func ParseEnvironment(file string, data []byte) (Environment, error) {
 	statements, problems := scanEnvironment(file, data)
 	statements = slices.DeleteFunc(statements, func(s statement) bool {
@@ -103,8 +103,8 @@ type Sources struct {
 	Process []string
 }
 
-// Lookup is the value of the first of the names that is set: in the file by
-// any name, else in the process environment.
+// Lookup is the value of the first name that is set in the file, or else of the
+// first that is set in the process environment.
 func (s Sources) Lookup(names ...string) Value {
 	for _, name := range names {
 		if value, ok := s.File.Lookup(name); ok {

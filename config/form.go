@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// Form is what a text has to look like, as it is told.
+// Form is what a text has to look like, in words for the user.
 type Form string
 
 // The forms of texts.

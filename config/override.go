@@ -6,7 +6,7 @@ import "maps"
 const OverrideFlag = "--config"
 
 // Override is the stack file with other values, for one run: nothing is written.
-// The values keep in mind where they come from.
+// The values know where they come from.
 func (f StackFile) Override(changes ...Change) (StackFile, error) {
 	if len(changes) == 0 {
 		return f, nil
@@ -19,14 +19,12 @@ func (f StackFile) Override(changes ...Change) (StackFile, error) {
 	if err != nil {
 		return StackFile{}, err
 	}
-	edited.Exists, edited.overridden = f.Exists, maps.Clone(f.overridden)
-	if edited.overridden == nil {
-		edited.overridden = map[string]bool{}
-	}
+	edited.Exists, edited.overridden = f.Exists, map[string]bool{}
+	maps.Copy(edited.overridden, f.overridden)
 	for _, change := range changes {
 		edited.overridden[change.Key] = true
 	}
-	for i, entry := range edited.Entries { // problems name the lines of the file that there is
+	for i, entry := range edited.Entries { // problems name lines of the file on disk
 		original, _ := f.Lookup(entry.Key)
 		edited.Entries[i].Line = original.Line
 	}

@@ -13,7 +13,7 @@ const Folder = "config/pulumi"
 // NoRootError says that there is no folder with a configuration.
 type NoRootError struct{ Start string }
 
-// Error says where was searched.
+// Error names the folder where the search began.
 func (e *NoRootError) Error() string {
 	return fmt.Sprintf("no folder with %s here (%s) or above", Folder, e.Start)
 }

@@ -62,7 +62,7 @@ func edit(file string, content []byte, change Change) ([]byte, error) {
 	return edited, nil
 }
 
-// isEdit says whether content is before with the change made, and nothing else.
+// isEdit says whether content is the file before it with this change and no other.
 func isEdit(before StackFile, file string, content []byte, change Change) bool {
 	after, err := ParseStack(file, content)
 	if err != nil {

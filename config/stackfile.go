@@ -17,6 +17,9 @@ import (
 // StackPath is the stack file of a stack below the root.
 func StackPath(stack string) string { return Folder + "/Pulumi." + stack + ".yaml" }
 
+// SecretsPath is the stack file of the secrets project below the root.
+func SecretsPath(stack string) string { return Folder + "/secrets/Pulumi." + stack + ".yaml" }
+
 // StackFile is a stack's configuration: Pulumi's own file, which all projects
 // but secrets share. The zero StackFile has no configuration.
 type StackFile struct {
@@ -37,9 +40,6 @@ type Entry struct {
 
 // Ciphertext is an encrypted value, as Pulumi wrote it below "secure".
 type Ciphertext string
-
-// SecretsPath is the stack file of the secrets project below the root.
-func SecretsPath(stack string) string { return Folder + "/secrets/Pulumi." + stack + ".yaml" }
 
 // ReadStack reads the stack file below root. A missing file is an empty one.
 func ReadStack(root, stack string) (StackFile, error) { return readStackFile(root, StackPath(stack)) }

@@ -14,10 +14,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"mara/runner/internal/atomicfile"
-
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"mara/runner/internal/atomicfile"
 )
 
 // lockWait is how long a lock held by kubectl or another run is waited for.
