@@ -9,6 +9,8 @@
 // SVG (svg.go). It is deterministic.
 package graph
 
+import "slices"
+
 // Graph is what to draw.
 type Graph struct {
 	// Title describes the picture to those who cannot see it.
@@ -81,7 +83,7 @@ func (g Graph) links() []link {
 	}
 	markImplied(len(g.Nodes), all)
 	if len(g.Nodes) >= manyNodes {
-		return withoutImplied(all)
+		return slices.DeleteFunc(all, func(l link) bool { return l.implied && !l.Marked })
 	}
 	return all
 }
@@ -108,15 +110,4 @@ func markImplied(nodes int, all []link) {
 			}
 		}
 	}
-}
-
-// withoutImplied keeps the others, and marked ones.
-func withoutImplied(all []link) []link {
-	var kept []link
-	for _, l := range all {
-		if !l.implied || l.Marked {
-			kept = append(kept, l)
-		}
-	}
-	return kept
 }

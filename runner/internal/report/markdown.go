@@ -17,8 +17,10 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 	}
 	fmt.Fprintf(&b, "%s; %s; %s\n\n", s.Results, s.Changes.Words(s.Operation), event.FormatDuration(s.Duration()))
 	markdownTable(&b, s)
-	for _, step := range failed(s) {
-		markdownFailure(&b, step)
+	for _, step := range s.Steps {
+		if step.Result == event.Failed {
+			markdownFailure(&b, step)
+		}
 	}
 	var warnings, excluded []string
 	for _, a := range s.Warnings {

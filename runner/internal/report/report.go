@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"mara/runner/internal/event"
@@ -117,9 +116,4 @@ func result(s event.Step) event.Result {
 		return event.Interrupted
 	}
 	return s.Result
-}
-
-// failed returns the steps that failed, in plan order.
-func failed(s *event.Summary) []event.Step {
-	return slices.DeleteFunc(slices.Clone(s.Steps), func(step event.Step) bool { return step.Result != event.Failed })
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -35,7 +36,7 @@ func wanted(getenv func(string) string) (*target, error) {
 	default:
 		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER is %q; traces go to otlp or none", exporter)
 	}
-	protocol := firstOf(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf")
+	protocol := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf")
 	if protocol != "http/protobuf" {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q; traces are sent as http/protobuf only", protocol)
 	}
@@ -46,7 +47,7 @@ func wanted(getenv func(string) string) (*target, error) {
 	if parsed, err := url.Parse(t.url); t.url != "" && (err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "") {
 		return nil, fmt.Errorf("the endpoint of the OTEL_EXPORTER_OTLP_ variables is no http or https address")
 	}
-	t.headers = headers(firstOf(getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), getenv("OTEL_EXPORTER_OTLP_HEADERS")))
+	t.headers = headers(cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), getenv("OTEL_EXPORTER_OTLP_HEADERS")))
 	return t, nil
 }
 

@@ -8,6 +8,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -154,7 +155,7 @@ func finish(s trace.Span, e event.Event) {
 		s.SetAttributes(counts(*e.Changes)...)
 	}
 	if e.Result != event.Succeeded && e.Result != event.Skipped {
-		s.SetStatus(codes.Error, firstOf(e.Error, e.Reason, string(e.Result)))
+		s.SetStatus(codes.Error, cmp.Or(e.Error, e.Reason, string(e.Result)))
 	}
 	s.End(trace.WithTimestamp(e.Time))
 }
@@ -190,13 +191,4 @@ func counts(c event.Changes) []attribute.KeyValue {
 		attribute.Int("mara.changes.replace", c.Replace), attribute.Int("mara.changes.delete", c.Delete),
 		attribute.Int("mara.changes.same", c.Same),
 	}
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }

@@ -57,7 +57,7 @@ func (f frame) render() []string {
 }
 
 // line begins a line. The last column stays free: a terminal may wrap after it.
-func (f frame) line() *line { return newLine(f.width-1, f.glyphs) }
+func (f frame) line() *line { return &line{left: f.width - 1, more: f.glyphs.more} }
 
 // nameWidth is the width of the column of names: what the longest needs, but
 // not more than leaves room for the rest.

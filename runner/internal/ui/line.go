@@ -15,8 +15,6 @@ type line struct {
 	more string
 }
 
-func newLine(width int, g glyphs) *line { return &line{left: width, more: g.more} }
-
 // add appends a text, cut to what is left; paint may colour it.
 func (l *line) add(text string, paint func(string) string) {
 	if l.left <= 0 {
