@@ -72,3 +72,9 @@ func (v Value) wrongAddress(next string) error {
 	}
 	return &Error{Problems: []Problem{{File: v.Origin.File, Text: "the address " + v.Text + " is not that of a folder"}}, Next: next}
 }
+
+// Managed reports whether the backend is a service that encrypts secrets by
+// itself, such as Pulumi Cloud.
+func (s Settings) Managed() bool {
+	return strings.HasPrefix(s.Backend.Text, "https://") || strings.HasPrefix(s.Backend.Text, "http://")
+}

@@ -105,3 +105,18 @@ func (e *FlagError) Error() string { return e.Flag + ": " + e.Text }
 
 // NextStep is what to do about the error.
 func (e *FlagError) NextStep() string { return e.Next }
+
+// WithProblems adds problems to those of a configuration that is not valid. An
+// error of another kind is told alone.
+func WithProblems(err error, more []Problem) error {
+	var invalid *Error
+	switch {
+	case len(more) == 0:
+		return err
+	case err == nil:
+		return &Error{Problems: more}
+	case !errors.As(err, &invalid):
+		return err
+	}
+	return &Error{Problems: append(invalid.Problems, more...), Next: invalid.Next}
+}

@@ -25,6 +25,7 @@ import (
 	"mara/runner/internal/session"
 	"mara/runner/internal/simulate/clouds"
 	"mara/runner/internal/ui/mute"
+	"mara/runner/internal/vault"
 )
 
 // version is set when a release is linked.
@@ -57,9 +58,9 @@ func run() int {
 	}
 	return cli.Run(levels.Context(), cli.Deps{
 		Deps: session.Deps{
-			Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())),
-			Dir:           dir,
-			Now:           time.Now,
+			Console: vault.Console{
+				Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())), Dir: dir, Now: time.Now,
+			},
 			Engines:       engines(),
 			PluginFolders: besideRunner(),
 			Interrupt:     levels,

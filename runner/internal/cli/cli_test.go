@@ -14,6 +14,7 @@ import (
 
 	"mara/runner/internal/preflight"
 	"mara/runner/internal/session"
+	"mara/runner/internal/vault"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -24,8 +25,10 @@ func testDeps(t *testing.T) (d Deps, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	return Deps{
 		Deps: session.Deps{
-			Stdin: strings.NewReader(""), Stderr: stderr, Dir: t.TempDir(),
-			Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
+			Console: vault.Console{
+				Stdin: strings.NewReader(""), Stderr: stderr, Dir: t.TempDir(),
+				Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
+			},
 			Probes: preflight.Probes{
 				Listen: func(string, int) error { return nil },
 				Read:   func(string) ([]byte, error) { return []byte("1048576\n"), nil },

@@ -48,7 +48,7 @@ type configuration struct {
 // there: `config set` begins both.
 func openConfiguration(o commonOptions) (configuration, error) {
 	if o.Root == "" {
-		return configuration{}, o.NeedRoot()
+		return configuration{}, o.NoRoot
 	}
 	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
 	if err != nil {

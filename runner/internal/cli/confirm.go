@@ -47,7 +47,7 @@ func (r rule) broken(s *session.Session, preview event.Summary) []string {
 	var names []string
 	for _, step := range preview.Steps {
 		goes := step.Changes.Replace > 0 || r == noDeletes && step.Changes.Delete > 0
-		if goes || len(step.Unknown) > 0 && s.IsDeployed(step.Name) {
+		if goes || len(step.Unknown) > 0 && s.Stacks.IsDeployed(step.Name) {
 			names = append(names, step.Name)
 		}
 	}
@@ -136,7 +136,7 @@ func preview(ctx context.Context, d Deps, o operateOptions, s *session.Session, 
 		}
 		sinks = append(sinks, show)
 	}
-	emitter := event.NewEmitter(event.EmitterOptions{Run: s.RunID, Masker: s.Masker, Now: d.Now, Sinks: sinks})
+	emitter := event.NewEmitter(event.EmitterOptions{Run: s.Held.RunID, Masker: s.Masker, Now: d.Now, Sinks: sinks})
 	err := walk(ctx, d, o, s, w, emitter.Emit)
 	emitter.Close()
 	if show == nil {

@@ -10,6 +10,7 @@ import (
 
 	"mara/config"
 	"mara/operation"
+	"mara/runner/internal/doctor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/preflight"
 	"mara/runner/internal/session"
@@ -39,7 +40,7 @@ func doctorCommand(d Deps) *cli.Command {
 }
 
 type doctorOptions struct {
-	session.ExamineOptions
+	doctor.Options
 	manner
 }
 
@@ -55,7 +56,7 @@ func parseDoctor(c *cli.Context, d Deps) (doctorOptions, error) {
 		return doctorOptions{}, err
 	}
 	o := doctorOptions{
-		ExamineOptions: session.ExamineOptions{
+		Options: doctor.Options{
 			Options: session.Options{Request: common.Request, Operation: operation.Up, Pulumi: c.String("pulumi")}, Broken: broken,
 		},
 		manner: common.manner,
@@ -78,7 +79,7 @@ func parseDoctor(c *cli.Context, d Deps) (doctorOptions, error) {
 
 // runDoctor looks at everything, and fails if there are problems.
 func runDoctor(ctx context.Context, d Deps, o doctorOptions) (err error) {
-	e, err := session.Examine(d.Deps, o.ExamineOptions)
+	e, err := doctor.Examine(d.Deps, o.Options)
 	if err != nil {
 		return err
 	}
@@ -98,14 +99,14 @@ func runDoctor(ctx context.Context, d Deps, o doctorOptions) (err error) {
 	return err
 }
 
-func document(e *session.Examination, report preflight.Report) preflight.Document {
+func document(e *doctor.Examination, report preflight.Report) preflight.Document {
 	return preflight.Document{
 		Operation: e.Options.Operation, Provider: e.Provider.Name, Stack: e.Session.Settings.Stack.Text, Simulated: e.Options.Simulation.On,
 	}.Fill(report)
 }
 
 // writeExamination prints the report for people.
-func writeExamination(w io.Writer, e *session.Examination, report preflight.Report, style preflight.Style) error {
+func writeExamination(w io.Writer, e *doctor.Examination, report preflight.Report, style preflight.Style) error {
 	subject := e.Provider.Name
 	if subject == "" {
 		subject = "no provider"

@@ -39,7 +39,7 @@ func envCommand(d Deps) *cli.Command {
 
 func runEnv(d Deps, o sessionOptions) error {
 	if o.Root == "" {
-		return o.NeedRoot()
+		return o.NoRoot
 	}
 	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
 	if err != nil {

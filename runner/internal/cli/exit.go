@@ -11,12 +11,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/doctor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/leftovers"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
@@ -62,11 +63,11 @@ func exitCodes() []struct {
 		{isA[*failure.Usage], exitUsage},
 		{isA[*config.FlagError], exitUsage},
 		{isA[*journal.NoRunError], exitUsage},
-		{session.IsAboutSurroundings, exitConfig},
+		{doctor.IsAboutSurroundings, exitConfig},
 		{isA[*plan.SelectionError], exitUsage},
 		{isA[*plan.ExcludedError], exitConfig},
 		{isA[*journal.ResumeError], exitConfig},
-		{isA[*session.LockedStacksError], exitLocked},
+		{isA[*leftovers.LockedError], exitLocked},
 		{isA[*stacks.LockedError], exitLocked},
 		{isA[*lock.HeldError], exitLocked},
 		{is(interrupt.ErrInterrupted), exitInterrupted},

@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"mara/config"
+	"mara/runner/internal/doctor"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/leftovers"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
+	"mara/runner/internal/statefiles"
 )
 
 // TestExitTable holds an error against every entry of the table: each has to be
@@ -32,14 +34,14 @@ func TestExitTable(t *testing.T) {
 		{&config.Error{}, exitConfig},
 		{&config.NoRootError{}, exitConfig},
 		{&failure.Environment{}, exitConfig},
-		{&session.ProblemsError{}, exitConfig},
+		{&doctor.ProblemsError{}, exitConfig},
 		{&plan.ExcludedError{}, exitConfig},
 		{&journal.ResumeError{}, exitConfig},
 		{stacks.ErrPassphrase, exitConfig},
 		{stacks.ErrLogin, exitConfig},
-		{&session.PendingError{}, exitConfig},
-		{&session.BrokenStatesError{}, exitConfig},
-		{&session.LockedStacksError{}, exitLocked},
+		{&leftovers.PendingError{}, exitConfig},
+		{&statefiles.BrokenError{}, exitConfig},
+		{&leftovers.LockedError{}, exitLocked},
 		{&stacks.LockedError{}, exitLocked},
 		{&lock.HeldError{}, exitLocked},
 		{interrupt.ErrInterrupted, exitInterrupted},

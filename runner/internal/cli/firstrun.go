@@ -10,6 +10,7 @@ import (
 
 	"mara/config"
 	"mara/providers"
+	"mara/runner/internal/doctor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/prompt"
@@ -65,7 +66,7 @@ func (f *firstRun) complete(ctx context.Context) error {
 		if err := f.checkWritable(); err != nil {
 			return err
 		}
-		if err := session.LookFirst(ctx, f.d.Deps, f.o.Options, f.provider, f.file); err != nil {
+		if err := doctor.CheckFirst(ctx, f.d.Deps, f.o.Options, f.provider, f.file); err != nil {
 			return err
 		}
 	}
@@ -94,7 +95,7 @@ func (f *firstRun) findRoot(ctx context.Context) error {
 	}
 	yes, err := f.agree(ctx, fmt.Sprintf("There is no configuration in %s. Make one?", f.d.Dir))
 	if err == nil && !yes {
-		err = f.o.NeedRoot()
+		err = f.o.NoRoot
 	}
 	f.newRoot, f.o.Root = true, f.d.Dir
 	if err != nil {

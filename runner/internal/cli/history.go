@@ -60,7 +60,7 @@ func parseRuns(c *cli.Context, d Deps, most int) (runsOptions, error) {
 	if err != nil {
 		return runsOptions{}, err
 	}
-	if err := common.NeedRoot(); err != nil {
+	if err := common.NoRoot; err != nil {
 		return runsOptions{}, err
 	}
 	folder := layout.Of(common.Root, c.Bool("simulate")).Runs()

@@ -3,13 +3,17 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/hooks"
+	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 	"mara/runner/internal/simulate"
@@ -32,6 +36,7 @@ type operateOptions struct {
 	Remove    bool // of destroy: the stacks, too
 	Forget    bool // of destroy: what was in a cluster that is gone
 	clear     bool // of repair: forget the creations that were cut off
+	restore   bool // of repair: the states that are broken
 	Show      showOptions
 }
 
@@ -98,6 +103,7 @@ func parseOperate(c *cli.Context, d Deps, op operation.Operation) (operateOption
 	if o.Secrets, err = parseSecrets(c, o); err != nil {
 		return o, err
 	}
+	o.Options.Selection, o.NeedSecrets = o.Selection.Selection, o.Operation.RunsPrograms()
 	o.Show, o.Approve, o.ExitCode = parseShow(c), parseRule(c), c.Bool("exit-code")
 	o.Remove, o.Forget = c.Bool("remove-stacks"), c.Bool("force-forget")
 	o.Refusal = o.checkConsent(d)
@@ -116,7 +122,7 @@ func runOperate(ctx context.Context, d Deps, o operateOptions) (err error) {
 	if o.sessionOptions, err = complete(ctx, d, o); err != nil {
 		return err
 	}
-	s, err := session.Open(ctx, d.Deps, o.Options, session.ToOperate)
+	s, err := open(ctx, d, o)
 	if err != nil {
 		return err
 	}
@@ -128,13 +134,18 @@ func runOperate(ctx context.Context, d Deps, o operateOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.CheckLeftovers(ctx, o.Operation, w.plan, o.Selection.Resume); err != nil {
+	found, err := s.Leftovers().Find(ctx, o.Operation, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Folder.Runs(), s.Environment()))
+	if err != nil {
 		return err
 	}
+	s.Warnings = append(s.Warnings, found.Warnings...)
 	if w.preview, err = approve(ctx, d, o, s, w); err != nil {
 		return err
 	}
-	if err := s.RememberProvider(o.Operation); err != nil {
+	if err := s.Leftovers().Clear(ctx, found); err != nil {
+		return err
+	}
+	if err := rememberProvider(o.Operation, s); err != nil {
 		return err
 	}
 	return carryOut(ctx, d, o, s, w)
@@ -149,8 +160,7 @@ func carryOut(ctx context.Context, d Deps, o operateOptions, s *session.Session,
 	err = walk(ctx, d, o, s, w, run.emit)
 	if err != nil {
 		// A worker that was killed, by us or by others, cannot unlock its stack.
-		_, unlocked := s.RemoveDeadLocks(w.plan)
-		err = errors.Join(err, unlocked)
+		err = errors.Join(err, s.Leftovers().RemoveDeadLocks(w.plan))
 	}
 	run.outputs = toldOutputs(s)
 	run.finish(d, o)
@@ -159,11 +169,40 @@ func carryOut(ctx context.Context, d Deps, o operateOptions, s *session.Session,
 		return &reported{code: exitCode(err)}
 	}
 	tellHighlights(d, o, s, run.outputs)
-	if err := s.CheckNothingLeft(ctx, o.Operation, w.plan); err != nil {
+	if err := checkNothingLeft(ctx, o.Operation, s, w.plan); err != nil {
 		return err
 	}
 	if o.ExitCode && run.summary.Changes.Any() {
 		return &reported{code: exitChanges}
+	}
+	return nil
+}
+
+// rememberProvider notes the provider before anything is deployed with it.
+func rememberProvider(op operation.Operation, s *session.Session) error {
+	if !op.Deploys() {
+		return nil
+	}
+	return session.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name)
+}
+
+// checkNothingLeft asks the backend once more, after a destroy, whether
+// anything is left.
+func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Session, p plan.Plan) error {
+	if !op.Destroys() || len(p.Steps) == 0 {
+		return nil
+	}
+	if err := s.Stacks.List(ctx); err != nil {
+		return err
+	}
+	var left []string
+	for _, name := range p.Names() {
+		if n := s.Stacks.Summary(name).Resources; n > 0 {
+			left = append(left, fmt.Sprintf("%s (%d resources)", name, n))
+		}
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("something is left after the destroy: %s", strings.Join(left, ", "))
 	}
 	return nil
 }
@@ -183,8 +222,8 @@ func walk(ctx context.Context, d Deps, o operateOptions, s *session.Session, w w
 		Retry:     o.retry(o.Simulation),
 		Timeout:   w.limit,
 		Timeouts:  w.limits,
-		Operator:  operator{stacks: s.Stacks, task: o.task(), before: s.Before(o.Operation, o.Forget)},
-		Hook:      s.Hook(o.Operation),
+		Operator:  operator{stacks: s.Stacks, task: o.task(), before: s.Hooks().Before(o.Operation, o.Forget)},
+		Hook:      s.Hooks().Hook(o.Operation),
 		Emit:      emit,
 		Stop:      stop,
 	})
@@ -203,7 +242,7 @@ func (o operateOptions) task() stacks.Task {
 type operator struct {
 	stacks *stacks.Environment
 	task   stacks.Task // for every step
-	before session.BeforeFunc
+	before hooks.BeforeFunc
 }
 
 // Operate implements executor.Operator.

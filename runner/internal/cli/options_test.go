@@ -88,8 +88,8 @@ func TestParseCommon(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got, ignored, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
 			}
-			if (got.NeedRoot() == nil) != (got.Root != "") {
-				t.Errorf("root %q, but %v", got.Root, got.NeedRoot())
+			if (got.NoRoot == nil) != (got.Root != "") {
+				t.Errorf("root %q, but %v", got.Root, got.NoRoot)
 			}
 		})
 	}

@@ -64,12 +64,9 @@ func parseOutputs(c *cli.Context, d Deps) (outputsOptions, error) {
 }
 
 func runOutputs(ctx context.Context, d Deps, o outputsOptions) (err error) {
-	s, err := session.Open(ctx, d.Deps, o.Options, session.ToReveal)
-	if err != nil {
-		return err
-	}
+	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	names, err := s.ProjectNames(o.Project)
+	names, err := openToReveal(ctx, s, o)
 	if err != nil {
 		return err
 	}
@@ -89,6 +86,30 @@ func runOutputs(ctx context.Context, d Deps, o outputsOptions) (err error) {
 		fmt.Fprintf(d.Stdout, "[SIMULATED] %s, stack %s\n\n", s.Provider.Name, s.Settings.Stack.Text)
 	}
 	return writeOutputs(d.Stdout, names, outputs)
+}
+
+// openToReveal opens the stacks with the key that decrypts outputs. It returns
+// the projects whose outputs are wanted: one, or all.
+func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]string, error) {
+	if err := s.Resolve(); err != nil {
+		return nil, err
+	}
+	names := s.Plan.Names()
+	if o.Project != "" {
+		names = []string{o.Project}
+		if _, err := s.Project(o.Project); err != nil {
+			return nil, err
+		}
+	}
+	engine, err := s.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := s.Vault.CopiesToRead(ctx, engine)
+	if err != nil {
+		return nil, err
+	}
+	return names, s.OpenStacksToRead(ctx, copies)
 }
 
 // outputs reads the outputs of several projects.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/engine"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
@@ -67,13 +69,13 @@ func runPulumi(ctx context.Context, d Deps, o pulumiOptions) (err error) {
 	}
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	dir, err := s.OpenProject(ctx, o.Project)
+	project, dir, err := openProject(ctx, s, o.Project)
 	if err != nil {
 		return err
 	}
 	args := o.Args
 	if at := programArgument(args); at >= 0 {
-		host, err := s.HostProgram(o.Project)
+		host, err := project.Host()
 		if err != nil {
 			return err
 		}
@@ -85,9 +87,35 @@ func runPulumi(ctx context.Context, d Deps, o pulumiOptions) (err error) {
 	return passThrough(ctx, d, command)
 }
 
+// openProject finds the project and the folder that Pulumi runs in; simulated
+// clouds answer it until the session closes.
+func openProject(ctx context.Context, s *session.Session, name string) (project session.Project, dir string, err error) {
+	resolve := s.Resolve
+	if s.Options.Simulation.On {
+		resolve = s.ResolveToOperate
+	}
+	if err := resolve(); err != nil {
+		return project, "", err
+	}
+	if project, err = s.Project(name); err != nil {
+		return project, "", err
+	}
+	var copies encryption.Copies
+	if s.Options.Simulation.On {
+		if copies, err = s.Vault.Copies(ctx, nil); err != nil {
+			return project, "", err
+		}
+		if err := s.SimulateClouds(ctx); err != nil {
+			return project, "", err
+		}
+	}
+	dir, err = project.Folder(copies)
+	return project, dir, err
+}
+
 // enginePath is where the engine is; the command runs in another folder.
 func enginePath(d Deps, installed string) (string, error) {
-	found, err := session.FindEngine(d.Deps, installed)
+	found, err := engine.Find(d.Engines, installed)
 	if err != nil {
 		return "", err
 	}

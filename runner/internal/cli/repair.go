@@ -11,7 +11,7 @@ import (
 	"mara/config"
 	"mara/operation"
 	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
+	"mara/runner/internal/leftovers"
 	"mara/runner/internal/stacks"
 )
 
@@ -53,12 +53,12 @@ type repairOptions struct {
 
 func parseRepair(c *cli.Context, d Deps) (repairOptions, error) {
 	refresh, err := parseOperate(c, d, operation.Refresh)
-	refresh.clear, refresh.Restore = true, true
+	refresh.clear, refresh.restore = true, true
 	return repairOptions{operateOptions: refresh, Import: c.StringSlice("import")}, err
 }
 
 func runRepair(ctx context.Context, d Deps, o repairOptions) (err error) {
-	s, err := session.Open(ctx, d.Deps, o.Options, session.ToOperate)
+	s, err := open(ctx, d, o.operateOptions)
 	if err != nil {
 		return err
 	}
@@ -67,23 +67,24 @@ func runRepair(ctx context.Context, d Deps, o repairOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	locks, err := s.LeftLocks(w.plan)
+	left := s.Leftovers()
+	locks, err := left.Locks(w.plan)
 	if err == nil && len(locks) > 0 {
-		err = &session.LockedStacksError{Locks: locks, Unlock: s.CommandLine("unlock")}
+		err = left.Locked(locks)
 	}
 	if err != nil {
 		return err
 	}
-	pending, err := s.LeftPending(ctx, w.plan, true)
+	pending, err := left.Pending(ctx, w.plan, true)
 	if err != nil {
 		return err
 	}
-	if s.Restored && len(pending) > 0 {
+	if s.Held.Restored && len(pending) > 0 {
 		// What was cut off is known only now: the user has to look first.
-		return &session.PendingError{Pending: pending, Repair: s.CommandLine("repair")}
+		return &leftovers.PendingError{Pending: pending, Repair: s.Command("repair")}
 	}
 	if len(pending) == 0 {
-		if s.Restored {
+		if s.Held.Restored {
 			return nil // that was it, and it has been told
 		}
 		out := d.Stdout
@@ -100,11 +101,12 @@ func runRepair(ctx context.Context, d Deps, o repairOptions) (err error) {
 	if err := confirmRepair(ctx, d, o, pending, ids); err != nil {
 		return err
 	}
-	broken := session.ProjectsOf(pending)
-	if err := s.BackUp(ctx, broken); err != nil {
+	broken := leftovers.Projects(pending)
+	if err := left.BackUp(ctx, broken, s.Held.Backups()); err != nil {
 		return err
 	}
-	if err := s.Adopt(ctx, pending, ids); err != nil {
+	fmt.Fprintf(d.Stderr, "the state as it was is in %s\n", s.Held.Backups())
+	if err := left.Adopt(ctx, pending, ids); err != nil {
 		return err
 	}
 	w.plan = w.plan.Limit(broken, "nothing to repair")

@@ -10,6 +10,7 @@ import (
 
 	"mara/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/report"
 	"mara/runner/internal/session"
@@ -42,11 +43,11 @@ func startRun(ctx context.Context, d Deps, o operateOptions, s *session.Session,
 	r := &run{collector: report.NewCollector()}
 	var err error
 	r.journal, err = journal.Create(journal.Options{
-		Dir: s.RunsFolder(), ID: s.RunID, Meta: meta(s, d, o, w),
+		Dir: s.Folder.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w),
 		Warn: func(e event.Event) { r.emit(e) },
 	})
 	if err != nil {
-		return nil, s.FolderError(err)
+		return nil, failure.RunnerFolder(err)
 	}
 	show, look, err := newScreen(d, o, s, w, nextSteps(o, s))
 	if err != nil {
@@ -148,7 +149,7 @@ func meta(s *session.Session, d Deps, o operateOptions, w work) journal.Meta {
 	return journal.Meta{
 		Operation: o.Operation, Environment: s.Environment(), Simulated: o.Simulation.On,
 		Selection: o.Selection.words(), Resumes: w.resumes, Fingerprint: s.Fingerprint(),
-		User: s.Owner.User, Host: s.Owner.Host, PID: s.Owner.PID, Runner: d.Version,
+		User: s.Held.Owner.User, Host: s.Held.Owner.Host, PID: s.Held.Owner.PID, Runner: d.Version,
 	}
 }
 

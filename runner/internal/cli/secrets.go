@@ -12,6 +12,7 @@ import (
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
+	"mara/runner/internal/vault"
 )
 
 func secretsCommand(d Deps) *cli.Command {
@@ -65,8 +66,8 @@ func parseSecretsOptions(c *cli.Context, d Deps, most int) (secretsOptions, erro
 		return secretsOptions{}, err
 	}
 	o := secretsOptions{sessionOptions: common, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase"), Keys: c.Args().Slice()}
-	if o.NewPassphrase != "" && !session.IsSource(o.NewPassphrase) {
-		return o, failure.Usagef("secrets "+c.Command.Name, "--new-passphrase: %s; write %s", session.NeverOnTheLine, session.SourceForms)
+	if o.NewPassphrase != "" && !vault.IsSource(o.NewPassphrase) {
+		return o, failure.Usagef("secrets "+c.Command.Name, "--new-passphrase: %s; write %s", vault.NeverOnTheLine, vault.SourceForms)
 	}
 	if hasFlag(c.Command, "lock-timeout") {
 		if o.LockTimeout, err = parseLock(c, "secrets "+c.Command.Name); err != nil {
@@ -88,7 +89,7 @@ func runSecrets(ctx context.Context, d Deps, o secretsOptions, run secretsAction
 			err = closing
 		}
 	}()
-	if err := s.OpenForSecrets(); err != nil {
+	if err := s.ResolveStack(); err != nil {
 		return err
 	}
 	return run(ctx, d, o, s)
@@ -119,7 +120,7 @@ func (o secretsOptions) tell(d Deps, s *session.Session, did string, keys []stri
 func secretsByKey(command string, keys []string) ([]projects.Secret, error) {
 	var found []projects.Secret
 	for _, key := range keys {
-		secret, err := session.DeclaredSecret("secrets "+command, key)
+		secret, err := vault.Declared("secrets "+command, key)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +133,7 @@ func secretsByKey(command string, keys []string) ([]projects.Secret, error) {
 
 // makeSecrets makes values for secrets and keeps them.
 func makeSecrets(ctx context.Context, d Deps, o secretsOptions, s *session.Session, secrets []projects.Secret) error {
-	sealer, err := s.OpenSealer(ctx)
+	sealer, err := s.Vault.Sealer(ctx)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func makeSecrets(ctx context.Context, d Deps, o secretsOptions, s *session.Sessi
 			return failure.Usagef("secrets set", "%s: %v", secret.Key, err)
 		}
 	}
-	if err := s.StoreSecrets(ctx, sealer, values); err != nil {
+	if err := s.Vault.Store(ctx, sealer, values); err != nil {
 		return err
 	}
 	return o.tell(d, s, "made", keysOf(secrets))

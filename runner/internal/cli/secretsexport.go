@@ -49,11 +49,11 @@ func runSecretsExport(ctx context.Context, d Deps, o secretsOptions, s *session.
 	if len(keys) == 0 {
 		return &failure.Environment{Text: s.Settings.Secrets.File + " has no secrets to export", Next: "`runner secrets list` shows what there is"}
 	}
-	sealer, err := s.OpenSealer(ctx)
+	sealer, err := s.Vault.Unsealer(ctx)
 	if err != nil {
 		return err
 	}
-	values, err := s.UnsealSecrets(ctx, sealer, keys)
+	values, err := s.Vault.Unseal(ctx, sealer, keys)
 	if err != nil {
 		return err
 	}

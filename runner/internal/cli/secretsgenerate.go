@@ -28,13 +28,13 @@ func runSecretsGenerate(ctx context.Context, d Deps, o secretsOptions, s *sessio
 		return err
 	}
 	for _, secret := range named {
-		if s.HasSecret(secret.Key) {
+		if s.Vault.Has(secret.Key) {
 			return &failure.Usage{Text: secret.Key + " has a value already", Next: "`runner secrets rotate " + secret.Key + "` replaces it"}
 		}
 	}
 	if len(named) == 0 {
-		for _, secret := range s.DeclaredSecrets() {
-			if secret.Generate != projects.None && !s.HasSecret(secret.Key) {
+		for _, secret := range s.Vault.Secrets {
+			if secret.Generate != projects.None && !s.Vault.Has(secret.Key) {
 				named = append(named, secret)
 			}
 		}
@@ -72,7 +72,7 @@ func runSecretsRotate(ctx context.Context, d Deps, o secretsOptions, s *session.
 		if secret.Generate == projects.None {
 			return &failure.Usage{Text: fmt.Sprintf("nothing can make %s", secret.Key), Next: "give a new value with `runner secrets set " + secret.Key + "`"}
 		}
-		if !s.HasSecret(secret.Key) {
+		if !s.Vault.Has(secret.Key) {
 			return &failure.Usage{Text: secret.Key + " has no value yet", Next: "`runner secrets generate " + secret.Key + "` makes one"}
 		}
 	}

@@ -55,7 +55,7 @@ func runSecretsList(_ context.Context, d Deps, o secretsOptions, s *session.Sess
 
 func listSecrets(s *session.Session) []listedSecret {
 	listed := []listedSecret{}
-	for _, secret := range s.DeclaredSecrets() {
+	for _, secret := range s.Vault.Secrets {
 		listed = append(listed, listedSecret{
 			Key: secret.Key, State: stateOfSecret(s, secret), Generator: secret.Generate, MinLength: secret.MinLength, Doc: secret.Doc,
 		})
@@ -73,7 +73,7 @@ func stateOfSecret(s *session.Session, secret projects.Secret) string {
 	entry, ok := s.Settings.Secrets.Lookup(secret.Key)
 	_, encrypted := entry.Value.(config.Ciphertext)
 	switch {
-	case s.HasSecret(secret.Key):
+	case s.Vault.Has(secret.Key):
 		return secretSet
 	case ok && !encrypted && entry.Value != nil && entry.Value != "":
 		return secretPlain

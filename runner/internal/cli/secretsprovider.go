@@ -2,11 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"strings"
 
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
+	"mara/runner/internal/vault"
 
 	"github.com/urfave/cli/v2"
 )
@@ -26,7 +30,7 @@ func secretsProviderCommand(d Deps) *cli.Command {
 			"  runner secrets change-provider \"awskms://alias/mara?region=eu-central-1\" -s dev\n" +
 			"  runner secrets change-provider passphrase --new-passphrase env:NEW --yes -s dev",
 	}, joinFlags(
-		[]cli.Flag{&cli.StringFlag{Name: "new-passphrase", Usage: "take the new passphrase from `SOURCE`: " + session.SourceForms}},
+		[]cli.Flag{&cli.StringFlag{Name: "new-passphrase", Usage: "take the new passphrase from `SOURCE`: " + vault.SourceForms}},
 		lockFlags(), outputFlag("text", "json"),
 	), 1, runChangeProvider)
 }
@@ -60,7 +64,7 @@ func runChangeProvider(ctx context.Context, d Deps, o secretsOptions, s *session
 	if o.Output == "json" {
 		out = io.Discard
 	}
-	done, err := s.ChangeKeyProvider(ctx, session.KeyChange{
+	done, err := changeProvider(ctx, s, vault.Change{
 		Provider: o.Keys[0], NewPassphrase: o.NewPassphrase, Out: out,
 		Confirm: func(question string) error { return confirm(ctx, d, o.sessionOptions, "change-provider", question) },
 	})
@@ -71,6 +75,50 @@ func runChangeProvider(ctx context.Context, d Deps, o secretsOptions, s *session
 		Stack: s.Settings.Stack.Text, Provider: o.Keys[0],
 		Projects: append([]string{}, done.Projects...), Files: append([]string{}, done.Files...), Notes: done.Notes,
 	})
+}
+
+// changeProvider locks the environment and changes what encrypts it.
+func changeProvider(ctx context.Context, s *session.Session, how vault.Change) (done vault.Changed, err error) {
+	held, err := s.Lock(ctx, "change-provider")
+	if err != nil {
+		return done, err
+	}
+	release, err := s.Vault.LockToChange(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if s.States().MayHaveStates() {
+		copies := encryption.Copies{Stack: s.Settings.Config.Content, Secrets: s.Settings.Secrets.Content}
+		if err := held.OpenStacks(ctx, copies, false); err != nil {
+			return done, err
+		}
+		if err := refuseLeftovers(ctx, s); err != nil {
+			return done, err
+		}
+	}
+	return s.Vault.Change(ctx, s.Stacks, how)
+}
+
+// refuseLeftovers refuses states that something else works on, or was cut off in:
+// Pulumi forgets what was being created when it takes a state back.
+func refuseLeftovers(ctx context.Context, s *session.Session) error {
+	left := s.Leftovers()
+	locks, err := left.Locks(s.Plan)
+	if err == nil && len(locks) > 0 {
+		err = left.Locked(locks)
+	}
+	if err != nil {
+		return err
+	}
+	pending, err := left.Pending(ctx, s.Plan, true)
+	if err == nil && len(pending) > 0 {
+		err = &failure.Environment{
+			Text: fmt.Sprintf("a run was cut off while it worked on %s", pending[0]),
+			Next: "`" + s.Command("repair") + "` puts that right first",
+		}
+	}
+	return err
 }
 
 // keyProviderChange is the JSON form of a change of the key provider.

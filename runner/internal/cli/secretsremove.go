@@ -38,7 +38,7 @@ func runSecretsRemove(ctx context.Context, d Deps, o secretsOptions, s *session.
 	if err := confirm(ctx, d, o.sessionOptions, "remove", text); err != nil {
 		return err
 	}
-	if err := s.StoreSecrets(ctx, nil, nil, o.Keys...); err != nil {
+	if err := s.Vault.Store(ctx, nil, nil, o.Keys...); err != nil {
 		return err
 	}
 	return o.tell(d, s, "removed", o.Keys)

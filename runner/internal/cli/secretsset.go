@@ -7,6 +7,7 @@ import (
 
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
+	"mara/runner/internal/vault"
 
 	"github.com/urfave/cli/v2"
 )
@@ -16,7 +17,7 @@ func secretsSetCommand(d Deps) *cli.Command {
 		Name:      "set",
 		Usage:     "keep the value of a secret, encrypted",
 		ArgsUsage: "KEY [SOURCE]",
-		Description: "The value is asked for, unless SOURCE says where it comes from: " + session.SourceForms + ". A variable may\n" +
+		Description: "The value is asked for, unless SOURCE says where it comes from: " + vault.SourceForms + ". A variable may\n" +
 			"also be set in config/pulumi/environment. Only this value changes in the file.\n\n" +
 			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
 			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
@@ -30,34 +31,34 @@ func runSecretsSet(ctx context.Context, d Deps, o secretsOptions, s *session.Ses
 		return failure.Usagef(command, "name the secret by its key")
 	}
 	if strings.Contains(o.Keys[0], "=") {
-		return failure.Usagef(command, "%s; give KEY and SOURCE, which is %s", session.NeverOnTheLine, session.SourceForms)
+		return failure.Usagef(command, "%s; give KEY and SOURCE, which is %s", vault.NeverOnTheLine, vault.SourceForms)
 	}
-	secret, err := session.DeclaredSecret(command, o.Keys[0])
+	secret, err := vault.Declared(command, o.Keys[0])
 	if err != nil {
 		return err
 	}
-	source := session.SecretSource{Secret: secret}
+	source := vault.Source{Secret: secret}
 	if len(o.Keys) > 1 {
-		if source.From = o.Keys[1]; !session.IsSource(source.From) {
-			return failure.Usagef(command, "%s; SOURCE is %s", session.NeverOnTheLine, session.SourceForms)
+		if source.From = o.Keys[1]; !vault.IsSource(source.From) {
+			return failure.Usagef(command, "%s; SOURCE is %s", vault.NeverOnTheLine, vault.SourceForms)
 		}
 	}
 	var value string
 	if source.From != "" { // what is wrong with it is told before anything is asked
-		if value, err = source.Read(d.Deps, o.Sources); err != nil {
+		if value, err = source.Read(d.Console, o.Sources); err != nil {
 			return err
 		}
 	}
-	sealer, err := s.OpenSealer(ctx)
+	sealer, err := s.Vault.Sealer(ctx)
 	if err != nil {
 		return err
 	}
 	if source.From == "" {
-		if value, err = s.AskSecret(ctx, secret); err != nil {
+		if value, err = s.Vault.Ask(ctx, secret); err != nil {
 			return err
 		}
 	}
-	if err := s.StoreSecrets(ctx, sealer, map[string]string{secret.Key: value}); err != nil {
+	if err := s.Vault.Store(ctx, sealer, map[string]string{secret.Key: value}); err != nil {
 		return err
 	}
 	if o.Output == "json" {

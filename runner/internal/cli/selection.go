@@ -113,12 +113,12 @@ func choose(s *session.Session, o operateOptions) (work, error) {
 	if o.Operation.ComparesState() {
 		return w, nil // they read nothing of one another
 	}
-	return w, w.plan.CheckExcluded(s.IsDeployed)
+	return w, w.plan.CheckExcluded(s.Stacks.IsDeployed)
 }
 
 // limitToRest leaves out what the last run has done.
 func limitToRest(s *session.Session, w *work, o operateOptions) error {
-	rest, err := journal.Resume(s.RunsFolder(), journal.Query{
+	rest, err := journal.Resume(s.Folder.Runs(), journal.Query{
 		Environment: s.Environment(), Operation: o.Operation, Fingerprint: s.Fingerprint(),
 		Changed: o.Selection.Changed || o.Selection.Failed, // what failed is run to see whether a change has helped
 	})

@@ -35,7 +35,7 @@ func TestSessionRefuses(t *testing.T) {
 			exitConfig, "error: config/pulumi/Pulumi.dev.yaml:3: mara:simulated is the runner's own", []string{"stack ls --all --json"}},
 		{"missing engine before a missing passphrase", "outputs -s dev --pulumi /nowhere/pulumi", map[string]string{"Pulumi.dev.yaml": kind}, nil,
 			exitConfig, "error: no pulumi at /nowhere/pulumi: ", nil},
-		{"no passphrase", "outputs -s dev", map[string]string{"Pulumi.dev.yaml": kind}, nil,
+		{"no passphrase", "outputs -s dev", map[string]string{"Pulumi.dev.yaml": "encryptionsalt: salt\n" + kind}, nil,
 			exitConfig, "error: no passphrase is set", nil},
 		{"malformed salt", "outputs -s dev", map[string]string{"Pulumi.dev.yaml": "encryptionsalt: salt\n" + kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x"}, nil,
 			exitConfig, "error: config/pulumi/Pulumi.dev.yaml: encryptionsalt is not a salt that Pulumi wrote", nil},

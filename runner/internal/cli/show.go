@@ -94,7 +94,7 @@ func newScreen(d Deps, o operateOptions, s *session.Session, w work, next func(*
 
 // durations is how long the projects usually take, as far as earlier runs tell.
 func durations(s *session.Session, op operation.Operation) map[string]time.Duration {
-	known, err := journal.Durations(s.RunsFolder(), journal.DurationQuery{
+	known, err := journal.Durations(s.Folder.Runs(), journal.DurationQuery{
 		Environment: s.Environment(),
 		Operation:   op,
 		New:         func(project string) bool { return s.Stacks.Summary(project).Resources == 0 },
@@ -115,7 +115,7 @@ func (o sessionOptions) facts(d Deps) ui.Facts {
 
 // resources is how many resources the projects will have been through.
 func resources(s *session.Session, w work) map[string]int {
-	last, err := journal.Resources(s.RunsFolder(), s.Environment())
+	last, err := journal.Resources(s.Folder.Runs(), s.Environment())
 	if err != nil {
 		last = nil // as little to fail for
 	}

@@ -67,10 +67,10 @@ type environmentLine struct {
 func runStacks(ctx context.Context, d Deps, o sessionOptions) (err error) {
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.ConfigureRoot(); err != nil {
+	if err := s.ResolveRoot(); err != nil {
 		return err
 	}
-	deployed, err := s.DeployedStacks(ctx)
+	deployed, err := s.AllStacks(ctx)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func environments(s *session.Session, o sessionOptions, deployed map[string]map[
 	for name, summaries := range deployed {
 		names[name] = names[name] || isEnvironment(summaries)
 	}
-	last, err := lastRuns(s.RunsFolder())
+	last, err := lastRuns(s.Folder.Runs())
 	if err != nil {
 		return nil, err
 	}

@@ -95,11 +95,11 @@ type environmentStatus struct {
 }
 
 func runStatus(ctx context.Context, d Deps, o statusOptions) (err error) {
-	s, err := session.Open(ctx, d.Deps, o.Options, session.ToLook)
-	if err != nil {
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := openToLook(ctx, s); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
 	if o.Watch {
 		return watchStatus(ctx, d, o, s)
 	}
@@ -131,7 +131,7 @@ func watchStatus(ctx context.Context, d Deps, o statusOptions, s *session.Sessio
 			return &reported{code: exitInterrupted} // nothing is wrong
 		case <-time.After(often):
 		}
-		if s.HasState() {
+		if s.States().MayHaveStates() {
 			if err := s.Stacks.List(ctx); err != nil && ctx.Err() == nil {
 				return err
 			}
@@ -170,13 +170,13 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: s.Settings.Backend.Text,
 		Simulated: o.Simulation.On, LastRun: lastRun(s), Projects: make([]projectStatus, len(s.Plan.Steps)),
 	}
-	if state, owner, err := lock.Inspect(s.LockFile()); err == nil && state == lock.Held {
+	if state, owner, err := s.InspectLock(); err == nil && state == lock.Held {
 		status.Lock = owner.String()
 	}
 	looks := make([]stacks.Look, len(s.Plan.Steps))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(defaultParallel)
-	folder, _ := s.StateFolder()
+	folder := s.States().Path
 	for i, step := range s.Plan.Steps {
 		group.Go(func() error {
 			var err error
@@ -202,7 +202,7 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 
 // lastRun is the environment's last run; nil if none is on record.
 func lastRun(s *session.Session) *pastRun {
-	runs, err := journal.List(s.RunsFolder())
+	runs, err := journal.List(s.Folder.Runs())
 	if err != nil {
 		return nil
 	}
@@ -231,8 +231,8 @@ func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectS
 		}
 		status.State = stateOf(update.Operation, update.Result, summary.Resources)
 	}
-	if folder, isFile := s.StateFolder(); isFile {
-		locks, err := s.Stacks.Locks(folder, project)
+	if states := s.States(); states.IsFile() {
+		locks, err := s.Stacks.Locks(states.Path, project)
 		if err != nil {
 			return status, err
 		}

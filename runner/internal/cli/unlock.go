@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/leftovers"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/session"
 )
@@ -52,24 +53,25 @@ func parseUnlock(c *cli.Context, d Deps) (unlockOptions, error) {
 }
 
 func runUnlock(ctx context.Context, d Deps, o unlockOptions) (err error) {
-	s, err := session.Open(ctx, d.Deps, o.Options, session.ToLook)
-	if err != nil {
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := openToLook(ctx, s); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	state, owner, err := lock.Inspect(s.LockFile())
+	state, owner, err := s.InspectLock()
 	if err != nil {
-		return s.FolderError(err)
+		return err
 	}
 	if state == lock.Held {
 		return &lock.HeldError{Owner: owner}
 	}
-	locks, err := s.LeftLocks(s.Plan)
+	left := s.Leftovers()
+	locks, err := left.Locks(s.Plan)
 	if err != nil {
 		return err
 	}
 	if state == lock.Free && len(locks) == 0 {
-		return writeUnlocked(d.Stdout, o, session.Unlocked{Projects: []string{}})
+		return writeUnlocked(d.Stdout, o, unlocked{Projects: []string{}})
 	}
 	if state != lock.Free {
 		fmt.Fprintf(d.Stderr, "the environment is locked by %s: %s, run %s\n", owner, owner.Operation, owner.Run)
@@ -77,17 +79,27 @@ func runUnlock(ctx context.Context, d Deps, o unlockOptions) (err error) {
 	for _, l := range locks {
 		fmt.Fprintln(d.Stderr, l)
 	}
-	if alive := slices.DeleteFunc(slices.Clone(locks), func(l session.LeftLock) bool { return l.Dead }); len(alive) > 0 && !o.Force {
-		return &session.LockedStacksError{Locks: alive, Unlock: s.CommandLine("unlock") + " --force"}
+	if alive := slices.DeleteFunc(slices.Clone(locks), func(l leftovers.Lock) bool { return l.Dead }); len(alive) > 0 && !o.Force {
+		return &leftovers.LockedError{Locks: alive, Unlock: s.Command("unlock") + " --force"}
 	}
 	if err := confirm(ctx, d, o.sessionOptions, "unlock", "Remove these locks?"); err != nil {
 		return err
 	}
-	done, err := s.Unlock(ctx, locks)
+	var done unlocked
+	if done.Projects, err = left.Unlock(ctx, locks); err == nil {
+		owner, err = lock.Break(s.LockFile())
+		done.Environment = err == nil && owner != (lock.Owner{})
+	}
 	return errors.Join(writeUnlocked(d.Stdout, o, done), err)
 }
 
-func writeUnlocked(w io.Writer, o unlockOptions, done session.Unlocked) error {
+// unlocked is what was unlocked.
+type unlocked struct {
+	Projects    []string `json:"projects"`
+	Environment bool     `json:"environment"` // the runner's own lock
+}
+
+func writeUnlocked(w io.Writer, o unlockOptions, done unlocked) error {
 	if o.Output == "json" {
 		return writeJSON(w, done)
 	}

@@ -29,14 +29,17 @@ func (f File) parse() (stackFile, error) {
 
 // Options is what Prepare works on.
 type Options struct {
-	Stack    File              // the stack file all projects share
-	Secrets  File              // the secrets project's own stack file
-	SaltFile string            // where the salt is kept when no stack file has one
-	Provider string            // kubernetes:infra_type of both copies
-	Env      map[string]string // tells the passphrase
-	Managed  bool              // the backend encrypts by itself (Pulumi Cloud)
-	Simulate *ThrowAway        // what a simulation makes up; nil for the real thing
-	Open     Opener            // checks the passphrase elsewhere; nil does it here
+	Stack    File   // the stack file all projects share
+	Secrets  File   // the secrets project's own stack file
+	SaltFile string // where the salt is kept when no stack file has one
+	// DeployedSalt is the salt of the deployed states; it counts where no file
+	// has one, as in a fresh checkout.
+	DeployedSalt string
+	Provider     string            // kubernetes:infra_type of both copies
+	Env          map[string]string // tells the passphrase
+	Managed      bool              // the backend encrypts by itself (Pulumi Cloud)
+	Simulate     *ThrowAway        // what a simulation makes up; nil for the real thing
+	Open         Opener            // checks the passphrase elsewhere; nil does it here
 }
 
 // Copies are the stack files as Pulumi sees them.
@@ -224,6 +227,9 @@ func wrongKey(err error, path string) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
+// deployedState names the place of a salt that no file has.
+const deployedState = "the deployed state"
+
 // ownSalt opens the salt of an environment whose stack files have none. It is
 // made once and kept below .runner, since the runner does not touch the user's
 // files.
@@ -234,6 +240,9 @@ func (p *preparation) ownSalt() (*Key, error) {
 	}
 	if found {
 		return p.open(salt, p.SaltFile)
+	}
+	if p.DeployedSalt != "" {
+		return p.open(p.DeployedSalt, deployedState)
 	}
 	key, err := NewKey(p.passphrase)
 	if err != nil {

@@ -54,6 +54,9 @@ func SchemesOf(o Options) (Schemes, error) {
 			return Schemes{}, err
 		}
 		stack.Salt, stack.File = salt, o.SaltFile
+		if salt == "" && o.DeployedSalt != "" {
+			stack.Salt, stack.File = o.DeployedSalt, deployedState
+		}
 	}
 	if o.UsesPassphrase(secrets) && secrets.Salt == "" {
 		secrets.Salt, secrets.File = stack.Salt, stack.File

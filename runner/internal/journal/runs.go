@@ -107,3 +107,19 @@ func writeJSON(path string, value any) error {
 	}
 	return atomicfile.Write(path, text.Bytes(), 0o600)
 }
+
+// WasCutOff reports whether the last run in a folder that may have changed the
+// environment never came to its end.
+func WasCutOff(dir string, environment Environment) bool {
+	runs, err := List(dir)
+	if err != nil {
+		return false // it says nothing
+	}
+	for _, run := range runs {
+		summary, err := run.Summary()
+		if err == nil && (Environment{Provider: summary.Provider, Stack: summary.Stack}) == environment && summary.Operation.Writes() {
+			return summary.Result == ""
+		}
+	}
+	return false
+}

@@ -3,6 +3,9 @@
 package layout
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -75,5 +78,11 @@ func (r Runner) PulumiHome() string { return r.join("pulumi") }
 // Kubeconfig is the kubeconfig of simulations.
 func (r Runner) Kubeconfig() string { return r.join("kubeconfig") }
 
-// GitIgnore keeps the folder out of the user's repository.
-func (r Runner) GitIgnore() string { return r.join(".gitignore") }
+// IgnoreInGit keeps .runner out of the user's repository. That it cannot be
+// written is no reason to stop.
+func IgnoreInGit(root string) {
+	file := Of(root, false).join(".gitignore")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		_ = os.WriteFile(file, []byte("*\n"), 0o644)
+	}
+}

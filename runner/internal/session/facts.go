@@ -9,23 +9,17 @@ import (
 	"mara/runner/internal/journal"
 )
 
-// RunsFolder keeps the environment's runs.
-func (s *Session) RunsFolder() string { return s.Folder.Runs() }
-
 // Environment names what runs are about.
 func (s *Session) Environment() journal.Environment {
 	return journal.Environment{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text}
 }
-
-// IsDeployed reports whether a project has anything deployed.
-func (s *Session) IsDeployed(project string) bool { return s.Stacks.Summary(project).Resources > 0 }
 
 // Fingerprint is that of the configuration: the stack files, in which secrets
 // are encrypted, and the names of what the environment file sets. Its values
 // may be secrets, which could be guessed from a digest.
 func (s *Session) Fingerprint() journal.Fingerprint {
 	var names []string
-	for _, variable := range s.options.Sources.File.Variables() {
+	for _, variable := range s.Options.Sources.File.Variables() {
 		names = append(names, variable.Name)
 	}
 	slices.Sort(names)

@@ -4,39 +4,124 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/lock"
+	"mara/runner/internal/statefiles"
 )
 
-// LockFile is the environment's lock.
-func (s *Session) LockFile() string {
-	return s.Folder.Lock(s.Provider.Name, s.Settings.Stack.Text)
+// Held is an environment whose lock this process holds until the session
+// closes. Only its holder gets a work folder below the root, where files of runs
+// that were killed are removed.
+type Held struct {
+	RunID     string
+	Owner     lock.Owner
+	TakenOver bool // from a run that did not end properly
+	Restored  bool // states that were broken
+	session   *Session
 }
 
-// lockEnvironment lets one run at a time work on the environment; work is what
-// others are told of it. From here on the run has its id.
-func (s *Session) lockEnvironment(ctx context.Context, work string) error {
-	wait := s.options.LockTimeout
-	s.RunID = journal.NewID(s.deps.Now())
-	s.Owner = lock.Self(work, s.RunID, s.deps.Now())
+// Lock lets one run at a time work on the environment; work is what others are
+// told about it.
+func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
+	id, wait := journal.NewID(s.Deps.Now()), s.Options.LockTimeout
+	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}
 	held, err := lock.Acquire(ctx, lock.Options{
-		Path: s.LockFile(), Owner: s.Owner, Wait: wait,
+		Path: s.LockFile(), Owner: h.Owner, Wait: wait,
 		Waiting: func(owner lock.Owner) {
-			fmt.Fprintf(s.deps.Stderr, "waiting up to %s for %s, which runs %s\n", wait, owner, owner.Operation)
+			fmt.Fprintf(s.Deps.Stderr, "waiting up to %s for %s, which runs %s\n", wait, owner, owner.Operation)
 		},
 	})
-	if _, held := errors.AsType[*lock.HeldError](err); held || ctx.Err() != nil {
-		return err
-	}
 	if err != nil {
-		return s.FolderError(err)
+		return nil, lock.Failed(ctx, err)
 	}
-	s.closers = append(s.closers, held.Release)
-	s.log.Debug("locked", "file", s.LockFile(), "run", s.RunID)
+	s.Held = h
+	s.OnClose(held.Release)
+	s.Log.Debug("locked", "file", s.LockFile(), "run", h.RunID)
 	if dead, ok := held.Previous(); ok {
-		s.takenOver = true
+		h.TakenOver = true
 		s.Warnings = append(s.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is taken over", dead.Run, dead.Operation, dead))
 	}
-	return nil
+	s.Profile.Lap("lock")
+	return h, nil
+}
+
+// OpenStacks opens the stacks for an operation. Broken sidecars are repaired on
+// the way; broken states, too, if restore is set.
+func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore bool) error {
+	work, err := h.workFolder()
+	if err != nil {
+		return err
+	}
+	err = h.session.OpenStacks(ctx, work, copies)
+	var broken *statefiles.BrokenError
+	if !errors.As(err, &broken) || !restore && !statefiles.OnlySidecars(broken.Broken) {
+		return err
+	}
+	if err := h.restore(h.session.Deps.Stderr, broken.Broken); err != nil {
+		return err
+	}
+	h.Restored = !statefiles.OnlySidecars(broken.Broken)
+	return h.session.OpenStacks(ctx, work, copies)
+}
+
+func (h *Held) restore(w io.Writer, broken []statefiles.Broken) error {
+	err := h.session.States().Restore(w, broken, h.Backups())
+	var told *failure.Environment
+	if err != nil && !errors.As(err, &told) {
+		err = failure.RunnerFolder(err)
+	}
+	return err
+}
+
+// Backups is the folder for copies of what the run replaces.
+func (h *Held) Backups() string { return h.session.Folder.Backups(h.RunID) }
+
+// workPrefix begins the names of work folders; they end with @ and the
+// environment.
+const workPrefix = "run-"
+
+// workFolder makes a folder for working copies, and the folder of the states,
+// without which Pulumi refuses to work. It removes the folders of runs of this
+// environment that were killed: their lock is held here, so none still works.
+func (h *Held) workFolder() (string, error) {
+	s := h.session
+	parent, ending := s.Folder.Work(), "@"+s.Provider.Name+"-"+s.Settings.Stack.Text
+	if err := errors.Join(os.MkdirAll(parent, 0o700), s.States().Make()); err != nil {
+		return "", failure.RunnerFolder(err)
+	}
+	layout.IgnoreInGit(s.Settings.Root)
+	if err := removeStale(parent, ending); err != nil {
+		return "", failure.RunnerFolder(err)
+	}
+	return makeTemp(s, parent, workPrefix+"*"+ending)
+}
+
+func removeStale(parent, ending string) error {
+	entries, err := os.ReadDir(parent)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), workPrefix) && strings.HasSuffix(entry.Name(), ending) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(parent, entry.Name())))
+		}
+	}
+	return err
+}
+
+// TempFolder makes a folder outside the root that Close removes.
+func (s *Session) TempFolder() (string, error) { return makeTemp(s, "", "mara-*") }
+
+func makeTemp(s *Session, parent, pattern string) (string, error) {
+	folder, err := os.MkdirTemp(parent, pattern)
+	if err != nil {
+		return "", failure.RunnerFolder(err)
+	}
+	s.OnClose(func() error { return os.RemoveAll(folder) })
+	return folder, nil
 }

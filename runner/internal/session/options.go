@@ -1,7 +1,6 @@
 package session
 
 import (
-	"io"
 	"runtime"
 	"time"
 
@@ -9,27 +8,25 @@ import (
 	"mara/operation"
 	"mara/runner/internal/cloud"
 	"mara/runner/internal/interrupt"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
 	"mara/runner/internal/simulate"
 	"mara/runner/internal/stacks"
+	"mara/runner/internal/vault"
 )
 
 // Deps is the outside world, as far as a session has to do with it.
 type Deps struct {
-	Stdin           io.Reader
-	Stderr          io.Writer
-	StdinIsTerminal bool
-	Dir             string // working folder
-	Now             func() time.Time
-	Engines         []string                  // where mara-engine may be, in order of preference
-	Probes          preflight.Probes          // of this machine
-	PluginFolders   []string                  // folders in which resource providers may be
-	Interrupt       *interrupt.Levels         // how hard to stop; nil in tests that never stop
-	Programs        stacks.Programs           // the programs of the projects
-	Clouds          func() []simulate.Package // the clouds that can be simulated
-	Plugins         func() map[string]string  // versions of Pulumi's plugins that the programs ask for, by name
-	CloudClients    cloud.Clients             // ask the real ones; nil when they cannot be asked
+	vault.Console
+	Engines       []string                  // where mara-engine may be, in order of preference
+	Probes        preflight.Probes          // of this machine
+	PluginFolders []string                  // folders in which resource providers may be
+	Interrupt     *interrupt.Levels         // how hard to stop; nil in tests that never stop
+	Programs      stacks.Programs           // the programs of the projects
+	Clouds        func() []simulate.Package // the clouds that can be simulated
+	Plugins       func() map[string]string  // versions of Pulumi's plugins that the programs ask for, by name
+	CloudClients  cloud.Clients             // ask the real ones; nil when they cannot be asked
 }
 
 // Request says which environment is meant.
@@ -44,8 +41,8 @@ type Request struct {
 	Debug       bool
 }
 
-// NeedRoot is the error of what needs a configuration where there is none.
-func (r Request) NeedRoot() error { return r.NoRoot }
+// Folder is where the runner keeps what it knows of the environment.
+func (r Request) Folder() layout.Runner { return layout.Of(r.Root, r.Simulation.On) }
 
 // Simulation is what the simulation flags say.
 type Simulation struct {
@@ -61,22 +58,15 @@ type Options struct {
 	Operation   operation.Operation
 	Pulumi      string        // path of an installed Pulumi; "" for the engine inside
 	LockTimeout time.Duration // how long to wait for another run
-	Secrets     SecretOptions
+	Secrets     vault.Given
+	NeedSecrets bool           // for the programs that the operation runs
+	Selection   plan.Selection // of projects
 	Profile     bool
 	Refusal     error // what is wrong with the command line, where nothing else is
-	Restore     bool  // states that are broken, from what Pulumi has saved before
 	// Overrides are configuration values for this session only.
 	Overrides []config.Change
 	// AtOnce is how many projects will be worked on at once; 0 counts as one.
 	AtOnce int
-}
-
-// SecretOptions say what an operation needs secrets for.
-type SecretOptions struct {
-	Needed    bool           // the operation runs programs that read them
-	Selection plan.Selection // of projects: only the secrets project reads secrets
-	Given     []SecretSource // on the command line
-	Generate  bool           // what is missing and can be made
 }
 
 // workers is how many workers are worth starting early: as many as will be

@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/providers"
 	"mara/runner/internal/stacks"
 )
 
@@ -16,18 +17,16 @@ import (
 // Pulumi can neither download them nor guess where they are. One that is not
 // there may be on the PATH, where Pulumi looks by itself; that it is nowhere is
 // a matter of the preflight checks. Simulated clouds do without.
-func (s *Session) findPlugins() {
-	s.plugins = map[string]string{}
-	if s.options.Simulation.On {
-		return
-	}
-	for _, name := range s.Provider.BundledPlugins {
-		for _, folder := range slices.Backward(s.deps.PluginFolders) { // the first has the last word
+func findPlugins(provider providers.Provider, folders []string) map[string]string {
+	found := map[string]string{}
+	for _, name := range provider.BundledPlugins {
+		for _, folder := range slices.Backward(folders) { // the first has the last word
 			if info, err := os.Stat(filepath.Join(folder, "pulumi-resource-"+name)); err == nil && info.Mode().IsRegular() {
-				s.plugins[name] = folder
+				found[name] = folder
 			}
 		}
 	}
+	return found
 }
 
 // pluginList is how a Pulumi.yaml lists resource providers.

@@ -22,12 +22,10 @@ func TestFindPlugins(t *testing.T) {
 	tests := []struct {
 		name, provider string
 		folders        []string
-		simulated      bool
 		want           map[string]string
 	}{
 		{name: "beside the runner", provider: "kind", folders: []string{empty, beside, further}, want: map[string]string{"kind": beside}},
 		{name: "nowhere", provider: "kind", folders: []string{empty}, want: map[string]string{}},
-		{name: "simulated", provider: "kind", folders: []string{beside}, simulated: true, want: map[string]string{}},
 		{name: "not needed", provider: "aws", folders: []string{beside}, want: map[string]string{}},
 	}
 	for _, test := range tests {
@@ -37,10 +35,7 @@ func TestFindPlugins(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := New(Deps{PluginFolders: test.folders}, Options{Request: Request{Simulation: Simulation{On: test.simulated}}})
-			s.Provider = provider
-			s.findPlugins()
-			if diff := cmp.Diff(test.want, s.plugins); diff != "" {
+			if diff := cmp.Diff(test.want, findPlugins(provider, test.folders)); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"mara/config"
-	"mara/operation"
 	"mara/providers"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
@@ -32,35 +31,30 @@ func named(text string) config.Value {
 func TestProviderRecord(t *testing.T) {
 	t.Parallel()
 	s := recordSession(t, "aws")
-	for _, op := range []operation.Operation{operation.Preview, operation.Refresh, operation.Destroy} {
-		if err := s.RememberProvider(op); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := s.rememberedProvider(named("kind")); got.Text != "kind" || err != nil {
+	if got, err := RememberedProvider(s.Folder, "dev", named("kind")); got.Text != "kind" || err != nil {
 		t.Errorf("before an up: %v, %v", got, err)
 	}
-	if got, err := s.rememberedProvider(config.Value{}); got.IsSet() || err != nil {
+	if got, err := RememberedProvider(s.Folder, "dev", config.Value{}); got.IsSet() || err != nil {
 		t.Errorf("before an up, nothing named: %v, %v", got, err)
 	}
 	for range 2 {
-		if err := s.RememberProvider(operation.Up); err != nil {
+		if err := RememberProvider(s.Folder, "dev", "aws"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := s.rememberedProvider(config.Value{}); got.Text != "aws" || got.Origin.File != s.providerFile() || err != nil {
+	if got, err := RememberedProvider(s.Folder, "dev", config.Value{}); got.Text != "aws" || got.Origin.File != s.Folder.Provider("dev") || err != nil {
 		t.Errorf("nothing named: %+v, %v", got, err)
 	}
-	if got, err := s.rememberedProvider(named("aws")); got.Text != "aws" || err != nil {
+	if got, err := RememberedProvider(s.Folder, "dev", named("aws")); got.Text != "aws" || err != nil {
 		t.Errorf("the same named: %v, %v", got, err)
 	}
-	_, err := s.rememberedProvider(named("kind"))
+	_, err := RememberedProvider(s.Folder, "dev", named("kind"))
 	var wrong *failure.Environment
 	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), `the stack "dev" was deployed with the provider aws, but --provider asks for kind`) ||
 		!strings.Contains(wrong.NextStep(), "-p aws") {
 		t.Errorf("another named: %v", err)
 	}
-	info, err := os.Stat(s.providerFile())
+	info, err := os.Stat(s.Folder.Provider("dev"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the record: %v, %v", info, err)
 	}
@@ -72,15 +66,15 @@ func TestProviderRecordThatIsBroken(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{"", "# nothing\n", "provider: [", "other: x\n"} {
 		s := recordSession(t, "aws")
-		put(t, s.providerFile(), content)
-		if got, err := s.rememberedProvider(named("kind")); got.Text != "kind" || err != nil {
+		put(t, s.Folder.Provider("dev"), content)
+		if got, err := RememberedProvider(s.Folder, "dev", named("kind")); got.Text != "kind" || err != nil {
 			t.Errorf("%q: %v, %v", content, got, err)
 		}
 	}
 	s := recordSession(t, "aws")
-	put(t, filepath.Dir(s.providerFile()), "a file")
-	for what, err := range map[string]error{"reading": second(s.rememberedProvider(named("kind"))), "writing": s.RememberProvider(operation.Up)} {
-		if !IsAboutSurroundings(err) || !strings.Contains(err.Error(), "the folder .runner cannot be used") {
+	put(t, filepath.Dir(s.Folder.Provider("dev")), "a file")
+	for what, err := range map[string]error{"reading": second(RememberedProvider(s.Folder, "dev", named("kind"))), "writing": RememberProvider(s.Folder, "dev", "aws")} {
+		if !errors.As(err, new(*failure.Environment)) || !strings.Contains(err.Error(), "the folder .runner cannot be used") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -1,11 +1,7 @@
-// Package session opens an environment for work: it resolves the settings,
-// locks the environment, starts the engine and the checks, asks for the
-// passphrase and the secrets that are missing, starts simulated clouds and asks
-// the backend which stacks exist. Commands do their work on the open session,
-// and Close puts everything away again.
-//
-// Whoever only looks opens less: the doctor examines what an operation would
-// find, the commands about secrets need no stacks.
+// Package session opens an environment for work and closes it again. A command
+// composes the steps that it needs: resolve the settings, lock, start the
+// engine, unlock the key (see package vault), simulate the clouds, open the
+// stacks. Close puts everything away.
 package session
 
 import (
@@ -18,229 +14,57 @@ import (
 	"mara/config"
 	"mara/providers"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/engine"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/hooks"
 	"mara/runner/internal/layout"
+	"mara/runner/internal/leftovers"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/profile"
 	"mara/runner/internal/simulate"
 	"mara/runner/internal/stacks"
+	"mara/runner/internal/statefiles"
+	"mara/runner/internal/vault"
 )
 
-// Session is an environment that is open for work: its settings, its plan, the
-// engine, and the clouds if they are simulated.
+// Session is an environment that is open for work, as far as the steps that
+// were taken have opened it.
 type Session struct {
-	Settings config.Settings
-	Provider providers.Provider
-	Plan     plan.Plan
-	Stacks   *stacks.Environment
+	Deps     Deps
+	Options  Options
 	Masker   *event.Masker
+	Log      *slog.Logger     // of --debug
+	Profile  *profile.Profile // nil unless it is asked for
+	Warnings []string         // to begin the run with
+
+	// Known once the settings are resolved.
+	Settings config.Settings
+	Provider providers.Provider // zero where nobody has named one yet
+	Plan     plan.Plan
 	Env      map[string]string // of Pulumi and its plugins
 	Folder   layout.Runner
-	RunID    string     // of the run that holds the environment's lock
-	Owner    lock.Owner // of that lock
-	Warnings []string   // to begin the run with
-	MadeUp   []string   // configuration a simulation made up
-	Restored bool       // states, that were broken
-	Profile  *Profile   // nil unless it is asked for
+	Vault    *vault.Vault
 
-	log       *slog.Logger                         // of --debug
-	tell      atomic.Pointer[func(warning string)] // what comes up during a run; nil before it
-	deps      Deps
-	options   Options
-	engine    engine                                          // nil until it is started
-	plugins   map[string]string                               // resource providers beside the runner, with their folders
-	ask       func(ctx context.Context, address string) error // whether an application answers; nil for the network
-	takenOver bool                                            // the lock, from a run that did not end properly
-	closers   []func() error
+	Held   *Held               // known once the environment is locked
+	Stacks *stacks.Environment // known once they are open
+	MadeUp []string            // configuration that a simulation has made up
+
+	plugins map[string]string // resource providers beside the runner, with their folders
+	engine  engine.Engine     // nil until it is started
+	tell    atomic.Pointer[func(warning string)]
+	closers []func() error
 }
 
-// Need is what a session is opened for.
-type Need int
-
-// What there is to open for.
-const (
-	ToLook    Need = iota // at what is known without a key
-	ToReveal              // outputs, which may be encrypted
-	ToOperate             // on stacks, with clouds
-)
-
-// Open opens the environment that the options choose. Every problem that
-// can be found before anything changes is found here, and for an operation all
-// of them are told at once.
-func Open(ctx context.Context, d Deps, o Options, why Need) (*Session, error) {
-	s := New(d, o)
-	err := s.open(ctx, why)
-	if err == nil {
-		return s, nil
-	}
-	err = errors.Join(err, s.Close())
-	if why == ToOperate {
-		err = allProblems(ctx, d, o, err)
-	}
-	return nil, err
-}
-
-// OnWarning has told what comes up while a run goes on.
-func (s *Session) OnWarning(tell func(text string)) { s.tell.Store(&tell) }
-
-func (s *Session) warn(text string) {
-	if tell := s.tell.Load(); tell != nil {
-		(*tell)(text)
-	}
-}
-
-// New is a session that is not open yet.
+// New is a session that is not open yet. Close it after use.
 func New(d Deps, o Options) *Session {
 	masker := event.NewMasker()
-	return &Session{deps: d, options: o, Masker: masker, log: newLog(d, o.Debug, masker), Profile: newProfile(d, o.Profile)}
-}
-
-func (s *Session) open(ctx context.Context, why Need) error {
-	if err := s.resolve(why); err != nil {
-		return err
+	s := &Session{Deps: d, Options: o, Masker: masker, Log: newLog(d, o.Debug, masker)}
+	if o.Profile {
+		s.Profile = profile.New(d.Now)
 	}
-	s.findPlugins()
-	s.log.Debug("environment", "provider", s.Provider.Name, "stack", s.Settings.Stack.Text, "root", s.Settings.Root, "folder", s.Folder, "plugins", s.plugins)
-	if s.options.Refusal != nil {
-		return s.options.Refusal
-	}
-	s.Profile.lap("configuration")
-	if why == ToOperate {
-		if err := s.lockEnvironment(ctx, string(s.options.Operation)); err != nil {
-			return err
-		}
-	}
-	if why != ToLook {
-		if err := s.checkNoChange(); err != nil {
-			return err
-		}
-	}
-	s.Profile.lap("lock")
-	checked := func() error { return nil }
-	if why == ToOperate {
-		checked = s.startChecks(ctx)
-	}
-	engine, err := s.startEngine(ctx)
-	if err != nil {
-		return err
-	}
-	keeps := s.options.Interactive || s.options.Secrets.Generate || len(s.options.Secrets.Given) > 0
-	if keeps && s.options.Operation.RunsPrograms() { // nothing is asked or kept for what cannot go well
-		if err := checked(); err != nil {
-			return err
-		}
-	}
-	if err := s.provideSecrets(ctx, why); err != nil {
-		return err
-	}
-	copies, err := s.prepareFiles(ctx, engine, why)
-	if err != nil {
-		return err
-	}
-	s.Profile.lap("passphrase key")
-	if why == ToOperate && s.options.Simulation.On {
-		if err := s.startClouds(ctx); err != nil {
-			return err
-		}
-	}
-	s.Profile.lap("clouds")
-	if err := s.openStacks(ctx, engine, copies, why); err != nil {
-		return err
-	}
-	if why == ToOperate {
-		s.guardStates()
-	}
-	err = checked()
-	s.Profile.lap("checks")
-	return err
-}
-
-// openStacks asks the backend which of the environment's stacks exist.
-func (s *Session) openStacks(ctx context.Context, engine engine, copies encryption.Copies, why Need) error {
-	work, err := s.workFolder(why)
-	if err != nil {
-		return err
-	}
-	organization, err := s.organization(ctx, engine, work)
-	if err != nil {
-		return err
-	}
-	err = s.listStacks(ctx, stacks.Options{
-		Command:      engine,
-		Stack:        s.Settings.Stack.Text,
-		Organization: organization,
-		WorkDir:      work,
-		StackFile:    copies.Stack,
-		SecretsFile:  copies.Secrets,
-		Env:          s.Env,
-		Programs:     s.Profile.measure(rooted(s.deps.Programs, s.Settings.Root)),
-		Plugins:      s.plugins,
-		Masker:       s.Masker,
-		Empty:        !s.HasState(),
-	}, why)
-	s.Profile.lap("list of stacks")
-	return err
-}
-
-// listStacks asks the backend which stacks exist. States that cannot be read are
-// told, or restored if the command is there to do so. A sidecar is no reason to
-// stop an operation.
-func (s *Session) listStacks(ctx context.Context, options stacks.Options, why Need) (err error) {
-	s.Stacks, err = stacks.Open(ctx, options)
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	broken := s.brokenStates()
-	if len(broken) == 0 {
-		return err
-	}
-	harmless := onlySidecars(broken)
-	if !s.options.Restore && (!harmless || why != ToOperate) {
-		return &BrokenStatesError{broken: broken, repair: s.CommandLine("repair")}
-	}
-	if err := s.restoreStates(s.deps.Stderr, broken); err != nil {
-		return err
-	}
-	s.Restored = !harmless
-	s.Stacks, err = stacks.Open(ctx, options)
-	return err
-}
-
-// startClouds serves the simulated clouds.
-func (s *Session) startClouds(ctx context.Context) error {
-	options := simulate.Options{Speed: s.options.Simulation.Speed, Dir: s.Folder.Clouds(s.Settings.Stack.Text), Log: s.log}
-	for _, text := range s.options.Simulation.Fail {
-		fault, err := simulate.ParseFault(text)
-		if err != nil {
-			return failure.Usagef("", "--simulate-fail: %v", err)
-		}
-		options.Fail = append(options.Fail, fault)
-	}
-	for _, text := range s.options.Simulation.Slow {
-		delay, err := simulate.ParseDelay(text)
-		if err != nil {
-			return failure.Usagef("", "--simulate-slow: %v", err)
-		}
-		options.Slow = append(options.Slow, delay)
-	}
-	// The clouds outlive ctx: an operation that is being cancelled still talks to them.
-	clouds, err := simulate.Start(context.WithoutCancel(ctx), s.deps.Clouds(), options)
-	if err != nil {
-		return err
-	}
-	s.closers = append(s.closers, clouds.Close)
-	maps.Copy(s.Env, clouds.Env())
-	return nil
-}
-
-// organization is the first part of the names of stacks: fixed on self-managed
-// backends, the user's choice on Pulumi Cloud.
-func (s *Session) organization(ctx context.Context, engine engine, dir string) (string, error) {
-	if !s.managed() {
-		return "organization", nil
-	}
-	return stacks.Organization(ctx, engine, dir, s.Env)
+	return s
 }
 
 // Close ends what the session has started, gives its lock back and removes its
@@ -250,5 +74,214 @@ func (s *Session) Close() error {
 	for i := len(s.closers) - 1; i >= 0; i-- {
 		errs = append(errs, s.closers[i]())
 	}
+	s.closers = nil
 	return errors.Join(errs...)
+}
+
+// OnClose has Close call a function, the last one first.
+func (s *Session) OnClose(closer func() error) { s.closers = append(s.closers, closer) }
+
+// OnWarning passes on what comes up while a run goes on.
+func (s *Session) OnWarning(tell func(text string)) { s.tell.Store(&tell) }
+
+func (s *Session) warn(text string) {
+	if tell := s.tell.Load(); tell != nil {
+		(*tell)(text)
+	}
+}
+
+// Engine is the engine, which starts when it is first needed. It warms up in the
+// background.
+func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
+	if s.engine != nil {
+		return s.engine, nil
+	}
+	e, stop, err := engine.Start(ctx, engine.Options{
+		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: s.Options.workers(len(s.Plan.Steps)),
+		Interrupt: s.Deps.Interrupt, Log: s.Log, Now: s.Deps.Now, Watch: s.Profile.Watch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.OnClose(stop)
+	s.engine = e
+	return e, nil
+}
+
+// OpenStacks asks the backend which of the environment's stacks exist. Operations
+// on them run in the folder work, on these copies of the stack files. Where the
+// backend cannot have any, it is not asked. The error is a
+// *statefiles.BrokenError where states cannot be read.
+func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption.Copies) error {
+	o := stacks.Options{
+		Stack:       s.Settings.Stack.Text,
+		WorkDir:     work,
+		StackFile:   copies.Stack,
+		SecretsFile: copies.Secrets,
+		Env:         s.Env,
+		Programs:    s.Profile.Programs(rooted(s.Deps.Programs, s.Settings.Root)),
+		Plugins:     s.plugins,
+		Masker:      s.Masker,
+		Empty:       !s.States().MayHaveStates(),
+	}
+	var err error
+	if o.Command, err = s.Engine(ctx); err != nil {
+		return err
+	}
+	if o.Organization, err = s.Organization(ctx, work); err != nil {
+		return err
+	}
+	s.Stacks, err = stacks.Open(ctx, o)
+	if err != nil && ctx.Err() == nil {
+		if broken := s.States().Broken(s.Plan.Names()); len(broken) > 0 {
+			err = &statefiles.BrokenError{Broken: broken, Repair: s.Command("repair")}
+		}
+	}
+	s.Profile.Lap("list of stacks")
+	return err
+}
+
+// OpenStacksToRead is OpenStacks in a temporary folder, for commands that change
+// nothing.
+func (s *Session) OpenStacksToRead(ctx context.Context, copies encryption.Copies) error {
+	work, err := s.TempFolder()
+	if err != nil {
+		return err
+	}
+	return s.OpenStacks(ctx, work, copies)
+}
+
+// AllStacks asks the backend for the stacks of all environments, by the name of
+// the stack and then by project.
+func (s *Session) AllStacks(ctx context.Context) (map[string]map[string]stacks.Summary, error) {
+	if !s.States().MayHaveStates() {
+		return nil, nil
+	}
+	e, err := s.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	work, err := s.TempFolder()
+	if err != nil {
+		return nil, err
+	}
+	organization, err := s.Organization(ctx, work)
+	if err != nil {
+		return nil, err
+	}
+	return stacks.ListAll(ctx, stacks.Options{Command: e, Organization: organization, WorkDir: work, Env: s.Env, Masker: s.Masker})
+}
+
+// Organization is the first part of the names of stacks: fixed on self-managed
+// backends, the user's choice on Pulumi Cloud.
+func (s *Session) Organization(ctx context.Context, dir string) (string, error) {
+	if !s.Settings.Managed() {
+		return "organization", nil
+	}
+	e, err := s.Engine(ctx)
+	if err != nil {
+		return "", err
+	}
+	return stacks.Organization(ctx, e, dir, s.Env)
+}
+
+// deployedSalt is the salt of the environment's states, "" when there is none.
+func (s *Session) deployedSalt(ctx context.Context) (string, error) {
+	states := s.States()
+	if states.IsFile() {
+		return stacks.SaltInFolder(states.Path, states.Stack), nil
+	}
+	e, err := s.Engine(ctx)
+	if err != nil {
+		return "", err
+	}
+	work, err := s.TempFolder()
+	if err != nil {
+		return "", err
+	}
+	organization, err := s.Organization(ctx, work)
+	if err != nil {
+		return "", err
+	}
+	deployed, err := stacks.Open(ctx, stacks.Options{
+		Command: e, Stack: s.Settings.Stack.Text, Organization: organization, WorkDir: work, Env: s.Env, Masker: s.Masker,
+	})
+	if err != nil {
+		return "", err
+	}
+	return deployed.Salt(ctx)
+}
+
+// SimulateClouds serves the simulated clouds, and lets Pulumi know where.
+func (s *Session) SimulateClouds(ctx context.Context) error {
+	o := simulate.Options{Speed: s.Options.Simulation.Speed, Dir: s.Folder.Clouds(s.Settings.Stack.Text), Log: s.Log}
+	for _, text := range s.Options.Simulation.Fail {
+		fault, err := simulate.ParseFault(text)
+		if err != nil {
+			return failure.Usagef("", "--simulate-fail: %v", err)
+		}
+		o.Fail = append(o.Fail, fault)
+	}
+	for _, text := range s.Options.Simulation.Slow {
+		delay, err := simulate.ParseDelay(text)
+		if err != nil {
+			return failure.Usagef("", "--simulate-slow: %v", err)
+		}
+		o.Slow = append(o.Slow, delay)
+	}
+	// The clouds outlive ctx: an operation that is being cancelled still talks to them.
+	clouds, err := simulate.Start(context.WithoutCancel(ctx), s.Deps.Clouds(), o)
+	if err != nil {
+		return err
+	}
+	s.OnClose(clouds.Close)
+	maps.Copy(s.Env, clouds.Env())
+	return nil
+}
+
+// GuardStates guards the states against a full disk until the session closes.
+func (s *Session) GuardStates() {
+	s.OnClose(s.States().Guard(s.Plan.Names(), s.warn, s.Log))
+}
+
+// States is the folder with the states, if the backend keeps files.
+func (s *Session) States() statefiles.Folder {
+	folder, _ := s.Settings.StateFolder()
+	return statefiles.Folder{Path: folder, Stack: s.Settings.Stack.Text}
+}
+
+// Leftovers finds what earlier runs have left on the stacks.
+func (s *Session) Leftovers() leftovers.Finder {
+	return leftovers.Finder{Stacks: s.Stacks, States: s.States(), Command: s.Command}
+}
+
+// Hooks are the hooks of the environment's runs.
+func (s *Session) Hooks() hooks.Hooks {
+	return hooks.Hooks{
+		Stacks: s.Stacks, Provider: s.Provider, Stack: s.Settings.Stack.Text, Env: s.Env, Folder: s.Folder,
+		Simulated: s.Options.Simulation.On, Masker: s.Masker, Log: s.Log,
+	}
+}
+
+// Command is a command on the same environment, for people to type.
+func (s *Session) Command(name string) string {
+	text := "runner " + name + " -s " + s.Settings.Stack.Text
+	if s.Options.Simulation.On {
+		text += " --simulate"
+	}
+	return text
+}
+
+// LockFile is the environment's lock.
+func (s *Session) LockFile() string {
+	return s.Folder.Lock(s.Provider.Name, s.Settings.Stack.Text)
+}
+
+// InspectLock looks who holds the environment's lock.
+func (s *Session) InspectLock() (lock.State, lock.Owner, error) {
+	state, owner, err := lock.Inspect(s.LockFile())
+	if err != nil {
+		err = failure.RunnerFolder(err)
+	}
+	return state, owner, err
 }

@@ -169,6 +169,9 @@ func (e *Environment) Summary(project string) Summary {
 	return e.summaries[project]
 }
 
+// IsDeployed reports whether a project has resources.
+func (e *Environment) IsDeployed(project string) bool { return e.Summary(project).Resources > 0 }
+
 func (e *Environment) remember(project string, change func(*Summary)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

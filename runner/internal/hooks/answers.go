@@ -1,0 +1,53 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mara/runner/internal/cloud"
+	"mara/runner/internal/event"
+	"mara/runner/internal/reach"
+)
+
+// How often an application is asked, and for how long: a load balancer of a
+// cloud and its name take some minutes.
+const (
+	askEvery = 2 * time.Second
+	askLimit = 5 * time.Minute
+)
+
+// awaitAnswer waits until the application answers, and tells where it is. On
+// this machine it has to; elsewhere there may be no way from here, which is a
+// warning.
+func (h Hooks) awaitAnswer(ctx context.Context, project string, emit func(event.Event)) error {
+	outputs, err := h.Stacks.Outputs(ctx, project, false)
+	if err != nil {
+		return err
+	}
+	address, _ := outputs["application_url"].(string)
+	if address == "" {
+		return fmt.Errorf("%s has no output application_url", project)
+	}
+	say := func(severity event.Severity, format string, a ...any) {
+		emit(event.Event{Type: event.StepLog, Severity: severity, Message: fmt.Sprintf(format, a...)})
+	}
+	if h.Simulated {
+		say(event.Info, "SIMULATED: nothing answers at %s, and nobody asks", address)
+		return nil
+	}
+	ask := h.ask
+	if ask == nil {
+		ask = reach.Through(cloud.Proxy(h.Env))
+	}
+	say(event.Info, "waiting until %s answers", address)
+	err = reach.Until(ctx, address, reach.Options{Ask: ask, Every: askEvery, Limit: askLimit})
+	switch {
+	case err == nil:
+		say(event.Info, "%s answers", address)
+	case ctx.Err() == nil && !h.Provider.Local:
+		say(event.Warning, "%v; perhaps it cannot be reached from this machine", err)
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,93 @@
+package hooks
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+
+	"mara/operation"
+	"mara/projects"
+	"mara/runner/internal/event"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/remains"
+)
+
+// TestEmptyCluster: a cluster with something left is not destroyed; one that
+// does not answer, or never came to be, is.
+func TestEmptyCluster(t *testing.T) {
+	t.Parallel()
+	cancelled := errors.New("interrupted")
+	for _, test := range []struct {
+		name          string
+		outputs       map[string]any
+		found         error
+		wantErr, want string // what the error, and what is said, contain
+		unasked       bool
+	}{
+		{name: "empty"},
+		{name: "no kubeconfig", outputs: map[string]any{}, unasked: true},
+		{name: "not a kubeconfig", outputs: map[string]any{"kubeconfig": "%"}, wantErr: "neither a kubeconfig nor base64", unasked: true},
+		{
+			name: "a volume left", found: &remains.LeftError{What: []string{"volume a of claim shop/data"}},
+			wantErr: "would leave behind: volume a of claim shop/data. Delete these with kubectl and run the same command again; " +
+				"or leave them behind, and pay for them, with `runner pulumi linode-lke -- destroy`",
+		},
+		{name: "no answer", found: &remains.UnreachableError{Cause: errors.New("refused")}, want: "warning it is not known"},
+		{name: "interrupted", found: cancelled, wantErr: "interrupted"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			outputs := test.outputs
+			if outputs == nil {
+				outputs = map[string]any{"kubeconfig": base64.StdEncoding.EncodeToString([]byte(clusterConfig))}
+			}
+			s := hookSession(t, outputs)
+			var said []string
+			asked := false
+			err := s.emptyCluster(t.Context(), "linode-lke", func(_ context.Context, o remains.Options) error {
+				asked = true
+				o.Say("waiting")
+				if string(o.Kubeconfig) != clusterConfig || o.Env["KUBECONFIG"] == "" {
+					t.Errorf("asked with %+v", o)
+				}
+				return test.found
+			}, func(e event.Event) { said = append(said, string(e.Severity)+" "+e.Message) })
+			if (err != nil) != (test.wantErr != "") || (err != nil && !strings.Contains(err.Error(), test.wantErr)) {
+				t.Errorf("error %v, want one with %q", err, test.wantErr)
+			}
+			if asked == test.unasked {
+				t.Errorf("the cluster was asked: %v", asked)
+			}
+			if all := strings.Join(said, "\n"); !strings.Contains(strings.ReplaceAll(all, "what the cluster would leave behind", "it"), test.want) {
+				t.Errorf("said %q, want %q", all, test.want)
+			}
+			if masked := s.Masker.Mask(clusterToken); asked && strings.Contains(masked, clusterToken) {
+				t.Errorf("the token is not known to the masker: %s", masked)
+			}
+		})
+	}
+}
+
+// TestOnlyAClusterIsEmptiedFirst: the session has no stacks that could be asked.
+func TestOnlyAClusterIsEmptiedFirst(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		operation         operation.Operation
+		simulated, forget bool
+	}{
+		"up":                {operation: operation.Up},
+		"a simulation":      {operation: operation.Destroy, simulated: true},
+		"what is forgotten": {operation: operation.Destroy, forget: true},
+	} {
+		s := Hooks{Simulated: test.simulated}
+		if err := s.Before(test.operation, test.forget)(t.Context(), plan.Step{Project: projects.LinodeLKE()}, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := Hooks{}
+	if err := s.Before(operation.Destroy, false)(t.Context(), plan.Step{Project: projects.KindCluster()}, nil); err != nil {
+		t.Errorf("kind: %v", err)
+	}
+}

@@ -1,0 +1,112 @@
+// Package hooks does the work around the steps of a run: it merges a cluster's
+// kubeconfig, waits for the application, and empties a cluster before it is
+// destroyed.
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"mara/operation"
+	"mara/projects"
+	"mara/providers"
+	"mara/runner/internal/event"
+	"mara/runner/internal/kubeconfig"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/stacks"
+)
+
+// Hooks are those of one environment.
+type Hooks struct {
+	Stacks    *stacks.Environment
+	Provider  providers.Provider
+	Stack     string
+	Env       map[string]string // of Pulumi and its plugins
+	Folder    layout.Runner
+	Simulated bool
+	Masker    *event.Masker
+	Log       *slog.Logger
+
+	ask func(ctx context.Context, address string) error // whether an application answers; nil for the network
+}
+
+// HookFunc is what the executor calls when a step has succeeded.
+type HookFunc func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error
+
+// Hook does the hooks of an operation: destroy undoes what up did.
+func (h Hooks) Hook(op operation.Operation) HookFunc {
+	return func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error {
+		h.Log.Debug("hook", "name", hook, "project", step.Project.Name, "operation", op)
+		switch projects.Hook(hook) {
+		case projects.HookKubeconfig:
+			if op.Destroys() {
+				return h.forgetKubeconfig(ctx, emit)
+			}
+			return h.mergeKubeconfig(ctx, step.Project.Name, emit)
+		case projects.HookReachable:
+			return h.awaitAnswer(ctx, step.Project.Name, emit)
+		}
+		return fmt.Errorf("this runner has no hook %q", hook)
+	}
+}
+
+// mergeKubeconfig puts the cluster's entries into the user's kubeconfig.
+func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(event.Event)) error {
+	content, err := h.clusterKubeconfig(ctx, project)
+	if err != nil {
+		return err
+	}
+	if content == nil {
+		return fmt.Errorf("%s has no output kubeconfig", project)
+	}
+	name := h.contextName()
+	file, err := kubeconfig.Merge(ctx, h.kubeconfigFiles(), content, name)
+	if err != nil {
+		return err
+	}
+	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: fmt.Sprintf("context %s is in %s", name, file)})
+	return nil
+}
+
+// clusterKubeconfig is the kubeconfig that a cluster project exports; nil when
+// it exports none. From here on it is masked.
+func (h Hooks) clusterKubeconfig(ctx context.Context, project string) ([]byte, error) {
+	outputs, err := h.Stacks.Outputs(ctx, project, true)
+	if err != nil {
+		return nil, err
+	}
+	text, _ := outputs["kubeconfig"].(string)
+	if text == "" {
+		return nil, nil
+	}
+	h.Masker.Add(text)
+	text, err = projects.DecodeKubeconfig(text)
+	if err != nil {
+		return nil, fmt.Errorf("the output kubeconfig %w", err)
+	}
+	h.Masker.Add(append(kubeconfig.Secrets([]byte(text)), text)...)
+	return []byte(text), nil
+}
+
+func (h Hooks) forgetKubeconfig(ctx context.Context, emit func(event.Event)) error {
+	files, err := kubeconfig.Remove(ctx, h.kubeconfigFiles(), h.contextName())
+	for _, file := range files {
+		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: fmt.Sprintf("context %s is removed from %s", h.contextName(), file)})
+	}
+	return err
+}
+
+// contextName names the entries after the environment.
+func (h Hooks) contextName() string {
+	return kubeconfig.Name(h.Provider.Name, h.Stack)
+}
+
+// kubeconfigFiles are the user's kubeconfig files; a simulation has its own.
+func (h Hooks) kubeconfigFiles() []string {
+	if h.Simulated {
+		return []string{h.Folder.Kubeconfig()}
+	}
+	return kubeconfig.Files(h.Env["KUBECONFIG"], h.Env["HOME"])
+}

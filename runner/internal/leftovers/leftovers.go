@@ -1,0 +1,243 @@
+// Package leftovers finds what a run that was cut off has left on the stacks of
+// an environment, locks of Pulumi's and operations on resources that nobody
+// knows the end of, and puts it right.
+package leftovers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"mara/operation"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/stacks"
+	"mara/runner/internal/statefiles"
+)
+
+// atOnce is how many stacks are asked about at the same time.
+const atOnce = 4
+
+// Finder finds leftovers of one environment.
+type Finder struct {
+	Stacks *stacks.Environment
+	States statefiles.Folder
+	// Command is a command on the same environment, for people to type.
+	Command func(name string) string
+}
+
+// Lock is a lock of Pulumi's on a stack.
+type Lock struct {
+	Project string
+	Holder  string // who, and since when
+	Dead    bool   // its process ran on this machine and is gone
+	File    string // "" where the backend keeps no files
+}
+
+// String says whose lock it is.
+func (l Lock) String() string {
+	text := l.Project + " is locked by " + l.Holder
+	if l.Dead {
+		text += ", which is gone"
+	}
+	return text
+}
+
+// Locks are Pulumi's locks on the stacks of a plan.
+func (f Finder) Locks(p plan.Plan) ([]Lock, error) {
+	var left []Lock
+	host, _ := os.Hostname()
+	for _, project := range p.Names() {
+		if !f.States.IsFile() {
+			if f.Stacks.Summary(project).Updating {
+				left = append(left, Lock{Project: project, Holder: "an update, says the backend"})
+			}
+			continue
+		}
+		locks, err := f.Stacks.Locks(f.States.Path, project)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range locks {
+			left = append(left, Lock{Project: project, Holder: l.String(), File: l.File, Dead: l.Broken || l.Host == host && !lock.IsAlive(l.PID)})
+		}
+	}
+	return left, nil
+}
+
+// Pending are the operations on resources that were cut off. States that are no
+// files are only asked for if ask is set: each question is a command.
+func (f Finder) Pending(ctx context.Context, p plan.Plan, ask bool) ([]stacks.Pending, error) {
+	if !f.States.IsFile() && !ask {
+		return nil, nil
+	}
+	names := p.Names()
+	found := make([][]stacks.Pending, len(names))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, project := range names {
+		group.Go(func() (err error) {
+			if f.States.IsFile() {
+				found[i], err = f.Stacks.PendingInFolder(f.States.Path, project)
+			} else {
+				found[i], err = f.Stacks.Pending(ctx, project)
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	return slices.Concat(found...), err
+}
+
+// Found is what Find has found and Clear removes.
+type Found struct {
+	Warnings  []string
+	dead      []Lock           // of processes that are gone
+	lingering []stacks.Pending // creations that happened in the engine alone
+}
+
+// Find looks for what is in the way of an operation, and changes nothing. The
+// error names what the user has to look at; the rest is for Clear to remove
+// once the user has agreed. With resume, locks of processes that are gone belong
+// to the rest.
+func (f Finder) Find(ctx context.Context, op operation.Operation, p plan.Plan, resume, ask bool) (Found, error) {
+	var found Found
+	if !op.Writes() {
+		return found, nil // Pulumi lets it work beside locks and pending operations
+	}
+	locks, err := f.Locks(p)
+	if err != nil {
+		return found, err
+	}
+	if resume {
+		found.dead, locks = split(locks, Lock.isRemovable)
+		for _, l := range found.dead {
+			found.Warnings = append(found.Warnings, fmt.Sprintf("%s; the lock is taken over", l))
+		}
+	}
+	if len(locks) > 0 {
+		return found, f.Locked(locks)
+	}
+	pending, err := f.Pending(ctx, p, ask)
+	if err != nil {
+		return found, err
+	}
+	blocking, harmless := Split(pending, op)
+	if len(blocking) > 0 {
+		return found, &PendingError{Pending: blocking, Repair: f.Command("repair")}
+	}
+	for _, p := range harmless {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("%s: an earlier run was cut off at %s", p.Project, p))
+	}
+	found.lingering, _ = split(harmless, stacks.Pending.Lingers)
+	return found, nil
+}
+
+// Clear removes what was found: locks of processes that are gone, and creations
+// that happened in the engine alone.
+func (f Finder) Clear(ctx context.Context, found Found) error {
+	if err := remove(found.dead); err != nil {
+		return err
+	}
+	forget := map[string]string{}
+	for _, p := range found.lingering {
+		forget[p.URN] = ""
+	}
+	return f.Adopt(ctx, found.lingering, forget)
+}
+
+// RemoveDeadLocks removes the locks of processes on this machine that are gone.
+// It does what `pulumi cancel` would, but leaves the locks of others alone.
+func (f Finder) RemoveDeadLocks(p plan.Plan) error {
+	locks, err := f.Locks(p)
+	if err != nil {
+		return err
+	}
+	dead, _ := split(locks, Lock.isRemovable)
+	return remove(dead)
+}
+
+// isRemovable reports whether the lock is of no use to anybody any more.
+func (l Lock) isRemovable() bool { return l.Dead && l.File != "" }
+
+func remove(locks []Lock) error {
+	for _, l := range locks {
+		if err := os.Remove(l.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failure.RunnerFolder(err)
+		}
+	}
+	return nil
+}
+
+// Split separates what has to be put right before an operation from what the
+// operation simply does again. A refresh finds out itself.
+func Split(pending []stacks.Pending, op operation.Operation) (blocking, harmless []stacks.Pending) {
+	return split(pending, func(p stacks.Pending) bool { return p.Blocks() && !op.ComparesState() })
+}
+
+// split separates the elements that fulfil a condition from the others.
+func split[T any](all []T, is func(T) bool) (yes, no []T) {
+	for _, one := range all {
+		if is(one) {
+			yes = append(yes, one)
+		} else {
+			no = append(no, one)
+		}
+	}
+	return yes, no
+}
+
+// List names operations that were cut off.
+func List(pending []stacks.Pending) string {
+	var parts []string
+	for _, p := range pending {
+		parts = append(parts, p.Project+": "+p.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Locked is the error for locks that are in the way.
+func (f Finder) Locked(locks []Lock) error {
+	return &LockedError{Locks: locks, Unlock: f.Command("unlock")}
+}
+
+// LockedError says that stacks are locked.
+type LockedError struct {
+	Locks  []Lock
+	Unlock string // the command that removes the locks
+}
+
+// Error lists the locks.
+func (e *LockedError) Error() string {
+	var parts []string
+	for _, l := range e.Locks {
+		parts = append(parts, l.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// NextStep says how to get rid of them.
+func (e *LockedError) NextStep() string {
+	return "if no Pulumi works on them any more, `" + e.Unlock + "` removes the locks"
+}
+
+// PendingError says that nobody knows whether some resources exist.
+type PendingError struct {
+	Pending []stacks.Pending
+	Repair  string // the command that puts the state right
+}
+
+// Error lists the resources.
+func (e *PendingError) Error() string {
+	return "an earlier run was cut off while it created resources, which may exist without being in the state: " + List(e.Pending)
+}
+
+// NextStep says how to put the state in order.
+func (e *PendingError) NextStep() string { return "put it right with `" + e.Repair + "`" }

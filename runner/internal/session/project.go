@@ -1,0 +1,136 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+	"mara/projects"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/programhost"
+)
+
+// Project is one project of the environment, for plain Pulumi to work on.
+type Project struct {
+	projects.Project
+	session *Session
+}
+
+// Project finds a project of the plan.
+func (s *Session) Project(name string) (Project, error) {
+	for _, step := range s.Plan.Steps {
+		if step.Project.Name == name {
+			return Project{step.Project, s}, nil
+		}
+	}
+	return Project{}, &failure.Usage{
+		Text: fmt.Sprintf("no project %q in the plan of %s%s", name, s.Provider.Name, config.DidYouMean(name, s.Plan.Names())),
+		Next: "`runner plan` shows the projects",
+	}
+}
+
+// Folder is a folder in which Pulumi can work on the project: the one of a
+// checkout, else one that stands for it. A simulation works on the copies of the
+// stack files, and leaves the user's alone.
+func (p Project) Folder(copies encryption.Copies) (string, error) {
+	s := p.session
+	if err := s.States().Make(); err != nil {
+		return "", failure.RunnerFolder(err)
+	}
+	checkout := filepath.Join(s.Settings.Root, "projects", filepath.FromSlash(p.Path))
+	if !s.Options.Simulation.On && hasProject(checkout, p.Name) {
+		return checkout, nil
+	}
+	work, err := s.TempFolder()
+	if err != nil {
+		return "", err
+	}
+	files, err := p.simulated(copies), error(nil)
+	if !s.Options.Simulation.On {
+		files, err = p.plain(work)
+	}
+	if err != nil {
+		return "", err
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(work, name), content, 0o600); err != nil {
+			return "", failure.RunnerFolder(err)
+		}
+	}
+	return work, nil
+}
+
+// hasProject reports whether a folder is that of a project.
+func hasProject(folder, name string) bool {
+	content, err := os.ReadFile(filepath.Join(folder, "Pulumi.yaml"))
+	var manifest struct {
+		Name string `yaml:"name"`
+	}
+	return err == nil && yaml.Unmarshal(content, &manifest) == nil && manifest.Name == name
+}
+
+// simulated are the files of the project with a copy of its stack file.
+func (p Project) simulated(copies encryption.Copies) map[string][]byte {
+	content := copies.Stack
+	if p.Name == projects.Secrets().Name {
+		content = copies.Secrets
+	}
+	return map[string][]byte{
+		"Pulumi.yaml": fmt.Appendf(nil, "name: %s\nruntime: go\n", p.Name),
+		"Pulumi." + p.session.Settings.Stack.Text + ".yaml": content,
+	}
+}
+
+// plain are the files of the project in the folder work that lead Pulumi to the
+// user's own stack files.
+func (p Project) plain(work string) (map[string][]byte, error) {
+	folder := filepath.Join(p.session.Settings.Root, config.Folder)
+	if p.Name == projects.Secrets().Name {
+		folder = filepath.Join(folder, "secrets")
+	}
+	relative, err := relativeFolder(work, folder)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := yaml.Marshal(map[string]any{
+		"name": p.Name, "runtime": "go", "stackConfigDir": relative,
+		"plugins": map[string]any{"providers": pluginList(p.session.plugins)},
+	})
+	return map[string][]byte{"Pulumi.yaml": manifest}, err
+}
+
+// relativeFolder is the way from one folder to another. Pulumi follows it by its
+// text, so links on the way are resolved first.
+func relativeFolder(from, to string) (string, error) {
+	from, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return "", err
+	}
+	if resolved, err := filepath.EvalSymlinks(to); err == nil { // secrets/ may be missing
+		to = resolved
+	}
+	return filepath.Rel(from, to)
+}
+
+// Host serves the project's program until the session closes. The program learns
+// the provider even where the stack file does not name it.
+func (p Project) Host() (address string, err error) {
+	s := p.session
+	program, ok := rooted(s.Deps.Programs, s.Settings.Root)(p.Name)
+	if !ok {
+		return "", fmt.Errorf("this runner has no program for the project %s", p.Name)
+	}
+	host, err := programhost.Start(programhost.Options{
+		Program: program,
+		Config:  map[string]string{config.InfraType: s.Provider.Name},
+	})
+	if err != nil {
+		return "", err
+	}
+	s.OnClose(host.Close)
+	return host.Address, nil
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package session
-
-import "errors"
-
-// takeReserve takes up no room: not every system can without writing all of it.
-func takeReserve(string, int64) (*reserve, error) { return nil, errors.ErrUnsupported }

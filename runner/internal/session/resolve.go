@@ -1,0 +1,219 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/vault"
+)
+
+// ResolveRoot makes what all environments of a root have in common.
+func (s *Session) ResolveRoot() error {
+	o := s.Options
+	if o.Root == "" {
+		return o.NoRoot
+	}
+	settings, err := config.ResolveRoot(config.Request{Root: o.Root, Sources: o.Sources, Simulate: o.Simulation.On})
+	if err != nil {
+		return err
+	}
+	s.Settings, s.Env, s.Folder = settings, settings.Environ(), o.Folder()
+	return nil
+}
+
+// ResolveStack makes the settings, and the plan if a provider is known.
+func (s *Session) ResolveStack() error {
+	o := s.Options
+	if o.Root == "" {
+		return o.NoRoot
+	}
+	settings, err := config.Resolve(config.Request{
+		Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources, Simulate: o.Simulation.On,
+	})
+	if err != nil {
+		return err
+	}
+	if settings.Config, err = settings.Config.Override(o.Overrides...); err != nil {
+		return err
+	}
+	s.Settings, s.Env, s.Folder = settings, settings.Environ(), o.Folder()
+	s.Masker.Add(secretsOf(s.Env)...)
+	if o.Simulation.On {
+		s.Env["PULUMI_HOME"] = s.Folder.PulumiHome()
+	}
+	if settings.Provider.IsSet() { // a wrong name is told before anything else
+		if _, err := ProviderOf(settings.Provider); err != nil {
+			return err
+		}
+	}
+	named, err := RememberedProvider(s.Folder, settings.Stack.Text, settings.Provider)
+	if err != nil {
+		return err
+	}
+	if named.IsSet() {
+		if err := s.usePlanOf(named); err != nil {
+			return err
+		}
+	}
+	s.openVault()
+	if !o.Simulation.On {
+		s.plugins = findPlugins(s.Provider, s.Deps.PluginFolders)
+	}
+	s.Log.Debug("environment", "provider", s.Provider.Name, "stack", settings.Stack.Text, "root", o.Root, "folder", s.Folder, "plugins", s.plugins)
+	s.Profile.Lap("configuration")
+	return nil
+}
+
+func (s *Session) usePlanOf(named config.Value) (err error) {
+	if s.Provider, err = ProviderOf(named); err == nil {
+		s.Plan, err = plan.New(s.Provider)
+	}
+	return err
+}
+
+// openVault makes the vault; nothing is read or asked yet.
+func (s *Session) openVault() {
+	o := s.Options
+	var keys []config.Key
+	var secrets []projects.Secret
+	for _, step := range s.Plan.Steps {
+		keys = append(keys, step.Project.Keys...)
+		secrets = append(secrets, step.Project.Secrets...)
+	}
+	if s.Provider.Name == "" {
+		secrets = vault.All()
+	}
+	selected, err := plan.Select(s.Plan, o.Selection) // a wrong selection is refused elsewhere
+	s.Vault = vault.New(vault.Options{
+		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
+		Provider: s.Provider.Name, Folder: s.Folder, Keys: keys, Secrets: secrets,
+		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
+		Needed: o.NeedSecrets && err == nil && slices.Contains(selected.Names(), projects.Secrets().Name),
+		Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,
+	})
+	s.OnClose(s.Vault.Close)
+}
+
+// Resolve makes settings and plan; a provider has to be named.
+func (s *Session) Resolve() error {
+	if err := s.ResolveStack(); err != nil {
+		return err
+	}
+	return s.needProvider()
+}
+
+func (s *Session) needProvider() error {
+	if s.Provider.Name != "" {
+		return nil
+	}
+	_, err := ProviderOf(config.Value{})
+	return err
+}
+
+// ResolveToOperate makes settings and plan for an operation, and checks the
+// configuration. It tells all problems at once.
+func (s *Session) ResolveToOperate() error {
+	if err := s.ResolveStack(); err != nil {
+		return s.unresolved(err)
+	}
+	if err := s.needProvider(); err != nil {
+		return config.Join(err, s.Settings.Config.Validate(DeclaredKeys(), nil))
+	}
+	return s.Validate()
+}
+
+// Validate holds the configuration against what the projects declare. A
+// simulation makes up what is missing.
+func (s *Session) Validate() error {
+	file := s.Settings.Config
+	if _, ok := file.Lookup(projects.SimulatedKey); ok {
+		return &config.Error{Problems: []config.Problem{
+			file.Problem(projects.SimulatedKey, "is the runner's own: it tells programs that they are simulated; use --simulate"),
+		}}
+	}
+	var missing []config.Key
+	if !s.Options.Simulation.On {
+		missing = s.Provider.Missing(file, s.Options.Sources)
+	}
+	sealed, unsealed := projects.Unsealed(file)
+	more := slices.Concat(unsealed, s.Provider.Check(file), s.Vault.Problems())
+	return config.WithProblems(sealed.Validate(DeclaredKeys(), missing), more)
+}
+
+// unresolved adds to an error without which there are no settings what is
+// certain nevertheless: a stack and a provider that nobody has named, and in a
+// folder without configuration all that it needs.
+func (s *Session) unresolved(first error) error {
+	o := s.Options
+	errs := []error{first}
+	stack, err := config.ResolveStack(o.Stack, o.Sources)
+	if o.Root == "" && err != nil {
+		errs = append(errs, err)
+	}
+	named, nameErr := config.ResolveProvider(o.Provider, o.Sources, config.StackFile{})
+	noFile := err != nil || o.Root == ""
+	provider, providerErr := ProviderOf(named)
+	switch {
+	case nameErr != nil || !noFile: // the stack file, which cannot be read, may name it
+	case providerErr != nil:
+		errs = append(errs, providerErr)
+	case o.Root == "" && !o.Simulation.On:
+		errs = append(errs, s.missingAll(stack.Text, provider))
+	}
+	return config.Join(errs...)
+}
+
+// missingAll is what an environment of a provider needs that has no file at all.
+func (s *Session) missingAll(stack string, provider providers.Provider) error {
+	if stack == "" {
+		stack = "NAME"
+	}
+	var err error
+	if s.Plan, err = plan.New(provider); err != nil {
+		return err
+	}
+	s.Provider, s.Env = provider, s.Options.Sources.File.Merge(s.Options.Sources.Process)
+	s.Folder = layout.Of(s.Deps.Dir, false) // where the first run would make it
+	s.Settings = config.Settings{
+		Root: s.Deps.Dir, Stack: config.Value{Text: stack},
+		Config: config.StackFile{File: config.StackPath(stack)}, Secrets: config.StackFile{File: config.SecretsPath(stack)},
+	}
+	s.openVault()
+	missing := provider.Missing(s.Settings.Config, s.Options.Sources)
+	return config.WithProblems(s.Settings.Config.Validate(nil, missing), s.Vault.Problems())
+}
+
+// StackProblems is what is wrong with the files of the stack, as far as it is
+// known which one is meant, where the environment file is broken.
+func StackProblems(r Request) error {
+	stack, err := config.ResolveStack(r.Stack, r.Sources)
+	if err != nil {
+		return nil // the broken lines may name it
+	}
+	file, fileErr := config.ReadStack(r.Root, stack.Text)
+	if fileErr == nil {
+		fileErr = file.Validate(DeclaredKeys(), nil)
+	}
+	_, secretsErr := config.ReadSecrets(r.Root, stack.Text)
+	return config.Join(fileErr, secretsErr)
+}
+
+// SecretsOf are the values of variables whose names say that they are secret.
+func SecretsOf(env map[string]string) []string { return secretsOf(env) }
+
+func secretsOf(env map[string]string) []string {
+	var secrets []string
+	for name, value := range env {
+		for _, ending := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "SECRET_ACCESS_KEY", "API_KEY", "PRIVATE_KEY"} {
+			if strings.HasSuffix(name, ending) {
+				secrets = append(secrets, value)
+			}
+		}
+	}
+	return secrets
+}

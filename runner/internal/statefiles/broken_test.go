@@ -1,0 +1,103 @@
+package statefiles
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRestoreStates restores what Pulumi has saved before it broke a state.
+func TestRestoreStates(t *testing.T) {
+	t.Parallel()
+	const good, cut = `{"version":3}`, `{"version":3,"check`
+	for _, test := range []struct {
+		name    string
+		files   map[string]string // below .pulumi, of the project vpc
+		want    string            // the state afterwards; "" for none
+		problem string
+	}{
+		{"the one before", map[string]string{"stacks/vpc/dev.json": cut, "stacks/vpc/dev.json.bak": good}, good, ""},
+		{"an empty one", map[string]string{"stacks/vpc/dev.json": "", "stacks/vpc/dev.json.bak": good}, good, ""},
+		{"the one that the guard has kept", map[string]string{"stacks/vpc/dev.json": cut, "stacks/vpc/dev.json.bak": cut, "stacks/vpc/dev.json.before": good}, good, ""},
+		{"a new stack", map[string]string{"stacks/vpc/dev.json": cut}, "", ""},
+		{"nothing to restore", map[string]string{"stacks/vpc/dev.json": cut, "stacks/vpc/dev.json.bak": cut}, cut, "so is the one before it"},
+		{"the one before is gone", map[string]string{"stacks/vpc/dev.json": cut, "history/vpc/dev/a.json": good}, cut, "so is the one before it"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			for name, content := range test.files {
+				put(t, filepath.Join(folder, "state/.pulumi", name), content)
+			}
+			states := Folder{Path: filepath.Join(folder, "state"), Stack: "dev"}
+			broken := states.Broken([]string{"vpc", "eks"})
+			if len(broken) != 1 || broken[0].Project != "vpc" {
+				t.Fatalf("broken: %v", broken)
+			}
+			var told strings.Builder
+			err := states.Restore(&told, broken, filepath.Join(folder, "backups"))
+			if (err != nil) != (test.problem != "") || err != nil && !strings.Contains(err.Error(), test.problem) {
+				t.Errorf("got %v, want %q", err, test.problem)
+			}
+			file := filepath.Join(folder, "state/.pulumi/stacks/vpc/dev.json")
+			if content, _ := os.ReadFile(file); string(content) != test.want {
+				t.Errorf("the state is %q, want %q", content, test.want)
+			}
+			if err == nil && (len(states.Broken([]string{"vpc"})) > 0 || !strings.Contains(told.String(), "vpc: the state was cut off")) {
+				t.Errorf("told %q, still broken: %v", told.String(), states.Broken([]string{"vpc"}))
+			}
+			if kept, _ := os.ReadFile(filepath.Join(folder, "backups/vpc.broken.json")); err == nil && string(kept) != test.files["stacks/vpc/dev.json"] {
+				t.Errorf("kept %q", kept)
+			}
+		})
+	}
+}
+
+// TestRemoveBrokenSidecars of any stack: the list of stacks reads them all.
+func TestRemoveBrokenSidecars(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	stacks := filepath.Join(folder, "state/.pulumi/stacks")
+	whole := []string{"vpc/dev.json", "vpc/dev.json.attrs", "eks/dev.json"}
+	for _, name := range whole {
+		put(t, filepath.Join(stacks, name), `{"version":3}`)
+	}
+	cut := map[string]string{"vpc/dev.json.bak.attrs": "", "eks/dev.json.attrs": `{"md5":`, "own/prod.json.attrs": ""}
+	for name, content := range cut {
+		put(t, filepath.Join(stacks, name), content)
+	}
+	states := Folder{Path: filepath.Join(folder, "state"), Stack: "dev"}
+	broken := states.Broken([]string{"vpc", "eks"})
+	if len(broken) != len(cut) {
+		t.Fatalf("broken: %v", broken)
+	}
+	var told strings.Builder
+	if err := states.Restore(&told, broken, filepath.Join(folder, "backups")); err != nil {
+		t.Fatal(err)
+	}
+	for name := range cut {
+		if _, err := os.Stat(filepath.Join(stacks, name)); err == nil || !strings.Contains(told.String(), name+" was cut off") {
+			t.Errorf("%s: %v; told %q", name, err, told.String())
+		}
+	}
+	for _, name := range whole {
+		if _, err := os.Stat(filepath.Join(stacks, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := states.Broken([]string{"vpc", "eks"}); len(left) > 0 {
+		t.Errorf("still broken: %v", left)
+	}
+}
+
+// put writes a file, and the folders above it.
+func put(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

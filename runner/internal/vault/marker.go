@@ -1,0 +1,100 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"al.essio.dev/pkg/shellescape"
+	"gopkg.in/yaml.v3"
+
+	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
+)
+
+// A change of the key provider that has begun is noted in
+// .runner/environments/<stack>.change.yaml until it has ended: the new
+// encryption, without the passphrase or anything that it protects.
+
+// marker is the note.
+type marker struct {
+	Salt     string `yaml:"encryptionsalt,omitempty"`
+	Provider string `yaml:"secretsprovider,omitempty"`
+	DataKey  string `yaml:"encryptedkey,omitempty"`
+}
+
+// markerFile is where the note is; simulations are never changed.
+type markerFile string
+
+func (v *Vault) marker() markerFile {
+	return markerFile(layout.Of(v.Settings.Root, false).KeyChange(v.stack()))
+}
+
+// read is the encryption that a change has begun with, if one has.
+func (f markerFile) read() (scheme encryption.Scheme, begun bool, err error) {
+	content, err := os.ReadFile(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return encryption.Scheme{}, false, nil
+	}
+	if err != nil {
+		return encryption.Scheme{}, false, failure.RunnerFolder(err)
+	}
+	var m marker
+	if err := yaml.Unmarshal(content, &m); err != nil || m.Salt == "" && m.Provider == "" {
+		return encryption.Scheme{}, false, &failure.Environment{Text: string(f) + " is damaged", Next: "restore it from a backup: it says how a change of the key provider has begun"}
+	}
+	return encryption.Scheme{Salt: m.Salt, Provider: m.Provider, DataKey: m.DataKey}, true, nil
+}
+
+func (f markerFile) write(scheme encryption.Scheme) error {
+	content, err := yaml.Marshal(marker{Salt: scheme.Salt, Provider: scheme.Provider, DataKey: scheme.DataKey})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
+		return failure.RunnerFolder(err)
+	}
+	content = append([]byte("# A change of the key provider has begun: this is the new one.\n"), content...)
+	if err := atomicfile.Write(string(f), content, 0o600); err != nil {
+		return failure.RunnerFolder(err)
+	}
+	return nil
+}
+
+// remove removes a file of the runner's that may be missing.
+func remove(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return failure.RunnerFolder(err)
+	}
+	return nil
+}
+
+// RefuseHalfChanged refuses to work on an environment whose change of keys was
+// interrupted: some of it needs the old key, and the rest the new one.
+func (v *Vault) RefuseHalfChanged() error {
+	scheme, begun, err := v.marker().read()
+	if err != nil || !begun {
+		return err
+	}
+	return &failure.Environment{
+		Text: fmt.Sprintf("the key provider of %s is being changed to %s, and that was interrupted", v.stack(), providerName(scheme)),
+		Next: "carry on with `" + changeCommand(v.stack(), scheme) + "`",
+	}
+}
+
+// providerName is the key provider as the user names it.
+func providerName(scheme encryption.Scheme) string {
+	if scheme.Salt != "" {
+		return "passphrase"
+	}
+	return scheme.Provider
+}
+
+// changeCommand is what changes a stack to a key provider.
+func changeCommand(stack string, scheme encryption.Scheme) string {
+	return fmt.Sprintf("runner secrets change-provider %s -s %s", shellescape.Quote(providerName(scheme)), stack)
+}

@@ -1,0 +1,81 @@
+package vault
+
+import (
+	"fmt"
+
+	"mara/config"
+	"mara/projects"
+)
+
+// Missing is a secret without a usable value.
+type Missing struct {
+	Secret projects.Secret
+	stack  string
+	file   string // that should have the value
+	line   int    // of a value that is not encrypted
+	text   string // what is wrong
+}
+
+// Missing lists the secrets of the plan that have no usable value. A simulation
+// makes all of them up.
+func (v *Vault) Missing() []Missing {
+	if v.Simulated {
+		return nil
+	}
+	var missing []Missing
+	for _, secret := range v.Secrets {
+		entry, ok := v.Settings.Secrets.Lookup(secret.Key)
+		_, encrypted := entry.Value.(config.Ciphertext)
+		m := Missing{Secret: secret, stack: v.stack(), file: v.Settings.Secrets.File, line: entry.Line, text: "is missing"}
+		switch {
+		case v.Has(secret.Key) || secret.Default != "" && !ok:
+			continue
+		case ok && !encrypted && entry.Value != nil && entry.Value != "":
+			m.text = "is in plain text"
+		}
+		missing = append(missing, m)
+	}
+	return missing
+}
+
+// Problem says how to give the secret.
+func (m Missing) Problem() config.Problem {
+	generate := ""
+	if m.Secret.Generate != projects.None {
+		generate = ", or have it made with --generate-secrets"
+	}
+	return config.Problem{
+		File: m.file, Line: m.line, Key: m.Secret.Key,
+		Text: fmt.Sprintf("%s: %s; set it with `runner secrets set %s -s %s`, or give it with --secret %[3]s=env:NAME%[5]s",
+			m.text, m.Secret.Doc, m.Secret.Key, m.stack, generate),
+	}
+}
+
+// Problems are the secrets that the operation needs and nobody will give, and
+// the passphrase if that is missing. There are none where somebody can be asked.
+func (v *Vault) Problems() []config.Problem {
+	if v.Interactive {
+		return nil
+	}
+	problems := v.passphraseProblems()
+	for _, m := range v.toProvide() {
+		if !v.Given.Generate || m.Secret.Generate == projects.None {
+			problems = append(problems, m.Problem())
+		}
+	}
+	return problems
+}
+
+// toProvide are the secrets that the operation needs and the command line does
+// not give.
+func (v *Vault) toProvide() []Missing {
+	var missing []Missing
+	if v.Needed {
+		for _, m := range v.Missing() {
+			if !v.Given.has(m.Secret.Key) {
+				missing = append(missing, m)
+			}
+		}
+	}
+	return missing
+}

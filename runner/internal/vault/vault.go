@@ -1,0 +1,129 @@
+// Package vault keeps the secrets of an environment. It asks for the passphrase
+// and for secrets that are missing, encrypts them into the secrets file, makes
+// the working copies of the stack files, and changes the key that encrypts
+// everything.
+package vault
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/config"
+	"mara/projects"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/engine"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
+)
+
+// Console is where questions are asked and answered.
+type Console struct {
+	Stdin           io.Reader
+	Stderr          io.Writer
+	StdinIsTerminal bool
+	Dir             string // working folder, where the paths of files start
+	Now             func() time.Time
+}
+
+// Options describe the environment whose secrets are kept.
+type Options struct {
+	Console
+	Settings    *config.Settings // its secrets file is read anew when it has changed
+	Sources     config.Sources
+	Env         map[string]string // of Pulumi; learns the passphrase
+	Masker      *event.Masker     // learns every value
+	Provider    string
+	Folder      layout.Runner
+	Keys        []config.Key
+	Secrets     []projects.Secret // that the plan's projects declare
+	Interactive bool              // questions may be asked
+	Simulated   bool
+	Needed      bool // the operation runs programs that read secrets
+	Given       Given
+
+	Engine       func(context.Context) (engine.Engine, error)
+	Organization func(ctx context.Context, dir string) (string, error)
+	// DeployedSalt is the salt of the deployed states, "" when there is none.
+	DeployedSalt func(context.Context) (string, error)
+}
+
+// Given are the secrets that the command line gives.
+type Given struct {
+	Sources  []Source
+	Generate bool // what is missing and can be made
+}
+
+func (g Given) has(key string) bool {
+	return slices.ContainsFunc(g.Sources, func(s Source) bool { return s.Secret.Key == key })
+}
+
+// Vault keeps the secrets of one environment.
+type Vault struct {
+	Options
+	salt    string // of the deployed states, where no file has one
+	closers []func() error
+}
+
+// New is the vault of an environment. Close it after use.
+func New(o Options) *Vault { return &Vault{Options: o} }
+
+// Close removes the folders that the vault has worked in.
+func (v *Vault) Close() error {
+	var errs []error
+	for _, closer := range v.closers {
+		errs = append(errs, closer())
+	}
+	return errors.Join(errs...)
+}
+
+func (v *Vault) stack() string { return v.Settings.Stack.Text }
+
+// options say how the environment is encrypted.
+func (v *Vault) options() encryption.Options {
+	o := encryption.Options{
+		Stack:        encryption.File{Path: v.Settings.Config.File, Content: v.Settings.Config.Content},
+		Secrets:      encryption.File{Path: v.Settings.Secrets.File, Content: v.Settings.Secrets.Content},
+		SaltFile:     v.Folder.Salt(v.stack()),
+		DeployedSalt: v.salt,
+		Provider:     v.Provider,
+		Env:          v.Env,
+		Managed:      v.Settings.Managed(),
+	}
+	if v.Simulated {
+		o.Simulate = &encryption.ThrowAway{Keys: v.Keys, Secrets: v.Secrets, File: v.Folder.Secrets(v.stack())}
+	}
+	return o
+}
+
+// schemes are how the environment's files are encrypted.
+func (v *Vault) schemes() (encryption.Schemes, error) {
+	schemes, err := encryption.SchemesOf(v.options())
+	if err != nil {
+		return schemes, v.failed(err)
+	}
+	return schemes, nil
+}
+
+// failed makes what is wrong with the passphrase, a key service or the files a
+// matter of the environment.
+func (v *Vault) failed(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) && strings.HasPrefix(path.Path, string(v.Folder)) {
+		return failure.RunnerFolder(err)
+	}
+	return &failure.Environment{Text: err.Error()}
+}
+
+// failedUnless is failed, except where the user has interrupted.
+func (v *Vault) failedUnless(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return v.failed(err)
+}
