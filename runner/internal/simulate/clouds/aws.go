@@ -12,6 +12,13 @@ import (
 // account is an account number that Amazon does not give out.
 const account = "000000000000"
 
+// awsHost has clusters of EKS, whose load balancers have host names.
+func awsHost() host {
+	return host{plugin: aws, domain: "eks", loadBalancer: func(o simulate.Object) map[string]any {
+		return map[string]any{"hostname": o.Hex("balancer", 32) + ".elb.simulated" + nowhere}
+	}}
+}
+
 // aws is Amazon's cloud, as far as networks, EKS and ECR go.
 func aws() simulate.Package {
 	var resources []simulate.Resource

@@ -14,9 +14,27 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// Packages are all the providers that the programs use.
+// host is what the simulation has of a provider.
+type host struct {
+	plugin func() simulate.Package
+	domain string // of the API servers of its clusters: "eks"
+	// loadBalancer is the address that a load balancer gets; nil where clusters
+	// have none.
+	loadBalancer func(simulate.Object) map[string]any
+}
+
+// hosts lists the providers.
+func hosts() []host {
+	return []host{awsHost(), kindHost(), linodeHost()}
+}
+
+// Packages are Pulumi's plugins that the programs use.
 func Packages() []simulate.Package {
-	return []simulate.Package{aws(), docker(), kind(), kubernetes(), linode()}
+	packages := []simulate.Package{docker(), kubernetes()}
+	for _, host := range hosts() {
+		packages = append(packages, host.plugin())
+	}
+	return packages
 }
 
 // typed is the type behind an SDK's arguments.

@@ -9,6 +9,9 @@ import (
 	"mara/runner/internal/simulate"
 )
 
+// kindHost has clusters of kind, without load balancers.
+func kindHost() host { return host{plugin: kind, domain: "kind"} }
+
 // kind are clusters and a registry in containers on this machine.
 func kind() simulate.Package {
 	return simulate.Package{

@@ -216,7 +216,7 @@ func otherKinds() []simulate.Resource {
 		object[networkingv1.IngressArgs, networkingv1.Ingress]("kubernetes:networking.k8s.io/v1:Ingress", simulate.Resource{
 			Latency: seconds(10, 3, 2),
 		}, func(o simulate.Object) map[string]any {
-			return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{entrance(o)}}}}
+			return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{loadBalancer(o)}}}}
 		}),
 		object[networkingv1.IngressClassArgs, networkingv1.IngressClass]("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"spec.controller"},

@@ -7,20 +7,21 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// hostedBy tells whether the cluster that an object lives in is one of eks,
-// lke or kind.
-func hostedBy(o simulate.Object, host string) bool {
-	return strings.HasSuffix(o.Scope, "."+host+".simulated"+nowhere)
+// hostOf is the provider of the cluster that an object lives in.
+func hostOf(o simulate.Object) (found host, ok bool) {
+	for _, host := range hosts() {
+		if strings.HasSuffix(o.Scope, "."+host.domain+".simulated"+nowhere) {
+			return host, true
+		}
+	}
+	return host{}, false
 }
 
-// entrance is one address of a load balancer, in the form that the cloud of
-// the cluster gives: a host name, or an address with a host name.
-func entrance(o simulate.Object) map[string]any {
-	switch {
-	case hostedBy(o, "eks"):
-		return map[string]any{"hostname": o.Hex("balancer", 32) + ".elb.simulated" + nowhere}
-	case hostedBy(o, "lke"):
-		return map[string]any{"ip": o.IPv4("balancer"), "hostname": "nb-" + o.Hex("balancer", 8) + ".simulated" + nowhere}
+// loadBalancer is one address of a load balancer, in the form that the cloud of
+// the cluster gives.
+func loadBalancer(o simulate.Object) map[string]any {
+	if host, _ := hostOf(o); host.loadBalancer != nil {
+		return host.loadBalancer(o)
 	}
 	return map[string]any{"hostname": "localhost"}
 }
@@ -38,7 +39,7 @@ func service(o simulate.Object) map[string]any {
 	}
 	balancer := map[string]any{}
 	if kind == "LoadBalancer" {
-		balancer["ingress"] = []any{entrance(o)}
+		balancer["ingress"] = []any{loadBalancer(o)}
 	}
 	return map[string]any{
 		"spec":   map[string]any{"type": kind, "clusterIP": address, "clusterIPs": []any{address}},
@@ -49,15 +50,16 @@ func service(o simulate.Object) map[string]any {
 // serviceFact is the fact that a chart has made a Service.
 func serviceFact(o simulate.Object) string { return o.Scope + "/service/" + o.ID }
 
-// needsLoadBalancer refuses what never gets an address: kind has no load
-// balancers, and the provider would wait for ten minutes and fail.
+// needsLoadBalancer refuses what never gets an address: where there are no load
+// balancers, the provider would wait for ten minutes and fail.
 func needsLoadBalancer(o simulate.Object) []simulate.Requirement {
 	skipped := o.Map("metadata.annotations")["pulumi.com/skipAwait"] == "true"
-	if o.Text("spec.type") != "LoadBalancer" || o.Text("spec.loadBalancerClass") != "" || skipped || !hostedBy(o, "kind") {
+	host, known := hostOf(o)
+	if o.Text("spec.type") != "LoadBalancer" || o.Text("spec.loadBalancerClass") != "" || skipped || !known || host.loadBalancer != nil {
 		return nil
 	}
 	return []simulate.Requirement{{
 		Fact:    o.Scope + "/loadbalancers",
-		Missing: "timed out waiting for the Service to be assigned an IP address: kind has no load balancers",
+		Missing: "timed out waiting for the Service to be assigned an IP address: " + host.domain + " has no load balancers",
 	}}
 }

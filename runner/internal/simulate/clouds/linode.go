@@ -15,6 +15,14 @@ const (
 	domainFact = "linode/domain/"
 )
 
+// linodeHost has clusters of LKE, whose load balancers have addresses and host
+// names.
+func linodeHost() host {
+	return host{plugin: linode, domain: "lke", loadBalancer: func(o simulate.Object) map[string]any {
+		return map[string]any{"ip": o.IPv4("balancer"), "hostname": "nb-" + o.Hex("balancer", 8) + ".simulated" + nowhere}
+	}}
+}
+
 // linode is Akamai's cloud, as far as LKE, machines and their networks go.
 func linode() simulate.Package {
 	return simulate.Package{
