@@ -67,7 +67,7 @@ func run() int {
 			Programs:      programs.ByName,
 			Clouds:        clouds.Packages,
 			Plugins:       plugins,
-			CloudClients:  cloudClient,
+			CloudClients:  cloud.Connected(map[string]cloud.Connect{"aws": awscloud.New, "linode": linodecloud.New}),
 		},
 		Stdout:           os.Stdout,
 		StdoutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
@@ -77,17 +77,6 @@ func run() int {
 		Version:          buildVersion(),
 		PulumiVersion:    sdk.Version.String(),
 	}, os.Args[1:])
-}
-
-// cloudClient asks the real cloud of a provider.
-func cloudClient(ctx context.Context, provider string, access cloud.Access) (cloud.Client, error) {
-	switch provider {
-	case "aws":
-		return awscloud.New(ctx, access)
-	case "linode":
-		return linodecloud.New(access)
-	}
-	return nil, nil
 }
 
 // size is that of the terminal at stdout, zeros when it is none.

@@ -55,6 +55,45 @@ type Client interface {
 // Clients makes the client of a provider; nil where there is no cloud to ask.
 type Clients func(ctx context.Context, provider string, access Access) (Client, error)
 
+// Connect makes the client of one cloud.
+type Connect func(ctx context.Context, access Access) (Client, error)
+
+// Connected makes the clients of the providers named.
+func Connected(clouds map[string]Connect) Clients {
+	return func(ctx context.Context, provider string, access Access) (Client, error) {
+		connect, ok := clouds[provider]
+		if !ok {
+			return nil, nil
+		}
+		return connect(ctx, access)
+	}
+}
+
+// AccessTo is how a provider's cloud is reached, given the values of
+// configuration keys.
+func AccessTo(p providers.Provider, env map[string]string, value func(key string) string) Access {
+	return Access{Env: env, Region: value(p.Account.Region), Profile: value(p.Account.Profile)}
+}
+
+// Lists are the lists of choices that a cloud has.
+type Lists map[providers.List]func(context.Context) ([]Choice, error)
+
+// Choices asks for a list; explain says in a sentence why there was no answer.
+func (l Lists) Choices(ctx context.Context, list providers.List, explain func(error) error) ([]Choice, error) {
+	ask := l[list]
+	if ask == nil {
+		return nil, fmt.Errorf("there is no list of %s", list)
+	}
+	choices, err := ask(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	if len(choices) == 0 {
+		return nil, fmt.Errorf("the list of %s is empty", list)
+	}
+	return choices, nil
+}
+
 // Error is why a cloud gave no answer, in a sentence.
 type Error struct {
 	Text   string

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 
@@ -12,18 +13,9 @@ import (
 // the process alone.
 func Proxy(env map[string]string) func(*http.Request) (*url.URL, error) {
 	proxy := (&httpproxy.Config{
-		HTTPProxy:  first(env["HTTP_PROXY"], env["http_proxy"]),
-		HTTPSProxy: first(env["HTTPS_PROXY"], env["https_proxy"]),
-		NoProxy:    first(env["NO_PROXY"], env["no_proxy"]),
+		HTTPProxy:  cmp.Or(env["HTTP_PROXY"], env["http_proxy"]),
+		HTTPSProxy: cmp.Or(env["HTTPS_PROXY"], env["https_proxy"]),
+		NoProxy:    cmp.Or(env["NO_PROXY"], env["no_proxy"]),
 	}).ProxyFunc()
 	return func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }
-}
-
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }

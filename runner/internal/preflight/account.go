@@ -15,13 +15,13 @@ import (
 // are a problem; a cloud that does not answer may do so later.
 func account(f Facts) Check {
 	limit := cloud.Patience + time.Second // who runs out of patience first says what to do
-	return Check{Title: f.Provider + " account", Group: Cloud, Limit: limit, Look: func(ctx context.Context) []Finding {
+	return Check{Title: f.Provider.Name + " account", Group: Cloud, Limit: limit, Look: func(ctx context.Context) []Finding {
 		ctx, cancel := context.WithTimeout(ctx, cloud.Patience)
 		defer cancel()
 		if entry, ok := f.ownCredentials(); ok {
 			return Unseen(fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, f.Config.File, entry.Line))
 		}
-		client, err := f.Clouds(ctx, f.Provider, f.access())
+		client, err := f.Clouds(ctx, f.Provider.Name, cloud.AccessTo(f.Provider, f.Env, f.configured))
 		if err != nil {
 			return f.accountError(err)
 		}
@@ -36,12 +36,8 @@ func account(f Facts) Check {
 // ownCredentials are those in the stack file, which are encrypted. Pulumi's
 // providers take them before anything else.
 func (f Facts) ownCredentials() (config.Entry, bool) {
-	keys := map[string][]string{
-		"aws":    {"aws:accessKey", "aws:secretKey", "aws:assumeRole", "aws:assumeRoles", "aws:assumeRoleWithWebIdentity"},
-		"linode": {"linode:token"},
-	}
-	for _, key := range keys[f.Provider] {
-		if entry, ok := f.Config.Lookup(key); ok {
+	for _, credential := range f.Provider.Account.Credentials {
+		if entry, ok := f.Config.Lookup(credential.Key); ok {
 			return entry, true
 		}
 	}
@@ -65,13 +61,8 @@ func clockFindings(ahead time.Duration) []Finding {
 		"set the clock: signatures and certificates depend on it")
 }
 
-// access is how the programs reach the cloud.
-func (f Facts) access() cloud.Access {
-	return cloud.Access{
-		Env:    f.Env,
-		Region: f.Config.Text("aws:region").Text, Profile: f.Config.Text("aws:profile").Text,
-	}
-}
+// configured is the text of a configuration key; "" when it is not set.
+func (f Facts) configured(key string) string { return f.Config.Text(key).Text }
 
 func (f Facts) accountError(err error) []Finding {
 	var told *cloud.Error
@@ -84,10 +75,9 @@ func (f Facts) accountError(err error) []Finding {
 	return Bad(told.Text, told.Next)
 }
 
-// isElsewhere says that the environment tells where to fetch credentials. AWS's
-// SDK reads that from the process environment alone, Pulumi from the environment
+// isElsewhere says that the environment tells where to fetch credentials. An SDK
+// reads that from the process environment alone, Pulumi from the environment
 // file, too: it may find what the runner does not.
 func (f Facts) isElsewhere() bool {
-	names := []string{"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"}
-	return slices.ContainsFunc(names, func(name string) bool { return f.Env[name] != "" })
+	return slices.ContainsFunc(f.Provider.Account.FetchVariables, func(name string) bool { return f.Env[name] != "" })
 }

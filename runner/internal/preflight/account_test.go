@@ -24,6 +24,16 @@ func (fakeCloud) Choices(context.Context, providers.List) ([]cloud.Choice, error
 	return nil, errors.New("a check has nothing to choose")
 }
 
+// known is a provider by its name.
+func known(t *testing.T, name string) providers.Provider {
+	t.Helper()
+	p, err := providers.ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestAccount: credentials that are refused are a problem, a cloud that does not
 // answer is a warning.
 func TestAccount(t *testing.T) {
@@ -44,7 +54,7 @@ func TestAccount(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check := account(Facts{Provider: "aws", Config: file, Env: map[string]string{"X": "y"}, Clouds: func(_ context.Context, provider string, access cloud.Access) (cloud.Client, error) {
+			check := account(Facts{Provider: known(t, "aws"), Config: file, Env: map[string]string{"X": "y"}, Clouds: func(_ context.Context, provider string, access cloud.Access) (cloud.Client, error) {
 				if diff := cmp.Diff(cloud.Access{Env: map[string]string{"X": "y"}, Region: "eu-north-1", Profile: "me"}, access); diff != "" || provider != "aws" {
 					t.Errorf("%s: %s", provider, diff)
 				}
@@ -61,7 +71,7 @@ func TestAccount(t *testing.T) {
 func TestAccountInTheStackFile(t *testing.T) {
 	t.Parallel()
 	for provider, text := range map[string]string{"aws": "aws:accessKey: {secure: x}", "linode": "linode:token: {secure: x}"} {
-		check := account(Facts{Provider: provider, Config: stackFile(t, "config:\n  "+text+"\n")})
+		check := account(Facts{Provider: known(t, provider), Config: stackFile(t, "config:\n  "+text+"\n")})
 		if got := check.Look(t.Context()); worst(got) != Skipped || len(got) != 1 {
 			t.Errorf("%s: got %v", provider, got)
 		}
@@ -72,7 +82,7 @@ func TestAccountInTheStackFile(t *testing.T) {
 // the runner does not.
 func TestAccountElsewhere(t *testing.T) {
 	t.Parallel()
-	facts := Facts{Provider: "aws", Env: map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "x"}, Clouds: func(context.Context, string, cloud.Access) (cloud.Client, error) {
+	facts := Facts{Provider: known(t, "aws"), Env: map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "x"}, Clouds: func(context.Context, string, cloud.Access) (cloud.Client, error) {
 		return fakeCloud{&cloud.Error{Text: "none"}}, nil
 	}}
 	if got := account(facts).Look(t.Context()); worst(got) != Warning {

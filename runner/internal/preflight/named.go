@@ -13,7 +13,7 @@ type Facts struct {
 	Stack     string            // "" where nobody has named one
 	Env       map[string]string // what Pulumi and its plugins get to see
 	Config    config.StackFile
-	Provider  string
+	Provider  providers.Provider
 	Clouds    cloud.Clients // nil when the real clouds cannot be asked
 	Probes    Probes
 
@@ -44,7 +44,7 @@ func named() map[string]func(Facts) Check {
 // its projects.
 func ForProvider(p providers.Provider, projects []string, f Facts) []Check {
 	known := named()
-	f.Provider = p.Name
+	f.Provider = p
 	var checks []Check
 	names, needed := p.NeededFor(f.Operation, projects)
 	f.dockerToo = needed["docker"]

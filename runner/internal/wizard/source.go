@@ -25,7 +25,7 @@ func (i *interview) choices(ctx context.Context, list providers.List) []prompt.O
 	}
 	ctx, cancel := context.WithTimeout(ctx, cloud.Patience)
 	defer cancel()
-	client, err := i.Clouds(ctx, i.provider.Name, i.access())
+	client, err := i.Clouds(ctx, i.provider.Name, cloud.AccessTo(i.provider, i.Env, i.known))
 	if err != nil || client == nil {
 		i.warn(ctx, err)
 		return nil
@@ -46,25 +46,15 @@ func (i *interview) choices(ctx context.Context, list providers.List) []prompt.O
 	return options
 }
 
-// access is how the cloud is reached with the answers there are.
-func (i *interview) access() cloud.Access {
-	access := cloud.Access{Env: i.Env}
-	if profile, ok := i.known("aws:profile").(string); ok {
-		access.Profile = profile
+// known is the answer to a key, or what the file has; "" when neither is text.
+func (i *interview) known(key string) string {
+	value, ok := i.answers[key]
+	if !ok {
+		entry, _ := i.file.Lookup(key)
+		value = entry.Value
 	}
-	if region, ok := i.known("aws:region").(string); ok {
-		access.Region = region
-	}
-	return access
-}
-
-// known is the value of a key that only some providers have.
-func (i *interview) known(key string) any {
-	if answer, ok := i.answers[key]; ok {
-		return answer
-	}
-	entry, _ := i.file.Lookup(key)
-	return entry.Value
+	text, _ := value.(string)
+	return text
 }
 
 // greet shows once whose credentials these are: the wrong account is a mistake

@@ -2,6 +2,7 @@
 package awscloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ type Client struct{ config aws.Config }
 // New makes a client. It reads credentials where AWS's own tools find them; what
 // the environment file says goes before the environment of the process, from
 // which the SDK would take everything.
-func New(ctx context.Context, access cloud.Access) (*Client, error) {
+func New(ctx context.Context, access cloud.Access) (cloud.Client, error) {
 	loaded, err := config.LoadDefaultConfig(ctx, options(access)...)
 	if err != nil {
 		return nil, explain(err)
@@ -47,7 +48,7 @@ func options(access cloud.Access) []func(*config.LoadOptions) error {
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.Proxy = cloud.Proxy(env) })),
 		config.WithRetryMaxAttempts(2),
 		config.WithLogger(logging.Nop{}), // the SDK's own writes to stderr: what matters is in its errors
-		config.WithRegion(first(access.Region, env["AWS_REGION"], env["AWS_DEFAULT_REGION"], anyRegion)),
+		config.WithRegion(cmp.Or(access.Region, env["AWS_REGION"], env["AWS_DEFAULT_REGION"], anyRegion)),
 	}
 	if url := env["AWS_ENDPOINT_URL"]; url != "" {
 		chosen = append(chosen, config.WithBaseEndpoint(url))
@@ -70,15 +71,6 @@ func options(access cloud.Access) []func(*config.LoadOptions) error {
 	return chosen
 }
 
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
 // Account implements cloud.Client.
 func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 	answer, err := sts.NewFromConfig(c.config).GetCallerIdentity(ctx, nil)
@@ -94,23 +86,12 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 
 // Choices implements cloud.Client.
 func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
-	ask := map[providers.List]func(context.Context) ([]cloud.Choice, error){
+	return cloud.Lists{
 		providers.Regions:            c.regions,
 		providers.Zones:              c.zones,
 		providers.KubernetesVersions: c.versions,
 		providers.NodeTypes:          c.nodeTypes,
-	}[list]
-	if ask == nil {
-		return nil, fmt.Errorf("AWS has no list of %s", list)
-	}
-	choices, err := ask(ctx)
-	if err == nil && len(choices) == 0 {
-		err = fmt.Errorf("the list of %s is empty", list)
-	}
-	if err != nil {
-		return nil, explain(err)
-	}
-	return choices, nil
+	}.Choices(ctx, list, explain)
 }
 
 // explain says in a sentence why AWS gave no answer.

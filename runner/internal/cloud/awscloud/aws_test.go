@@ -52,7 +52,7 @@ func served(t *testing.T, handler http.HandlerFunc) cloud.Access {
 	}}
 }
 
-func client(t *testing.T, access cloud.Access) *awscloud.Client {
+func client(t *testing.T, access cloud.Access) cloud.Client {
 	t.Helper()
 	c, err := awscloud.New(t.Context(), access)
 	if err != nil {
@@ -69,6 +69,16 @@ func TestAccount(t *testing.T) {
 	got, err := client(t, aws(t, map[string]string{"GetCallerIdentity": identity})).Account(t.Context())
 	if err != nil || got.String() != "account 123456789012 as arn:aws:iam::123456789012:user/ann" {
 		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// TestEmptyList: AWS has answered, so nothing is wrong with the credentials.
+func TestEmptyList(t *testing.T) {
+	t.Parallel()
+	const none = `<DescribeRegionsResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><regionInfo/></DescribeRegionsResponse>`
+	_, err := client(t, aws(t, map[string]string{"DescribeRegions": none})).Choices(t.Context(), providers.Regions)
+	if err == nil || err.Error() != "the list of regions is empty" {
+		t.Errorf("got %v", err)
 	}
 }
 

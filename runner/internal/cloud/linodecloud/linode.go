@@ -24,7 +24,7 @@ type Client struct {
 }
 
 // New makes a client. The lists need no token.
-func New(access cloud.Access) (*Client, error) {
+func New(_ context.Context, access cloud.Access) (cloud.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = cloud.Proxy(access.Env)
 	clock := &clock{base: transport}
@@ -74,22 +74,11 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 
 // Choices implements cloud.Client.
 func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
-	ask := map[providers.List]func(context.Context) ([]cloud.Choice, error){
+	return cloud.Lists{
 		providers.Regions:            c.regions,
 		providers.KubernetesVersions: c.versions,
 		providers.NodeTypes:          c.nodeTypes,
-	}[list]
-	if ask == nil {
-		return nil, fmt.Errorf("no list of %s", list)
-	}
-	choices, err := ask(ctx)
-	if err == nil && len(choices) == 0 {
-		err = fmt.Errorf("the list of %s is empty", list)
-	}
-	if err != nil {
-		return nil, explain(ctx, err)
-	}
-	return choices, nil
+	}.Choices(ctx, list, func(err error) error { return explain(ctx, err) })
 }
 
 // regions lists the regions that offer Kubernetes.

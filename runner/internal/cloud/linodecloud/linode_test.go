@@ -17,11 +17,11 @@ import (
 	"mara/runner/internal/cloud/linodecloud"
 )
 
-func client(t *testing.T, token string, handler http.HandlerFunc) *linodecloud.Client {
+func client(t *testing.T, token string, handler http.HandlerFunc) cloud.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	c, err := linodecloud.New(cloud.Access{Env: map[string]string{"LINODE_URL": server.URL, "LINODE_TOKEN": token}})
+	c, err := linodecloud.New(t.Context(), cloud.Access{Env: map[string]string{"LINODE_URL": server.URL, "LINODE_TOKEN": token}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestProxyOfTheEnvironmentFile(t *testing.T) {
 		fmt.Fprint(w, `{"username": "ann"}`)
 	}))
 	t.Cleanup(server.Close)
-	c, err := linodecloud.New(cloud.Access{Env: map[string]string{
+	c, err := linodecloud.New(t.Context(), cloud.Access{Env: map[string]string{
 		"LINODE_URL": "http://linode.invalid", "LINODE_TOKEN": "example", "HTTP_PROXY": server.URL,
 	}})
 	if err != nil {
