@@ -94,12 +94,13 @@ func (l layout) provider() Provider {
 	p := Provider{Infrastructure: l.Infrastructure, BundledPlugins: l.bundled, Questions: l.questions}
 	p.Plugins = withPlugins(l.plugins, sharedPlugins())
 	p.Checks = append(slices.Clone(l.checks), sharedChecks()...)
+	catalogue := projects.All()
 	for _, n := range l.nodes() {
-		project, ok := projects.ByName(n.name)
-		if !ok {
+		i := slices.IndexFunc(catalogue, func(p projects.Project) bool { return p.Name == n.name })
+		if i < 0 {
 			panic(fmt.Sprintf("provider %s: the catalogue has no project %q", l.Name, n.name))
 		}
-		p.Steps = append(p.Steps, Step{Project: project, Needs: needs.Needs{Reads: n.reads, After: n.after}})
+		p.Steps = append(p.Steps, Step{Project: catalogue[i], Needs: needs.Needs{Reads: n.reads, After: n.after}})
 	}
 	return p
 }

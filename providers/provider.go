@@ -56,11 +56,13 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
+// layouts lists the providers, in the order in which they are shown.
+func layouts() []layout { return []layout{aws(), linode(), kind()} }
+
 // All lists the providers.
 func All() []Provider {
-	layouts := []layout{aws(), linode(), kind()}
-	all := make([]Provider, 0, len(layouts))
-	for _, l := range layouts {
+	var all []Provider
+	for _, l := range layouts() {
 		all = append(all, l.provider())
 	}
 	return all
@@ -69,17 +71,17 @@ func All() []Provider {
 // Names lists the names of the providers.
 func Names() []string {
 	var names []string
-	for _, p := range All() {
-		names = append(names, p.Name)
+	for _, l := range layouts() {
+		names = append(names, l.Name)
 	}
 	return names
 }
 
 // ByName finds a provider. The error for an unknown name lists the known ones.
 func ByName(name string) (Provider, error) {
-	for _, p := range All() {
-		if p.Name == name {
-			return p, nil
+	for _, l := range layouts() {
+		if l.Name == name {
+			return l.provider(), nil
 		}
 	}
 	return Provider{}, &UnknownError{Name: name}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"mara/providers"
 )
 
 // commonCategory sets the flags apart that many commands have.
@@ -29,11 +31,17 @@ func rootFlags() []cli.Flag {
 	}
 }
 
+// either puts alternatives into a sentence.
+func either(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 // environmentFlags choose an environment.
 func environmentFlags() []cli.Flag {
 	return joinFlags(rootFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: commonCategory, Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
-		&cli.StringFlag{Name: "provider", Aliases: []string{"p"}, Category: commonCategory, Usage: "use the provider `NAME`: aws, linode or kind (default: the one in the stack configuration)"},
+		&cli.StringFlag{Name: "provider", Aliases: []string{"p"}, Category: commonCategory, Usage: "use the provider `NAME`: " + either(providers.Names()) + " (default: the one in the stack configuration)"},
 	})
 }
 

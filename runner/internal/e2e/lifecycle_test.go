@@ -10,11 +10,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/providers"
 	"mara/runner/internal/event"
 )
 
 // plans are the providers and the sizes of their plans.
-var plans = map[string]int{"kind": 14, "aws": 15, "linode": 16}
+var plans = planSizes()
+
+func planSizes() map[string]int {
+	sizes := map[string]int{}
+	for _, p := range providers.All() {
+		sizes[p.Name] = len(p.Steps)
+	}
+	return sizes
+}
 
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
