@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/layout"
+)
+
+// TestLookingKeepsNoSalt: in a fresh checkout on a shared backend a wrong
+// passphrase is wrong, also for a command that only looks, and nothing is
+// written that an up with the right one would stumble over.
+func TestLookingKeepsNoSalt(t *testing.T) {
+	t.Parallel()
+	key, err := encryption.NewKey("right")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for passphrase, want := range map[string]int{"right": exitDone, "wrong": exitConfig} {
+		t.Run(passphrase, func(t *testing.T) {
+			t.Parallel()
+			root := newRoot(t, map[string]string{
+				"environment":     "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=" + passphrase + "\n",
+				"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n",
+			})
+			folder := layout.Of(root, false)
+			state := fmt.Sprintf(`{"checkpoint":{"latest":{"secrets_providers":{"type":"passphrase","state":{"salt":%q}}}}}`, key.Salt())
+			writeFile(t, folder.State().Stack("certmgr", "dev"), state)
+			i := newInstalled(t)
+			i.stacks(map[string]int{"certmgr": 1})
+			d, _, stderr := installedDeps(t, root, i)
+			if code := Run(context.Background(), d, []string{"outputs"}); code != want {
+				t.Errorf("exit code %d, want %d: %s", code, want, stderr)
+			}
+			if want != exitDone && !strings.Contains(stderr.String(), "it does not open what the deployed state was encrypted with") {
+				t.Errorf("stderr: %s", stderr)
+			}
+			if _, err := os.Stat(folder.Salt("dev")); err == nil {
+				t.Error("a look has kept a salt")
+			}
+		})
+	}
+}
+
+// TestPlainPulumiLeavesWorkingCopies of a run that goes on beside it.
+func TestPlainPulumiLeavesWorkingCopies(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	copied := filepath.Join(layout.Of(root, true).Work(), "run-1@kind-dev", "certmgr", "Pulumi.yaml")
+	writeFile(t, copied, "name: certmgr\n")
+	i := newInstalled(t)
+	d, _, stderr := installedDeps(t, root, i)
+	if code := Run(context.Background(), d, strings.Fields("pulumi certmgr -s dev --simulate -- stack output")); code != exitDone {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if _, err := os.Stat(copied); err != nil {
+		t.Errorf("the working copy of another run is gone: %v", err)
+	}
+}

@@ -1,0 +1,37 @@
+package vault
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"mara/config"
+	"mara/runner/internal/event"
+	"mara/runner/internal/layout"
+)
+
+// TestStoreWhenInterrupted: a Ctrl-C while the lock is taken neither panics nor
+// leaves the lock.
+func TestStoreWhenInterrupted(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	folder := layout.Of(root, false)
+	v := New(Options{
+		Console:  Console{Now: time.Now},
+		Settings: &config.Settings{Root: root, Stack: config.Value{Text: "dev"}, Secrets: config.StackFile{File: config.SecretsPath("dev")}},
+		Masker:   event.NewMasker(), Folder: folder,
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := v.Store(ctx, nil, nil, "prometheus:admin_password"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(folder.SecretsLock("dev")); err == nil {
+		t.Error("the lock is left")
+	}
+	if _, err := os.Stat(filepath.Join(root, config.SecretsPath("dev"))); err != nil {
+		t.Error(err)
+	}
+}
