@@ -17,6 +17,15 @@ const (
 	askLimit = 5 * time.Minute
 )
 
+// How long the DNS may not know the application's name. That of a new load
+// balancer appears after a minute or two, and resolvers remember for one that it
+// did not exist. On this machine no name is made, so that one that is missing
+// was never registered.
+const (
+	cloudName = 2 * time.Minute
+	localName = 10 * time.Second
+)
+
 // awaitAnswer waits until the application answers, and tells where it is. On
 // this machine it has to; elsewhere there may be no way from here, which is a
 // warning.
@@ -40,8 +49,12 @@ func (h Hooks) awaitAnswer(ctx context.Context, project string, emit func(event.
 	if ask == nil {
 		ask = reach.Through(cloud.Proxy(h.Env))
 	}
+	unknown := cloudName
+	if h.Provider.Local {
+		unknown = localName
+	}
 	say(event.Info, "waiting until %s answers", address)
-	err = reach.Until(ctx, address, reach.Options{Ask: ask, Every: askEvery, Limit: askLimit})
+	err = reach.Until(ctx, address, reach.Options{Ask: ask, Every: askEvery, Limit: askLimit, Unknown: unknown})
 	switch {
 	case err == nil:
 		say(event.Info, "%s answers", address)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -17,6 +18,8 @@ type Options struct {
 	Ask   func(ctx context.Context, address string) error // such as Through
 	Every time.Duration                                   // between two questions
 	Limit time.Duration                                   // for all of them
+	// Unknown is how long a name may be missing in the DNS; 0 for the whole limit.
+	Unknown time.Duration
 }
 
 // Until waits until the address answers. The error is that of the last question;
@@ -27,6 +30,7 @@ func Until(ctx context.Context, address string, o Options) error {
 	tick := time.NewTicker(o.Every)
 	defer tick.Stop()
 	last := errors.New("there was no time to ask")
+	var missing time.Time // since when the name has not been in the DNS
 	for {
 		err := o.Ask(limited, address)
 		if err == nil {
@@ -34,6 +38,15 @@ func Until(ctx context.Context, address string, o Options) error {
 		}
 		if limited.Err() == nil {
 			last = err
+		}
+		host := unknownHost(err)
+		switch {
+		case host == "":
+			missing = time.Time{}
+		case missing.IsZero():
+			missing = time.Now()
+		case o.Unknown > 0 && time.Since(missing) >= o.Unknown:
+			return fmt.Errorf("%s cannot answer: the DNS knows no %s, and has not learned of it within %s", address, host, o.Unknown)
 		}
 		select {
 		case <-tick.C:
@@ -46,14 +59,23 @@ func Until(ctx context.Context, address string, o Options) error {
 	}
 }
 
+// unknownHost is the name that does not exist, "" when an error is about
+// something else, such as a DNS server that does not answer.
+func unknownHost(err error) string {
+	var lookup *net.DNSError
+	if errors.As(err, &lookup) && lookup.IsNotFound {
+		return lookup.Name
+	}
+	return ""
+}
+
 // askTime is how long one answer may take.
 const askTime = 10 * time.Second
 
 // Through asks through the proxy that is named for a request, if any. An ingress
-// controller says 404 as long as it has not heard of the application, and 502 to
-// 504 as long as that does not run; any other answer comes from the application.
-// Who it is does not matter, and nothing is told to it, so that any certificate
-// will do: at home it is self-signed.
+// controller answers 404 until it knows the application, and 502 to 504 until
+// the application runs; any other answer comes from the application. It may have
+// any certificate, for nothing is told to it: on this machine it is self-signed.
 func Through(proxy func(*http.Request) (*url.URL, error)) func(ctx context.Context, address string) error {
 	client := http.Client{
 		Timeout: askTime,

@@ -3,6 +3,7 @@ package reach_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -39,6 +40,53 @@ func TestUntil(t *testing.T) {
 					return nil
 				}
 				err := reach.Until(t.Context(), "http://x", reach.Options{Ask: ask, Every: 2 * time.Second, Limit: time.Minute})
+				if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+					t.Errorf("error %v, want %q", err, test.want)
+				}
+				if took := time.Since(began); took != test.took {
+					t.Errorf("it took %s, want %s", took, test.took)
+				}
+			})
+		})
+	}
+}
+
+// TestUntilUnknown: a name that the DNS does not know ends the waiting early, but
+// neither a DNS that fails nor a name that appears in time does.
+func TestUntilUnknown(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		answer func(after time.Duration) error
+		want   string
+		took   time.Duration
+	}{
+		{"it never appears", func(time.Duration) error { return &net.DNSError{Name: "shop.example", IsNotFound: true} },
+			"https://shop.example cannot answer: the DNS knows no shop.example, and has not learned of it within 20s", 20 * time.Second},
+		{"it appears", func(after time.Duration) error {
+			if after < 18*time.Second {
+				return &net.DNSError{Name: "shop.example", IsNotFound: true}
+			}
+			return nil
+		}, "", 18 * time.Second},
+		{"it comes and goes", func(after time.Duration) error {
+			if after%(10*time.Second) == 0 {
+				return errors.New("connection refused")
+			}
+			return &net.DNSError{Name: "shop.example", IsNotFound: true}
+		}, "https://shop.example has not answered within 1m0s: connection refused", time.Minute},
+		{"the DNS fails", func(time.Duration) error {
+			return &net.DNSError{Err: "server misbehaving", Name: "shop.example", IsTemporary: true}
+		},
+			"https://shop.example has not answered within 1m0s: lookup shop.example: server misbehaving", time.Minute},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				ask := func(context.Context, string) error { return test.answer(time.Since(began)) }
+				err := reach.Until(t.Context(), "https://shop.example", reach.Options{Ask: ask, Every: 2 * time.Second, Limit: time.Minute, Unknown: 20 * time.Second})
 				if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
 					t.Errorf("error %v, want %q", err, test.want)
 				}
