@@ -56,6 +56,16 @@ func Find(name string, look func(name string) bool, run Runner) (*Runtime, error
 	return nil, fmt.Errorf("there is no container runtime on the PATH: install one of %s", strings.Join(Names(), ", "))
 }
 
+// FindIn finds a runtime on the PATH of an environment, in which its command is
+// run then.
+func FindIn(env map[string]string, name string) (*Runtime, error) {
+	onPath := func(name string) bool {
+		_, err := lookPath(name, env["PATH"])
+		return err == nil
+	}
+	return Find(name, onPath, In(env))
+}
+
 // OnPath tells whether a program is on the PATH.
 func OnPath(name string) bool {
 	_, err := exec.LookPath(name)

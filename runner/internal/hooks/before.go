@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"mara/operation"
+	"mara/runner/internal/containers"
 	"mara/runner/internal/event"
+	"mara/runner/internal/kindnodes"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/remains"
 )
@@ -17,13 +20,43 @@ type BeforeFunc func(ctx context.Context, step plan.Step, emit func(event.Event)
 
 // Before is what comes before the steps of an operation.
 func (h Hooks) Before(op operation.Operation, forget bool) BeforeFunc {
+	var revived sync.Once
 	return func(ctx context.Context, step plan.Step, emit func(event.Event)) error {
 		// A simulated cluster makes nothing by itself, and one to be forgotten
 		// is gone already.
-		if !op.Destroys() || !step.Project.LeavesCloudResources || h.Simulated || forget {
+		if !op.Destroys() || h.Simulated || forget {
 			return nil
 		}
-		return h.emptyCluster(ctx, step.Project.Name, remains.Wait, emit)
+		name := step.Project.Name
+		if h.Provider.Local && name != h.Provider.ClusterProject && h.Stacks.Summary(name).Resources > 0 {
+			revived.Do(func() { h.reviveCluster(ctx, emit) })
+		}
+		if !step.Project.LeavesCloudResources {
+			return nil
+		}
+		return h.emptyCluster(ctx, name, remains.Wait, emit)
+	}
+}
+
+// reviveCluster starts the nodes of a cluster on this machine that are stopped:
+// what is in the cluster can only be deleted while it runs. A failure is no more
+// than a warning, for the projects' own errors follow.
+func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
+	say := func(severity event.Severity, text string) {
+		emit(event.Event{Type: event.StepLog, Severity: severity, Message: text})
+	}
+	outputs, err := h.Stacks.Outputs(ctx, h.Provider.ClusterProject, false)
+	name, _ := outputs["cluster_name"].(string)
+	uid, _ := outputs["cluster_uid"].(string)
+	if err != nil || name == "" || uid == "" {
+		return // there is no cluster
+	}
+	runtime, err := containers.FindIn(h.Env, h.Runtime)
+	if err == nil {
+		err = kindnodes.Revive(ctx, runtime, name, uid, func(text string) { say(event.Info, text) })
+	}
+	if err != nil {
+		say(event.Warning, fmt.Sprintf("starting the nodes of the cluster: %v", err))
 	}
 }
 

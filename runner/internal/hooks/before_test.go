@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/remains"
+	"mara/runner/internal/scripttest"
 )
 
 // TestEmptyCluster: a cluster with something left is not destroyed; one that
@@ -65,6 +68,45 @@ func TestEmptyCluster(t *testing.T) {
 			}
 			if masked := s.Masker.Mask(clusterToken); asked && strings.Contains(masked, clusterToken) {
 				t.Errorf("the token is not known to the masker: %s", masked)
+			}
+		})
+	}
+}
+
+// TestDestroyRevivesTheCluster: what is in a cluster on this machine can only be
+// deleted while its nodes run. They are started once.
+func TestDestroyRevivesTheCluster(t *testing.T) {
+	t.Parallel()
+	const node = `[{"Name": "/mara-dev-control-plane", "State": {"Running": false},
+		"Config": {"Labels": {"io.x-k8s.kind.role": "control-plane"}}, "Mounts": [{"Destination": "/kind/owner/me/uid-1"}]}]`
+	for _, test := range []struct {
+		name, uid, project string
+		op                 operation.Operation
+		forget             bool
+		want               string
+	}{
+		{name: "destroy", uid: "uid-1", project: "bank-of-anthos", op: operation.Destroy, want: "start mara-dev-control-plane\nexec mara-dev-control-plane\n"},
+		{name: "up", uid: "uid-1", project: "bank-of-anthos", op: operation.Up},
+		{name: "forget", uid: "uid-1", project: "bank-of-anthos", op: operation.Destroy, forget: true},
+		{name: "what is not deployed", uid: "uid-1", project: "certmgr", op: operation.Destroy},
+		{name: "another cluster", uid: "uid-2", project: "bank-of-anthos", op: operation.Destroy},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := hookSession(t, map[string]any{"cluster_name": "mara-dev", "cluster_uid": test.uid})
+			s.Provider.Local, s.Provider.ClusterProject = true, "linode-lke"
+			calls := filepath.Join(t.TempDir(), "calls")
+			s.Env["PATH"] = scripttest.Folder(t, map[string]string{"docker": "case $1 in ps) echo mara-dev-control-plane;; container) echo '" + node +
+				"';; *) echo $1 $2 >> " + calls + ";; esac"})
+			before := s.Before(test.op, test.forget)
+			for range 2 {
+				step := plan.Step{Project: projects.Project{Name: test.project}}
+				if err := before(t.Context(), step, func(event.Event) {}); err != nil {
+					t.Error(err)
+				}
+			}
+			if content, _ := os.ReadFile(calls); string(content) != test.want {
+				t.Errorf("docker was called with %q, want %q", content, test.want)
 			}
 		})
 	}

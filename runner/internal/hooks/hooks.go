@@ -24,6 +24,7 @@ type Hooks struct {
 	Provider  providers.Provider
 	Stack     string
 	Env       map[string]string // of Pulumi and its plugins
+	Runtime   string            // the container runtime that is configured; "" for the first there is
 	Folder    layout.Runner
 	Simulated bool
 	Masker    *event.Masker

@@ -5,6 +5,7 @@ package kindnodes
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,10 @@ const (
 	ClusterLabel = "io.x-k8s.kind.cluster"
 	roleLabel    = "io.x-k8s.kind.role"
 )
+
+// MarkFolder is where the mount shows that tells who has made a node, and which
+// cluster it belongs to: MarkFolder/OWNER/UID.
+const MarkFolder = "/kind/owner"
 
 // Roles of nodes.
 const (
@@ -64,6 +69,19 @@ func (n Nodes) only(wanted func(containers.Container) bool) Nodes {
 	return slices.DeleteFunc(slices.Clone(n), func(c containers.Container) bool { return !wanted(c) })
 }
 
+// Halted are the nodes that are stopped or paused.
+func (n Nodes) Halted() Nodes { return append(n.In(containers.Stopped), n.In(containers.Paused)...) }
+
+// Bear tells that a node bears the uid of a cluster.
+func (n Nodes) Bear(uid string) bool {
+	return slices.ContainsFunc(n, func(c containers.Container) bool {
+		return slices.ContainsFunc(c.Mounts, func(mount string) bool {
+			rest, ok := strings.CutPrefix(mount, MarkFolder+"/")
+			return ok && path.Base(rest) == uid
+		})
+	})
+}
+
 // Kubectl runs kubectl on the first control plane, which has it and may do
 // everything, and returns what it prints.
 func (n Nodes) Kubectl(ctx context.Context, runtime *containers.Runtime, stdin string, args ...string) (string, error) {
@@ -85,4 +103,25 @@ func (n Nodes) AwaitReady(ctx context.Context, runtime *containers.Runtime, limi
 		return err
 	}
 	return reach.Until(ctx, "the API server", reach.Options{Ask: ask, Every: time.Second, Limit: limit})
+}
+
+// readyLimit is how long Revive waits for an API server.
+const readyLimit = 2 * time.Minute
+
+// Revive starts the halted nodes of the cluster with the uid, tells which they
+// are, and waits until the API server is ready. It leaves other clusters alone.
+func Revive(ctx context.Context, runtime *containers.Runtime, cluster, uid string, say func(text string)) error {
+	nodes, err := Find(ctx, runtime, cluster)
+	if err != nil || len(nodes.Of(ControlPlane)) == 0 || !nodes.Bear(uid) {
+		return err
+	}
+	halted := nodes.Halted()
+	if len(halted) == 0 {
+		return nil
+	}
+	say("starting the stopped nodes " + strings.Join(halted.Names(), ", ") + ", so that what is in the cluster can be deleted")
+	if err := runtime.Resume(ctx, halted...); err != nil {
+		return err
+	}
+	return nodes.AwaitReady(ctx, runtime, readyLimit)
 }

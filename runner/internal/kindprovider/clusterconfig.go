@@ -6,23 +6,22 @@ import (
 	"strings"
 
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+
+	"mara/runner/internal/kindnodes"
 )
 
-// ownerFolder is where a mark shows in a node.
-const ownerFolder = "/kind/owner"
-
-// mark says who has made a cluster. It is a mount of nothing in every node,
-// whose place in the node tells the owner and the cluster: kind sets no labels
-// on its containers, but mounts are there from the container's first moment,
-// are seen from outside, also of a container that has stopped, and go with it.
+// mark says who has made a cluster. It is a mount of /dev/null in every node,
+// whose path tells the owner and the uid of the cluster. kind sets no labels on
+// its containers; a mount exists from the container's first moment, can be seen
+// from outside, also when the container is stopped, and goes with it.
 type mark struct{ owner, uid string }
 
-func (m mark) path() string { return path.Join(ownerFolder, m.owner, m.uid) }
+func (m mark) path() string { return path.Join(kindnodes.MarkFolder, m.owner, m.uid) }
 
 // readMark finds a mark among the mounts of a container.
 func readMark(mounts []string) (mark, bool) {
 	for _, mount := range mounts {
-		rest, ok := strings.CutPrefix(mount, ownerFolder+"/")
+		rest, ok := strings.CutPrefix(mount, kindnodes.MarkFolder+"/")
 		if !ok {
 			continue
 		}
@@ -33,7 +32,7 @@ func readMark(mounts []string) (mark, bool) {
 	return mark{}, false
 }
 
-// config is the cluster as kind wants it told.
+// config is the configuration of the cluster for kind.
 func (c ClusterArgs) config(m mark) *v1alpha4.Cluster {
 	config := &v1alpha4.Cluster{
 		TypeMeta: v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"},
