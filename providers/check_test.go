@@ -16,7 +16,9 @@ func TestNeededFor(t *testing.T) {
 		operation      operation.Operation
 		projects, want string
 	}{
-		{"kind", "up", "all", "kind-runtime kind-resources kind-limits? kind-ports docker kubectl?"},
+		{"kind", "up", "all", "kind-runtime kind-nodes kind-resources kind-limits? kind-ports docker kubectl?"},
+		{"kind", "up", "kubeconfig", "kind-limits? kubectl?"},
+		{"kind", "up", "certmgr", "kind-runtime kind-limits? kubectl?"},
 		{"kind", "refresh", "logstore", "kind-runtime"},
 		{"linode", "up", "kic-image-build", "docker kubectl?"},
 		{"linode", "up", "certmgr", "kubectl?"},

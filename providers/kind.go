@@ -1,22 +1,27 @@
 package providers
 
 import (
+	"slices"
+
 	"mara/operation"
 	"mara/projects"
 )
 
 // kind is projects.Kind with its plan, checks and questions.
 func kind() layout {
+	own := []string{"kind-cluster", "kind-registry"}
 	return layout{
 		Infrastructure: projects.Kind(),
 		questions:      kindQuestions(),
 		bundled:        []string{"kind"},
-		plugins:        []Plugin{{Name: "kind", Projects: []string{"kind-cluster", "kind-registry"}}},
+		plugins:        []Plugin{{Name: "kind", Projects: own}},
 		checks: []Check{
-			{Name: "kind-runtime", Needed: operation.All()}, // the cluster itself runs in it
-			{Name: "kind-resources", Needed: []operation.Operation{operation.Up}, Useful: []operation.Operation{operation.Preview}},
+			// The cluster runs in it. Only the kubeconfig is had without the cluster.
+			{Name: "kind-runtime", Projects: slices.Concat(own, inCluster()), Needed: operation.All()},
+			{Name: "kind-nodes", Projects: own[:1], Needed: []operation.Operation{operation.Up}, Useful: []operation.Operation{operation.Preview}},
+			{Name: "kind-resources", Projects: own[:1], Needed: []operation.Operation{operation.Up}, Useful: []operation.Operation{operation.Preview}},
 			{Name: "kind-limits", Useful: []operation.Operation{operation.Up, operation.Preview}},
-			{Name: "kind-ports", Projects: []string{"kind-cluster", "kind-registry"}, Needed: []operation.Operation{operation.Up}, Useful: []operation.Operation{operation.Preview}, AfterQuestions: true},
+			{Name: "kind-ports", Projects: own, Needed: []operation.Operation{operation.Up}, Useful: []operation.Operation{operation.Preview}, AfterQuestions: true},
 		},
 		first: []node{
 			{name: "kind-cluster"},

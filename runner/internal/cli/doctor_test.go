@@ -201,7 +201,7 @@ func TestDoctorAsksForNoMore(t *testing.T) {
 	always := []string{"environment-file", "settings", "configuration", "engine", "backend", "lock"}
 	changes := append(slices.Clone(always), "stack-locks", "pending", "disk")
 	docker := []string{"passphrase", "plugins", "docker"}
-	kind := []string{"kind-runtime", "kind-resources", "kind-limits", "kind-ports"}
+	kind := []string{"kind-runtime", "kind-nodes", "kind-resources", "kind-limits", "kind-ports"}
 	for args, want := range map[string][]string{
 		"-p kind":                           slices.Concat(changes, docker, kind, []string{"secrets", "kubectl"}),
 		"-p kind destroy":                   slices.Concat(changes, docker, kind[:1]),

@@ -245,6 +245,9 @@ func (m machine) plugins() preflight.PluginOptions {
 	for _, name := range m.provider.PluginsFor(m.projects) {
 		o.Wanted = append(o.Wanted, preflight.Plugin{Name: name, Version: versions[name]})
 	}
+	if len(m.projects) > 0 {
+		o.Project = m.projects[0]
+	}
 	if len(m.deps.Engines) > 0 {
 		o.Beside = filepath.Dir(m.deps.Engines[0])
 	}

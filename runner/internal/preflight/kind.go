@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"mara/config"
 	"mara/projects"
@@ -16,14 +19,15 @@ import (
 
 // machine is this machine, as far as clusters in containers are concerned.
 type machine struct {
-	runtime   func() (*containers.Runtime, error)
-	read      func(path string) ([]byte, error)         // a file of the kernel's
-	free      func(path string) (uint64, bool)          // bytes of a disk; false where the folder is elsewhere
-	listen    func(address string, port int) error      // whether a port can be listened on
-	holder    func(port int) string                     // the program that listens on a port; "" when that is not known
-	setting   func(key string) string                   // of the stack, or its default
-	dockerToo bool                                      // what is wrong with docker is told elsewhere
-	own       func(container containers.Container) bool // belongs to this environment
+	runtime      func() (*containers.Runtime, error)
+	read         func(path string) ([]byte, error)          // a file of the kernel's
+	free         func(path string) (uint64, bool)           // bytes of a disk; false where the folder is elsewhere
+	listen       func(address string, port int) error       // whether a port can be listened on
+	holder       func(port int) string                      // the program that listens on a port; "" when that is not known
+	capabilities func(program string) (set uint64, ok bool) // that a running program can have at most
+	setting      func(key string) string                    // of the stack, or its default
+	dockerToo    bool                                       // what is wrong with docker is told elsewhere
+	own          func(container containers.Container) bool  // belongs to this environment
 }
 
 // kindRuntime looks for the container runtime, and asks its daemon.
@@ -43,8 +47,7 @@ func (m machine) kindRuntime(ctx context.Context) []Finding {
 	case err != nil:
 		return Bad(err.Error(), startRuntime(runtime.Name))
 	}
-	findings := Good(strings.TrimSpace(runtime.Name + " " + info.Version + " answers"))
-	return append(findings, m.cgroup(info)...)
+	return Good(strings.TrimSpace(runtime.Name + " " + info.Version + " answers"))
 }
 
 func startRuntime(name string) string {
@@ -62,19 +65,87 @@ var nodeVersion = regexp.MustCompile(`:v1\.(\d+)\.`)
 // firstWithoutCgroup1 is the Kubernetes 1.x whose kubelet refuses cgroup v1.
 const firstWithoutCgroup1 = 35
 
+// kindNodes looks whether the runtime can run nodes. Only a cluster that is to be
+// made needs that.
+func (m machine) kindNodes(ctx context.Context) []Finding {
+	runtime, info, unseen := m.ask(ctx)
+	if unseen != nil {
+		return unseen
+	}
+	if findings := append(m.cgroup(info), m.privileges(runtime)...); len(findings) > 0 {
+		return findings
+	}
+	return Good("cgroups and privileges are as nodes need them")
+}
+
+// ask finds the runtime, and asks its daemon. What is wrong with them is told by
+// kindRuntime.
+func (m machine) ask(ctx context.Context) (runtime string, info containers.Info, unseen []Finding) {
+	found, err := m.runtime()
+	if err != nil {
+		return "", info, Unseen("there is no container runtime")
+	}
+	if info, err = found.Info(ctx); err != nil {
+		return "", info, Unseen("the container runtime does not answer")
+	}
+	return found.Name, info, nil
+}
+
+// cgroup is what is wrong with the version of cgroups. The kubelet's setting
+// failCgroupV1 lets newer versions start as well; it is in the node image, where
+// nobody can see it in advance. kind's own images do not have it, and only those
+// have a digest.
 func (m machine) cgroup(info containers.Info) []Finding {
+	const boot = "boot with systemd.unified_cgroup_hierarchy=1 on the kernel's command line"
 	if info.CgroupVersion != "1" {
 		return nil
 	}
-	image := m.setting("kind:node_image")
-	const boot = "boot with systemd.unified_cgroup_hierarchy=1 on the kernel's command line"
-	if match := nodeVersion.FindStringSubmatch(image); match != nil {
-		if minor, _ := strconv.Atoi(match[1]); minor >= firstWithoutCgroup1 {
-			return Bad(fmt.Sprintf("it has cgroup v1, with which Kubernetes 1.%d does not start", minor),
-				boot+", or choose a node image older than 1.35 (kind:node_image)")
-		}
+	if info.Rootless {
+		return Bad("it is rootless and has cgroup v1, with which kind makes no cluster", boot)
 	}
-	return Doubtful("it has cgroup v1, which Kubernetes from 1.35 on refuses", boot)
+	image := m.setting("kind:node_image")
+	minor := 0
+	if match := nodeVersion.FindStringSubmatch(image); match != nil {
+		minor, _ = strconv.Atoi(match[1])
+	}
+	switch {
+	case minor < firstWithoutCgroup1:
+		return Doubtful("it has cgroup v1, which Kubernetes from 1.35 on refuses", boot)
+	case strings.HasPrefix(strings.TrimPrefix(image, "docker.io/"), "kindest/node:") && strings.Contains(image, "@sha256:"):
+		return Bad(fmt.Sprintf("it has cgroup v1, with which Kubernetes 1.%d does not start", minor),
+			boot+", or choose a node image older than 1.35 (kind:node_image)")
+	}
+	return Doubtful(fmt.Sprintf("it has cgroup v1, with which Kubernetes 1.%d starts only if the node image sets failCgroupV1: false for the kubelet", minor), boot)
+}
+
+// privileges is what the daemon lacks to start privileged containers, as nodes
+// are. Some runtimes get by without.
+func (m machine) privileges(runtime string) []Finding {
+	daemon := map[string]string{"docker": "dockerd", "nerdctl": "containerd"}[runtime]
+	set, ok := m.capabilities(daemon)
+	if !ok || set&(1<<unix.CAP_SYS_RESOURCE) != 0 {
+		return nil
+	}
+	return Doubtful(daemon+" lacks the capability CAP_SYS_RESOURCE, as in some sandboxes; nodes, which are privileged containers, may not start",
+		"run "+daemon+" with all capabilities (capsh --print shows them)")
+}
+
+// capabilitiesIn finds the capabilities of a running program as Linux tells them.
+func capabilitiesIn(proc string) func(program string) (uint64, bool) {
+	return func(program string) (uint64, bool) {
+		names, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "comm")) // the pattern is right
+		for _, name := range names {
+			if comm, err := os.ReadFile(name); err != nil || strings.TrimSpace(string(comm)) != program {
+				continue
+			}
+			status, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "status"))
+			_, rest, _ := strings.Cut(string(status), "\nCapBnd:")
+			line, _, _ := strings.Cut(rest, "\n")
+			set, err := strconv.ParseUint(strings.TrimSpace(line), 16, 64)
+			return set, err == nil
+		}
+		return 0, false
+	}
 }
 
 // How much memory and disk a cluster needs, and the whole environment wants.
@@ -87,13 +158,9 @@ const (
 
 // kindResources looks at memory and disk, where the containers are.
 func (m machine) kindResources(ctx context.Context) []Finding {
-	runtime, err := m.runtime()
-	if err != nil {
-		return Unseen("there is no container runtime")
-	}
-	info, err := runtime.Info(ctx)
-	if err != nil {
-		return Unseen("the container runtime does not answer")
+	runtime, info, unseen := m.ask(ctx)
+	if unseen != nil {
+		return unseen
 	}
 	findings := m.memory(info)
 	free, ok := m.free(info.Root)
@@ -101,10 +168,10 @@ func (m machine) kindResources(ctx context.Context) []Finding {
 	case !ok:
 		return append(findings, Good("its disk is not on this machine, and is not looked at")...)
 	case free < leastDisk:
-		return append(findings, Bad(fmt.Sprintf("only %s of disk are free in %s", size(free), info.Root), "free some: "+runtime.Name+" system prune")...)
+		return append(findings, Bad(fmt.Sprintf("only %s of disk are free in %s", size(free), info.Root), "free some: "+runtime+" system prune")...)
 	case free < enoughDisk:
 		return append(findings, Doubtful(fmt.Sprintf("only %s of disk are free in %s", size(free), info.Root),
-			"the images of the whole environment may not fit; free some: "+runtime.Name+" system prune")...)
+			"the images of the whole environment may not fit; free some: "+runtime+" system prune")...)
 	}
 	return append(findings, Good(size(free)+" of disk are free")...)
 }
@@ -118,7 +185,7 @@ func (m machine) memory(info containers.Info) []Finding {
 		return Bad(fmt.Sprintf("it has %s of memory; a cluster needs %s", size(total), size(leastMemory)), "give it more: in Docker Desktop under Settings, Resources")
 	case total < enoughMemory:
 		return Doubtful(fmt.Sprintf("it has %s of memory; the whole environment wants %s", size(total), size(enoughMemory)),
-			"give it more, or leave projects out (--exclude logstore,prometheus)")
+			"give it more, or leave projects out (--skip logstore,prometheus)")
 	}
 	return Good(size(total) + " of memory")
 }
@@ -176,14 +243,9 @@ func thisMachine(f Facts) machine {
 	setting := kindSetting(f.Config)
 	cluster, registry := projects.KindClusterName(f.Stack), projects.KindRegistryName(f.Stack)
 	m := machine{
-		runtime: func() (*containers.Runtime, error) {
-			look := func(name string) bool {
-				_, ok := findTool(name, f.Env)
-				return ok
-			}
-			return containers.Find(setting("kind:runtime"), look, containers.In(f.Env))
-		},
-		read: os.ReadFile, free: FreeSpace, listen: listen, holder: holderIn("/proc"), setting: setting, dockerToo: f.dockerToo,
+		runtime: func() (*containers.Runtime, error) { return containers.FindIn(f.Env, setting("kind:runtime")) },
+		read:    os.ReadFile, free: FreeSpace, listen: listen, holder: holderIn("/proc"), capabilities: capabilitiesIn("/proc"),
+		setting: setting, dockerToo: f.dockerToo,
 		own: func(c containers.Container) bool {
 			return c.Name == registry || c.Labels[kindnodes.ClusterLabel] == cluster
 		},

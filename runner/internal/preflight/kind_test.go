@@ -44,8 +44,10 @@ func fakeMachine(t *testing.T, info string, inspected ...string) machine {
 		free:    func(string) (uint64, bool) { return 100 << 30, true },
 		listen:  func(string, int) error { return nil },
 		holder:  func(int) string { return "" },
-		setting: kindSetting(stackFile(t, "")),
-		own:     func(c containers.Container) bool { return c.Name == "mara-dev-control-plane" },
+
+		capabilities: func(string) (uint64, bool) { return 1<<41 - 1, true },
+		setting:      kindSetting(stackFile(t, "")),
+		own:          func(c containers.Container) bool { return c.Name == "mara-dev-control-plane" },
 	}
 }
 
@@ -54,36 +56,25 @@ const goodInfo = `{"ServerVersion": "28.2.2", "CgroupVersion": "2", "MemTotal": 
 func TestKindRuntime(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name, info, config string
-		want               []Finding
+		name, info string
+		want       []Finding
 	}{
-		{"it answers", goodInfo, "", Good("docker 28.2.2 answers")},
+		{"it answers", goodInfo, Good("docker 28.2.2 answers")},
 		{
-			"no daemon", "error: Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?", "",
+			"no daemon", "error: Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?",
 			Bad("the daemon of docker does not answer: docker info: Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?",
 				"start it: sudo systemctl start docker, or Docker Desktop"),
 		},
 		{
-			"no permission", "error: permission denied while trying to connect", "",
+			"no permission", "error: permission denied while trying to connect",
 			Bad("you may not use docker: docker info: permission denied while trying to connect",
 				"add yourself to its group (sudo usermod -aG docker $USER), and log in anew"),
-		},
-		{
-			"old cgroups", strings.Replace(goodInfo, `"2"`, `"1"`, 1), "",
-			append(Good("docker 28.2.2 answers"), Bad("it has cgroup v1, with which Kubernetes 1.36 does not start",
-				"boot with systemd.unified_cgroup_hierarchy=1 on the kernel's command line, or choose a node image older than 1.35 (kind:node_image)")...),
-		},
-		{
-			"old cgroups, old Kubernetes", strings.Replace(goodInfo, `"2"`, `"1"`, 1), "config:\n  kind:node_image: kindest/node:v1.34.11@sha256:0\n",
-			append(Good("docker 28.2.2 answers"), Doubtful("it has cgroup v1, which Kubernetes from 1.35 on refuses",
-				"boot with systemd.unified_cgroup_hierarchy=1 on the kernel's command line")...),
 		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			m := fakeMachine(t, test.info)
-			m.setting = kindSetting(stackFile(t, test.config))
 			if diff := cmp.Diff(test.want, m.kindRuntime(t.Context())); diff != "" {
 				t.Error(diff)
 			}
@@ -102,6 +93,68 @@ func TestKindRuntime(t *testing.T) {
 	}
 	if got := worst(m.kindResources(t.Context())); got != Skipped {
 		t.Errorf("resources of nothing are %s", got)
+	}
+}
+
+func TestKindNodes(t *testing.T) {
+	t.Parallel()
+	const (
+		boot = "boot with systemd.unified_cgroup_hierarchy=1 on the kernel's command line"
+		good = "ok: cgroups and privileges are as nodes need them"
+		all  = 1<<41 - 1
+	)
+	cgroup1 := strings.Replace(goodInfo, `"2"`, `"1"`, 1)
+	rootless := strings.Replace(cgroup1, "{", `{"SecurityOptions": ["name=rootless"], `, 1)
+	image := func(name string) string { return "config:\n  kind:node_image: " + name + "\n" }
+	tests := []struct {
+		name, info, config string
+		capabilities       uint64
+		want, remedy       string
+	}{
+		{"all is well", goodInfo, "", all, good, ""},
+		{"kind's image on cgroup v1", cgroup1, "", all, "problem: it has cgroup v1, with which Kubernetes 1.36 does not start",
+			boot + ", or choose a node image older than 1.35 (kind:node_image)"},
+		{"an older one", cgroup1, image("kindest/node:v1.34.11@sha256:0"), all, "warning: it has cgroup v1, which Kubernetes from 1.35 on refuses", boot},
+		{"one of the user's own", cgroup1, image("registry.example/node:v1.36.3"), all,
+			"warning: it has cgroup v1, with which Kubernetes 1.36 starts only if the node image sets failCgroupV1: false for the kubelet", boot},
+		{"one that was built on this machine", cgroup1, image("kindest/node:v1.36.3"), all,
+			"warning: it has cgroup v1, with which Kubernetes 1.36 starts only if the node image sets failCgroupV1: false for the kubelet", boot},
+		{"without a version", cgroup1, image("node:latest"), all, "warning: it has cgroup v1, which Kubernetes from 1.35 on refuses", boot},
+		{"rootless", rootless, image("node:latest"), all, "problem: it is rootless and has cgroup v1, with which kind makes no cluster", boot},
+		{"a daemon in a sandbox", goodInfo, "", all &^ (1 << unix.CAP_SYS_RESOURCE),
+			"warning: dockerd lacks the capability CAP_SYS_RESOURCE, as in some sandboxes; nodes, which are privileged containers, may not start",
+			"run dockerd with all capabilities (capsh --print shows them)"},
+		{"a daemon elsewhere", goodInfo, "", 0, good, ""},
+		{"no daemon", "error: Cannot connect to the Docker daemon", "", all, "skipped: the container runtime does not answer", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			m := fakeMachine(t, test.info)
+			m.setting = kindSetting(stackFile(t, test.config))
+			m.capabilities = func(program string) (uint64, bool) {
+				return test.capabilities, program == "dockerd" && test.capabilities > 0
+			}
+			got := m.kindNodes(t.Context())
+			if brief(got) != test.want || got[0].Remedy != test.remedy {
+				t.Errorf("got  %v\nwant %s (%s)", got, test.want, test.remedy)
+			}
+		})
+	}
+}
+
+// TestCapabilities reads those of this process.
+func TestCapabilities(t *testing.T) {
+	t.Parallel()
+	name, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Skipf("this system has no /proc: %v", err)
+	}
+	if set, ok := capabilitiesIn("/proc")(strings.TrimSpace(string(name))); !ok {
+		t.Errorf("capabilities %x, %t", set, ok)
+	}
+	if set, ok := capabilitiesIn("/proc")("no-such-program"); ok {
+		t.Errorf("a program that does not run has the capabilities %x", set)
 	}
 }
 

@@ -34,6 +34,7 @@ func named() map[string]func(Facts) Check {
 		"aws-cli":        awsCLI,
 		"account":        account,
 		"kind-runtime":   onThisMachine("container runtime", machine.kindRuntime),
+		"kind-nodes":     onThisMachine("nodes", machine.kindNodes),
 		"kind-resources": onThisMachine("memory and disk", machine.kindResources),
 		"kind-limits":    onThisMachine("kernel limits", machine.kindLimits),
 		"kind-ports":     onThisMachine("ports", machine.kindPorts),

@@ -37,6 +37,7 @@ func PluginVersions(info *debug.BuildInfo) map[string]string {
 // PluginOptions is what Plugins looks at.
 type PluginOptions struct {
 	Wanted  []Plugin
+	Project string // any of the environment's, to install a plugin with
 	Env     map[string]string
 	Beside  string // folder of the engine, where a plugin may be, too
 	Address string // where plugins can be had from; PluginAddress when it is ""
@@ -53,16 +54,21 @@ func Plugins(o PluginOptions) Check {
 
 func (o PluginOptions) look(ctx context.Context) []Finding {
 	var installed, missing []Plugin
+	var findings []Finding
 	for _, plugin := range o.Wanted {
-		if o.isInstalled(plugin) {
+		path, ambient := o.onPath(plugin)
+		switch {
+		case ambient && plugin.Version != "":
+			findings = append(findings, Doubtful(fmt.Sprintf("Pulumi takes %s from the PATH (%s), whatever its version is, and not %s", plugin.Name, path, plugin),
+				"remove it from the PATH, or set PULUMI_IGNORE_AMBIENT_PLUGINS=true")...)
+		case ambient || o.isInstalled(plugin):
 			installed = append(installed, plugin)
-		} else {
+		default:
 			missing = append(missing, plugin)
 		}
 	}
-	var findings []Finding
 	if len(installed) > 0 {
-		findings = Good(list(installed) + " installed")
+		findings = append(findings, Good(list(installed)+" installed")...)
 	}
 	var coming []Plugin
 	for i, wrong := range o.obtainAll(ctx, missing) {
@@ -77,14 +83,18 @@ func (o PluginOptions) look(ctx context.Context) []Finding {
 	return findings
 }
 
-// isInstalled looks where Pulumi does: on PATH, beside itself, and among the
-// plugins it has downloaded, where one that is only half there has a mark.
+// onPath finds a plugin on the PATH, where Pulumi looks before anywhere else.
+func (o PluginOptions) onPath(p Plugin) (string, bool) {
+	found, ok := findTool(p.program(), o.Env)
+	return found.path, ok && !isOn(o.Env["PULUMI_IGNORE_AMBIENT_PLUGINS"])
+}
+
+func (p Plugin) program() string { return "pulumi-resource-" + p.Name }
+
+// isInstalled looks beside Pulumi and among the plugins that it has downloaded,
+// where one that is not complete yet has a mark.
 func (o PluginOptions) isInstalled(p Plugin) bool {
-	program := "pulumi-resource-" + p.Name
-	if _, ok := findTool(program, o.Env); ok && !isOn(o.Env["PULUMI_IGNORE_AMBIENT_PLUGINS"]) {
-		return true
-	}
-	if _, err := os.Stat(filepath.Join(o.Beside, program)); err == nil && o.Beside != "" {
+	if _, err := os.Stat(filepath.Join(o.Beside, p.program())); err == nil && o.Beside != "" {
 		return true
 	}
 	folder := filepath.Join(pulumiHome(o.Env), "plugins", "resource-"+p.Name+"-v"+p.Version)
@@ -109,7 +119,7 @@ func (o PluginOptions) obtainAll(ctx context.Context, plugins []Plugin) [][]Find
 
 // obtain is what stands in the way of a download, nil for nothing.
 func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
-	install := fmt.Sprintf("install it with `pulumi plugin install resource %s v%s`", p.Name, p.Version)
+	install := fmt.Sprintf("install it with `runner pulumi %s -- plugin install resource %s v%s`", o.Project, p.Name, p.Version)
 	switch {
 	case p.Version == "":
 		return Bad(fmt.Sprintf("pulumi-resource-%s is neither beside the runner nor on PATH", p.Name), "install it beside the runner, or try --simulate")
