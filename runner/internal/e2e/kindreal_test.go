@@ -17,18 +17,15 @@ import (
 // it pulls from, where the images for that are on this machine.
 func TestKindForReal(t *testing.T) {
 	docker := kindtest.Docker(t)
-	nodeImage, registryImage := defaultOf(t, "kind:node_image"), defaultOf(t, "kind:registry_image")
-	for _, image := range []string{nodeImage, registryImage} {
-		if found, err := docker.HasImage(t.Context(), image); err != nil || !found {
-			t.Skipf("the image is not on this machine (docker pull %s): %v", image, err)
-		}
-	}
+	nodeImage := imageHere(t, docker, "kind:node_image", "E2E_NODE_IMAGE")
+	registryImage := imageHere(t, docker, "kind:registry_image", "E2E_REGISTRY_IMAGE")
 	e := newEnvironment(t, embedded)
 	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=test", "DOCKER_HOST="+os.Getenv("DOCKER_HOST"), "PULUMI_HOME="+t.TempDir())
 	e.write("config/pulumi/environment", "PULUMI_STACK=test\n")
 	registryPort := freePort(t)
-	e.write("config/pulumi/Pulumi.test.yaml", fmt.Sprintf("config:\n  kind:http_port: %d\n  kind:https_port: %d\n  kind:registry_port: %d\n",
-		freePort(t), freePort(t), registryPort))
+	e.write("config/pulumi/Pulumi.test.yaml", fmt.Sprintf(
+		"config:\n  kind:node_image: %q\n  kind:registry_image: %q\n  kind:http_port: %d\n  kind:https_port: %d\n  kind:registry_port: %d\n",
+		nodeImage, registryImage, freePort(t), freePort(t), registryPort))
 	before := kindtest.DockerTraces(t, docker)
 	t.Cleanup(func() {
 		clearAway(t, docker)
@@ -37,7 +34,7 @@ func TestKindForReal(t *testing.T) {
 		}
 	})
 	const only = "kind-cluster,kind-registry,kubeconfig"
-	t.Cleanup(func() { e.run("destroy", "--yes", "-o", "json") })
+	defer e.run("destroy", "--yes", "-o", "json") // a cleanup's context has ended
 	if r := e.run("up", "-p", "kind", "--only", only, "--yes", "-o", "json"); r.code != 0 {
 		t.Fatalf("up: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 	}
@@ -51,6 +48,25 @@ func TestKindForReal(t *testing.T) {
 	if content, err := os.ReadFile(filepath.Join(e.home, ".kube", "config")); err == nil && strings.Contains(string(content), "127.0.0.1") {
 		t.Errorf("the cluster is still in the kubeconfig:\n%s", content)
 	}
+}
+
+// imageHere is an image that is on this machine: the one that a variable names,
+// else the default, by its digest or by its tag alone. The test is skipped where
+// there is none.
+func imageHere(t *testing.T, docker *containers.Runtime, key, variable string) string {
+	t.Helper()
+	wanted := defaultOf(t, key)
+	tag, _, _ := strings.Cut(wanted, "@")
+	for _, image := range []string{os.Getenv(variable), wanted, tag} {
+		if image == "" {
+			continue
+		}
+		if found, err := docker.HasImage(t.Context(), image); err == nil && found {
+			return image
+		}
+	}
+	t.Skipf("the image is not on this machine (docker pull %s, or name another with %s)", wanted, variable)
+	return ""
 }
 
 // checkKubernetes has the cluster tell that it is ready, and pull an image from
