@@ -209,7 +209,7 @@ func TestReferenceIsComplete(t *testing.T) {
 		}
 	}
 	for section, text := range map[string]string{
-		"kubeconfig":     "- Reads the outputs of: [aws-eks](#aws-eks) (aws), [linode-lke](#linode-lke) (linode), [kind-cluster](#kind-cluster) (kind)\n",
+		"kubeconfig":     "- Reads the outputs of: [aws-eks](#aws-eks) (aws), [linode-lke](#linode-lke) (linode), ",
 		"kic-image-push": "- Waits for: [linode-harbor-configuration](#linode-harbor-configuration)",
 		"aws-vpc":        "Allowed: single, per-az, none",
 		"linode-lke":     "- Providers: linode\n",

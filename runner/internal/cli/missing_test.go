@@ -24,7 +24,7 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 	}{
 		{"nothing at all", "up", nil, nil, []string{
 			"error: 3 problems in the configuration:", "  no folder with config/pulumi here (", "  --stack: no stack is named; name it with -s NAME, or with PULUMI_STACK=NAME in config/pulumi/environment",
-			"  --provider: no provider is named; known: aws, linode, kind; name it with -p NAME",
+			"  --provider: no provider is named; known: " + knownProviders + "; name it with -p NAME",
 		}, exitConfig},
 		{"an empty folder", "up -p aws -s dev", nil, nil, []string{
 			"error: 7 problems in the configuration:", "  no folder with config/pulumi here (",

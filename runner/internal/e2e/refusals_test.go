@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mara/providers"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/scripttest"
 )
@@ -22,7 +23,7 @@ func TestRefusals(t *testing.T) {
 		code    int
 		want    []string // all in the message
 	}{
-		{"unknown provider", nil, "up -p mars --simulate", 2, []string{"mars", "aws, linode, kind"}},
+		{"unknown provider", nil, "up -p mars --simulate", 2, []string{"mars", strings.Join(providers.Names(), ", ")}},
 		{"provider nearly right", nil, "plan -p knd", 2, []string{`"kind"`}},
 		{"no provider", nil, "up --simulate", 2, []string{"--provider", "kubernetes:infra_type"}},
 		{"unknown flag", nil, "up --frobnicate", 2, []string{"--frobnicate"}},
