@@ -12,16 +12,15 @@ import (
 	"github.com/pulumi/pulumi/pkg/v3/util/cancel"
 )
 
-// interrupts cancels the running operation, in the place of Pulumi's own
-// backend.CancellationScopes. Those listen to signals only once the engine has
-// been prepared and the stack is locked: an earlier signal would end a process
-// that is run for one command, and be lost in one that stays. Here it is kept
-// for the operation that is about to begin. As in Pulumi, the first interrupt
-// cancels and the next one terminates.
+// interrupts cancels the running operation. It replaces Pulumi's own
+// backend.CancellationScopes, which listen to signals only once the engine is
+// prepared and the stack is locked, so that this process would lose an earlier
+// signal. Here such a signal cancels the operation as soon as it begins. As in
+// Pulumi, the first interrupt cancels and the next one terminates.
 type interrupts struct {
 	mu      sync.Mutex // guards what follows
-	came    int        // in the current request
-	gone    bool       // the runner; nothing may begin any more
+	count   int        // of the current request
+	closed  bool       // the runner is gone, and nothing may begin any more
 	running map[*cancel.Source]bool
 }
 
@@ -40,19 +39,18 @@ func watchInterrupts() *interrupts {
 	return i
 }
 
-// begin starts anew for a request.
+// begin resets the count for a new request.
 func (i *interrupts) begin() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.came = 0
+	i.count = 0
 }
 
-// abandon cancels for good: there is nobody left to work for. What is being
-// cancelled already is left to end as it does.
+// abandon cancels everything for good, because the runner is gone.
 func (i *interrupts) abandon() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.gone = true
+	i.closed = true
 	for source := range i.running {
 		source.Cancel()
 	}
@@ -61,9 +59,9 @@ func (i *interrupts) abandon() {
 func (i *interrupts) interrupt() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.came++
+	i.count++
 	for source := range i.running {
-		if i.came == 1 {
+		if i.count == 1 {
 			source.Cancel()
 		} else {
 			source.Terminate()
@@ -77,7 +75,7 @@ func (i *interrupts) NewScope(ctx context.Context, _ chan<- engine.Event, _ bool
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.running[source] = true
-	if i.came > 0 || i.gone {
+	if i.count > 0 || i.closed {
 		source.Cancel()
 	}
 	return scope{source: source, close: func() { i.end(source) }}

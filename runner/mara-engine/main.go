@@ -21,16 +21,16 @@ import (
 	"mara/runner/internal/pulumicli/wire"
 )
 
-// workerFlag is how the runner asks for a worker; the pipes come with it.
+// workerFlag makes the program a worker, with the runner's pipes.
 const workerFlag = "--mara-worker"
 
-// gcPercent is how much the heap may grow before it is collected. Little of it
-// is live, and a worker lives for seconds: collecting costs more than memory.
+// gcPercent is how much the heap may grow before a collection. A worker lives for
+// seconds and has little live data, so collecting costs more than memory.
 const gcPercent = 400
 
 func main() {
 	debug.SetGCPercent(gcPercent)
-	runtime.MemProfileRate = 0 // which nobody reads, and which takes time
+	runtime.MemProfileRate = 0 // nobody reads the profile, and it takes time
 	version.Version = sdk.Version.String()
 	if len(os.Args) == 2 && os.Args[1] == workerFlag {
 		if err := work(); err != nil {
@@ -69,9 +69,9 @@ func work() error {
 	return nil
 }
 
-// receive decodes requests as they come. When the runner is gone in the middle
-// of an operation, the operation is cancelled as by one Ctrl-C, so that Pulumi
-// finishes its bookkeeping and leaves no lock behind.
+// receive decodes requests as they come. If the runner dies in the middle of an
+// operation, it cancels the operation as one Ctrl-C would, so that Pulumi finishes
+// its bookkeeping and leaves no lock behind.
 func receive(pipe *os.File, interrupts *interrupts) <-chan wire.Request {
 	requests := make(chan wire.Request)
 	go func() {
@@ -90,8 +90,8 @@ func receive(pipe *os.File, interrupts *interrupts) <-chan wire.Request {
 	return requests
 }
 
-// keepCrashOutput sends the trace of a crash to the stderr the worker was
-// started with, because file descriptor 2 belongs to the running command.
+// keepCrashOutput sends the trace of a crash to the stderr of the process, because
+// file descriptor 2 belongs to the running command.
 func keepCrashOutput() {
 	fd, err := syscall.Dup(2)
 	if err != nil {

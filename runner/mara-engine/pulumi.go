@@ -40,9 +40,9 @@ func execute(args []string) int {
 	return 0
 }
 
-// newRoot composes Pulumi's commands as its own main does, without what has no
-// place in a worker: the update check, tracing set-up and automatic log files.
-// It is made anew for every command, which sets all flags to their defaults.
+// newRoot composes Pulumi's commands as its own main does, without the update
+// check, tracing and automatic log files. Every command gets a new one, with all
+// flags at their defaults.
 func newRoot() *cobra.Command {
 	var cwd, colour string
 	var verbose int

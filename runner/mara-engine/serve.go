@@ -15,8 +15,8 @@ import (
 	"mara/runner/internal/pulumicli/wire"
 )
 
-// drainTime bounds the wait for the last output of a command: a process that
-// the command left behind may hold the pipe open for ever.
+// drainTime bounds the wait for the last output of a command. A process that the
+// command has left behind may never close the pipe.
 const drainTime = 2 * time.Second
 
 // serve runs one command and streams its output to the runner.
@@ -36,8 +36,8 @@ func serve(request wire.Request, encoder *json.Encoder) error {
 	return replies.send(wire.Reply{Exit: &code})
 }
 
-// unlock derives the key of a passphrase. Pulumi keeps it for the commands to
-// come, which find it by its salt.
+// unlock derives the key of a passphrase. Pulumi keeps it, by its salt, for later
+// commands.
 func unlock(request wire.Unlock) int {
 	_, err := passphrase.GetPassphraseSecretsManager(request.Passphrase, request.Salt)
 	switch {
@@ -50,8 +50,8 @@ func unlock(request wire.Unlock) int {
 	return wire.CannotUnlock
 }
 
-// run puts the process into the state a fresh `pulumi` would find, then
-// executes the command. Pulumi's commands read these globals.
+// run sets the working folder, environment and standard input of the process,
+// which Pulumi's commands read, and executes the command.
 func run(request wire.Request) int {
 	if err := os.Chdir(request.Dir); err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
@@ -104,9 +104,8 @@ func (w *replyWriter) send(reply wire.Reply) error {
 	return w.encoder.Encode(reply)
 }
 
-// redirection is the time during which file descriptors 1 and 2 lead to the
-// runner. They are redirected below the level of os.Stdout, because Pulumi
-// keeps references to it.
+// redirection sends file descriptors 1 and 2 to the runner until it is released.
+// It works below os.Stdout, because Pulumi keeps references to that.
 type redirection struct {
 	readers []*os.File
 	done    sync.WaitGroup
@@ -153,7 +152,7 @@ func forward(read *os.File, replies *replyWriter, wrap func([]byte) wire.Reply) 
 	for {
 		n, err := read.Read(buffer)
 		if n > 0 {
-			// A runner that is gone reads no replies; the request pipe tells.
+			// An error means that the runner is gone, which receive notices.
 			_ = replies.send(wrap(buffer[:n]))
 		}
 		if err != nil {

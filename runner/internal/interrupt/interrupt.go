@@ -1,8 +1,7 @@
-// Package interrupt turns the signals a user sends into three levels. The
-// first Ctrl-C stops gently: nothing new starts, what runs is finished. The
-// second cancels what runs the way Pulumi wants it. The third kills. SIGTERM
-// counts as the second. Where nothing runs that deserves gentleness, the first
-// Ctrl-C cancels.
+// Package interrupt turns signals into three levels. At the first Ctrl-C nothing
+// new starts, and what runs is finished. The second cancels what runs, the way
+// Pulumi wants it. The third kills. SIGTERM counts as the second, and so does the
+// first Ctrl-C while nothing runs that can be stopped gently.
 package interrupt
 
 import (
@@ -17,7 +16,7 @@ import (
 // error of a run in which steps were cancelled.
 var ErrInterrupted = errors.New("interrupted")
 
-// Levels receives signals and tells those who run how hard to stop.
+// Levels counts signals and says how hard to stop.
 type Levels struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc

@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// unknownExit is the exit code of a command that did not run to its end.
+// unknownExit is the exit code of a command that has not run to its end.
 const unknownExit = -2
 
 // ExitError says that a command ran and failed. Its output tells why.
@@ -20,8 +20,8 @@ type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit status %d", e.Code) }
 
-// commandEnv is the environment of a command: the process's own, then what the
-// caller adds, then what keeps Pulumi quiet.
+// commandEnv is the environment of a command: that of this process, the caller's
+// additions, and variables that keep Pulumi quiet.
 func commandEnv(additional []string) []string {
 	env := append(os.Environ(), additional...)
 	return append(env,
@@ -42,7 +42,7 @@ func nonInteractive(args []string) []string {
 	return append([]string{"--non-interactive"}, args...)
 }
 
-// sinks keeps what a command wrote and passes it on as it comes.
+// sinks keeps the output of a command and passes it on as it comes.
 type sinks struct {
 	kept bytes.Buffer // not embedded: its ReadFrom would swallow what is to be passed on
 	all  io.Writer

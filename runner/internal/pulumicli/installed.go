@@ -17,21 +17,23 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 )
 
-// oldest is the oldest installed Pulumi that works: the first whose engine
-// streams its events over gRPC, which is also what the Automation API expects.
+// oldest is the oldest Pulumi that works: the first that streams the events of its
+// engine over gRPC, as the Automation API expects.
 var oldest = semver.Version{Major: 3, Minor: 206}
 
-// versionTime bounds the question for an installed Pulumi's version.
+// versionTime bounds `pulumi version`.
 const versionTime = 20 * time.Second
 
-// drainTime bounds the wait for output after a command has ended: a process
-// that it left behind may hold the pipe open for ever.
+// drainTime bounds the wait for output after a command has ended. A process that
+// it has left behind may never close the pipe.
 const drainTime = 2 * time.Second
 
-// Installed runs the commands of a Pulumi that the user installed, a process each.
+// Installed runs commands with a Pulumi that the user has installed, a process
+// each.
 type Installed struct {
 	path    string
 	version semver.Version
+	grace   time.Duration
 
 	mu      sync.Mutex // guards running
 	running map[int]bool
@@ -56,10 +58,10 @@ func NewInstalled(ctx context.Context, path string) (*Installed, error) {
 	if version.LT(oldest) {
 		return nil, fmt.Errorf("%s is Pulumi %s, which is too old; install %s or newer, or leave --pulumi out to use the engine inside", found, version, oldest)
 	}
-	return &Installed{path: found, version: version, running: map[int]bool{}}, nil
+	return &Installed{path: found, version: version, grace: grace, running: map[int]bool{}}, nil
 }
 
-// bare is an error without the operation and the path, which the message has.
+// bare is the innermost error, without the operation and the path.
 func bare(err error) error {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
@@ -90,7 +92,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// Version is the version the installed Pulumi told.
+// Version is the version of the installed Pulumi.
 func (i *Installed) Version() semver.Version { return i.version }
 
 // Run runs one command. See Pool.Run for what cancelling ctx does.
@@ -109,7 +111,7 @@ func (i *Installed) Run(ctx context.Context, dir string, stdin io.Reader, stdout
 	if err := i.start(command); err != nil {
 		return "", "", unknownExit, fmt.Errorf("starting %s: %w", i.path, err)
 	}
-	err := i.wait(ctx, command)
+	err := i.wait(ctx, command, args)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.Exited() {
 		return out.String(), errs.String(), exit.ExitCode(), &ExitError{Code: exit.ExitCode()}
@@ -120,7 +122,7 @@ func (i *Installed) Run(ctx context.Context, dir string, stdin io.Reader, stdout
 	return out.String(), errs.String(), 0, nil
 }
 
-// start starts a command so that Kill, whenever it comes, finds it.
+// start starts a command and registers it for Kill.
 func (i *Installed) start(command *exec.Cmd) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -131,8 +133,8 @@ func (i *Installed) start(command *exec.Cmd) error {
 	return nil
 }
 
-func (i *Installed) wait(ctx context.Context, command *exec.Cmd) error {
-	stop := context.AfterFunc(ctx, func() { _ = command.Process.Signal(syscall.SIGINT) })
+func (i *Installed) wait(ctx context.Context, command *exec.Cmd, args []string) error {
+	stop := cancelWith(ctx, command.Process.Pid, args, i.grace)
 	defer stop()
 	err := command.Wait()
 	i.mu.Lock()
@@ -146,7 +148,7 @@ func (i *Installed) Kill() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for pid := range i.running {
-		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		killGroup(pid)
 	}
 }
 

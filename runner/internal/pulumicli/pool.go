@@ -15,31 +15,31 @@ import (
 	"mara/runner/internal/pulumicli/wire"
 )
 
-// ErrClosed says that a command was asked for after Close.
+// ErrClosed is the error of a command after Close.
 var ErrClosed = errors.New("the engine is closed")
 
 // Pool runs Pulumi commands in mara-engine workers. A worker does one command
 // at a time and is kept warm for the next: an idle worker is used before a new
 // one is started.
 //
-// A new worker is dear: it has to start and to derive the passphrase key, half a
-// second of work, while a command that changes nothing takes a warm worker some
-// hundredths of a second. Therefore a command waits a little for a busy worker
-// before a new one is started for it. What takes long in a cloud still runs in
-// as many workers as there are commands.
+// A new worker needs half a second to start and to derive the passphrase key,
+// while a warm one runs a command that changes nothing in some hundredths of a
+// second. So a command waits a little for a busy worker before it starts a new
+// one. Commands that take long still get a worker each.
 type Pool struct {
 	path     string
 	patience time.Duration
+	grace    time.Duration
 
 	mu      sync.Mutex // guards what follows
 	idle    []*worker
 	busy    map[*worker]bool
-	coming  int            // workers that are being started ahead of a command
-	waiting []chan *worker // commands that wait for a worker, the first one first
+	coming  int            // workers that Warm is starting
+	waiting []chan *worker // commands that wait for a worker, in order
 	started int
 	closed  bool
 
-	unlocking *unlocking // what workers do first; nil until it is asked for
+	unlocking *unlocking // the key that workers derive first; nil until Unlock
 }
 
 // patience is how long a command waits for a busy worker.
@@ -49,14 +49,14 @@ var _ auto.PulumiCommand = (*Pool)(nil)
 
 // NewPool makes a pool of workers of the mara-engine at path.
 func NewPool(path string) *Pool {
-	return &Pool{path: path, patience: patience, busy: map[*worker]bool{}}
+	return &Pool{path: path, patience: patience, grace: grace, busy: map[*worker]bool{}}
 }
 
 // Version is the version of the Pulumi inside mara-engine. Runner and engine
 // are built from one go.mod; a worker of another version is refused.
 func (p *Pool) Version() semver.Version { return sdk.Version }
 
-// Started is the number of worker processes started so far.
+// Started is the number of workers started so far.
 func (p *Pool) Started() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,8 +86,9 @@ func (p *Pool) Warm(workers int) {
 }
 
 // Run runs one Pulumi command as auto.PulumiCommand demands. When ctx is
-// cancelled the operation is interrupted once, as by one Ctrl-C, and Run waits
-// until Pulumi has put its state in order; Kill does not wait.
+// cancelled an operation is interrupted once, as by one Ctrl-C, and Run waits
+// until Pulumi has put its state in order, for a time only if ctx has passed its
+// deadline. A command that only reads is killed. Kill does not wait.
 func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,
 	env []string, args ...string,
 ) (string, string, int, error) {
@@ -103,7 +104,9 @@ func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, std
 		return "", "", unknownExit, err
 	}
 	out, errs := newSinks(stdout), newSinks(stderr)
-	code, err := w.do(ctx, request, out, errs)
+	stop := cancelWith(ctx, w.process.Process.Pid, args, p.grace)
+	code, err := w.do(request, out, errs)
+	stop()
 	if err != nil {
 		p.drop(w)
 		return out.String(), errs.String(), unknownExit, err
@@ -124,8 +127,7 @@ func (p *Pool) Kill() {
 	}
 }
 
-// Close ends idle workers. Busy ones are interrupted, and end when their
-// operation has.
+// Close ends idle workers, and every busy one as soon as its command has ended.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.closed = true
@@ -139,8 +141,8 @@ func (p *Pool) Close() error {
 	return errors.Join(errs...)
 }
 
-// take gets an idle worker, waits a little for one that is busy or coming, or
-// starts one.
+// take returns an idle worker, waits a little for one that is busy or being
+// started, or starts one.
 func (p *Pool) take() (*worker, error) {
 	p.mu.Lock()
 	if p.closed {
@@ -179,7 +181,7 @@ func (p *Pool) await(turn chan *worker) (*worker, error) {
 		p.waiting = slices.Delete(p.waiting, i, i+1)
 	}
 	p.mu.Unlock()
-	if i < 0 { // it came at the last moment
+	if i < 0 { // giveBack has just taken the turn off the list
 		return <-turn, nil
 	}
 	return p.start()
@@ -211,7 +213,7 @@ func (p *Pool) giveBack(w *worker) {
 		turn := p.waiting[0]
 		p.waiting = p.waiting[1:]
 		p.mu.Unlock()
-		turn <- w // it stays busy
+		turn <- w // which stays busy
 		return
 	}
 	delete(p.busy, w)
@@ -224,7 +226,7 @@ func (p *Pool) giveBack(w *worker) {
 	_ = w.close()
 }
 
-// drop forgets a worker that failed; its process is gone or useless.
+// drop kills a worker that has failed.
 func (p *Pool) drop(w *worker) {
 	p.mu.Lock()
 	delete(p.busy, w)

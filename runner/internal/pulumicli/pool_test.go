@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 	case slices.Contains(os.Args, fakeWait):
 		waitForInterrupt()
 		return
+	case slices.Contains(os.Args, fakeHang):
+		hang()
+		return
 	}
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) // Pulumi's packages start theirs when they initialise
 }
@@ -44,6 +47,15 @@ func TestMain(m *testing.M) {
 // could not: where the tests run in the background it inherits an ignored
 // SIGINT, which it must not trap, while a Go program may.
 const fakeWait = "--fake-wait"
+
+// fakeHang makes it a command that ignores interrupts and never ends.
+const fakeHang = "--fake-hang"
+
+func hang() {
+	signal.Ignore(syscall.SIGINT)
+	fmt.Println("hanging")
+	time.Sleep(time.Minute) // it is killed before
+}
 
 func waitForInterrupt() {
 	interrupted := make(chan os.Signal, 1)
@@ -97,9 +109,10 @@ func fakeWorker(version string) {
 			code = 255
 		case "crash":
 			panic("worker crashed")
-		case "hang":
+		case "hang", "stack":
 			_ = encoder.Encode(wire.Reply{Stdout: []byte("hanging")})
-			select {}
+			_ = decoder.Decode(&request) // until the test has ended
+			return
 		}
 		_ = encoder.Encode(wire.Reply{Exit: &code})
 	}

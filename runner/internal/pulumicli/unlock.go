@@ -18,10 +18,10 @@ type unlocking struct {
 	answers chan error // one from each worker, with room for all
 }
 
-// Unlock has every worker that is there, or is being started, derive the key of
-// a passphrase, all at the same time, and returns with the first answer: from
-// then on commands find the key made. It is encryption.ErrPassphrase for a wrong
-// passphrase, and errors.ErrUnsupported if there is no worker.
+// Unlock has every worker that is idle or being started derive the key of a
+// passphrase, so that commands need not, and returns the first answer: nil,
+// encryption.ErrPassphrase for a wrong passphrase, or errors.ErrUnsupported if
+// there is no such worker.
 func (p *Pool) Unlock(ctx context.Context, passphrase, salt string) error {
 	p.mu.Lock()
 	workers, idle := len(p.idle)+p.coming, p.idle
@@ -50,7 +50,7 @@ func (p *Pool) unlock(w *worker, err error, request wire.Unlock) error {
 		return err
 	}
 	var told bytes.Buffer
-	code, err := w.do(context.Background(), wire.Request{Unlock: &request}, io.Discard, &told)
+	code, err := w.do(wire.Request{Unlock: &request}, io.Discard, &told)
 	if err != nil {
 		p.drop(w)
 		return err

@@ -2,7 +2,6 @@ package pulumicli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +21,7 @@ import (
 // workerFlag makes mara-engine a worker.
 const workerFlag = "--mara-worker"
 
-// closeTime is what an idle worker gets to exit once its pipe is closed.
+// closeTime is how long an idle worker may take to exit.
 const closeTime = 5 * time.Second
 
 // worker is one mara-engine process.
@@ -32,13 +31,13 @@ type worker struct {
 	pipe     io.Closer // the request pipe; closing it ends the worker
 	replies  *json.Decoder
 	output   io.Closer
-	crash    *tail
+	crash    *crashOutput
 	waited   func() error
 }
 
-// startWorker starts a worker in a process group of its own: the terminal's
-// signals reach it only through the runner. Its environment is the bare
-// minimum, since the real one, with its secrets, comes with each request.
+// startWorker starts a worker in a process group of its own, so that the
+// terminal's signals reach it only through the runner. Its environment is
+// minimal: the real one, with its secrets, comes with each request.
 func startWorker(path string) (*worker, error) {
 	requestRead, requestWrite, err := os.Pipe()
 	if err != nil {
@@ -54,7 +53,7 @@ func startWorker(path string) (*worker, error) {
 		pipe:     requestWrite,
 		replies:  json.NewDecoder(replyRead),
 		output:   replyRead,
-		crash:    &tail{limit: 16 * 1024},
+		crash:    &crashOutput{},
 	}
 	w.process.ExtraFiles = []*os.File{requestRead, replyWrite}
 	w.process.Env = []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "TERM=dumb"}
@@ -91,12 +90,10 @@ func (w *worker) greet(path string) error {
 
 // do runs one request and returns the command's exit code. An error means the
 // worker itself failed, and cannot be used again.
-func (w *worker) do(ctx context.Context, request wire.Request, stdout, stderr io.Writer) (int, error) {
+func (w *worker) do(request wire.Request, stdout, stderr io.Writer) (int, error) {
 	if err := w.requests.Encode(request); err != nil {
 		return 0, w.failure(err)
 	}
-	stop := context.AfterFunc(ctx, w.interrupt)
-	defer stop()
 	for {
 		var reply wire.Reply
 		if err := w.replies.Decode(&reply); err != nil {
@@ -123,47 +120,44 @@ func (w *worker) failure(err error) error {
 	return fmt.Errorf("the engine process ended in the middle of the operation: %w%s", ended, w.crash.note())
 }
 
-// interrupt cancels the running operation the way Ctrl-C does.
-func (w *worker) interrupt() {
-	_ = w.process.Process.Signal(syscall.SIGINT)
-}
-
 // kill ends the worker and the plugins it started.
 func (w *worker) kill() {
-	_ = syscall.Kill(-w.process.Process.Pid, syscall.SIGKILL)
+	killGroup(w.process.Process.Pid)
 }
 
-// close asks the worker to end, and kills it if it does not.
+// close asks the worker to exit, and kills it if it does not.
 func (w *worker) close() error {
 	_ = w.pipe.Close()
 	timer := time.AfterFunc(closeTime, w.kill)
 	defer timer.Stop()
-	_ = w.waited() // how an idle process ends says nothing
+	_ = w.waited() // the exit code of an idle worker does not matter
 	return w.output.Close()
 }
 
-// tail keeps the last bytes a process wrote to its stderr outside a command,
-// which is where the Go runtime reports a crash.
-type tail struct {
-	mu    sync.Mutex // guards buf
-	buf   bytes.Buffer
-	limit int
+// crashLimit bounds what is kept of a crash.
+const crashLimit = 16 * 1024
+
+// crashOutput keeps the beginning of what a process writes to its stderr outside a
+// command, which is where the Go runtime reports a crash.
+type crashOutput struct {
+	mu  sync.Mutex // guards buf
+	buf bytes.Buffer
 }
 
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if room := t.limit - t.buf.Len(); room > 0 {
-		t.buf.Write(p[:min(room, len(p))])
+func (c *crashOutput) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if room := crashLimit - c.buf.Len(); room > 0 {
+		c.buf.Write(p[:min(room, len(p))])
 	}
 	return len(p), nil
 }
 
-// note is the first line of what was kept, for an error message.
-func (t *tail) note() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	line, _, _ := strings.Cut(strings.TrimSpace(t.buf.String()), "\n")
+// note is the first line, for an error message.
+func (c *crashOutput) note() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	line, _, _ := strings.Cut(strings.TrimSpace(c.buf.String()), "\n")
 	if line == "" {
 		return ""
 	}
