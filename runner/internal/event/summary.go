@@ -233,8 +233,9 @@ func (s Step) Errors() []Diagnostic {
 	for _, d := range s.Diagnostics {
 		if d.Severity == Error {
 			out = append(out, d)
-			// Either may frame the other: "X failed: <message>".
-			said = said || strings.Contains(d.Message, s.Error) || strings.Contains(s.Error, d.Message)
+			// Either may frame the other: "X failed: <first line>".
+			first, _, _ := strings.Cut(d.Message, "\n")
+			said = said || strings.Contains(d.Message, s.Error) || strings.Contains(s.Error, first)
 		}
 	}
 	if !said {

@@ -125,7 +125,9 @@ func TestStepErrors(t *testing.T) {
 		"error only":      {in: event.Step{Error: "no"}, want: []event.Diagnostic{{Severity: event.Error, Message: "no"}}},
 		"diagnostic only": {in: event.Step{Diagnostics: []event.Diagnostic{warning, diagnostic}}, want: []event.Diagnostic{diagnostic}},
 		"both":            {in: event.Step{Error: "no", Diagnostics: []event.Diagnostic{diagnostic}}, want: []event.Diagnostic{diagnostic, {Severity: event.Error, Message: "no"}}},
-		"said already":    {in: event.Step{Error: "refused", Diagnostics: []event.Diagnostic{diagnostic}}, want: []event.Diagnostic{diagnostic}},
+		"framed": {in: event.Step{Error: "it failed: the chart is wrong: nginx: - bad", Diagnostics: []event.Diagnostic{{Severity: event.Error, Message: "the chart is wrong:\nnginx:\n- bad"}}},
+			want: []event.Diagnostic{{Severity: event.Error, Message: "the chart is wrong:\nnginx:\n- bad"}}},
+		"said already": {in: event.Step{Error: "refused", Diagnostics: []event.Diagnostic{diagnostic}}, want: []event.Diagnostic{diagnostic}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
