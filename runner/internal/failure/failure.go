@@ -27,7 +27,7 @@ func (e *Usage) Error() string { return e.Text }
 // NextStep says what to do about it.
 func (e *Usage) NextStep() string { return e.Next }
 
-// Usagef is a usageError that points to the help of a command.
+// Usagef makes a Usage that points to the help of a command.
 func Usagef(command, format string, args ...any) error {
 	return &Usage{
 		Text: fmt.Sprintf(format, args...),
