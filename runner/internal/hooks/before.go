@@ -8,10 +8,10 @@ import (
 
 	"mara/operation"
 	"mara/runner/internal/containers"
+	"mara/runner/internal/deprovision"
 	"mara/runner/internal/event"
 	"mara/runner/internal/kindnodes"
 	"mara/runner/internal/plan"
-	"mara/runner/internal/remains"
 )
 
 // BeforeFunc is what comes before the work on a step; its error keeps the work
@@ -34,7 +34,7 @@ func (h Hooks) Before(op operation.Operation, forget bool) BeforeFunc {
 		if !step.Project.LeavesCloudResources {
 			return nil
 		}
-		return h.emptyCluster(ctx, name, remains.Wait, emit)
+		return h.emptyCluster(ctx, name, deprovision.Wait, emit)
 	}
 }
 
@@ -64,7 +64,7 @@ func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 // balancers and volumes left. A cluster that does not answer may be half
 // destroyed already, so it only earns a warning.
 func (h Hooks) emptyCluster(
-	ctx context.Context, project string, wait func(context.Context, remains.Options) error, emit func(event.Event),
+	ctx context.Context, project string, wait func(context.Context, deprovision.Options) error, emit func(event.Event),
 ) error {
 	if h.Stacks.Summary(project).Resources == 0 {
 		return nil
@@ -76,9 +76,9 @@ func (h Hooks) emptyCluster(
 	say := func(severity event.Severity) func(string) {
 		return func(text string) { emit(event.Event{Type: event.StepLog, Severity: severity, Message: text}) }
 	}
-	err = wait(ctx, remains.Options{Kubeconfig: content, Env: h.Env, Say: say(event.Info)})
-	var left *remains.LeftError
-	var silent *remains.UnreachableError
+	err = wait(ctx, deprovision.Options{Kubeconfig: content, Env: h.Env, Say: say(event.Info)})
+	var left *deprovision.LeftError
+	var silent *deprovision.UnreachableError
 	switch {
 	case errors.As(err, &left):
 		return fmt.Errorf("%w. Delete these with kubectl and run the same command again; "+

@@ -11,9 +11,9 @@ import (
 
 	"mara/operation"
 	"mara/projects"
+	"mara/runner/internal/deprovision"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
-	"mara/runner/internal/remains"
 	"mara/runner/internal/scripttest"
 )
 
@@ -33,11 +33,11 @@ func TestEmptyCluster(t *testing.T) {
 		{name: "no kubeconfig", outputs: map[string]any{}, unasked: true},
 		{name: "not a kubeconfig", outputs: map[string]any{"kubeconfig": "%"}, wantErr: "neither a kubeconfig nor base64", unasked: true},
 		{
-			name: "a volume left", found: &remains.LeftError{What: []string{"volume a of claim shop/data"}},
+			name: "a volume left", found: &deprovision.LeftError{What: []string{"volume a of claim shop/data"}},
 			wantErr: "would leave behind: volume a of claim shop/data. Delete these with kubectl and run the same command again; " +
 				"or leave them behind, and pay for them, with `runner pulumi linode-lke -- destroy`",
 		},
-		{name: "no answer", found: &remains.UnreachableError{Cause: errors.New("refused")}, want: "warning it is not known"},
+		{name: "no answer", found: &deprovision.UnreachableError{Cause: errors.New("refused")}, want: "warning it is not known"},
 		{name: "interrupted", found: cancelled, wantErr: "interrupted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestEmptyCluster(t *testing.T) {
 			s := hookSession(t, outputs)
 			var said []string
 			asked := false
-			err := s.emptyCluster(t.Context(), "linode-lke", func(_ context.Context, o remains.Options) error {
+			err := s.emptyCluster(t.Context(), "linode-lke", func(_ context.Context, o deprovision.Options) error {
 				asked = true
 				o.Say("waiting")
 				if string(o.Kubeconfig) != clusterConfig || o.Env["KUBECONFIG"] == "" {

@@ -1,8 +1,8 @@
-// Package kubeconfig merges a cluster's entries into the user's kubeconfig and
-// removes them again, with client-go's clientcmd. One environment owns one
+// Package kubeconfig merges a cluster's entries into the user's kubeconfig,
+// removes them again, and makes clients of the cluster. An environment owns one
 // cluster, one user and one context, all of the same name; every other entry
-// stays as it is. Files are replaced atomically, readable by the user only, and
-// guarded by the same lock file that kubectl uses.
+// stays as it is. Files are replaced atomically, are readable by the user only,
+// and are guarded by the lock file that kubectl uses.
 package kubeconfig
 
 import (
@@ -20,7 +20,7 @@ import (
 	"mara/runner/internal/atomicfile"
 )
 
-// lockWait is how long a lock held by kubectl or another run is waited for.
+// lockWait bounds the wait for a lock that kubectl or another run holds.
 const lockWait = 10 * time.Second
 
 // Name is the name of an environment's entries.
@@ -41,10 +41,9 @@ func Files(kubeconfigVariable, home string) []string {
 	return files
 }
 
-// Merge puts the current context of a cluster's kubeconfig into one of files
-// under name, makes it the current context, and returns the file it wrote: the
-// one that has the entry already, else the first that exists, else the last,
-// which is kubectl's own rule.
+// Merge writes the current context of a cluster's kubeconfig to one of files under
+// name, makes it the current context, and returns the file. It chooses as kubectl
+// does: the file that has the entry, else the first that exists, else the last.
 func Merge(ctx context.Context, files []string, cluster []byte, name string) (string, error) {
 	entries, err := single(cluster, name)
 	if err != nil {
@@ -63,8 +62,8 @@ func Merge(ctx context.Context, files []string, cluster []byte, name string) (st
 	})
 }
 
-// Remove takes the entries called name out of every file that has them, and
-// returns those files. Removing what is not there is no error.
+// Remove removes the entries called name from every file that has them, and
+// returns those files. A missing entry is no error.
 func Remove(ctx context.Context, files []string, name string) ([]string, error) {
 	var changed []string
 	for _, file := range files {
@@ -92,7 +91,7 @@ func Remove(ctx context.Context, files []string, name string) ([]string, error) 
 	return changed, nil
 }
 
-// single reduces a kubeconfig to its current context, renamed.
+// single is the current context of a kubeconfig, renamed.
 func single(content []byte, name string) (*api.Config, error) {
 	config, err := clientcmd.Load(content)
 	if err != nil {
@@ -152,7 +151,7 @@ func load(file string) (*api.Config, error) {
 	return config, nil
 }
 
-// edit changes one file under its lock; change reports whether to write.
+// edit changes a file under its lock. change reports whether to write it.
 func edit(ctx context.Context, file string, change func(*api.Config) bool) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("writing the kubeconfig: %w", err)
@@ -179,7 +178,7 @@ func edit(ctx context.Context, file string, change func(*api.Config) bool) error
 	return replace(file, content)
 }
 
-// lock takes kubectl's lock file, waiting a while for its holder.
+// lock takes kubectl's lock file, or waits a while for its holder.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()

@@ -2,8 +2,8 @@ package kubeconfig
 
 import "k8s.io/client-go/tools/clientcmd"
 
-// Secrets are the keys, tokens and passwords in a kubeconfig; none if it cannot
-// be read.
+// Secrets are the keys, tokens and passwords in a kubeconfig. One that cannot be
+// read has none.
 func Secrets(content []byte) []string {
 	config, err := clientcmd.Load(content)
 	if err != nil {

@@ -1,4 +1,4 @@
-package remains
+package deprovision
 
 import (
 	"context"
@@ -16,18 +16,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// moment is what a look sees, for how long.
+// moment is what a cluster has, and for how long.
 type moment struct {
-	things []Thing
-	err    error
-	lasts  time.Duration // zero means for ever
+	resources []Resource
+	err       error
+	lasts     time.Duration // zero means for ever
 }
 
 func TestWait(t *testing.T) {
 	t.Parallel()
-	going := Thing{What: "volume a", Going: true}
-	staying := Thing{What: "service b"}
-	kept := Thing{What: "volume c", Kept: true}
+	going := Resource{Name: "volume a", Removing: true}
+	staying := Resource{Name: "service b"}
+	kept := Resource{Name: "volume c", Retained: true}
 	broken := errors.New("connection refused")
 	for _, test := range []struct {
 		name    string
@@ -39,7 +39,7 @@ func TestWait(t *testing.T) {
 		{name: "nothing there", moments: []moment{{}}},
 		{
 			name:    "a volume on its way out",
-			moments: []moment{{things: []Thing{going, kept}, lasts: 2 * time.Minute}, {things: []Thing{kept}}},
+			moments: []moment{{resources: []Resource{going, kept}, lasts: 2 * time.Minute}, {resources: []Resource{kept}}},
 			took:    2 * time.Minute,
 			said: []string{
 				"waiting until the cluster has removed volume a",
@@ -48,13 +48,13 @@ func TestWait(t *testing.T) {
 		},
 		{
 			name:    "a volume that never goes",
-			moments: []moment{{things: []Thing{going}}},
+			moments: []moment{{resources: []Resource{going}}},
 			took:    patience, want: "the cluster would leave behind: volume a",
 			said: []string{"waiting until the cluster has removed volume a"},
 		},
 		{
 			name:    "a Service of the user's own",
-			moments: []moment{{things: []Thing{going, staying}, lasts: time.Minute}, {things: []Thing{staying}}},
+			moments: []moment{{resources: []Resource{going, staying}, lasts: time.Minute}, {resources: []Resource{staying}}},
 			took:    time.Minute - interval + settling, want: "the cluster would leave behind: service b",
 			said: []string{
 				"waiting until the cluster has removed volume a; service b",
@@ -63,7 +63,7 @@ func TestWait(t *testing.T) {
 		},
 		{
 			name:    "bound for a moment longer than its claim",
-			moments: []moment{{things: []Thing{staying}, lasts: 10 * time.Second}, {}},
+			moments: []moment{{resources: []Resource{staying}, lasts: 10 * time.Second}, {}},
 			took:    10 * time.Second, said: []string{"waiting until the cluster has removed service b"},
 		},
 		{
@@ -83,7 +83,7 @@ func TestWait(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				var said []string
-				err := wait(t.Context(), look(test.moments), func(text string) { said = append(said, text) })
+				err := wait(t.Context(), lister(test.moments), func(text string) { said = append(said, text) })
 				if got := fmt.Sprint(err); got != test.want && (err != nil || test.want != "") {
 					t.Errorf("error %q, want %q", got, test.want)
 				}
@@ -98,14 +98,14 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// look sees one moment after the other.
-func look(moments []moment) func(context.Context) ([]Thing, error) {
+// lister lists one moment after the other.
+func lister(moments []moment) func(context.Context) ([]Resource, error) {
 	began := time.Now()
-	return func(context.Context) ([]Thing, error) {
+	return func(context.Context) ([]Resource, error) {
 		since := time.Since(began)
 		for _, m := range moments {
 			if m.lasts == 0 || since < m.lasts {
-				return m.things, m.err
+				return m.resources, m.err
 			}
 			since -= m.lasts
 		}
@@ -119,14 +119,14 @@ func TestWaitIsCancelled(t *testing.T) {
 		stop := errors.New("stop")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(7*time.Second, func() { cancel(stop) })
-		err := wait(ctx, look([]moment{{things: []Thing{{What: "volume a", Going: true}}}}), func(string) {})
+		err := wait(ctx, lister([]moment{{resources: []Resource{{Name: "volume a", Removing: true}}}}), func(string) {})
 		if !errors.Is(err, stop) {
 			t.Errorf("error %v, want %v", err, stop)
 		}
 	})
 }
 
-// answer is what an API server says about a cluster with all kinds of things.
+// answer is what an API server says about a cluster with all kinds of resources.
 func answer(path string) (int, string) {
 	return http.StatusOK, map[string]string{
 		"/api/v1/services": `{"items": [
@@ -149,26 +149,26 @@ func answer(path string) (int, string) {
 	}[path]
 }
 
-func TestThings(t *testing.T) {
+func TestResources(t *testing.T) {
 	t.Parallel()
 	kubeconfig := serve(t, answer)
 	api, err := connect(kubeconfig, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := api.things(t.Context())
+	got, err := api.resources(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Thing{
-		{What: "load balancer of service shop/web"},
-		{What: "load balancer of service shop/old", Going: true},
-		{What: "volume pvc-1 of claim logstore/data-0", Going: true},
-		{What: "volume pvc-2 of claim shop/keep", Kept: true},
-		{What: "volume pvc-3 of claim logstore/data-1", Going: true},
+	want := []Resource{
+		{Name: "load balancer of service shop/web"},
+		{Name: "load balancer of service shop/old", Removing: true},
+		{Name: "volume pvc-1 of claim logstore/data-0", Removing: true},
+		{Name: "volume pvc-2 of claim shop/keep", Retained: true},
+		{Name: "volume pvc-3 of claim logstore/data-1", Removing: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("things (-want +got):\n%s", diff)
+		t.Errorf("resources (-want +got):\n%s", diff)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestRefusals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := api.things(t.Context()); err == nil || err.Error() != test.want {
+			if _, err := api.resources(t.Context()); err == nil || err.Error() != test.want {
 				t.Errorf("error %v, want %s", err, test.want)
 			}
 		})
@@ -222,11 +222,11 @@ func TestTokenCommand(t *testing.T) {
       command: sh
       args: [-c, 'echo "{\"apiVersion\": \"client.authentication.k8s.io/v1beta1\", \"kind\": \"ExecCredential\", \"status\": {\"token\": \"from-$AWS_PROFILE\"}}"']
       interactiveMode: Never`
-	api, err := connect(kubeconfig(server, user), map[string]string{"AWS_PROFILE": "platform"})
+	api, err := connect(kubeconfigOf(server, user), map[string]string{"AWS_PROFILE": "platform"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.things(t.Context()); err != nil {
+	if _, err := api.resources(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -246,7 +246,7 @@ func TestProxyOfTheEnvironmentFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.things(t.Context()); err == nil || !strings.HasPrefix(asked, "CONNECT cluster.invalid:") {
+	if _, err := api.resources(t.Context()); err == nil || !strings.HasPrefix(asked, "CONNECT cluster.invalid:") {
 		t.Errorf("error %v; the proxy was asked for %q", err, asked)
 	}
 }
@@ -263,10 +263,10 @@ func serve(t *testing.T, answer func(path string) (int, string)) []byte {
 		fmt.Fprint(w, body)
 	}))
 	t.Cleanup(server.Close)
-	return kubeconfig(server, "token: sesame")
+	return kubeconfigOf(server, "token: sesame")
 }
 
-func kubeconfig(server *httptest.Server, user string) []byte {
+func kubeconfigOf(server *httptest.Server, user string) []byte {
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	return []byte(`apiVersion: v1
 kind: Config

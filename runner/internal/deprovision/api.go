@@ -1,0 +1,129 @@
+package deprovision
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"mara/runner/internal/kubeconfig"
+)
+
+// requestTimeout bounds one question to the API server.
+const requestTimeout = 15 * time.Second
+
+// answerLimit bounds the size of one answer.
+const answerLimit = 64 << 20
+
+// api is the API server of a cluster. It is asked for two lists, which takes no
+// typed client.
+type api struct {
+	base   *url.URL
+	client *http.Client
+}
+
+func connect(content []byte, env map[string]string) (*api, error) {
+	client, base, err := kubeconfig.Client(content, env, requestTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return &api{base: base, client: client}, nil
+}
+
+// resources lists what the cluster has made in its cloud.
+func (a *api) resources(ctx context.Context) ([]Resource, error) {
+	var services list[service]
+	if err := a.get(ctx, "api/v1/services", &services); err != nil {
+		return nil, err
+	}
+	var volumes list[volume]
+	if err := a.get(ctx, "api/v1/persistentvolumes", &volumes); err != nil {
+		return nil, err
+	}
+	var found []Resource
+	for _, s := range services.Items {
+		if s.Spec.Type == "LoadBalancer" {
+			found = append(found, s.resource())
+		}
+	}
+	for _, v := range volumes.Items {
+		if v.Metadata.Annotations[provisionedBy] != "" {
+			found = append(found, v.resource())
+		}
+	}
+	return found, nil
+}
+
+// list is a list of objects in the API's JSON.
+type list[T any] struct{ Items []T }
+
+// metadata is what all objects have.
+type metadata struct {
+	Name, Namespace   string
+	DeletionTimestamp string
+	Annotations       map[string]string
+}
+
+// service is the part of a Service that matters here.
+// https://kubernetes.io/docs/tasks/access-application-cluster/create-external-load-balancer/#garbage-collecting-load-balancers
+type service struct {
+	Metadata metadata
+	Spec     struct{ Type string }
+}
+
+func (s service) resource() Resource {
+	return Resource{
+		Name:     fmt.Sprintf("load balancer of service %s/%s", s.Metadata.Namespace, s.Metadata.Name),
+		Removing: s.Metadata.DeletionTimestamp != "",
+	}
+}
+
+// provisionedBy is an annotation of volumes that were made for a claim. The
+// cluster has not made the others.
+const provisionedBy = "pv.kubernetes.io/provisioned-by"
+
+// volume is the part of a PersistentVolume that matters here.
+// https://kubernetes.io/docs/concepts/storage/persistent-volumes/#reclaiming
+type volume struct {
+	Metadata metadata
+	Spec     struct {
+		PersistentVolumeReclaimPolicy string
+		ClaimRef                      struct{ Namespace, Name string }
+	}
+	Status struct{ Phase string }
+}
+
+// resource is being removed once its claim is gone. Kubernetes tries again when
+// that fails because the volume is still attached.
+func (v volume) resource() Resource {
+	claim := v.Spec.ClaimRef
+	unclaimed := v.Status.Phase == "Released" || v.Status.Phase == "Failed"
+	return Resource{
+		Name:     fmt.Sprintf("volume %s of claim %s/%s", v.Metadata.Name, claim.Namespace, claim.Name),
+		Removing: v.Metadata.DeletionTimestamp != "" || unclaimed,
+		Retained: v.Spec.PersistentVolumeReclaimPolicy == "Retain",
+	}
+}
+
+// get asks for one list.
+func (a *api) get(ctx context.Context, path string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base.JoinPath(path).String(), nil)
+	if err != nil {
+		return err
+	}
+	response, err := a.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("asking for %s: %s", path, response.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, answerLimit)).Decode(into); err != nil {
+		return fmt.Errorf("asking for %s: the answer is not what Kubernetes says", path)
+	}
+	return nil
+}
