@@ -30,7 +30,8 @@ type Hooks struct {
 	Masker    *event.Masker
 	Log       *slog.Logger
 
-	ask func(ctx context.Context, address string) error // whether an application answers; nil for the network
+	ask   func(ctx context.Context, address string) error                           // whether an application answers; nil for the network
+	probe func(ctx context.Context, kubeconfig []byte, env map[string]string) error // whether a cluster answers; nil for the network
 }
 
 // HookFunc is what the executor calls when a step has succeeded.
@@ -68,7 +69,22 @@ func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(ev
 		return err
 	}
 	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: fmt.Sprintf("context %s is in %s", name, file)})
+	if !h.Simulated {
+		h.probeCluster(ctx, content, emit)
+	}
 	return nil
+}
+
+// probeCluster warns if the cluster does not answer. Projects that change nothing
+// in it do not ask it, and succeed.
+func (h Hooks) probeCluster(ctx context.Context, content []byte, emit func(event.Event)) {
+	probe := h.probe
+	if probe == nil {
+		probe = kubeconfig.Probe
+	}
+	if err := probe(ctx, content, h.Env); err != nil && ctx.Err() == nil {
+		emit(event.Event{Type: event.RunWarning, Message: fmt.Sprintf("the cluster does not answer: %v; a project that changes nothing in it succeeds all the same", err)})
+	}
 }
 
 // clusterKubeconfig is the kubeconfig that a cluster project exports; nil when

@@ -68,6 +68,7 @@ func hookSession(t *testing.T, outputs map[string]any) Hooks {
 	}
 	folder := t.TempDir()
 	s := Hooks{
+		probe:    func(context.Context, []byte, map[string]string) error { return nil },
 		Provider: provider, Stack: "dev", Folder: layout.Runner(folder), Env: map[string]string{"KUBECONFIG": filepath.Join(folder, "kubeconfig")},
 		Masker: event.NewMasker(), Log: slog.New(slog.DiscardHandler),
 	}
@@ -124,6 +125,26 @@ func TestKubeconfigHook(t *testing.T) {
 				t.Errorf("destroy again: %v, %v", messages, err)
 			}
 		})
+	}
+}
+
+// TestClusterThatDoesNotAnswer: an up that changes nothing would not notice.
+func TestClusterThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	s := hookSession(t, map[string]any{"kubeconfig": clusterConfig})
+	s.probe = func(_ context.Context, content []byte, _ map[string]string) error {
+		if string(content) != clusterConfig {
+			t.Errorf("it is asked with %s", content)
+		}
+		return errors.New("connection refused")
+	}
+	messages, err := runHook(t, s, operation.Up, "kubeconfig")
+	if err != nil || len(messages) != 2 || !strings.HasPrefix(messages[1], "the cluster does not answer: connection refused;") {
+		t.Errorf("%q, %v", messages, err)
+	}
+	s.Simulated = true
+	if messages, err = runHook(t, s, operation.Up, "kubeconfig"); err != nil || len(messages) != 1 {
+		t.Errorf("simulated: %q, %v", messages, err)
 	}
 }
 
