@@ -83,7 +83,7 @@ func TestExitMeanings(t *testing.T) {
 			t.Errorf("exit code %d has no meaning", entry.code)
 		}
 	}
-	for _, err := range []error{errors.New("x"), &declined{}, &stacks.UnreachableError{}, context.DeadlineExceeded} {
+	for _, err := range []error{errors.New("x"), &declined{}, context.DeadlineExceeded} {
 		if got := exitCode(err); got != exitFailed {
 			t.Errorf("%T: exit code %d", err, got)
 		}

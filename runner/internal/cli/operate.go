@@ -234,7 +234,7 @@ func walk(ctx context.Context, d Deps, o operateOptions, s *session.Session, w w
 func (o operateOptions) task() stacks.Task {
 	return stacks.Task{
 		Operation: o.Operation, ParallelResources: o.Resources,
-		Remove: o.Remove, Forgiven: o.Forget, Clear: o.clear,
+		Remove: o.Remove, Forget: o.Forget, Clear: o.clear,
 	}
 }
 
@@ -252,7 +252,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	}
 	task := o.task
 	task.Step = step
-	outcome, err := o.stacks.Do(ctx, task, emit)
+	outcome, err := o.stacks.Operate(ctx, task, emit)
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
 }
 

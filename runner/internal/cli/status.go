@@ -173,7 +173,7 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 	if state, owner, err := s.InspectLock(); err == nil && state == lock.Held {
 		status.Lock = owner.String()
 	}
-	looks := make([]stacks.Look, len(s.Plan.Steps))
+	snapshots := make([]stacks.Snapshot, len(s.Plan.Steps))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(defaultParallel)
 	folder := s.States().Path
@@ -181,7 +181,7 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 		group.Go(func() error {
 			var err error
 			if status.Projects[i], err = statusOf(ctx, s, step); err == nil {
-				looks[i], err = s.Stacks.Look(ctx, folder, step.Project.Name)
+				snapshots[i], err = s.Stacks.Snapshot(ctx, folder, step.Project.Name)
 			}
 			return err
 		})
@@ -189,13 +189,13 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 	if err := group.Wait(); err != nil {
 		return environmentStatus{}, err
 	}
-	now := map[string]stacks.Look{}
+	now := map[string]stacks.Snapshot{}
 	for i, step := range s.Plan.Steps {
-		now[step.Project.Name] = looks[i]
+		now[step.Project.Name] = snapshots[i]
 	}
 	for i := range status.Projects {
-		status.Projects[i].Pending = looks[i].Pending
-		status.Projects[i].Stale = looks[i].StaleAgainst(now)
+		status.Projects[i].Pending = snapshots[i].Pending
+		status.Projects[i].Stale = snapshots[i].StaleAgainst(now)
 	}
 	return status, nil
 }

@@ -5,39 +5,30 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 )
 
-// Adopt takes resources into the state of a project whose creation was cut off,
-// and which exist: their ids come by URN. An empty id forgets the creation. A
-// refresh must follow, which reads what they are really like. (Pulumi's own way, a refresh with
-// --import-pending-creates, only marks them; the next up creates them anew.)
+// Adopt adds to a project's state resources that exist although their creation
+// was cut off. ids maps URNs to ids; an empty id drops the creation. A refresh
+// must follow, which reads the properties. Pulumi's own way, a refresh with
+// --import-pending-creates, only marks the resources: the next up creates them
+// again.
 func (e *Environment) Adopt(ctx context.Context, project string, ids map[string]string) error {
 	content, err := e.Export(ctx, project)
 	if err != nil {
 		return err
 	}
 	adopted, err := adopt(content, ids)
+	if err == nil {
+		err = e.restore(ctx, project, nil, adopted)
+	}
 	if err != nil {
-		return fmt.Errorf("adopting resources of %s: %w", project, err)
-	}
-	dir, err := e.workingCopy(project)
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(dir, "adopted.json")
-	if err := os.WriteFile(file, adopted, 0o600); err != nil {
-		return fmt.Errorf("adopting resources of %s: %w", project, err)
-	}
-	if _, err := e.run(ctx, dir, "stack", "import", "--file", file, "--stack", e.qualified(project)); err != nil {
 		return fmt.Errorf("adopting resources of %s: %w", project, err)
 	}
 	return nil
 }
 
-// adopt moves creations that were cut off to the resources of an exported
-// state. All else stays as it is, to the last digit.
+// adopt moves creations that were cut off to the resources of an exported state
+// and leaves the rest as it is, to the last digit.
 func adopt(exported []byte, ids map[string]string) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(exported))
 	decoder.UseNumber()

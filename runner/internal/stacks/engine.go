@@ -19,22 +19,22 @@ const (
 	providerType  = "pulumi:providers:"
 )
 
-// engineEvents turns the engine's event stream into events of the run, and
-// keeps what the operation's result is made of.
+// engineEvents turns the engine's events into events of the run and collects the
+// result of the operation.
 type engineEvents struct {
 	channel chan events.EngineEvent
 	emit    func(event.Event)
 	stop    chan struct{} // closed when the operation has returned
 	done    chan struct{} // closed when the reader has ended
 
-	changes    event.Changes   // of the engine's own summary
-	summed     bool            // there was one
-	finished   event.Changes   // resources done so far
-	begun      map[string]bool // URNs of what was told to have started
-	references map[string]bool // fully qualified names of stacks that were read
-	errors     []string        // error diagnostics, in order
-	failed     []string        // resources whose action failed
-	outputs    *stackOutputs   // of the stack itself
+	summary     *event.Changes  // the engine's own; nil until it comes
+	finished    event.Changes   // resources done so far
+	begun       map[string]bool // URNs of the resources that were reported as started
+	references  map[string]bool // fully qualified names of the stacks that were read
+	errors      []string        // error diagnostics, in order, except those about an unreachable cluster
+	unreachable unreachable
+	failed      []string      // resources whose action failed
+	outputs     *stackOutputs // of the stack itself
 }
 
 func newEngineEvents(emit func(event.Event)) *engineEvents {
@@ -56,9 +56,9 @@ func (e *engineEvents) wait() {
 	<-e.done
 }
 
-// read takes events until the Automation API closes the channel, which it does
-// not when the command fails before it has connected. When an operation
-// returns, its server of events has ended, so nothing can come any more.
+// read takes events until the Automation API closes the channel. If the command
+// fails before it has connected, the API never closes it. No event comes after
+// the operation has returned, because its event server has stopped.
 func (e *engineEvents) read() {
 	defer close(e.done)
 	for {
@@ -74,11 +74,11 @@ func (e *engineEvents) read() {
 	}
 }
 
-// result is what the operation has changed: by the engine's summary or, if it
-// was killed before that, by what was done until then.
+// result is what the operation has changed: what the engine's summary says or, if
+// the engine was killed before it, what was finished by then.
 func (e *engineEvents) result() event.Changes {
-	if e.summed {
-		return e.changes
+	if e.summary != nil {
+		return *e.summary
 	}
 	return e.finished
 }
@@ -90,11 +90,12 @@ func (e *engineEvents) take(ev events.EngineEvent) {
 	case ev.ResOutputsEvent != nil:
 		e.ended(ev.ResOutputsEvent.Metadata)
 	case ev.ResOpFailedEvent != nil:
-		e.broken(ev.ResOpFailedEvent.Metadata)
+		e.actionFailed(ev.ResOpFailedEvent.Metadata)
 	case ev.DiagnosticEvent != nil:
 		e.diagnostic(*ev.DiagnosticEvent)
 	case ev.SummaryEvent != nil:
-		e.changes, e.summed = changesOf(ev.SummaryEvent.ResourceChanges), true
+		changes := changesOf(ev.SummaryEvent.ResourceChanges)
+		e.summary = &changes
 	}
 }
 
@@ -113,13 +114,13 @@ func (e *engineEvents) ended(step apitype.StepEventMetadata) {
 	e.progress(step, event.ActionDone)
 }
 
-func (e *engineEvents) broken(step apitype.StepEventMetadata) {
+func (e *engineEvents) actionFailed(step apitype.StepEventMetadata) {
 	e.failed = append(e.failed, resourceOf(step.URN).String())
 	e.progress(step, event.ActionFailed)
 }
 
-// progress reports a resource that something happens to. What stays the same
-// is only counted, unless it was worked on to find that out, as in a refresh.
+// progress reports a resource that is being worked on. A resource that stays the
+// same is only counted, unless work was needed to find that out, as in a refresh.
 func (e *engineEvents) progress(step apitype.StepEventMetadata, status event.Status) {
 	action, shown := actionOf(step)
 	if !shown || action == event.Same && !e.begun[step.URN] {
@@ -142,7 +143,7 @@ func (e *engineEvents) progress(step apitype.StepEventMetadata, status event.Sta
 	})
 }
 
-// diagnostic passes on what the engine, a provider or the program says.
+// diagnostic passes on a message of the engine, a provider or the program.
 func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 	if d.Ephemeral {
 		return
@@ -150,7 +151,7 @@ func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 	message := tidy(colors.Never.Colorize(d.Message))
 	severity := severityOf(d.Severity)
 	resource := resourceOf(d.URN)
-	if message == "" || severity == event.Error && isEcho(message, resource) {
+	if message == "" || severity == event.Error && isEcho(message, resource) || e.unreachable.note(message) {
 		return
 	}
 	if severity == event.Error {
@@ -162,8 +163,8 @@ func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 // bullet is how the Go SDK lists the errors of a program.
 var bullet = regexp.MustCompile(`(?m)^\s*\* `)
 
-// tidy takes away what Pulumi wraps around a message: the severity, which an
-// event carries itself, and the frame around the errors of a Go program.
+// tidy removes what Pulumi puts around a message: the severity, which is a field
+// of the event, and the frame around the errors of a Go program.
 func tidy(message string) string {
 	for _, frame := range frames {
 		message = frame.ReplaceAllString(strings.TrimSpace(message), "")
@@ -178,7 +179,7 @@ var frames = []*regexp.Regexp{
 	regexp.MustCompile(`^\d+ errors? occurred:\s*`),
 }
 
-// isEcho recognises errors that only say that there was another error.
+// isEcho reports whether an error only says that there was another one.
 func isEcho(message string, resource event.Resource) bool {
 	ofStack := resource.Type == "" || resource.Type == stackType
 	switch message {
@@ -200,7 +201,7 @@ func severityOf(severity string) event.Severity {
 	return event.Info
 }
 
-// resourceOf names the resource of a URN; the stack itself has no name.
+// resourceOf names the resource of a URN. The stack itself has no name.
 func resourceOf(urn string) event.Resource {
 	parsed, err := resource.ParseOptionalURN(urn)
 	if err != nil || parsed == "" {
@@ -212,8 +213,8 @@ func resourceOf(urn string) event.Resource {
 	return event.Resource{Type: string(parsed.Type()), Name: parsed.Name()}
 }
 
-// actionOf is what a step does to its resource. References, which are only
-// read, and providers, which exist nowhere, are not shown.
+// actionOf is what a step does to its resource. Stack references and providers,
+// which exist only in the state, are not shown.
 func actionOf(step apitype.StepEventMetadata) (event.Action, bool) {
 	if step.Type == referenceType || step.Type == stackType || strings.HasPrefix(step.Type, providerType) {
 		return "", false
@@ -236,11 +237,11 @@ func actionOf(step apitype.StepEventMetadata) (event.Action, bool) {
 	case apitype.OpImport, apitype.OpImportReplacement:
 		return event.Import, true
 	}
-	return "", false // the halves of a replacement are told by the replacement
+	return "", false // the halves of a replacement, which has a step of its own
 }
 
-// changesOf sums up the engine's own counts. As in Pulumi's summary a
-// replacement counts once, and the stack and its providers count as resources.
+// changesOf sums up the engine's counts. As in Pulumi's summary, a replacement
+// counts once, and the stack and its providers count as resources.
 func changesOf(counts map[apitype.OpType]int) event.Changes {
 	return event.Changes{
 		Create:  counts[apitype.OpCreate] + counts[apitype.OpImport],

@@ -81,7 +81,7 @@ func TestEngineEvents(t *testing.T) {
 			t.Parallel()
 			e := open(t, []string{"vpc"}, call{args: "up", events: append(test.events, summed(nil))})
 			var got record
-			if _, err := e.Operate(t.Context(), operation.Up, step("vpc"), got.emit); err != nil {
+			if _, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, got.emit); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, got.lines); diff != "" {

@@ -2,9 +2,9 @@
 // about an environment's stacks. It is the only importer of the Automation API
 // and the only place that reads the text of Pulumi's errors.
 //
-// Every operation runs on a working copy: a folder of the run's own with a
-// Pulumi.yaml and a copy of the stack file. So the runner never changes the
-// stack the user has selected, and Pulumi never rewrites the user's files.
+// Every operation runs in a working copy, a folder of the run with a Pulumi.yaml
+// and a copy of the stack file. So the runner never changes which stack the user
+// has selected, and Pulumi never rewrites the user's files.
 package stacks
 
 import (
@@ -48,15 +48,15 @@ type Environment struct {
 
 	mu        sync.Mutex // guards what follows
 	summaries map[string]Summary
-	changing  map[string]bool           // projects whose outputs a preview has found to change
-	outputs   map[string]map[string]any // by project, as the last up has told them
+	changing  map[string]bool           // projects whose outputs will change, says a preview
+	outputs   map[string]map[string]any // by project, from the last up of this run
 }
 
 // Summary is what the backend's list says about a project's stack.
 type Summary struct {
 	Exists     bool
 	Resources  int
-	Updating   bool // an update is going on, or was cut off; self-managed backends don't tell
+	Updating   bool // an update is running or was cut off; self-managed backends never say so
 	LastUpdate time.Time
 }
 
@@ -69,7 +69,7 @@ func Open(ctx context.Context, options Options) (*Environment, error) {
 	return e, e.List(ctx)
 }
 
-// List asks the backend anew which of the environment's stacks exist.
+// List asks the backend again which of the environment's stacks exist.
 func (e *Environment) List(ctx context.Context) error {
 	all, err := e.list(ctx)
 	if err != nil {
@@ -85,8 +85,8 @@ func (e *Environment) List(ctx context.Context) error {
 	return nil
 }
 
-// ListAll asks the backend which stacks exist, by the name of the stack and then
-// by project. Options need no stack.
+// ListAll asks the backend which stacks exist. It returns them by stack name and
+// then by project. Options need no stack.
 func ListAll(ctx context.Context, options Options) (map[string]map[string]Summary, error) {
 	if options.Empty {
 		return nil, nil
@@ -130,8 +130,8 @@ func (e *Environment) list(ctx context.Context) (map[string]map[string]Summary, 
 	return all, nil
 }
 
-// Organization is the organization a Pulumi Cloud user works in: the default
-// one that was chosen with `pulumi org set-default`, else the user's own.
+// Organization is the organization of a Pulumi Cloud user: the default set with
+// `pulumi org set-default`, else the user's own.
 func Organization(ctx context.Context, command Command, dir string, env map[string]string) (string, error) {
 	e := &Environment{options: Options{Command: command, Env: env}}
 	if organization, err := e.run(ctx, dir, "org", "get-default"); err == nil {
@@ -161,8 +161,8 @@ func (e *Environment) split(qualified string) (project, stack string, ok bool) {
 	return parts[1], parts[2], true
 }
 
-// Summary is what was known about a project's stack when the environment was
-// opened, or has been learned since.
+// Summary is what the backend's list said about a project's stack, and what this
+// run has changed since.
 func (e *Environment) Summary(project string) Summary {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -197,6 +197,15 @@ func (e *Environment) run(ctx context.Context, dir string, args ...string) (stri
 		return "", e.explain(err, stderr)
 	}
 	return stdout, nil
+}
+
+// runOn runs one Pulumi command on a project's stack, in its working copy.
+func (e *Environment) runOn(ctx context.Context, project string, args ...string) (string, error) {
+	dir, err := e.workingCopy(project)
+	if err != nil {
+		return "", err
+	}
+	return e.run(ctx, dir, append(args, "--stack", e.qualified(project))...)
 }
 
 // Environ is a map of variables as a process takes them.

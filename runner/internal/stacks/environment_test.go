@@ -94,11 +94,11 @@ func TestInterruptionsStayInterruptions(t *testing.T) {
 			return err
 		},
 		"creating a stack": func(ctx context.Context, e *Environment) error {
-			_, err := e.Operate(ctx, operation.Up, step("new"), func(event.Event) {})
+			_, err := e.Operate(ctx, Task{Operation: operation.Up, Step: step("new")}, func(event.Event) {})
 			return err
 		},
 		"operation": func(ctx context.Context, e *Environment) error {
-			_, err := e.Operate(ctx, operation.Up, step("vpc"), func(event.Event) {})
+			_, err := e.Operate(ctx, Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
 			return err
 		},
 		"who is logged in": func(ctx context.Context, e *Environment) error {
@@ -154,7 +154,7 @@ func TestOrganization(t *testing.T) {
 
 func TestOutputs(t *testing.T) {
 	t.Parallel()
-	const start = "stack output --json --stack organization/vpc/dev"
+	const start = "stack output --json"
 	for _, test := range []struct {
 		name    string
 		secrets bool

@@ -51,7 +51,7 @@ func TestErrorsOfCommands(t *testing.T) {
 			// The same text within an error of the Automation API.
 			e = open(t, []string{"vpc"}, call{args: "up", stderr: test.stderr, stdout: "error: not this one\n", err: failed()})
 			e.options.Masker.Add("hunter2-hunter2")
-			_, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {})
+			_, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
 			if test.name == "no error line" {
 				test.want = "failed to run update: exit status 255"
 			}
@@ -96,6 +96,8 @@ func TestErrorsOfOperations(t *testing.T) {
 		{"a resource without a message", []apitype.EngineEvent{broken("a")}, "aws:s3/bucket:Bucket a failed: no message"},
 		{"a program", []apitype.EngineEvent{diagnostic("error", "an unhandled error occurred: program failed:\n1 error occurred:\n\t* vpc exports no output subnets\n\n", ""),
 			diagnostic("error", "update failed", "")}, "vpc exports no output subnets"},
+		{"Helm's schema", []apitype.EngineEvent{broken("a"), diagnostic("error", "values don't meet the specifications of the schema(s) in the following chart(s):\nnginx:\n- at '/kind': wrong\n", urn+"a")},
+			"aws:s3/bucket:Bucket a failed: values don't meet the specifications of the schema(s) in the following chart(s): nginx: - at '/kind': wrong"},
 		{"a warning is no cause", []apitype.EngineEvent{diagnostic("warning", "deprecated", "")}, "from the output"},
 		{"known in the diagnostics", []apitype.EngineEvent{broken("a"), diagnostic("error", "error: no resource plugin 'pulumi-resource-x' found in the workspace", "")},
 			"the plugin pulumi-resource-x is not installed and could not be downloaded"},
@@ -103,7 +105,7 @@ func TestErrorsOfOperations(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			e := open(t, []string{"vpc"}, call{args: "up", events: append(test.events, summed(nil)), stderr: "error: from the output\n", err: failed()})
-			_, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {})
+			_, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
 			if err == nil || err.Error() != test.want {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
@@ -116,14 +118,14 @@ func TestErrorsAreNeverTheRawText(t *testing.T) {
 	t.Parallel()
 	for _, op := range []operation.Operation{operation.Up, operation.Preview, operation.Refresh, operation.Destroy} {
 		e := open(t, []string{"vpc"}, call{args: string(op), stdout: "lots of output", stderr: "nothing useful", err: failed()})
-		_, err := e.Operate(t.Context(), op, step("vpc"), func(event.Event) {})
+		_, err := e.Operate(t.Context(), Task{Operation: op, Step: step("vpc")}, func(event.Event) {})
 		if err == nil || strings.Contains(err.Error(), "lots of output") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", op, err)
 		}
 	}
 	e := open(t, nil, call{args: "stack init", stdout: "lots of output", stderr: lockedText, err: failed()})
 	var locked *LockedError
-	if _, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {}); !errors.As(err, &locked) {
+	if _, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {}); !errors.As(err, &locked) {
 		t.Errorf("creating a stack: %v", err)
 	}
 }

@@ -9,12 +9,10 @@ import (
 )
 
 // frugal answers the Automation API's bookkeeping commands without running
-// Pulumi. Around each operation the API selects the stack, and afterwards asks
-// for outputs, secret outputs and history: five commands besides the one that
-// does the work. The runner knows that the stack exists (it listed them), must
-// not change what the user has selected, and takes results from the event
-// stream, so none of these has to run. Questions of our own go to the command
-// itself.
+// Pulumi. Around each operation the API selects the stack and asks for outputs,
+// secret outputs and history: five commands besides the one that does the work.
+// None of them has to run: the runner has listed the stacks, must not change
+// which one the user has selected, and takes results from the event stream.
 type frugal struct{ auto.PulumiCommand }
 
 // Run implements auto.PulumiCommand.

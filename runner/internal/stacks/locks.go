@@ -13,16 +13,16 @@ import (
 	"mara/runner/internal/layout"
 )
 
-// Lock is a lock that an operation holds on a stack of a file backend, or has
-// left behind.
+// Lock is a lock on a stack of a file backend. Its operation may be running or
+// dead.
 type Lock struct {
 	User    string    `json:"username"`
 	Host    string    `json:"hostname"`
 	PID     int       `json:"pid"`
 	Created time.Time `json:"timestamp"`
 	File    string    `json:"-"`
-	// Broken is a lock that does not tell whose it is, because writing it was
-	// cut off, as on a full disk. It keeps others out all the same.
+	// Broken says that the file cannot be read, because writing it was cut off,
+	// for example on a full disk. It locks the stack all the same.
 	Broken bool `json:"-"`
 }
 
@@ -35,7 +35,7 @@ func (l Lock) String() string {
 }
 
 // Locks lists the locks on a project's stack below the folder of a file
-// backend. Pulumi has no command that tells them.
+// backend. Pulumi has no command for that.
 func (e *Environment) Locks(backendFolder, project string) ([]Lock, error) {
 	folder := layout.State(backendFolder).Locks(e.options.Organization, project, e.options.Stack)
 	entries, err := os.ReadDir(folder)
@@ -62,14 +62,9 @@ func (e *Environment) Locks(backendFolder, project string) ([]Lock, error) {
 	return locks, nil
 }
 
-// Cancel ends what Pulumi believes is going on on a project's stack: it removes
-// its lock.
+// Cancel removes the lock of a project's stack.
 func (e *Environment) Cancel(ctx context.Context, project string) error {
-	dir, err := e.workingCopy(project)
-	if err != nil {
-		return err
-	}
-	if _, err := e.run(ctx, dir, "cancel", "--yes", "--stack", e.qualified(project)); err != nil {
+	if _, err := e.runOn(ctx, project, "cancel", "--yes"); err != nil {
 		return fmt.Errorf("unlocking %s: %w", project, err)
 	}
 	return nil

@@ -3,7 +3,6 @@ package stacks
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -24,33 +23,27 @@ type Task struct {
 	// ParallelResources is how many resources the engine works on at once; zero
 	// leaves it to Pulumi.
 	ParallelResources int
-	// Forgiven drops from the state what was in a cluster that is gone or
-	// cannot be reached, instead of failing to destroy it.
-	Forgiven bool
+	// Forget lets a destroy that cannot reach the cluster drop what was in it
+	// from the state.
+	Forget bool
 	// Remove removes the stack once nothing is left in it.
 	Remove bool
 	// Clear makes a refresh forget the creations that were cut off.
 	Clear bool
 }
 
-// Outcome is what an operation on one stack came to.
+// Outcome is the result of an operation on one stack.
 type Outcome struct {
 	Changes event.Changes
 	Skipped string // why nothing was done, if so
-	// Unknown are the projects whose outputs a preview has read before they are
-	// known: it is partial.
+	// Unknown are the projects whose outputs a preview has read although they
+	// are not known yet. The preview is partial then.
 	Unknown []string
 }
 
-// Operate does one operation on the stack of a step. Events about its
-// resources and diagnostics go to emit while it runs. The error is the cause in
-// one line; the diagnostics carry the details.
-func (e *Environment) Operate(ctx context.Context, op operation.Operation, step plan.Step, emit func(event.Event)) (Outcome, error) {
-	return e.Do(ctx, Task{Operation: op, Step: step}, emit)
-}
-
-// Do does a task, as Operate does.
-func (e *Environment) Do(ctx context.Context, task Task, emit func(event.Event)) (Outcome, error) {
+// Operate does a task. Events about resources, and diagnostics, go to emit while
+// it runs. The error is the cause in one line; the diagnostics have the details.
+func (e *Environment) Operate(ctx context.Context, task Task, emit func(event.Event)) (Outcome, error) {
 	project := task.Step.Project.Name
 	if reason := e.nothingToDo(task.Operation, project); reason != "" {
 		return Outcome{Skipped: reason}, e.finishDestroy(ctx, task)
@@ -62,17 +55,7 @@ func (e *Environment) Do(ctx context.Context, task Task, emit func(event.Event))
 	engine := newEngineEvents(emit)
 	err = perform(ctx, task, stack, engine.channel)
 	engine.wait()
-	if err == nil {
-		// An engine that is cancelled between two resources may call it a
-		// success, and leave the rest undone.
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		err = e.forgive(ctx, task, e.failure(ctx, err, engine), emit)
-		if ctx.Err() == nil {
-			err = withHint(err, strings.Join(engine.errors, "\n"))
-		}
-	}
+	err = e.verdict(ctx, task, err, engine, emit)
 	outcome := Outcome{Changes: engine.result()}
 	if err != nil {
 		return outcome, err
@@ -89,7 +72,28 @@ func (e *Environment) Do(ctx context.Context, task Task, emit func(event.Event))
 	return outcome, e.finishDestroy(ctx, task)
 }
 
-// nothingToDo says why an operation has nothing to work on.
+// verdict is the error of an operation that Pulumi has ended with err.
+func (e *Environment) verdict(ctx context.Context, task Task, err error, engine *engineEvents, emit func(event.Event)) error {
+	if err == nil {
+		// An engine that is cancelled between two resources may call it a
+		// success, and leave the rest undone.
+		err = context.Cause(ctx)
+	}
+	gone := len(engine.unreachable.messages) > 0
+	if err == nil && gone {
+		emit(warning("%s", &engine.unreachable))
+	}
+	if err == nil {
+		return nil
+	}
+	err = e.failure(ctx, err, engine)
+	if gone && task.Operation.Destroys() && ctx.Err() == nil {
+		return e.withoutCluster(ctx, task, err, emit)
+	}
+	return err
+}
+
+// nothingToDo says why an operation has nothing to do; "" if it has.
 func (e *Environment) nothingToDo(op operation.Operation, project string) string {
 	if op.RunsPrograms() {
 		return ""
@@ -103,7 +107,7 @@ func (e *Environment) nothingToDo(op operation.Operation, project string) string
 	return ""
 }
 
-// learn keeps the summaries true for later steps of the same run.
+// learn updates the summary of a project after an operation on it.
 func (e *Environment) learn(op operation.Operation, project string) {
 	switch {
 	case op.Deploys():
@@ -113,8 +117,21 @@ func (e *Environment) learn(op operation.Operation, project string) {
 	}
 }
 
-// perform runs the operation through the Automation API. Its text output is
-// not used: everything comes as events.
+// finishDestroy removes the stack of a destroyed project, if the task says so.
+func (e *Environment) finishDestroy(ctx context.Context, task Task) error {
+	project := task.Step.Project.Name
+	if !task.Operation.Destroys() || !task.Remove || !e.Summary(project).Exists {
+		return nil
+	}
+	if _, err := e.runOn(ctx, project, "stack", "rm", "--yes", "--preserve-config"); err != nil {
+		return fmt.Errorf("removing the stack: %w", err)
+	}
+	e.remember(project, func(s *Summary) { *s = Summary{} })
+	return nil
+}
+
+// perform runs the operation through the Automation API. It reports by events
+// alone; the text output is not used.
 func perform(ctx context.Context, task Task, stack auto.Stack, channel chan<- events.EngineEvent) error {
 	var err error
 	resources := task.ParallelResources
@@ -148,8 +165,8 @@ func perform(ctx context.Context, task Task, stack auto.Stack, channel chan<- ev
 const agent = "mara"
 
 // compareReferences warns when a program reads other stacks than the plan
-// declares: a missing edge is an accident of timing that waits to happen, a
-// superfluous one makes runs slower.
+// declares. Without the declaration a parallel run may start the program too
+// early; with one too many it starts later than it could.
 func (e *Environment) compareReferences(step plan.Step, found map[string]bool, emit func(event.Event)) {
 	declared := map[string]bool{}
 	for _, project := range step.Reads {

@@ -62,7 +62,7 @@ func TestOneCommandForEachOperation(t *testing.T) {
 					}
 				},
 			})
-			outcome, err := e.Operate(t.Context(), test.operation, step("vpc"), func(event.Event) {})
+			outcome, err := e.Operate(t.Context(), Task{Operation: test.operation, Step: step("vpc")}, func(event.Event) {})
 			if diff := cmp.Diff(test.want, outcome.Changes); diff != "" || err != nil || outcome.Skipped != "" {
 				t.Errorf("%v, skipped %q: %s", err, outcome.Skipped, diff)
 			}
@@ -83,7 +83,7 @@ func TestMissingStacksAreCreatedAndNotSelected(t *testing.T) {
 	)
 	e := openWith(t, fake, func(o *Options) { o.Empty, o.StackFile = true, []byte(stackFile) })
 	for _, op := range []operation.Operation{operation.Up, operation.Up, operation.Destroy} {
-		if _, err := e.Operate(t.Context(), op, step("vpc"), func(event.Event) {}); err != nil {
+		if _, err := e.Operate(t.Context(), Task{Operation: op, Step: step("vpc")}, func(event.Event) {}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,7 +153,7 @@ func TestWhereNothingIsNothingIsDone(t *testing.T) {
 	e := openWith(t, fake, nil)
 	for _, op := range []operation.Operation{operation.Refresh, operation.Destroy} {
 		for project, want := range map[string]string{"missing": "never deployed", "empty": "nothing deployed", "created": "nothing deployed"} {
-			outcome, err := e.Operate(t.Context(), op, step(project), func(event.Event) {})
+			outcome, err := e.Operate(t.Context(), Task{Operation: op, Step: step(project)}, func(event.Event) {})
 			if outcome.Skipped != want || err != nil {
 				t.Errorf("%s of %s: %q, %v; want %q", op, project, outcome.Skipped, err, want)
 			}
@@ -166,7 +166,7 @@ func TestUnknownProgram(t *testing.T) {
 	e := openWith(t, newFake(t), func(o *Options) {
 		o.Empty, o.Programs = true, func(string) (pulumi.RunFunc, bool) { return nil, false }
 	})
-	_, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {})
+	_, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
 	if err == nil || err.Error() != "this runner has no program for the project vpc" {
 		t.Errorf("got %v", err)
 	}
@@ -204,7 +204,7 @@ func TestReferencesAreCompared(t *testing.T) {
 			}
 			e := open(t, []string{"eks"}, call{args: string(test.operation), events: events})
 			var got record
-			if _, err := e.Operate(t.Context(), test.operation, test.step, got.emit); err != nil {
+			if _, err := e.Operate(t.Context(), Task{Operation: test.operation, Step: test.step}, got.emit); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, got.lines); diff != "" {
@@ -224,7 +224,7 @@ func TestFailureBeforeAnyEvent(t *testing.T) {
 			t.Parallel()
 			e := open(t, []string{"vpc"}, call{args: string(op), stderr: "error: no such backend\n", err: failed()})
 			began := time.Now()
-			outcome, err := e.Operate(t.Context(), op, step("vpc"), func(event.Event) {})
+			outcome, err := e.Operate(t.Context(), Task{Operation: op, Step: step("vpc")}, func(event.Event) {})
 			if err == nil || err.Error() != "no such backend" || outcome.Changes.Any() {
 				t.Errorf("got %+v, %v", outcome, err)
 			}
@@ -246,7 +246,7 @@ func TestChangesOfAnEngineThatWasKilled(t *testing.T) {
 		done(apitype.OpCreate, "aws:ec2/subnet:Subnet", "a"),
 		done(apitype.OpCreate, "aws:ec2/subnet:Subnet", "b"),
 	}})
-	outcome, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {})
+	outcome, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
 	if diff := cmp.Diff(event.Changes{Create: 2, Same: 1}, outcome.Changes); diff != "" {
 		t.Error(diff)
 	}
@@ -281,7 +281,7 @@ func TestCancelledIsNeverDone(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("the user has had enough")
 		e := open(t, []string{"vpc"}, call{args: string(op), check: func(string, []string, []string) { cancel(why) }})
-		if _, err := e.Operate(ctx, op, step("vpc"), func(event.Event) {}); !errors.Is(err, why) {
+		if _, err := e.Operate(ctx, Task{Operation: op, Step: step("vpc")}, func(event.Event) {}); !errors.Is(err, why) {
 			t.Errorf("%s: got %v, want what cancelled it", op, err)
 		}
 		if e.Summary("vpc").Resources == 0 {

@@ -13,8 +13,8 @@ import (
 // Secret stands for a secret value, as it does for Pulumi.
 const Secret = "[secret]"
 
-// Outputs are the outputs of a project's stack. Without secrets a secret value
-// reads "[secret]". A stack that does not exist has none.
+// Outputs are the outputs of a project's stack. Unless secrets are asked for,
+// they read "[secret]". A stack that does not exist has none.
 func (e *Environment) Outputs(ctx context.Context, project string, secrets bool) (map[string]any, error) {
 	if !e.Summary(project).Exists {
 		return nil, nil
@@ -22,15 +22,11 @@ func (e *Environment) Outputs(ctx context.Context, project string, secrets bool)
 	if told, ok := e.Told(project); ok && !secrets {
 		return told, nil
 	}
-	dir, err := e.workingCopy(project)
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"stack", "output", "--json", "--stack", e.qualified(project)}
+	args := []string{"stack", "output", "--json"}
 	if secrets {
 		args = append(args, "--show-secrets")
 	}
-	output, err := e.run(ctx, dir, args...)
+	output, err := e.runOn(ctx, project, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the outputs of %s: %w", project, err)
 	}
@@ -41,8 +37,8 @@ func (e *Environment) Outputs(ctx context.Context, project string, secrets bool)
 	return outputs, nil
 }
 
-// Told are the outputs that an up of this run has told, which need not be asked
-// for again. A secret value reads Secret.
+// Told are the outputs that an up of this run has reported, without a question to
+// Pulumi. A secret value reads Secret.
 func (e *Environment) Told(project string) (map[string]any, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -50,8 +46,8 @@ func (e *Environment) Told(project string) (map[string]any, bool) {
 	return maps.Clone(outputs), ok
 }
 
-// noteTold keeps the outputs that an up has told, and forgets them after any
-// other operation that may change them.
+// noteTold keeps the outputs that an up has reported, and drops them after any
+// other operation.
 func (e *Environment) noteTold(op operation.Operation, project string, outputs *stackOutputs) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -69,7 +65,7 @@ func (e *Environment) noteTold(op operation.Operation, project string, outputs *
 	e.outputs[project] = told
 }
 
-// Update is the last operation on a stack, as Pulumi's history tells it.
+// Update is an operation in Pulumi's history of a stack.
 type Update struct {
 	Operation operation.Operation // Pulumi has others, too
 	Result    string              // succeeded, failed, in-progress
@@ -77,17 +73,13 @@ type Update struct {
 	End       time.Time
 }
 
-// LastUpdate is the last operation on a project's stack; ok is false when
-// there was none.
+// LastUpdate is the last operation on a project's stack; ok is false if there is
+// none, as after an import.
 func (e *Environment) LastUpdate(ctx context.Context, project string) (update Update, ok bool, err error) {
 	if !e.Summary(project).Exists {
 		return Update{}, false, nil
 	}
-	dir, err := e.workingCopy(project)
-	if err != nil {
-		return Update{}, false, err
-	}
-	output, err := e.run(ctx, dir, "stack", "history", "--json", "--page-size", "1", "--page", "1", "--stack", e.qualified(project))
+	output, err := e.runOn(ctx, project, "stack", "history", "--json", "--page-size", "1", "--page", "1")
 	if err != nil {
 		return Update{}, false, fmt.Errorf("reading the history of %s: %w", project, err)
 	}

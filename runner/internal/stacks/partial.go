@@ -9,13 +9,12 @@ import (
 	"mara/runner/internal/plan"
 )
 
-// In a preview of a whole environment a project may read outputs that are not
-// what they will be: those of a project that does not exist yet, or that the
-// same run would change. Its preview is partial then. Nothing is invented: the
-// engine treats what is missing as unknown.
+// The preview of a project is partial if the project reads outputs that are not
+// known yet: those of a project that does not exist, or that the same run would
+// change. The engine treats missing outputs as unknown.
 
-// unknownNeeds are the projects that a step reads and whose outputs are not
-// known yet, as far as the earlier previews of this run tell.
+// unknownNeeds are the projects that a step reads and whose outputs are not known
+// yet, according to the earlier previews of this run.
 func (e *Environment) unknownNeeds(step plan.Step) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -33,15 +32,14 @@ func (e *Environment) unknownNeeds(step plan.Step) []string {
 	return unknown
 }
 
-// expect notes whether a project's outputs will change.
+// expect keeps whether a project's outputs will change.
 func (e *Environment) expect(project string, changing bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.changing[project] = changing
 }
 
-// stackOutputs are the outputs of a stack before and after a step, as the
-// engine tells them.
+// stackOutputs are the outputs of a stack before and after a step.
 type stackOutputs struct{ before, after map[string]any }
 
 func isSecret(value any) bool {
@@ -49,9 +47,9 @@ func isSecret(value any) bool {
 	return ok && object[sig.Key] != nil
 }
 
-// changesOutputs reports whether outputs of the stack differ after the
-// operation. Of secret ones the engine does not tell; they count as changed if
-// anything does, or if what they are made of is not known.
+// changesOutputs reports whether outputs of the stack differ after the operation.
+// The engine does not show secret ones: they count as changed if any resource
+// has, or if the preview is partial.
 func (e *engineEvents) changesOutputs(partial bool) bool {
 	if e.outputs == nil {
 		return false
@@ -61,7 +59,7 @@ func (e *engineEvents) changesOutputs(partial bool) bool {
 		if !known || !reflect.DeepEqual(before, after) {
 			return true
 		}
-		if isSecret(after) && (partial || e.changes.Any()) {
+		if isSecret(after) && (partial || e.result().Any()) {
 			return true
 		}
 	}

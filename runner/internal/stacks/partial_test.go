@@ -49,7 +49,7 @@ func TestChangesOutputs(t *testing.T) {
 			e.channel <- events.EngineEvent{EngineEvent: ofStack(test.before, test.after)}
 			close(e.channel)
 			e.wait()
-			e.changes = test.changes
+			e.summary = &test.changes
 			if got := e.changesOutputs(test.partial); got != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
@@ -73,7 +73,7 @@ func TestPartialPreviews(t *testing.T) {
 		if s.reads != "" {
 			one.Reads = []string{s.reads}
 		}
-		outcome, err := e.Operate(t.Context(), operation.Preview, one, func(event.Event) {})
+		outcome, err := e.Operate(t.Context(), Task{Operation: operation.Preview, Step: one}, func(event.Event) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,8 +89,8 @@ func TestOutputsAreNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	after := map[string]any{"id": "1", "password": secret()}
 	e := open(t, []string{"vpc"}, call{args: "up", events: []apitype.EngineEvent{ofStack(nil, after), summed(nil)}},
-		call{args: "stack output --json --stack organization/vpc/dev --show-secrets", stdout: `{"password":"p"}`})
-	if _, err := e.Operate(t.Context(), operation.Up, step("vpc"), func(event.Event) {}); err != nil {
+		call{args: "stack output --json --show-secrets --stack organization/vpc/dev", stdout: `{"password":"p"}`})
+	if _, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {}); err != nil {
 		t.Fatal(err)
 	}
 	told, err := e.Outputs(t.Context(), "vpc", false)

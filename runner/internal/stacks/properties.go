@@ -8,9 +8,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
 
-// propertiesOf lists the paths of what differs in a resource before and after a
-// step: as its provider tells it, else by comparing the outputs. Only names are
-// told, never values.
+// propertiesOf lists the paths of the properties that differ before and after a
+// step: those the provider names, else those whose outputs differ. It returns
+// names, never values.
 func propertiesOf(step apitype.StepEventMetadata) []string {
 	switch {
 	case step.Old == nil || step.New == nil:

@@ -13,8 +13,7 @@ import (
 	"mara/runner/internal/layout"
 )
 
-// Encryption is how a state's secrets are to be encrypted, in the state's own
-// words.
+// Encryption says how a state's secrets are to be encrypted.
 type Encryption struct {
 	Salt     string            // of a passphrase
 	Provider string            // URL of a key service, with
@@ -28,7 +27,7 @@ type secretsProvider struct {
 	State json.RawMessage `json:"state"`
 }
 
-// inState is the encryption as a state has it.
+// inState is the encryption in the form a state has it.
 func (n Encryption) inState() (secretsProvider, error) {
 	kind, state := "passphrase", map[string]string{"salt": n.Salt}
 	if n.Salt == "" {
@@ -45,8 +44,8 @@ func (e *Environment) Projects() []string {
 	return slices.Sorted(maps.Keys(e.summaries))
 }
 
-// Salt is the salt of the passphrase that a deployed state is encrypted with,
-// "" when there is none. All stacks of an environment share it.
+// Salt is the salt of the passphrase that the deployed states are encrypted with;
+// "" if there is none. All stacks of an environment share it.
 func (e *Environment) Salt(ctx context.Context) (string, error) {
 	for _, project := range e.Projects() {
 		content, err := e.Export(ctx, project)
@@ -64,9 +63,9 @@ func (e *Environment) Salt(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// SaltInFolder is Salt where states are files below the folder of a file
-// backend: no command is needed to read them. What cannot be read there is
-// reported by whoever needs more of it.
+// SaltInFolder is Salt for states that are files below the folder of a file
+// backend, which takes no command. It skips files that cannot be read: whoever
+// needs more of them reports that.
 func SaltInFolder(backendFolder, stack string) string {
 	files, _ := filepath.Glob(layout.State(backendFolder).Stack("*", stack))
 	for _, file := range files {
@@ -100,10 +99,10 @@ func (p *secretsProvider) salt() string {
 	return state.Salt
 }
 
-// Reencrypt encrypts the state of a project's stack in another way. changed is
-// false when it is so already, which makes doing it again safe. Pulumi reads
-// and writes the state in one step each; between them it passes through this
-// process only.
+// Reencrypt changes the encryption of the state of a project's stack. changed is
+// false if the state has it already, so calling it again is safe. Between the two
+// commands that read and write the state, it is in plain text in this process
+// only.
 func (e *Environment) Reencrypt(ctx context.Context, project string, to Encryption) (changed bool, err error) {
 	wanted, err := to.inState()
 	if err != nil {
@@ -116,11 +115,7 @@ func (e *Environment) Reencrypt(ctx context.Context, project string, to Encrypti
 	if same, err := isEncrypted(content, wanted); err != nil || same {
 		return false, wrapState(project, err)
 	}
-	dir, err := e.workingCopy(project)
-	if err != nil {
-		return false, err
-	}
-	plain, err := e.run(ctx, dir, "stack", "export", "--show-secrets", "--stack", e.qualified(project))
+	plain, err := e.runOn(ctx, project, "stack", "export", "--show-secrets")
 	if err != nil {
 		return false, fmt.Errorf("decrypting the state of %s: %w", project, err)
 	}
@@ -128,14 +123,18 @@ func (e *Environment) Reencrypt(ctx context.Context, project string, to Encrypti
 	if err != nil {
 		return false, wrapState(project, err)
 	}
-	if err := e.restore(ctx, dir, project, to.Env, renewed); err != nil {
+	if err := e.restore(ctx, project, to.Env, renewed); err != nil {
 		return false, fmt.Errorf("encrypting the state of %s: %w", project, err)
 	}
 	return true, nil
 }
 
-// restore has Pulumi take a state, which comes by a pipe.
-func (e *Environment) restore(ctx context.Context, dir, project string, env map[string]string, state []byte) error {
+// restore imports a state, which Pulumi reads from a pipe.
+func (e *Environment) restore(ctx context.Context, project string, env map[string]string, state []byte) error {
+	dir, err := e.workingCopy(project)
+	if err != nil {
+		return err
+	}
 	merged := maps.Clone(e.options.Env)
 	maps.Copy(merged, env)
 	_, stderr, _, err := e.options.Command.Run(ctx, dir, bytes.NewReader(state), nil, nil, Environ(merged), "stack", "import", "--stack", e.qualified(project))
@@ -155,8 +154,8 @@ func wrapState(project string, err error) error {
 	return fmt.Errorf("reading the state of %s: %w", project, err)
 }
 
-// isEncrypted says whether an exported state is encrypted so already. A state
-// that says nothing has nothing to encrypt.
+// isEncrypted reports whether an exported state has an encryption. A state that
+// names none has nothing to encrypt.
 func isEncrypted(content []byte, wanted secretsProvider) (bool, error) {
 	has, err := providerIn(content)
 	if err != nil || has == nil {
@@ -169,8 +168,7 @@ func isEncrypted(content []byte, wanted secretsProvider) (bool, error) {
 	return maps.Equal(a, b), nil
 }
 
-// providerIn is what an exported state says about its encryption, nil when it
-// says nothing.
+// providerIn is the encryption of an exported state; nil if it names none.
 func providerIn(content []byte) (*secretsProvider, error) {
 	var exported struct {
 		Deployment struct {
@@ -183,8 +181,8 @@ func providerIn(content []byte) (*secretsProvider, error) {
 	return exported.Deployment.Provider, nil
 }
 
-// withProvider is an exported state, in plain text, that says how it is to be
-// encrypted. Everything else stays as Pulumi has written it.
+// withProvider sets the encryption of an exported state in plain text, and leaves
+// the rest as Pulumi has written it.
 func withProvider(content []byte, wanted secretsProvider) ([]byte, error) {
 	var exported, deployment map[string]json.RawMessage
 	if err := json.Unmarshal(content, &exported); err != nil {

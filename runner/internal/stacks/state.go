@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// deployment is what is of interest in the state of a stack.
+// deployment is the part of a stack's state that matters here.
 type deployment struct {
 	Resources []struct {
 		URN     string           `json:"urn"`
@@ -24,8 +24,8 @@ type deployment struct {
 	} `json:"pending_operations"`
 }
 
-// Pending is an operation on a resource that was cut off: nobody knows whether
-// it was done.
+// Pending is an operation on a resource that was cut off. Nobody knows whether it
+// was done.
 type Pending struct {
 	Project  string `json:"project"`
 	URN      string `json:"urn"`
@@ -36,19 +36,17 @@ type Pending struct {
 // String names the resource and what was being done to it.
 func (p Pending) String() string { return p.Resource + " (" + p.Action + ")" }
 
-// Blocks reports whether the user has to look: an update or a deletion that was
-// cut off is simply done again, but what was being created may exist without
-// being known.
+// Blocks reports whether the user has to look. An update or a deletion is simply
+// done again, but a resource that was being created may exist and is not known.
 func (p Pending) Blocks() bool {
 	return (p.Action == "creating" || p.Action == "importing") && !p.isInternal()
 }
 
-// Lingers reports whether the next operation would keep it although there is
-// nothing to look for: a creation that happens in the engine alone.
+// Lingers reports whether the next operation would keep it although nothing can
+// exist: the creation of something that is only in the state.
 func (p Pending) Lingers() bool { return p.Action == "creating" && p.isInternal() }
 
-// isInternal reports whether it is about something that exists nowhere but in
-// the state, such as a provider.
+// isInternal reports whether its resource is only in the state, as a provider is.
 func (p Pending) isInternal() bool { return strings.HasPrefix(p.Resource, "pulumi:") }
 
 // Pending lists the operations on a project's resources that were cut off.
@@ -60,28 +58,23 @@ func (e *Environment) Pending(ctx context.Context, project string) ([]Pending, e
 	return state.pending(project), nil
 }
 
-// PendingInFolder is Pending where the state is a file below the folder of a
-// file backend: no command is needed to read it.
+// PendingInFolder is Pending for a state that is a file below the folder of a
+// file backend, which takes no command.
 func (e *Environment) PendingInFolder(backendFolder, project string) ([]Pending, error) {
 	state, err := e.stateInFolder(backendFolder, project)
 	return state.pending(project), err
 }
 
-// Export is the state of a project's stack as Pulumi exports it; secrets stay
-// encrypted.
+// Export exports the state of a project's stack. Secrets stay encrypted.
 func (e *Environment) Export(ctx context.Context, project string) ([]byte, error) {
-	dir, err := e.workingCopy(project)
-	if err != nil {
-		return nil, err
-	}
-	output, err := e.run(ctx, dir, "stack", "export", "--stack", e.qualified(project))
+	output, err := e.runOn(ctx, project, "stack", "export")
 	if err != nil {
 		return nil, fmt.Errorf("exporting the state of %s: %w", project, err)
 	}
 	return []byte(output), nil
 }
 
-// state asks Pulumi for the state of a project's stack.
+// state reads the state of a project's stack through Pulumi.
 func (e *Environment) state(ctx context.Context, project string) (deployment, error) {
 	if !e.Summary(project).Exists {
 		return deployment{}, nil

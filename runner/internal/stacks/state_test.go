@@ -92,30 +92,27 @@ func TestPending(t *testing.T) {
 
 func TestAdopt(t *testing.T) {
 	t.Parallel()
-	e := open(t, []string{"vpc"},
+	fake := newFake(t,
+		call{args: "stack ls --all --json", stdout: listing("organization/vpc/dev")},
 		call{args: "stack export --stack organization/vpc/dev", stdout: exported},
-		call{args: "stack import --file ", check: func(_ string, _, args []string) {
-			content, err := os.ReadFile(flag(args, "--file"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(string(content), "12345678901234567890") {
-				t.Errorf("a big number is not as it was: %s", content)
-			}
-			var state struct{ Deployment deployment }
-			if err := json.Unmarshal(content, &state); err != nil {
-				t.Fatal(err)
-			}
-			last := state.Deployment.Resources[3]
-			if last.URN != roleURN || last.ID != "the-role" {
-				t.Errorf("the last resource is %+v", last)
-			}
-			if left := state.Deployment.pending("vpc"); len(left) != 1 || left[0].Action != "updating" {
-				t.Errorf("still cut off: %v", left)
-			}
-		}})
+		call{args: "stack import --stack organization/vpc/dev"})
+	e := openWith(t, fake, nil)
 	if err := e.Adopt(t.Context(), "vpc", map[string]string{roleURN: "the-role", secretURN: "not cut off while it was created"}); err != nil {
-		t.Error(err)
+		t.Fatal(err)
+	}
+	if !strings.Contains(fake.input, "12345678901234567890") {
+		t.Errorf("a big number is not as it was: %s", fake.input)
+	}
+	var state struct{ Deployment deployment }
+	if err := json.Unmarshal([]byte(fake.input), &state); err != nil {
+		t.Fatal(err)
+	}
+	last := state.Deployment.Resources[3]
+	if last.URN != roleURN || last.ID != "the-role" {
+		t.Errorf("the last resource is %+v", last)
+	}
+	if left := state.Deployment.pending("vpc"); len(left) != 1 || left[0].Action != "updating" {
+		t.Errorf("still cut off: %v", left)
 	}
 }
 
@@ -147,20 +144,26 @@ func TestForgettingWhatWasInACluster(t *testing.T) {
 		diagnostic("error", "configured Kubernetes cluster is unreachable: no such host", secretURN),
 	}}
 	for _, test := range []struct {
-		name     string
-		forgiven bool
-		calls    []call
-		want     string // in the error; "" for none
+		name   string
+		forget bool
+		calls  []call
+		want   string // in the error; "" for none
 	}{
 		{"not told to", false, []call{unreachable}, "--force-forget"},
 		{"told to", true, []call{unreachable, {args: "stack export", stdout: inCluster}, {args: "state delete --all --force --yes --stack organization/vpc/dev"}}, ""},
+		{"told to, with a Helm release", true, []call{
+			{args: "destroy", err: failed(), events: []apitype.EngineEvent{
+				diagnostic("error", "can't delete Helm Release with unreachable cluster. Reason: \"no such host\"", secretURN),
+			}},
+			{args: "stack export", stdout: inCluster}, {args: "state delete --all --force --yes --stack organization/vpc/dev"},
+		}, ""},
 		{"something is elsewhere", true, []call{unreachable, {args: "stack export", stdout: elsewhere}}, "aws:iam/role:Role nodes is not in the cluster"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			e := open(t, []string{"vpc"}, test.calls...)
 			var warned []string
-			_, err := e.Do(t.Context(), Task{Operation: operation.Destroy, Step: step("vpc"), Forgiven: test.forgiven}, func(ev event.Event) {
+			_, err := e.Operate(t.Context(), Task{Operation: operation.Destroy, Step: step("vpc"), Forget: test.forget}, func(ev event.Event) {
 				if ev.Type == event.RunWarning {
 					warned = append(warned, ev.Message)
 				}
@@ -186,7 +189,7 @@ func TestRemovingStacks(t *testing.T) {
 	e := open(t, []string{"vpc"}, call{args: "destroy", events: []apitype.EngineEvent{summed(nil)}}, remove)
 	task := Task{Operation: operation.Destroy, Step: step("vpc"), Remove: true}
 	for range 2 { // the second time there is none
-		if _, err := e.Do(t.Context(), task, func(event.Event) {}); err != nil {
+		if _, err := e.Operate(t.Context(), task, func(event.Event) {}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"mara/projects"
 )
 
-// stackOf prepares the working copy of a project and returns its stack, which
-// is created when it is missing.
+// stackOf prepares the working copy of a project and returns its stack, which it
+// creates if there is none.
 func (e *Environment) stackOf(ctx context.Context, project string) (auto.Stack, error) {
 	program, ok := e.options.Programs(project)
 	if !ok {
@@ -89,7 +89,7 @@ func (e *Environment) workingCopy(project string) (string, error) {
 	return dir, nil
 }
 
-// plugins tells Pulumi where the resource providers are that it cannot download.
+// plugins says where the resource providers are that Pulumi cannot download.
 func (e *Environment) plugins() *workspace.Plugins {
 	if len(e.options.Plugins) == 0 {
 		return nil
@@ -117,7 +117,7 @@ func (e *Environment) secretsProvider(project string) string {
 	return file.SecretsProvider
 }
 
-// learnSecrets lets the masker know the secret configuration values as soon as
+// learnSecrets gives the secret configuration values to the masker as soon as
 // they are decrypted, which is when the program starts.
 func (e *Environment) learnSecrets(project string, program pulumi.RunFunc) pulumi.RunFunc {
 	keys := secureKeys(e.stackFile(project))

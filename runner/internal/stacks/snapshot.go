@@ -16,18 +16,18 @@ import (
 	"mara/runner/internal/layout"
 )
 
-// Look is what the state of a project's stack tells without a key.
-type Look struct {
+// Snapshot is what the state of a project's stack says without a key.
+type Snapshot struct {
 	Pending []Pending
 	outputs map[string]value
 	read    map[string]map[string]value // by project: the outputs it had when this one was deployed
 }
 
-// value is an output as the state has it.
+// value is an output in the state.
 type value = json.RawMessage
 
-// Stale is why a project may have to be deployed again: outputs that it read
-// are not what they were then.
+// Stale says why a project may have to be deployed again: outputs that it has
+// read have changed since.
 type Stale struct {
 	Project string   `json:"project"` // whose outputs they are
 	Outputs []string `json:"outputs"`
@@ -36,9 +36,9 @@ type Stale struct {
 // String names the project and its outputs.
 func (s Stale) String() string { return s.Project + " changed " + strings.Join(s.Outputs, ", ") }
 
-// Look looks at the state of a project's stack: in the folder of a file
-// backend, where that needs no command, or through Pulumi if there is none.
-func (e *Environment) Look(ctx context.Context, backendFolder, project string) (Look, error) {
+// Snapshot reads the state of a project's stack: from the folder of a file
+// backend, which takes no command, or through Pulumi if the folder is "".
+func (e *Environment) Snapshot(ctx context.Context, backendFolder, project string) (Snapshot, error) {
 	var state deployment
 	var err error
 	if backendFolder == "" {
@@ -47,20 +47,20 @@ func (e *Environment) Look(ctx context.Context, backendFolder, project string) (
 		state, err = e.stateInFolder(backendFolder, project)
 	}
 	if err != nil {
-		return Look{}, err
+		return Snapshot{}, err
 	}
-	look := Look{Pending: state.pending(project), read: map[string]map[string]value{}}
+	snapshot := Snapshot{Pending: state.pending(project), read: map[string]map[string]value{}}
 	for _, r := range state.Resources {
 		switch r.Type {
 		case stackType:
-			look.outputs = r.Outputs
+			snapshot.outputs = r.Outputs
 		case referenceType:
 			if read, ok := e.projectOf(r.ID); ok {
-				look.read[read] = referenced(r.Outputs)
+				snapshot.read[read] = referenced(r.Outputs)
 			}
 		}
 	}
-	return look, nil
+	return snapshot, nil
 }
 
 // referenced are the outputs of another stack, as a reference to it has them.
@@ -72,26 +72,26 @@ func referenced(reference map[string]value) map[string]value {
 	return outputs
 }
 
-// StaleAgainst compares what a project read with what the others have now. A
-// secret output cannot be compared without a key, and counts as unchanged while
-// it is there.
-func (l Look) StaleAgainst(now map[string]Look) []Stale {
+// StaleAgainst compares the outputs that a project has read with those the others
+// have now. A secret output cannot be compared without a key; as long as it
+// exists it counts as unchanged.
+func (s Snapshot) StaleAgainst(now map[string]Snapshot) []Stale {
 	var stale []Stale
-	for project, then := range l.read {
+	for project, then := range s.read {
 		current, known := now[project]
 		if !known || current.outputs == nil {
 			continue // its own line says that it is gone
 		}
-		s := Stale{Project: project}
+		found := Stale{Project: project}
 		for name, before := range then {
 			after, there := current.outputs[name]
 			if !there || !isCiphertext(before) && !isCiphertext(after) && !equal(before, after) {
-				s.Outputs = append(s.Outputs, name)
+				found.Outputs = append(found.Outputs, name)
 			}
 		}
-		if len(s.Outputs) > 0 {
-			slices.Sort(s.Outputs)
-			stale = append(stale, s)
+		if len(found.Outputs) > 0 {
+			slices.Sort(found.Outputs)
+			stale = append(stale, found)
 		}
 	}
 	slices.SortFunc(stale, func(a, b Stale) int { return strings.Compare(a.Project, b.Project) })
@@ -99,11 +99,9 @@ func (l Look) StaleAgainst(now map[string]Look) []Stale {
 }
 
 // isCiphertext finds a secret anywhere in a value.
-func isCiphertext(v value) bool {
-	return strings.Contains(string(v), `"`+sig.Key+`"`)
-}
+func isCiphertext(v value) bool { return strings.Contains(string(v), `"`+sig.Key+`"`) }
 
-// equal compares values, however they are written.
+// equal compares values, not their text.
 func equal(a, b value) bool {
 	var left, right any
 	if json.Unmarshal(a, &left) != nil || json.Unmarshal(b, &right) != nil {
@@ -114,7 +112,7 @@ func equal(a, b value) bool {
 	return errLeft == nil && errRight == nil && string(x) == string(y)
 }
 
-// stateInFolder reads a state that is a file; one that does not exist is empty.
+// stateInFolder reads a state that is a file. A missing file is an empty state.
 func (e *Environment) stateInFolder(backendFolder, project string) (deployment, error) {
 	file := layout.State(backendFolder).Stack(project, e.options.Stack)
 	content, err := os.ReadFile(file)

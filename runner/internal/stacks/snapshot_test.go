@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLookFindsWhatIsStale(t *testing.T) {
+func TestSnapshotsFindWhatIsStale(t *testing.T) {
 	t.Parallel()
 	const secret = `{"4dabf18193072939515e22adb298388d":"x","ciphertext":"%s"}`
 	folder := t.TempDir()
@@ -28,22 +28,22 @@ func TestLookFindsWhatIsStale(t *testing.T) {
 	write("gone", reference+`{"zones":["a","b"],"password":`+secret+`}}}`)
 	write("other", `{"type":"pulumi:pulumi:StackReference","id":"organization/nowhere/dev","outputs":{"outputs":{"a":1}}}`)
 	e := &Environment{options: Options{Organization: "organization", Stack: "dev"}}
-	now := map[string]Look{}
+	now := map[string]Snapshot{}
 	for _, project := range []string{"vpc", "same", "changed", "gone", "other", "never"} {
-		look, err := e.Look(t.Context(), folder, project)
+		snapshot, err := e.Snapshot(t.Context(), folder, project)
 		if err != nil {
 			t.Fatal(err)
 		}
-		now[project] = look
+		now[project] = snapshot
 	}
 	want := map[string][]Stale{"changed": {{Project: "vpc", Outputs: []string{"id", "zones"}}}, "gone": {{Project: "vpc", Outputs: []string{"password"}}}}
-	for project, look := range now {
-		if diff := cmp.Diff(want[project], look.StaleAgainst(now)); diff != "" {
+	for project, snapshot := range now {
+		if diff := cmp.Diff(want[project], snapshot.StaleAgainst(now)); diff != "" {
 			t.Errorf("%s: %s", project, diff)
 		}
 	}
 	write("vpc", "{")
-	if _, err := e.Look(t.Context(), folder, "vpc"); err == nil {
+	if _, err := e.Snapshot(t.Context(), folder, "vpc"); err == nil {
 		t.Error("a broken state is read")
 	}
 }
