@@ -28,6 +28,7 @@ type engineEvents struct {
 	done    chan struct{} // closed when the reader has ended
 
 	summary     *event.Changes  // the engine's own; nil until it comes
+	correction  event.Changes   // what we count otherwise than the engine does
 	finished    event.Changes   // resources done so far
 	begun       map[string]bool // URNs of the resources that were reported as started
 	references  map[string]bool // fully qualified names of the stacks that were read
@@ -78,7 +79,7 @@ func (e *engineEvents) read() {
 // the engine was killed before it, what was finished by then.
 func (e *engineEvents) result() event.Changes {
 	if e.summary != nil {
-		return *e.summary
+		return e.summary.Plus(e.correction)
 	}
 	return e.finished
 }
@@ -110,8 +111,25 @@ func (e *engineEvents) started(step apitype.StepEventMetadata) {
 
 func (e *engineEvents) ended(step apitype.StepEventMetadata) {
 	e.noteOutputs(step)
+	if op := countedAs(step); op != step.Op {
+		e.correction = e.correction.Plus(changesOf(map[apitype.OpType]int{step.Op: -1, op: 1}))
+		step.Op = op
+	}
 	e.finished = e.finished.Plus(changesOf(map[apitype.OpType]int{step.Op: 1}))
 	e.progress(step, event.ActionDone)
+}
+
+// countedAs is what a finished step counts as. A resource that a program only
+// reads cannot drift: it belongs to somebody else. One that its provider calls
+// unhealthy has changed, even if none of its properties has.
+func countedAs(step apitype.StepEventMetadata) apitype.OpType {
+	switch {
+	case step.Old != nil && step.Old.External && (step.Op == apitype.OpUpdate || step.Op == apitype.OpDelete):
+		return apitype.OpSame
+	case step.Op == apitype.OpSame && step.New != nil && len(step.New.InitErrors) > 0:
+		return apitype.OpUpdate
+	}
+	return step.Op
 }
 
 func (e *engineEvents) actionFailed(step apitype.StepEventMetadata) {

@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,6 +113,36 @@ func TestProgressCounts(t *testing.T) {
 	want := []event.Changes{{Create: 1, Same: 1}, {Create: 4, Same: 1}, {Create: 4, Delete: 1, Same: 1}}
 	if diff := cmp.Diff(want, counts); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestWhatCountsAsDrift refreshes a resource that a program only reads, one that
+// its provider calls unhealthy, and one that has changed.
+func TestWhatCountsAsDrift(t *testing.T) {
+	t.Parallel()
+	const service = "kubernetes:core/v1:Service"
+	finished := func(op apitype.OpType, name string, external bool, unhealthy ...string) apitype.EngineEvent {
+		m := metadata(op, service, name)
+		m.Old = &apitype.StepEventStateMetadata{External: external}
+		m.New = &apitype.StepEventStateMetadata{External: external, InitErrors: unhealthy}
+		return apitype.EngineEvent{ResOutputsEvent: &apitype.ResOutputsEvent{Metadata: m}}
+	}
+	e := open(t, []string{"vpc"}, call{args: "refresh", events: []apitype.EngineEvent{
+		pre(apitype.OpRefresh, service, "read"), finished(apitype.OpUpdate, "read", true),
+		pre(apitype.OpRefresh, service, "stopped"), finished(apitype.OpSame, "stopped", false, "stopped nodes: one"),
+		pre(apitype.OpRefresh, service, "changed"), finished(apitype.OpUpdate, "changed", false),
+		pre(apitype.OpRefresh, service, "same"), finished(apitype.OpSame, "same", false),
+		summed(map[apitype.OpType]int{apitype.OpUpdate: 2, apitype.OpSame: 2}),
+	}})
+	var got record
+	outcome, err := e.Operate(t.Context(), Task{Operation: operation.Drift, Step: step("vpc")}, got.emit)
+	if diff := cmp.Diff(event.Changes{Update: 2, Same: 2}, outcome.Changes); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
+	}
+	for _, line := range []string{"read same done", "stopped update done", "changed update done", "same same done"} {
+		if !slices.Contains(got.lines, "step.progress "+service+" "+line) {
+			t.Errorf("%q is missing among %q", line, got.lines)
+		}
 	}
 }
 
