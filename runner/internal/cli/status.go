@@ -229,8 +229,8 @@ func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectS
 		if !update.End.IsZero() { // it is not going on
 			status.Ended, status.DurationMS = &update.End, update.End.Sub(update.Start).Milliseconds()
 		}
-		status.State = stateOf(update.Operation, update.Result, summary.Resources)
 	}
+	status.State = stateOf(update.Operation, update.Result, summary.Resources) // an imported state has no history
 	if states := s.States(); states.IsFile() {
 		locks, err := s.Stacks.Locks(states.Path, project)
 		if err != nil {

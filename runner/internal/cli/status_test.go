@@ -20,7 +20,7 @@ func lookedAt(t *testing.T) (root string, i *installed) {
 	t.Helper()
 	root, i = aws(t), newInstalled(t)
 	deployed(t, root)
-	i.stacks(map[string]int{"aws-vpc": 24, "aws-eks": 31, "aws-ecr": 0, "kubeconfig": 0, "secrets": 7, "logstore": 2, "certmgr": 3})
+	i.stacks(map[string]int{"aws-vpc": 24, "aws-eks": 31, "aws-ecr": 0, "kubeconfig": 0, "secrets": 7, "logstore": 2, "certmgr": 3, "prometheus": 5}) // the last one was imported
 	for project, update := range map[string]string{
 		"aws-vpc":  `"kind":"update","result":"succeeded","startTime":"2026-11-20T11:00:00.000Z","endTime":"2026-11-20T11:59:30.000Z"`,
 		"aws-eks":  `"kind":"update","result":"failed","startTime":"2026-11-20T10:00:00.000Z","endTime":"2026-11-20T11:00:00.000Z"`,
@@ -140,7 +140,7 @@ func TestStatusWatch(t *testing.T) {
 	t.Parallel()
 	root, i := lookedAt(t)
 	for _, test := range []struct{ args, want string }{
-		{"status --watch", "3 of 15 projects deployed"}, {"status --watch -o json", `"projects":[`},
+		{"status --watch", "4 of 15 projects deployed"}, {"status --watch -o json", `"projects":[`},
 	} {
 		d, _, stderr := installedDeps(t, root, i)
 		out := &observed{written: make(chan struct{}, 1)}
