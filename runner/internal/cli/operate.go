@@ -240,7 +240,7 @@ func (o operateOptions) task() stacks.Task {
 
 // operator does a step's work on its stack.
 type operator struct {
-	stacks *stacks.Environment
+	stacks *stacks.Set
 	task   stacks.Task // for every step
 	before hooks.BeforeFunc
 }

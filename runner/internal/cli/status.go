@@ -176,12 +176,11 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 	snapshots := make([]stacks.Snapshot, len(s.Plan.Steps))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(defaultParallel)
-	folder := s.States().Path
 	for i, step := range s.Plan.Steps {
 		group.Go(func() error {
 			var err error
 			if status.Projects[i], err = statusOf(ctx, s, step); err == nil {
-				snapshots[i], err = s.Stacks.Snapshot(ctx, folder, step.Project.Name)
+				snapshots[i], err = s.Stacks.Snapshot(ctx, step.Project.Name)
 			}
 			return err
 		})
@@ -232,7 +231,7 @@ func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectS
 	}
 	status.State = stateOf(update.Operation, update.Result, summary.Resources) // an imported state has no history
 	if states := s.States(); states.IsFile() {
-		locks, err := s.Stacks.Locks(states.Path, project)
+		locks, err := states.Locks(project)
 		if err != nil {
 			return status, err
 		}

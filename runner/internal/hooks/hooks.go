@@ -20,7 +20,7 @@ import (
 
 // Hooks are those of one environment.
 type Hooks struct {
-	Stacks    *stacks.Environment
+	Stacks    *stacks.Set
 	Provider  providers.Provider
 	Stack     string
 	Env       map[string]string // of Pulumi and its plugins

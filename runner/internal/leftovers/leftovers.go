@@ -27,7 +27,7 @@ const atOnce = 4
 
 // Finder finds leftovers of one environment.
 type Finder struct {
-	Stacks *stacks.Environment
+	Stacks *stacks.Set
 	States statefiles.Folder
 	// Command is a command on the same environment, for people to type.
 	Command func(name string) string
@@ -61,7 +61,7 @@ func (f Finder) Locks(p plan.Plan) ([]Lock, error) {
 			}
 			continue
 		}
-		locks, err := f.Stacks.Locks(f.States.Path, project)
+		locks, err := f.States.Locks(project)
 		if err != nil {
 			return nil, err
 		}
@@ -84,11 +84,7 @@ func (f Finder) Pending(ctx context.Context, p plan.Plan, ask bool) ([]stacks.Pe
 	group.SetLimit(atOnce)
 	for i, project := range names {
 		group.Go(func() (err error) {
-			if f.States.IsFile() {
-				found[i], err = f.Stacks.PendingInFolder(f.States.Path, project)
-			} else {
-				found[i], err = f.Stacks.Pending(ctx, project)
-			}
+			found[i], err = f.Stacks.Pending(ctx, project)
 			return err
 		})
 	}

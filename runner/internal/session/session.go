@@ -47,9 +47,9 @@ type Session struct {
 	Folder   layout.Runner
 	Vault    *vault.Vault
 
-	Held   *Held               // known once the environment is locked
-	Stacks *stacks.Environment // known once they are open
-	MadeUp []string            // configuration that a simulation has made up
+	Held   *Held       // known once the environment is locked
+	Stacks *stacks.Set // known once they are open
+	MadeUp []string    // configuration that a simulation has made up
 
 	plugins map[string]string // resource providers beside the runner, with their folders
 	engine  engine.Engine     // nil until it is started
@@ -122,6 +122,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		Programs:    s.Profile.Programs(rooted(s.Deps.Programs, s.Settings.Root)),
 		Plugins:     s.plugins,
 		Masker:      s.Masker,
+		States:      s.States(),
 		Empty:       !s.States().MayHaveStates(),
 	}
 	var err error
@@ -189,7 +190,7 @@ func (s *Session) Organization(ctx context.Context, dir string) (string, error) 
 func (s *Session) deployedSalt(ctx context.Context) (string, error) {
 	states := s.States()
 	if states.IsFile() {
-		return stacks.SaltInFolder(states.Path, states.Stack), nil
+		return states.Salt(), nil
 	}
 	e, err := s.Engine(ctx)
 	if err != nil {

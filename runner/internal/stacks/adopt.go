@@ -12,7 +12,7 @@ import (
 // must follow, which reads the properties. Pulumi's own way, a refresh with
 // --import-pending-creates, only marks the resources: the next up creates them
 // again.
-func (e *Environment) Adopt(ctx context.Context, project string, ids map[string]string) error {
+func (e *Set) Adopt(ctx context.Context, project string, ids map[string]string) error {
 	content, err := e.Export(ctx, project)
 	if err != nil {
 		return err

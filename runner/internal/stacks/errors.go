@@ -12,20 +12,21 @@ import (
 
 // failure is the cause of a failed operation, in one line, with what to do about
 // it.
-func (e *Environment) failure(ctx context.Context, err error, engine *engineEvents) error {
+func (w work) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	diagnostics := slices.Concat(engine.errors, engine.unreachable.messages)
+	diagnostics := slices.Concat(w.engine.errors, w.engine.unreachable.messages)
 	texts := strings.Join(diagnostics, "\n")
 	if explained := explanation(texts); explained != nil {
 		return withAdvice(explained, texts)
 	}
-	return withAdvice(ifTransient(e.summarise(err, engine), diagnostics), texts)
+	return withAdvice(ifTransient(w.summarise(err), diagnostics), texts)
 }
 
 // summarise says in one line why an operation has failed.
-func (e *Environment) summarise(err error, engine *engineEvents) error {
+func (w work) summarise(err error) error {
+	engine := w.engine
 	texts := strings.Join(engine.errors, "\n")
 	switch {
 	case texts == "" && len(engine.unreachable.messages) > 0:
@@ -37,13 +38,13 @@ func (e *Environment) summarise(err error, engine *engineEvents) error {
 	case texts != "":
 		return errors.New(cause(texts))
 	}
-	return e.explain(err, "")
+	return w.explain(err, "")
 }
 
 // explain makes a message of what a failed command has written to stderr. The
 // text of an Automation API error holds all output; only Pulumi's own error lines
 // are taken from it.
-func (e *Environment) explain(err error, stderr string) error {
+func (e *Set) explain(err error, stderr string) error {
 	var exit *pulumicli.ExitError
 	if stderr == "" {
 		_, stderr, _ = strings.Cut(err.Error(), "\nstderr: ")

@@ -44,7 +44,7 @@ func TestErrorsOfCommands(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			e := &Environment{options: Options{Masker: event.NewMasker("hunter2-hunter2")}}
+			e := &Set{options: Options{Masker: event.NewMasker("hunter2-hunter2")}}
 			if got := e.explain(failed(), test.stderr).Error(); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -65,7 +65,7 @@ func TestErrorsOfCommands(t *testing.T) {
 // TestErrorTypes: the two that decide the exit code.
 func TestErrorTypes(t *testing.T) {
 	t.Parallel()
-	e := &Environment{}
+	e := &Set{}
 	var locked *LockedError
 	for _, text := range []string{lockedText, conflictText} {
 		if err := e.explain(failed(), text); !errors.As(err, &locked) {

@@ -154,7 +154,7 @@ func listing(stacks ...string) string {
 
 // open opens the environment dev with these stacks, all with resources. The
 // calls are what comes after the listing.
-func open(t *testing.T, stacks []string, calls ...call) *Environment {
+func open(t *testing.T, stacks []string, calls ...call) *Set {
 	t.Helper()
 	var names []string
 	for _, project := range stacks {
@@ -164,7 +164,7 @@ func open(t *testing.T, stacks []string, calls ...call) *Environment {
 	return openWith(t, newFake(t, append([]call{first}, calls...)...), nil)
 }
 
-func openWith(t *testing.T, command Command, change func(*Options)) *Environment {
+func openWith(t *testing.T, command Command, change func(*Options)) *Set {
 	t.Helper()
 	options := Options{
 		Command: command, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(),

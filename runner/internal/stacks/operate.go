@@ -43,62 +43,71 @@ type Outcome struct {
 
 // Operate does a task. Events about resources, and diagnostics, go to emit while
 // it runs. The error is the cause in one line; the diagnostics have the details.
-func (e *Environment) Operate(ctx context.Context, task Task, emit func(event.Event)) (Outcome, error) {
-	project := task.Step.Project.Name
-	if reason := e.nothingToDo(task.Operation, project); reason != "" {
-		return Outcome{Skipped: reason}, e.finishDestroy(ctx, task)
+func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (Outcome, error) {
+	w := work{Set: e, Task: task, project: task.Step.Project.Name, emit: emit}
+	if reason := w.nothingToDo(); reason != "" {
+		return Outcome{Skipped: reason}, w.finishDestroy(ctx)
 	}
-	stack, err := e.stackOf(ctx, project)
+	stack, err := e.stackOf(ctx, w.project)
 	if err != nil {
 		return Outcome{}, err
 	}
-	engine := newEngineEvents(emit)
-	err = perform(ctx, task, stack, engine.channel)
-	engine.wait()
-	err = e.verdict(ctx, task, err, engine, emit)
-	outcome := Outcome{Changes: engine.result()}
+	w.engine = newEngineEvents(emit)
+	err = perform(ctx, task, stack, w.engine.channel)
+	w.engine.wait()
+	err = w.verdict(ctx, err)
+	outcome := Outcome{Changes: w.engine.result()}
 	if err != nil {
 		return outcome, err
 	}
-	e.learn(task.Operation, project)
-	e.noteTold(task.Operation, project, engine.outputs)
+	w.learn()
+	w.noteTold()
 	if task.Operation == operation.Preview {
-		outcome.Unknown = e.unknownNeeds(task.Step)
-		e.expect(project, engine.changesOutputs(len(outcome.Unknown) > 0))
+		outcome.Unknown = w.unknownNeeds()
+		w.expect(w.engine.changesOutputs(len(outcome.Unknown) > 0))
 	}
 	if task.Operation.RunsPrograms() {
-		e.compareReferences(task.Step, engine.references, emit)
+		w.compareReferences(w.engine.references)
 	}
-	return outcome, e.finishDestroy(ctx, task)
+	return outcome, w.finishDestroy(ctx)
+}
+
+// work is a task that is being done.
+type work struct {
+	*Set
+	Task
+	project string
+	engine  *engineEvents
+	emit    func(event.Event)
 }
 
 // verdict is the error of an operation that Pulumi has ended with err.
-func (e *Environment) verdict(ctx context.Context, task Task, err error, engine *engineEvents, emit func(event.Event)) error {
+func (w work) verdict(ctx context.Context, err error) error {
 	if err == nil {
 		// An engine that is cancelled between two resources may call it a
 		// success, and leave the rest undone.
 		err = context.Cause(ctx)
 	}
-	gone := len(engine.unreachable.messages) > 0
+	gone := len(w.engine.unreachable.messages) > 0
 	if err == nil && gone {
-		emit(warning("%s", &engine.unreachable))
+		w.emit(warning("%s", &w.engine.unreachable))
 	}
 	if err == nil {
 		return nil
 	}
-	err = e.failure(ctx, err, engine)
-	if gone && task.Operation.Destroys() && ctx.Err() == nil {
-		return e.withoutCluster(ctx, task, err, emit)
+	err = w.failure(ctx, err)
+	if gone && w.Operation.Destroys() && ctx.Err() == nil {
+		return w.withoutCluster(ctx, err)
 	}
 	return err
 }
 
 // nothingToDo says why an operation has nothing to do; "" if it has.
-func (e *Environment) nothingToDo(op operation.Operation, project string) string {
-	if op.RunsPrograms() {
+func (w work) nothingToDo() string {
+	if w.Operation.RunsPrograms() {
 		return ""
 	}
-	switch summary := e.Summary(project); {
+	switch summary := w.Summary(w.project); {
 	case !summary.Exists:
 		return "never deployed"
 	case summary.Resources == 0:
@@ -107,26 +116,25 @@ func (e *Environment) nothingToDo(op operation.Operation, project string) string
 	return ""
 }
 
-// learn updates the summary of a project after an operation on it.
-func (e *Environment) learn(op operation.Operation, project string) {
+// learn updates the summary of the project after the operation.
+func (w work) learn() {
 	switch {
-	case op.Deploys():
-		e.remember(project, func(s *Summary) { s.Resources = max(s.Resources, 1) })
-	case op.Destroys():
-		e.remember(project, func(s *Summary) { s.Resources = 0 })
+	case w.Operation.Deploys():
+		w.remember(w.project, func(s *Summary) { s.Resources = max(s.Resources, 1) })
+	case w.Operation.Destroys():
+		w.remember(w.project, func(s *Summary) { s.Resources = 0 })
 	}
 }
 
 // finishDestroy removes the stack of a destroyed project, if the task says so.
-func (e *Environment) finishDestroy(ctx context.Context, task Task) error {
-	project := task.Step.Project.Name
-	if !task.Operation.Destroys() || !task.Remove || !e.Summary(project).Exists {
+func (w work) finishDestroy(ctx context.Context) error {
+	if !w.Operation.Destroys() || !w.Remove || !w.Summary(w.project).Exists {
 		return nil
 	}
-	if _, err := e.runOn(ctx, project, "stack", "rm", "--yes", "--preserve-config"); err != nil {
+	if _, err := w.runOn(ctx, w.project, "stack", "rm", "--yes", "--preserve-config"); err != nil {
 		return fmt.Errorf("removing the stack: %w", err)
 	}
-	e.remember(project, func(s *Summary) { *s = Summary{} })
+	w.remember(w.project, func(s *Summary) { *s = Summary{} })
 	return nil
 }
 
@@ -167,20 +175,20 @@ const agent = "mara"
 // compareReferences warns when a program reads other stacks than the plan
 // declares. Without the declaration a parallel run may start the program too
 // early; with one too many it starts later than it could.
-func (e *Environment) compareReferences(step plan.Step, found map[string]bool, emit func(event.Event)) {
+func (w work) compareReferences(found map[string]bool) {
 	declared := map[string]bool{}
-	for _, project := range step.Reads {
+	for _, project := range w.Step.Reads {
 		declared[project] = true
-		if !found[e.qualified(project)] {
-			emit(warning("the plan declares that it reads %s, but it did not", project))
+		if !found[w.qualified(project)] {
+			w.emit(warning("the plan declares that it reads %s, but it did not", project))
 		}
 	}
-	for _, project := range step.Outside { // a selection has left it out
+	for _, project := range w.Step.Outside { // a selection has left it out
 		declared[project] = true
 	}
 	for name := range found {
-		if project, ours := e.projectOf(name); ours && !declared[project] {
-			emit(warning("it reads %s, which the plan does not declare; a parallel run may start it too early", project))
+		if project, ours := w.projectOf(name); ours && !declared[project] {
+			w.emit(warning("it reads %s, which the plan does not declare; a parallel run may start it too early", project))
 		}
 	}
 }

@@ -15,7 +15,7 @@ const Secret = "[secret]"
 
 // Outputs are the outputs of a project's stack. Unless secrets are asked for,
 // they read "[secret]". A stack that does not exist has none.
-func (e *Environment) Outputs(ctx context.Context, project string, secrets bool) (map[string]any, error) {
+func (e *Set) Outputs(ctx context.Context, project string, secrets bool) (map[string]any, error) {
 	if !e.Summary(project).Exists {
 		return nil, nil
 	}
@@ -39,7 +39,7 @@ func (e *Environment) Outputs(ctx context.Context, project string, secrets bool)
 
 // Told are the outputs that an up of this run has reported, without a question to
 // Pulumi. A secret value reads Secret.
-func (e *Environment) Told(project string) (map[string]any, bool) {
+func (e *Set) Told(project string) (map[string]any, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	outputs, ok := e.outputs[project]
@@ -48,21 +48,21 @@ func (e *Environment) Told(project string) (map[string]any, bool) {
 
 // noteTold keeps the outputs that an up has reported, and drops them after any
 // other operation.
-func (e *Environment) noteTold(op operation.Operation, project string, outputs *stackOutputs) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.outputs, project)
-	if !op.Deploys() || outputs == nil {
+func (w work) noteTold() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.outputs, w.project)
+	if !w.Operation.Deploys() || w.engine.outputs == nil {
 		return
 	}
 	told := map[string]any{}
-	for name, value := range outputs.after {
+	for name, value := range w.engine.outputs.after {
 		if isSecret(value) {
 			value = Secret
 		}
 		told[name] = value
 	}
-	e.outputs[project] = told
+	w.outputs[w.project] = told
 }
 
 // Update is an operation in Pulumi's history of a stack.
@@ -75,7 +75,7 @@ type Update struct {
 
 // LastUpdate is the last operation on a project's stack; ok is false if there is
 // none, as after an import.
-func (e *Environment) LastUpdate(ctx context.Context, project string) (update Update, ok bool, err error) {
+func (e *Set) LastUpdate(ctx context.Context, project string) (update Update, ok bool, err error) {
 	if !e.Summary(project).Exists {
 		return Update{}, false, nil
 	}

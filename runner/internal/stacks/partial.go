@@ -5,38 +5,36 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
-
-	"mara/runner/internal/plan"
 )
 
 // The preview of a project is partial if the project reads outputs that are not
 // known yet: those of a project that does not exist, or that the same run would
 // change. The engine treats missing outputs as unknown.
 
-// unknownNeeds are the projects that a step reads and whose outputs are not known
+// unknownNeeds are the projects that the step reads and whose outputs are not known
 // yet, according to the earlier previews of this run.
-func (e *Environment) unknownNeeds(step plan.Step) []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (w work) unknownNeeds() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	var unknown []string
-	for _, project := range step.Reads {
-		if e.summaries[project].Resources == 0 || e.changing[project] {
+	for _, project := range w.Step.Reads {
+		if w.summaries[project].Resources == 0 || w.changing[project] {
 			unknown = append(unknown, project)
 		}
 	}
-	for _, project := range step.Outside {
-		if e.summaries[project].Resources == 0 {
+	for _, project := range w.Step.Outside {
+		if w.summaries[project].Resources == 0 {
 			unknown = append(unknown, project)
 		}
 	}
 	return unknown
 }
 
-// expect keeps whether a project's outputs will change.
-func (e *Environment) expect(project string, changing bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.changing[project] = changing
+// expect keeps whether the project's outputs will change.
+func (w work) expect(changing bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changing[w.project] = changing
 }
 
 // stackOutputs are the outputs of a stack before and after a step.

@@ -6,11 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-
-	"mara/runner/internal/layout"
 )
 
 // Encryption says how a state's secrets are to be encrypted.
@@ -38,7 +34,7 @@ func (n Encryption) inState() (secretsProvider, error) {
 }
 
 // Projects lists the projects that have a stack in the environment.
-func (e *Environment) Projects() []string {
+func (e *Set) Projects() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Sorted(maps.Keys(e.summaries))
@@ -46,7 +42,7 @@ func (e *Environment) Projects() []string {
 
 // Salt is the salt of the passphrase that the deployed states are encrypted with;
 // "" if there is none. All stacks of an environment share it.
-func (e *Environment) Salt(ctx context.Context) (string, error) {
+func (e *Set) Salt(ctx context.Context) (string, error) {
 	for _, project := range e.Projects() {
 		content, err := e.Export(ctx, project)
 		if err != nil {
@@ -63,33 +59,6 @@ func (e *Environment) Salt(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// SaltInFolder is Salt for states that are files below the folder of a file
-// backend, which takes no command. It skips files that cannot be read: whoever
-// needs more of them reports that.
-func SaltInFolder(backendFolder, stack string) string {
-	files, _ := filepath.Glob(layout.State(backendFolder).Stack("*", stack))
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		var stored struct {
-			Checkpoint struct {
-				Latest struct {
-					Provider *secretsProvider `json:"secrets_providers"`
-				} `json:"latest"`
-			} `json:"checkpoint"`
-		}
-		if err := json.Unmarshal(content, &stored); err != nil {
-			continue
-		}
-		if salt := stored.Checkpoint.Latest.Provider.salt(); salt != "" {
-			return salt
-		}
-	}
-	return ""
-}
-
 // salt is that of a passphrase, "" for other encryptions.
 func (p *secretsProvider) salt() string {
 	var state struct{ Salt string }
@@ -103,7 +72,7 @@ func (p *secretsProvider) salt() string {
 // false if the state has it already, so calling it again is safe. Between the two
 // commands that read and write the state, it is in plain text in this process
 // only.
-func (e *Environment) Reencrypt(ctx context.Context, project string, to Encryption) (changed bool, err error) {
+func (e *Set) Reencrypt(ctx context.Context, project string, to Encryption) (changed bool, err error) {
 	wanted, err := to.inState()
 	if err != nil {
 		return false, err
@@ -130,7 +99,7 @@ func (e *Environment) Reencrypt(ctx context.Context, project string, to Encrypti
 }
 
 // restore imports a state, which Pulumi reads from a pipe.
-func (e *Environment) restore(ctx context.Context, project string, env map[string]string, state []byte) error {
+func (e *Set) restore(ctx context.Context, project string, env map[string]string, state []byte) error {
 	dir, err := e.workingCopy(project)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ func withSalt(salt, secret string) string {
 	return `{"version":3,"deployment":{"manifest":{"time":"2026-11-20T12:00:00Z"},"secrets_providers":{"type":"passphrase","state":{"salt":"` + salt + `"}},"resources":[{"large":9007199254740993,` + secret + `}]}}`
 }
 
-func openFake(t *testing.T, fake *fakePulumi, projects ...string) *Environment {
+func openFake(t *testing.T, fake *fakePulumi, projects ...string) *Set {
 	t.Helper()
 	e, err := Open(t.Context(), Options{
 		Command: fake, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(), Empty: true,

@@ -42,7 +42,7 @@ func TestSecretsAreLearned(t *testing.T) {
 	} {
 		t.Run(project, func(t *testing.T) {
 			t.Parallel()
-			e := &Environment{options: Options{StackFile: []byte(shared), SecretsFile: []byte(own), Masker: event.NewMasker()}}
+			e := &Set{options: Options{StackFile: []byte(shared), SecretsFile: []byte(own), Masker: event.NewMasker()}}
 			ran := false
 			program := func(*pulumi.Context) error {
 				ran = true

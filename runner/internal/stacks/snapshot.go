@@ -3,17 +3,10 @@ package stacks
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
-
-	"mara/runner/internal/layout"
 )
 
 // Snapshot is what the state of a project's stack says without a key.
@@ -36,16 +29,9 @@ type Stale struct {
 // String names the project and its outputs.
 func (s Stale) String() string { return s.Project + " changed " + strings.Join(s.Outputs, ", ") }
 
-// Snapshot reads the state of a project's stack: from the folder of a file
-// backend, which takes no command, or through Pulumi if the folder is "".
-func (e *Environment) Snapshot(ctx context.Context, backendFolder, project string) (Snapshot, error) {
-	var state deployment
-	var err error
-	if backendFolder == "" {
-		state, err = e.state(ctx, project)
-	} else {
-		state, err = e.stateInFolder(backendFolder, project)
-	}
+// Snapshot reads the state of a project's stack.
+func (e *Set) Snapshot(ctx context.Context, project string) (Snapshot, error) {
+	state, err := e.state(ctx, project)
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -110,25 +96,4 @@ func equal(a, b value) bool {
 	x, errLeft := json.Marshal(left)
 	y, errRight := json.Marshal(right)
 	return errLeft == nil && errRight == nil && string(x) == string(y)
-}
-
-// stateInFolder reads a state that is a file. A missing file is an empty state.
-func (e *Environment) stateInFolder(backendFolder, project string) (deployment, error) {
-	file := layout.State(backendFolder).Stack(project, e.options.Stack)
-	content, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return deployment{}, nil
-	}
-	if err != nil {
-		return deployment{}, fmt.Errorf("reading the state of %s: %w", project, err)
-	}
-	var stored struct {
-		Checkpoint struct {
-			Latest deployment `json:"latest"`
-		} `json:"checkpoint"`
-	}
-	if err := json.Unmarshal(content, &stored); err != nil {
-		return deployment{}, fmt.Errorf("reading the state of %s: %s is not valid JSON; %s.bak is the state before it", project, file, filepath.Base(file))
-	}
-	return stored.Checkpoint.Latest, nil
 }

@@ -27,10 +27,10 @@ func TestSnapshotsFindWhatIsStale(t *testing.T) {
 	write("changed", reference+`{"zones":["a"],"id":"vpc-0","token":`+secret+`}}}`)
 	write("gone", reference+`{"zones":["a","b"],"password":`+secret+`}}}`)
 	write("other", `{"type":"pulumi:pulumi:StackReference","id":"organization/nowhere/dev","outputs":{"outputs":{"a":1}}}`)
-	e := &Environment{options: Options{Organization: "organization", Stack: "dev"}}
+	e := openIn(t, folder)
 	now := map[string]Snapshot{}
 	for _, project := range []string{"vpc", "same", "changed", "gone", "other", "never"} {
-		snapshot, err := e.Snapshot(t.Context(), folder, project)
+		snapshot, err := e.Snapshot(t.Context(), project)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestSnapshotsFindWhatIsStale(t *testing.T) {
 		}
 	}
 	write("vpc", "{")
-	if _, err := e.Snapshot(t.Context(), folder, "vpc"); err == nil {
+	if _, err := e.Snapshot(t.Context(), "vpc"); err == nil {
 		t.Error("a broken state is read")
 	}
 }

@@ -50,7 +50,7 @@ func (p Pending) Lingers() bool { return p.Action == "creating" && p.isInternal(
 func (p Pending) isInternal() bool { return strings.HasPrefix(p.Resource, "pulumi:") }
 
 // Pending lists the operations on a project's resources that were cut off.
-func (e *Environment) Pending(ctx context.Context, project string) ([]Pending, error) {
+func (e *Set) Pending(ctx context.Context, project string) ([]Pending, error) {
 	state, err := e.state(ctx, project)
 	if err != nil {
 		return nil, err
@@ -58,15 +58,16 @@ func (e *Environment) Pending(ctx context.Context, project string) ([]Pending, e
 	return state.pending(project), nil
 }
 
-// PendingInFolder is Pending for a state that is a file below the folder of a
-// file backend, which takes no command.
-func (e *Environment) PendingInFolder(backendFolder, project string) ([]Pending, error) {
-	state, err := e.stateInFolder(backendFolder, project)
-	return state.pending(project), err
+// Cancel removes the lock of a project's stack.
+func (e *Set) Cancel(ctx context.Context, project string) error {
+	if _, err := e.runOn(ctx, project, "cancel", "--yes"); err != nil {
+		return fmt.Errorf("unlocking %s: %w", project, err)
+	}
+	return nil
 }
 
 // Export exports the state of a project's stack. Secrets stay encrypted.
-func (e *Environment) Export(ctx context.Context, project string) ([]byte, error) {
+func (e *Set) Export(ctx context.Context, project string) ([]byte, error) {
 	output, err := e.runOn(ctx, project, "stack", "export")
 	if err != nil {
 		return nil, fmt.Errorf("exporting the state of %s: %w", project, err)
@@ -74,8 +75,12 @@ func (e *Environment) Export(ctx context.Context, project string) ([]byte, error
 	return []byte(output), nil
 }
 
-// state reads the state of a project's stack through Pulumi.
-func (e *Environment) state(ctx context.Context, project string) (deployment, error) {
+// state reads the state of a project's stack: from its file, which takes no
+// command, or through Pulumi. A stack that does not exist has an empty one.
+func (e *Set) state(ctx context.Context, project string) (deployment, error) {
+	if e.options.States.IsFile() {
+		return e.stateInFile(project)
+	}
 	if !e.Summary(project).Exists {
 		return deployment{}, nil
 	}
@@ -90,6 +95,18 @@ func (e *Environment) state(ctx context.Context, project string) (deployment, er
 		return deployment{}, fmt.Errorf("reading the state of %s: pulumi answered with something else than JSON: %w", project, err)
 	}
 	return exported.Deployment, nil
+}
+
+func (e *Set) stateInFile(project string) (deployment, error) {
+	var state deployment
+	content, err := e.options.States.Read(project)
+	if err == nil && content != nil {
+		err = json.Unmarshal(content, &state)
+	}
+	if err != nil {
+		err = fmt.Errorf("reading the state of %s: %w", project, err)
+	}
+	return state, err
 }
 
 func (d deployment) pending(project string) []Pending {

@@ -14,6 +14,7 @@ import (
 
 	"mara/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/statefiles"
 )
 
 const (
@@ -83,7 +84,7 @@ func TestPending(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		read, err := open(t, nil).PendingInFolder(folder, "vpc")
+		read, err := openIn(t, folder).Pending(t.Context(), "vpc")
 		if diff := cmp.Diff(test.want, read); diff != "" || (err != nil) != test.wrong {
 			t.Errorf("%s: %v\n%s", test.name, err, diff)
 		}
@@ -196,4 +197,12 @@ func TestRemovingStacks(t *testing.T) {
 	if e.Summary("vpc").Exists {
 		t.Error("the stack is still known")
 	}
+}
+
+// openIn opens the stacks of a file backend.
+func openIn(t *testing.T, folder string) *Set {
+	t.Helper()
+	e := open(t, nil)
+	e.options.States = statefiles.Folder{Path: folder, Stack: "dev"}
+	return e
 }

@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
-	"mara/runner/internal/event"
 )
 
 // The Kubernetes provider reports a cluster that is gone or out of reach at each
@@ -61,29 +59,20 @@ func (u *unreachable) String() string {
 // withoutCluster deals with a destroy that has failed because the cluster cannot
 // be reached: it says how to go on or, if the task says so, drops what was in the
 // cluster from the state.
-func (e *Environment) withoutCluster(ctx context.Context, task Task, failure error, emit func(event.Event)) error {
-	if !task.Forget {
+func (w work) withoutCluster(ctx context.Context, failure error) error {
+	if !w.Forget {
 		return &advisedError{failure, forgetAdvice}
 	}
-	project := task.Step.Project.Name
-	state, err := e.state(ctx, project)
+	state, err := w.state(ctx, w.project)
 	if err != nil {
 		return errors.Join(failure, err)
 	}
 	if elsewhere := state.outsideCluster(); len(elsewhere) > 0 {
 		return fmt.Errorf("%w; nothing is forgotten, because %s is not in the cluster", failure, strings.Join(elsewhere, ", "))
 	}
-	if err := e.forget(ctx, project); err != nil {
-		return errors.Join(failure, err)
+	if _, err := w.runOn(ctx, w.project, "state", "delete", "--all", "--force", "--yes"); err != nil {
+		return errors.Join(failure, fmt.Errorf("forgetting the resources of %s: %w", w.project, err))
 	}
-	emit(warning("the cluster cannot be reached: %d resources that were in it are dropped from the state, not destroyed", state.inCluster()))
-	return nil
-}
-
-// forget drops all resources of a project from its state.
-func (e *Environment) forget(ctx context.Context, project string) error {
-	if _, err := e.runOn(ctx, project, "state", "delete", "--all", "--force", "--yes"); err != nil {
-		return fmt.Errorf("forgetting the resources of %s: %w", project, err)
-	}
+	w.emit(warning("the cluster cannot be reached: %d resources that were in it are dropped from the state, not destroyed", state.inCluster()))
 	return nil
 }

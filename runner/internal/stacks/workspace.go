@@ -22,7 +22,7 @@ import (
 
 // stackOf prepares the working copy of a project and returns its stack, which it
 // creates if there is none.
-func (e *Environment) stackOf(ctx context.Context, project string) (auto.Stack, error) {
+func (e *Set) stackOf(ctx context.Context, project string) (auto.Stack, error) {
 	program, ok := e.options.Programs(project)
 	if !ok {
 		return auto.Stack{}, fmt.Errorf("this runner has no program for the project %s", project)
@@ -58,7 +58,7 @@ func (e *Environment) stackOf(ctx context.Context, project string) (auto.Stack, 
 
 // workingCopy writes a folder in which Pulumi finds the project's settings and
 // a copy of its stack file.
-func (e *Environment) workingCopy(project string) (string, error) {
+func (e *Set) workingCopy(project string) (string, error) {
 	dir := filepath.Join(e.options.WorkDir, project)
 	if _, err := os.Stat(filepath.Join(dir, "Pulumi.yaml")); !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
@@ -90,7 +90,7 @@ func (e *Environment) workingCopy(project string) (string, error) {
 }
 
 // plugins says where the resource providers are that Pulumi cannot download.
-func (e *Environment) plugins() *workspace.Plugins {
+func (e *Set) plugins() *workspace.Plugins {
 	if len(e.options.Plugins) == 0 {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (e *Environment) plugins() *workspace.Plugins {
 	return &plugins
 }
 
-func (e *Environment) stackFile(project string) []byte {
+func (e *Set) stackFile(project string) []byte {
 	if project == projects.SecretsProject {
 		return e.options.SecretsFile
 	}
@@ -109,7 +109,7 @@ func (e *Environment) stackFile(project string) []byte {
 }
 
 // secretsProvider is the key provider the stack file names, "" for the default.
-func (e *Environment) secretsProvider(project string) string {
+func (e *Set) secretsProvider(project string) string {
 	var file struct {
 		SecretsProvider string `yaml:"secretsprovider"`
 	}
@@ -119,7 +119,7 @@ func (e *Environment) secretsProvider(project string) string {
 
 // learnSecrets gives the secret configuration values to the masker as soon as
 // they are decrypted, which is when the program starts.
-func (e *Environment) learnSecrets(project string, program pulumi.RunFunc) pulumi.RunFunc {
+func (e *Set) learnSecrets(project string, program pulumi.RunFunc) pulumi.RunFunc {
 	keys := secureKeys(e.stackFile(project))
 	return func(ctx *pulumi.Context) error {
 		for _, key := range keys {

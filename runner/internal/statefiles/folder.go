@@ -5,7 +5,12 @@ package statefiles
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 
 	"mara/runner/internal/layout"
 )
@@ -42,6 +47,47 @@ func (f Folder) files() layout.State { return layout.State(f.Path) }
 // state is the file with the state of a project.
 func (f Folder) state(project string) string {
 	return f.files().Stack(project, f.Stack)
+}
+
+// Read reads the state of a project as Pulumi exports it, without what is around
+// it; nil if it has none.
+func (f Folder) Read(project string) (json.RawMessage, error) {
+	file := f.state(project)
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var stored struct {
+		Checkpoint struct {
+			Latest json.RawMessage `json:"latest"`
+		} `json:"checkpoint"`
+	}
+	if err := json.Unmarshal(content, &stored); err != nil {
+		return nil, fmt.Errorf("%s is not valid JSON; %s.bak is the state before it", file, filepath.Base(file))
+	}
+	return stored.Checkpoint.Latest, nil
+}
+
+// Salt is the salt of the passphrase that the environment's states are encrypted
+// with, "" if there is none. It skips states that cannot be read: whoever needs
+// more of them reports that.
+func (f Folder) Salt() string {
+	states, _ := fs.Glob(os.DirFS(f.files().Stacks()), "*/"+f.Stack+".json") // the names of stacks are no patterns
+	for _, file := range states {
+		var state struct {
+			Provider struct {
+				State struct{ Salt string } `json:"state"`
+			} `json:"secrets_providers"`
+		}
+		content, err := f.Read(path.Dir(file))
+		if err == nil && json.Unmarshal(content, &state) == nil && state.Provider.State.Salt != "" {
+			return state.Provider.State.Salt
+		}
+	}
+	return ""
 }
 
 // isWhole reports whether a file is JSON to its end.

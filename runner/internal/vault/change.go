@@ -52,7 +52,7 @@ func (v *Vault) LockToChange(ctx context.Context) (release func() error, err err
 // Change encrypts everything anew: the states of all projects and the values in
 // both files. When it is cut off, nothing else works on the environment until
 // Change is called again and has come to its end.
-func (v *Vault) Change(ctx context.Context, deployed *stacks.Environment, how Change) (Changed, error) {
+func (v *Vault) Change(ctx context.Context, deployed *stacks.Set, how Change) (Changed, error) {
 	c := change{Vault: v, how: how, deployed: deployed}
 	var err error
 	if c.old, err = v.schemes(); err != nil {
@@ -73,7 +73,7 @@ func (v *Vault) Change(ctx context.Context, deployed *stacks.Environment, how Ch
 type change struct {
 	*Vault
 	how      Change
-	deployed *stacks.Environment // nil where nothing can be
+	deployed *stacks.Set // nil where nothing can be
 	done     Changed
 	old      encryption.Schemes
 	to       encryption.Sealer

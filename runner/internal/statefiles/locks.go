@@ -1,7 +1,6 @@
-package stacks
+package statefiles
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"mara/runner/internal/layout"
 )
 
 // Lock is a lock on a stack of a file backend. Its operation may be running or
@@ -36,8 +33,8 @@ func (l Lock) String() string {
 
 // Locks lists the locks on a project's stack below the folder of a file
 // backend. Pulumi has no command for that.
-func (e *Environment) Locks(backendFolder, project string) ([]Lock, error) {
-	folder := layout.State(backendFolder).Locks(e.options.Organization, project, e.options.Stack)
+func (f Folder) Locks(project string) ([]Lock, error) {
+	folder := f.files().Locks("organization", project, f.Stack)
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the locks: %w", err)
@@ -60,12 +57,4 @@ func (e *Environment) Locks(backendFolder, project string) ([]Lock, error) {
 		locks = append(locks, lock)
 	}
 	return locks, nil
-}
-
-// Cancel removes the lock of a project's stack.
-func (e *Environment) Cancel(ctx context.Context, project string) error {
-	if _, err := e.runOn(ctx, project, "cancel", "--yes"); err != nil {
-		return fmt.Errorf("unlocking %s: %w", project, err)
-	}
-	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/statefiles"
 )
 
 // Programs finds the program of a project by the project's Pulumi name.
@@ -39,11 +40,12 @@ type Options struct {
 	Programs     Programs
 	Plugins      map[string]string // resource provider -> folder with its program
 	Masker       *event.Masker     // learns the secret values that come by
+	States       statefiles.Folder // of a file backend, where states are read without a command
 	Empty        bool              // the backend has no stacks yet; it is not asked
 }
 
-// Environment is all stacks that share a stack name, on one backend.
-type Environment struct {
+// Set is all stacks that share a stack name, on one backend.
+type Set struct {
 	options Options
 
 	mu        sync.Mutex // guards what follows
@@ -61,8 +63,8 @@ type Summary struct {
 }
 
 // Open asks the backend once which of the environment's stacks exist.
-func Open(ctx context.Context, options Options) (*Environment, error) {
-	e := &Environment{options: options, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}}
+func Open(ctx context.Context, options Options) (*Set, error) {
+	e := &Set{options: options, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}}
 	if options.Empty {
 		return e, nil
 	}
@@ -70,7 +72,7 @@ func Open(ctx context.Context, options Options) (*Environment, error) {
 }
 
 // List asks the backend again which of the environment's stacks exist.
-func (e *Environment) List(ctx context.Context) error {
+func (e *Set) List(ctx context.Context) error {
 	all, err := e.list(ctx)
 	if err != nil {
 		return err
@@ -91,11 +93,11 @@ func ListAll(ctx context.Context, options Options) (map[string]map[string]Summar
 	if options.Empty {
 		return nil, nil
 	}
-	return (&Environment{options: options}).list(ctx)
+	return (&Set{options: options}).list(ctx)
 }
 
 // list asks the backend for the stacks of the organization.
-func (e *Environment) list(ctx context.Context) (map[string]map[string]Summary, error) {
+func (e *Set) list(ctx context.Context) (map[string]map[string]Summary, error) {
 	output, err := e.run(ctx, e.options.WorkDir, "stack", "ls", "--all", "--json")
 	if err != nil {
 		return nil, fmt.Errorf("listing the stacks: %w", err)
@@ -133,7 +135,7 @@ func (e *Environment) list(ctx context.Context) (map[string]map[string]Summary, 
 // Organization is the organization of a Pulumi Cloud user: the default set with
 // `pulumi org set-default`, else the user's own.
 func Organization(ctx context.Context, command Command, dir string, env map[string]string) (string, error) {
-	e := &Environment{options: Options{Command: command, Env: env}}
+	e := &Set{options: Options{Command: command, Env: env}}
 	if organization, err := e.run(ctx, dir, "org", "get-default"); err == nil {
 		if organization = strings.TrimSpace(organization); organization != "" && !strings.Contains(organization, " ") {
 			return organization, nil
@@ -147,13 +149,13 @@ func Organization(ctx context.Context, command Command, dir string, env map[stri
 }
 
 // projectOf is the project of one of the environment's stacks by its full name.
-func (e *Environment) projectOf(qualified string) (project string, ours bool) {
+func (e *Set) projectOf(qualified string) (project string, ours bool) {
 	project, stack, ok := e.split(qualified)
 	return project, ok && stack == e.options.Stack
 }
 
 // split takes the full name of a stack apart: organization/project/stack.
-func (e *Environment) split(qualified string) (project, stack string, ok bool) {
+func (e *Set) split(qualified string) (project, stack string, ok bool) {
 	parts := strings.Split(qualified, "/")
 	if len(parts) != 3 || parts[0] != e.options.Organization {
 		return "", "", false
@@ -163,16 +165,16 @@ func (e *Environment) split(qualified string) (project, stack string, ok bool) {
 
 // Summary is what the backend's list said about a project's stack, and what this
 // run has changed since.
-func (e *Environment) Summary(project string) Summary {
+func (e *Set) Summary(project string) Summary {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.summaries[project]
 }
 
 // IsDeployed reports whether a project has resources.
-func (e *Environment) IsDeployed(project string) bool { return e.Summary(project).Resources > 0 }
+func (e *Set) IsDeployed(project string) bool { return e.Summary(project).Resources > 0 }
 
-func (e *Environment) remember(project string, change func(*Summary)) {
+func (e *Set) remember(project string, change func(*Summary)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	summary := e.summaries[project]
@@ -182,13 +184,13 @@ func (e *Environment) remember(project string, change func(*Summary)) {
 
 // qualified is the fully qualified name of a project's stack, as stack
 // references use it.
-func (e *Environment) qualified(project string) string {
+func (e *Set) qualified(project string) string {
 	return auto.FullyQualifiedStackName(e.options.Organization, project, e.options.Stack)
 }
 
 // run runs one Pulumi command outside the Automation API and returns what it
 // wrote to stdout.
-func (e *Environment) run(ctx context.Context, dir string, args ...string) (string, error) {
+func (e *Set) run(ctx context.Context, dir string, args ...string) (string, error) {
 	stdout, stderr, _, err := e.options.Command.Run(ctx, dir, nil, nil, nil, Environ(e.options.Env), args...)
 	if err != nil && ctx.Err() != nil {
 		return "", context.Cause(ctx)
@@ -200,7 +202,7 @@ func (e *Environment) run(ctx context.Context, dir string, args ...string) (stri
 }
 
 // runOn runs one Pulumi command on a project's stack, in its working copy.
-func (e *Environment) runOn(ctx context.Context, project string, args ...string) (string, error) {
+func (e *Set) runOn(ctx context.Context, project string, args ...string) (string, error) {
 	dir, err := e.workingCopy(project)
 	if err != nil {
 		return "", err

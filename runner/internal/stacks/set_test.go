@@ -80,28 +80,28 @@ func TestOpenFails(t *testing.T) {
 func TestInterruptionsStayInterruptions(t *testing.T) {
 	t.Parallel()
 	interrupted := errors.New("interrupted by the user")
-	for name, do := range map[string]func(ctx context.Context, e *Environment) error{
-		"listing": func(ctx context.Context, e *Environment) error {
+	for name, do := range map[string]func(ctx context.Context, e *Set) error{
+		"listing": func(ctx context.Context, e *Set) error {
 			_, err := Open(ctx, e.options)
 			return err
 		},
-		"outputs": func(ctx context.Context, e *Environment) error {
+		"outputs": func(ctx context.Context, e *Set) error {
 			_, err := e.Outputs(ctx, "vpc", false)
 			return err
 		},
-		"history": func(ctx context.Context, e *Environment) error {
+		"history": func(ctx context.Context, e *Set) error {
 			_, _, err := e.LastUpdate(ctx, "vpc")
 			return err
 		},
-		"creating a stack": func(ctx context.Context, e *Environment) error {
+		"creating a stack": func(ctx context.Context, e *Set) error {
 			_, err := e.Operate(ctx, Task{Operation: operation.Up, Step: step("new")}, func(event.Event) {})
 			return err
 		},
-		"operation": func(ctx context.Context, e *Environment) error {
+		"operation": func(ctx context.Context, e *Set) error {
 			_, err := e.Operate(ctx, Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
 			return err
 		},
-		"who is logged in": func(ctx context.Context, e *Environment) error {
+		"who is logged in": func(ctx context.Context, e *Set) error {
 			_, err := Organization(ctx, e.options.Command, "", nil)
 			return err
 		},
@@ -227,49 +227,5 @@ func TestLastUpdate(t *testing.T) {
 	e := open(t, []string{"vpc"}, call{args: "stack history", stdout: "garbage"})
 	if _, _, err := e.LastUpdate(t.Context(), "vpc"); err == nil || !strings.Contains(err.Error(), "reading the history of vpc") {
 		t.Errorf("garbage: %v", err)
-	}
-}
-
-func TestLocks(t *testing.T) {
-	t.Parallel()
-	// The folder has a name that a pattern would misread.
-	backend := filepath.Join(t.TempDir(), "state [1]*")
-	e := open(t, []string{"vpc"})
-	folder := filepath.Join(backend, ".pulumi", "locks", "organization", "vpc", "dev")
-	if locks, err := e.Locks(backend, "vpc"); len(locks) > 0 || err != nil {
-		t.Errorf("without a folder: %v, %v", locks, err)
-	}
-	files := map[string]string{
-		"one.json":       `{"pid":12,"username":"jane","hostname":"laptop","timestamp":"2026-11-20T10:00:00Z"}`,
-		"one.json.attrs": "not JSON",
-	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	locks, err := e.Locks(backend, "vpc")
-	want := []Lock{{User: "jane", Host: "laptop", PID: 12, Created: at, File: filepath.Join(folder, "one.json")}}
-	if diff := cmp.Diff(want, locks); diff != "" || err != nil {
-		t.Errorf("%v: %s", err, diff)
-	}
-	if got, want := locks[0].String(), "jane@laptop (pid 12) since "+at.Local().Format(time.DateTime); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if locks, err := e.Locks(backend, "eks"); len(locks) > 0 || err != nil {
-		t.Errorf("of another project: %v, %v", locks, err)
-	}
-	for _, name := range []string{"two.json", "three.json.18ea.tmp"} { // Pulumi stumbles over both
-		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	locks, err = e.Locks(backend, "vpc")
-	if err != nil || len(locks) != 3 || !locks[1].Broken || !locks[2].Broken || !strings.Contains(locks[2].String(), "two.json") {
-		t.Errorf("broken locks: %v, %v", locks, err)
 	}
 }

@@ -1,0 +1,55 @@
+package statefiles
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLocks(t *testing.T) {
+	t.Parallel()
+	// The folder has a name that a pattern would misread.
+	backend := filepath.Join(t.TempDir(), "state [1]*")
+	states := Folder{Path: backend, Stack: "dev"}
+	folder := filepath.Join(backend, ".pulumi", "locks", "organization", "vpc", "dev")
+	if locks, err := states.Locks("vpc"); len(locks) > 0 || err != nil {
+		t.Errorf("without a folder: %v, %v", locks, err)
+	}
+	files := map[string]string{
+		"one.json":       `{"pid":12,"username":"jane","hostname":"laptop","timestamp":"2026-11-20T10:00:00Z"}`,
+		"one.json.attrs": "not JSON",
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	locks, err := states.Locks("vpc")
+	want := []Lock{{User: "jane", Host: "laptop", PID: 12, Created: at, File: filepath.Join(folder, "one.json")}}
+	if diff := cmp.Diff(want, locks); diff != "" || err != nil {
+		t.Errorf("%v: %s", err, diff)
+	}
+	if got, want := locks[0].String(), "jane@laptop (pid 12) since "+at.Local().Format(time.DateTime); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if locks, err := states.Locks("eks"); len(locks) > 0 || err != nil {
+		t.Errorf("of another project: %v, %v", locks, err)
+	}
+	for _, name := range []string{"two.json", "three.json.18ea.tmp"} { // Pulumi stumbles over both
+		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	locks, err = states.Locks("vpc")
+	if err != nil || len(locks) != 3 || !locks[1].Broken || !locks[2].Broken || !strings.Contains(locks[2].String(), "two.json") {
+		t.Errorf("broken locks: %v, %v", locks, err)
+	}
+}
