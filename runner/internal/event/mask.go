@@ -67,7 +67,7 @@ func (m *Masker) Mask(text string) string {
 	if m == nil || text == "" {
 		return text
 	}
-	return m.current().hide(text)
+	return m.current().hide(MaskURLs(text))
 }
 
 // Event returns e with its free text masked. Names from the catalogue and
