@@ -34,25 +34,49 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 		words.help, words.arguments = true, words.arguments[1:]
 	}
 	if len(words.arguments) == 0 {
-		return words.withoutCommand()
+		switch {
+		case words.help:
+			return call{help: true}, nil
+		case words.version == "":
+			return call{}, failure.Usagef("", "no command is given")
+		}
+		words.arguments, words.version = []string{"version"}, ""
 	}
 	c, rest, err := findCommand(all, words.arguments)
 	if err != nil {
 		return call{}, err
 	}
 	c.help = words.help || len(c.command.Subcommands) > 0
-	if err := words.contradiction(c.path); err != nil && !c.help {
+	if words.help {
+		return c, nil
+	}
+	if err := words.check(c); err != nil {
 		return call{}, err
 	}
 	c.args = strings.Fields(c.path)
 	for _, flag := range words.flags {
-		if !hasFlag(c.command, flag.name) && !c.help {
-			return call{}, failure.Usagef(c.path, "%s is not a flag of `%s %s`", dashed(flag.name), name, c.path)
-		}
 		c.args = append(c.args, flag.word)
 	}
 	c.args = append(append(c.args, "--"), rest...)
 	return c, nil
+}
+
+// check refuses flags that the command does not have, and flags that contradict
+// each other.
+func (w words) check(c call) error {
+	if w.version != "" {
+		return notAFlag(c, w.version)
+	}
+	for _, flag := range w.flags {
+		if !hasFlag(c.command, flag.name) {
+			return notAFlag(c, dashed(flag.name))
+		}
+	}
+	return w.contradiction(c.path)
+}
+
+func notAFlag(c call, flag string) error {
+	return failure.Usagef(c.path, "%s is not a flag of `%s %s`", flag, name, c.path)
 }
 
 // nearestCommand is the first word that is a command, for a command line that
@@ -66,22 +90,12 @@ func nearestCommand(all []*cli.Command, args []string) string {
 	return ""
 }
 
-// withoutCommand is a command line with flags only.
-func (w words) withoutCommand() (call, error) {
-	switch {
-	case w.help:
-		return call{help: true}, nil
-	case w.version:
-		return call{path: "version", args: []string{"version"}}, nil
-	}
-	return call{}, failure.Usagef("", "no command is given")
-}
-
 // words is a command line taken apart.
 type words struct {
-	flags         []flagWord
-	arguments     []string
-	help, version bool
+	flags     []flagWord
+	arguments []string
+	help      bool
+	version   string // the flag as it was typed, "" when it was not
 }
 
 // flagWord is a flag by its full name, and as one word with its value.
@@ -119,8 +133,12 @@ func sortWords(known []cli.Flag, args []string) (words, error) {
 			w.arguments = append(w.arguments, word)
 			continue
 		}
-		given, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		if w.special(given) {
+		given, value, hasValue := splitFlag(word)
+		if isSpecial(given) {
+			if hasValue {
+				return words{}, failure.Usagef("", "%s takes no value", dashed(given))
+			}
+			w.special(given)
 			continue
 		}
 		flag, ok := findFlag(known, given)
@@ -148,17 +166,23 @@ func sortWords(known []cli.Flag, args []string) (words, error) {
 	return w, nil
 }
 
-// special notes the flags that every command line may have.
-func (w *words) special(flag string) bool {
-	switch flag {
-	case "help", "h":
+// splitFlag takes a flag apart: "--output=json" is output and json.
+func splitFlag(word string) (flag, value string, hasValue bool) {
+	return strings.Cut(strings.TrimPrefix(word[1:], "-"), "=")
+}
+
+// isSpecial tells the flags of the program itself.
+func isSpecial(flag string) bool {
+	return slices.Contains([]string{"help", "h", "version", "v"}, flag)
+}
+
+// special notes one of the flags of the program itself.
+func (w *words) special(flag string) {
+	if flag[0] == 'h' {
 		w.help = true
-	case "version", "v":
-		w.version = true
-	default:
-		return false
+		return
 	}
-	return true
+	w.version = dashed(flag)
 }
 
 // findCommand follows the arguments down to a command; the rest are its own.
@@ -206,9 +230,12 @@ func findFlag(flags []cli.Flag, given string) (cli.Flag, bool) {
 // isKnownFlag says whether a word is a flag rather than a value with a hyphen
 // in front.
 func isKnownFlag(flags []cli.Flag, word string) bool {
-	given, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	_, ok := findFlag(flags, given)
-	return ok && len(word) > 1 && word[0] == '-'
+	if len(word) < 2 || word[0] != '-' {
+		return false
+	}
+	given, _, _ := splitFlag(word)
+	_, known := findFlag(flags, given)
+	return known || isSpecial(given)
 }
 
 func hasFlag(command *cli.Command, given string) bool {
