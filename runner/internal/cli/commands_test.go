@@ -26,6 +26,8 @@ func TestInit(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, arg, root, cd string }{
 		{"working folder", "", "", ""},
+		{"working folder by name", ".", "", ""},
+		{"and with a slash", "./x/..", "", ""},
 		{"new folder", "new/one", "new/one", "  cd new/one\n"},
 		{"name with a space", "my root", "my root", "  cd 'my root'\n"},
 	}

@@ -58,6 +58,9 @@ func parseInit(c *cli.Context, d Deps) (initOptions, error) {
 	if !filepath.IsAbs(options.Root) {
 		options.Root = filepath.Join(d.Dir, options.Root)
 	}
+	if filepath.Clean(options.Root) == filepath.Clean(d.Dir) {
+		options.Given = ""
+	}
 	return options, nil
 }
 
