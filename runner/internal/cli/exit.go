@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/doctor"
+	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/journal"
@@ -109,16 +110,33 @@ type reported struct{ code int }
 // Error names the exit code; nobody sees it outside of tests.
 func (r *reported) Error() string { return fmt.Sprintf("exit code %d", r.code) }
 
-// printError prints an error once, with the next step if there is one.
+// printError prints what has not been reported of an error, with the next step
+// if there is one.
 func printError(w io.Writer, err error) {
-	if err == nil || isA[*reported](err) {
+	if err = unreported(err); err == nil {
 		return
 	}
-	fmt.Fprintf(w, "error: %s\n", err)
+	fmt.Fprintf(w, "error: %s\n", event.MaskURLs(err.Error()))
 	var next interface{ NextStep() string }
 	if errors.As(err, &next) && next.NextStep() != "" {
-		fmt.Fprintf(w, "hint: %s\n", next.NextStep())
+		fmt.Fprintf(w, "hint: %s\n", event.MaskURLs(next.NextStep()))
 	}
+}
+
+// unreported takes what the user has been told about away from joined errors.
+func unreported(err error) error {
+	if !isA[*reported](err) {
+		return err
+	}
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return nil
+	}
+	var rest []error
+	for _, part := range joined.Unwrap() {
+		rest = append(rest, unreported(part))
+	}
+	return errors.Join(rest...)
 }
 
 // onUsageError turns the parser's errors into ours: `invalid value "x" for

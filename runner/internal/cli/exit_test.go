@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"mara/config"
@@ -72,6 +73,36 @@ func TestExitTable(t *testing.T) {
 		if !ok {
 			t.Errorf("entry %d of the table (exit code %d) has no test", i, table[i].code)
 		}
+	}
+}
+
+// TestPrintError: of an error that a run has reported, only what came up besides
+// is printed.
+func TestPrintError(t *testing.T) {
+	t.Parallel()
+	told := &reported{code: exitFailed}
+	locked := &failure.Environment{Text: "the lock of dev cannot be removed", Next: "remove it"}
+	for _, test := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"nothing", nil, ""},
+		{"reported", told, ""},
+		{"reported, wrapped", fmt.Errorf("up: %w", told), ""},
+		{"reported, and closed well", errors.Join(told, nil), ""},
+		{"reported, and not closed", errors.Join(told, locked), "error: the lock of dev cannot be removed\nhint: remove it\n"},
+		{"deeper", errors.Join(errors.Join(told, errors.New("one")), errors.Join(errors.New("two"), nil)), "error: one\ntwo\n"},
+		{"a password in a URL", errors.New("no route to postgres://me:hunter2@db"), "error: no route to postgres://me:***@db\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var out strings.Builder
+			printError(&out, test.err)
+			if out.String() != test.want {
+				t.Errorf("got %q, want %q", &out, test.want)
+			}
+		})
 	}
 }
 

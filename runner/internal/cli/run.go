@@ -118,7 +118,9 @@ func (r *run) finish(d Deps, o operateOptions) {
 	}
 	details := r.collector.Details()
 	addOutputs(details, r.outputs)
-	_ = r.journal.Close()
+	if err := r.journal.Close(); err != nil {
+		fmt.Fprintf(d.Stderr, "warning: the journal of this run is incomplete: %v\n", err)
+	}
 	r.report(d, o, details)
 	if r.markdown != "" {
 		if err := report.AppendStepSummary(r.markdown, &r.summary); err != nil {
