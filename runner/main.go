@@ -48,6 +48,9 @@ func run() int {
 	mute.Restore()
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	// Asked for, SIGPIPE becomes an error of writing; unasked, it would kill a
 	// run in the middle because `| head` has seen enough.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

@@ -84,7 +84,7 @@ func commands(d Deps) []*cli.Command {
 // Run runs the command that args (without the program's name) ask for and
 // returns the exit code.
 func Run(ctx context.Context, d Deps, args []string) int {
-	d.Stdout = newOutlet(d.Stdout)
+	d.Stdout = newOutlet(d.Stdout, d.StdoutIsTerminal)
 	err := execute(ctx, d, args)
 	printError(d.Stderr, err)
 	return exitCode(err)

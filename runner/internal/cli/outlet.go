@@ -8,14 +8,16 @@ import (
 )
 
 // outlet is a stream of results whose reader may go away, as head does when it
-// has enough. From then on it swallows what is written: nobody misses it, and
-// work on an environment must not stop in the middle because of it.
+// has enough, or a terminal when it is closed. From then on it swallows what is
+// written: nobody misses it, and work on an environment must not stop in the
+// middle because of it.
 type outlet struct {
-	w    io.Writer
-	gone atomic.Bool
+	w        io.Writer
+	terminal bool
+	gone     atomic.Bool
 }
 
-func newOutlet(w io.Writer) *outlet { return &outlet{w: w} }
+func newOutlet(w io.Writer, terminal bool) *outlet { return &outlet{w: w, terminal: terminal} }
 
 // Write implements io.Writer.
 func (o *outlet) Write(text []byte) (int, error) {
@@ -23,7 +25,7 @@ func (o *outlet) Write(text []byte) (int, error) {
 		return len(text), nil
 	}
 	n, err := o.w.Write(text)
-	if errors.Is(err, syscall.EPIPE) {
+	if errors.Is(err, syscall.EPIPE) || o.terminal && errors.Is(err, syscall.EIO) {
 		o.gone.Store(true)
 		return len(text), nil
 	}

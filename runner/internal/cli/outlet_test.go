@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"syscall"
 	"testing"
+
+	"mara/runner/internal/prompt/prompttest"
 )
 
 // TestReaderGoesAway is `runner plan | head -1`.
@@ -32,6 +35,35 @@ type refusing struct{}
 
 func (refusing) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
+// TestTerminalGoesAway closes the terminal that a command prints to.
+func TestTerminalGoesAway(t *testing.T) {
+	t.Parallel()
+	terminal, side := prompttest.Open(t)
+	terminal.HangUp()
+	if _, err := side.WriteString("text"); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("writing to a terminal that is closed: %v", err)
+	}
+	d, _, stderr := testDeps(t)
+	d.Stdout, d.StdoutIsTerminal = side, true
+	if code := Run(context.Background(), d, []string{"plan", "-p", "aws"}); code != exitDone || stderr.Len() > 0 {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}
+
+// TestABrokenDiskIsNoClosedTerminal: the same error counts where a file is
+// written.
+func TestABrokenDiskIsNoClosedTerminal(t *testing.T) {
+	t.Parallel()
+	if _, err := newOutlet(failing{}, false).Write([]byte("text")); !errors.Is(err, syscall.EIO) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// failing is a disk that is broken.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, syscall.EIO }
+
 func TestOtherErrorsOfWritingCount(t *testing.T) {
 	t.Parallel()
 	d, _, stderr := testDeps(t)
@@ -48,7 +80,7 @@ func TestOutletSwallowsWhenNobodyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	o := newOutlet(w)
+	o := newOutlet(w, false)
 	if !hasReader(o) || direct(o) != w {
 		t.Error("a pipe that is read is taken for one that is not")
 	}

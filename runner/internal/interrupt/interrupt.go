@@ -2,6 +2,9 @@
 // new starts, and what runs is finished. The second cancels what runs, the way
 // Pulumi wants it. The third kills. SIGTERM counts as the second, and so does the
 // first Ctrl-C while nothing runs that can be stopped gently.
+//
+// SIGHUP, of a terminal that is closed, counts as SIGTERM but never kills: both
+// the shell and the kernel send it.
 package interrupt
 
 import (
@@ -76,7 +79,10 @@ func (l *Levels) receive(signal os.Signal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := l.level + 1
-	if l.gentle == nil || signal == syscall.SIGTERM {
+	switch {
+	case signal == syscall.SIGHUP:
+		next = max(l.level, 2)
+	case l.gentle == nil || signal == syscall.SIGTERM:
 		next = max(next, 2)
 	}
 	if next >= 1 && l.level < 1 && l.gentle != nil {

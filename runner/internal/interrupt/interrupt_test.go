@@ -39,6 +39,10 @@ func TestLevels(t *testing.T) {
 		{"four", true, []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt, os.Interrupt}, seen{true, true, true}},
 		{"SIGTERM", true, []os.Signal{syscall.SIGTERM}, seen{stopped: true, cancelled: true}},
 		{"Ctrl-C, then SIGTERM", true, []os.Signal{os.Interrupt, syscall.SIGTERM}, seen{stopped: true, cancelled: true}},
+		{"SIGHUP", true, []os.Signal{syscall.SIGHUP}, seen{stopped: true, cancelled: true}},
+		{"SIGHUP from the shell and the kernel", true, []os.Signal{syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP}, seen{stopped: true, cancelled: true}},
+		{"SIGHUP with nothing gentle", false, []os.Signal{syscall.SIGHUP, syscall.SIGHUP}, seen{cancelled: true}},
+		{"SIGHUP after the third", true, []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt, syscall.SIGHUP, os.Interrupt}, seen{true, true, true}},
 		{"one Ctrl-C with nothing gentle", false, []os.Signal{os.Interrupt}, seen{cancelled: true}},
 		{"two with nothing gentle", false, []os.Signal{os.Interrupt, os.Interrupt}, seen{cancelled: true, killed: true}},
 	} {

@@ -126,6 +126,15 @@ func (t *Terminal) Press(keys string) {
 	}
 }
 
+// HangUp closes the terminal, as a window that is closed or a connection that
+// is lost. Nothing can be typed or read any more.
+func (t *Terminal) HangUp() {
+	t.t.Helper()
+	if err := t.person.Close(); err != nil {
+		t.t.Error(err)
+	}
+}
+
 // State is the terminal's state, to be compared.
 func State(t testing.TB, side *os.File) term.State {
 	t.Helper()
