@@ -17,7 +17,7 @@ func open(ctx context.Context, d Deps, o operateOptions) (*session.Session, erro
 	if err == nil {
 		return s, nil
 	}
-	return nil, doctor.AllProblems(ctx, d.Deps, o.Options, errors.Join(err, s.Close()))
+	return nil, doctor.AllProblems(ctx, d.Deps, s.Options, errors.Join(err, s.Close()))
 }
 
 func openSteps(ctx context.Context, s *session.Session, o operateOptions) error {

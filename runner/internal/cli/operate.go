@@ -107,6 +107,9 @@ func parseOperate(c *cli.Context, d Deps, op operation.Operation) (operateOption
 	o.Show, o.Approve, o.ExitCode = parseShow(c), parseRule(c), c.Bool("exit-code")
 	o.Remove, o.Forget = c.Bool("remove-stacks"), c.Bool("force-forget")
 	o.Refusal = o.checkConsent(d)
+	if o.Selection.ofLastRun() {
+		o.Narrow = o.selectRest
+	}
 	_, err = arguments(c, 0)
 	return o, err
 }

@@ -105,7 +105,7 @@ func choose(s *session.Session, o operateOptions) (work, error) {
 	if w.plan, err = plan.Select(w.plan, o.Selection.Selection); err != nil {
 		return w, err
 	}
-	if o.Selection.Failed || o.Selection.Resume {
+	if o.Selection.ofLastRun() {
 		if err := limitToRest(s, &w, o); err != nil {
 			return w, err
 		}
@@ -116,23 +116,80 @@ func choose(s *session.Session, o operateOptions) (work, error) {
 	return w, w.plan.CheckExcluded(s.Stacks.IsDeployed)
 }
 
-// limitToRest leaves out what the last run has done.
-func limitToRest(s *session.Session, w *work, o operateOptions) error {
-	rest, err := journal.Resume(s.Folder.Runs(), journal.Query{
+// ofLastRun says that the last run decides what is left to do.
+func (o selectionOptions) ofLastRun() bool { return o.Failed || o.Resume }
+
+// readRest reads what the last run has left.
+func readRest(s *session.Session, o operateOptions) (journal.Resumption, error) {
+	return journal.Resume(s.Folder.Runs(), journal.Query{
 		Environment: s.Environment(), Operation: o.Operation, Fingerprint: s.Fingerprint(),
 		Changed: o.Selection.Changed || o.Selection.Failed, // what failed is run to see whether a change has helped
 	})
+}
+
+// selectRest selects what the last run has left, for what is looked at before
+// the environment is locked. That there is no such run is told afterwards.
+func (o operateOptions) selectRest(s *session.Session) plan.Selection {
+	own := o.Selection.Selection
+	selected, err := plan.Select(s.Plan, own)
+	rest, restErr := readRest(s, o)
+	if err != nil || restErr != nil {
+		return own
+	}
+	names := rest.Unfinished()
+	if o.Selection.Failed {
+		names = rest.Failed
+	}
+	if names = selected.Limit(names, "").Names(); len(names) > 0 {
+		return plan.Selection{Only: names}
+	}
+	return plan.Selection{Skip: []string{"*"}} // nothing is left
+}
+
+// limitToRest leaves out what the last run has done, and what it left out.
+func limitToRest(s *session.Session, w *work, o operateOptions) error {
+	rest, err := readRest(s, o)
 	if err != nil {
 		return err
 	}
 	w.resumes = rest.Run.ID
 	if o.Selection.Failed {
 		w.plan = w.plan.Limit(rest.Failed, "did not fail in run "+rest.Run.ID)
-		return nil
+		return checkFailed(s, rest, o)
 	}
 	if len(rest.Changes) > 0 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("the configuration has changed since run %s: %s", rest.Run.ID, strings.Join(rest.Changes, ", ")))
 	}
-	w.plan = w.plan.Limit(rest.Unfinished(), "done in run "+rest.Run.ID)
+	w.plan = w.plan.Limit(rest.Projects, "left out of run "+rest.Run.ID).Limit(rest.Unfinished(), "done in run "+rest.Run.ID)
+	if len(w.plan.Steps) == 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("nothing is left to do of run %s", rest.Run.ID))
+	}
 	return nil
+}
+
+// checkFailed refuses to run what failed when nothing did.
+func checkFailed(s *session.Session, rest journal.Resumption, o operateOptions) error {
+	if len(rest.Failed) > 0 {
+		return nil
+	}
+	summary, err := rest.Run.Summary()
+	if err != nil {
+		return err
+	}
+	next := fmt.Sprintf("run %s for all projects", o.Operation)
+	if len(rest.NeverRan) > 0 {
+		next = "carry on with what never ran with --resume"
+	}
+	return &failure.Environment{
+		Text: fmt.Sprintf("nothing failed in the last %s of %s: run %s %s", o.Operation, s.Environment(), rest.Run.ID, outcomeWords(summary.Outcome())),
+		Next: next,
+	}
+}
+
+// outcomeWords says how a run ended.
+func outcomeWords(outcome event.Result) string {
+	if outcome == event.Interrupted {
+		return "was interrupted"
+	}
+	return string(outcome)
 }

@@ -117,6 +117,29 @@ func TestFailedAndResumed(t *testing.T) {
 	}
 }
 
+// TestResumeAfterOnly follows the hint after a selection that failed.
+func TestResumeAfterOnly(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.simulate(1, "up", "-p", "kind", "--only", "+certmgr", "--simulate-fail", "kubernetes:helm.sh/v3:Release=no way")
+	events := e.simulate(0, "up", "--resume")
+	if diff := cmp.Diff([]string{"certmgr"}, ran(events)); diff != "" {
+		t.Error(diff)
+	}
+	for _, x := range events[0].Excluded {
+		done := x.Name == "kind-cluster" || x.Name == "kubeconfig"
+		if done != strings.HasPrefix(x.Reason, "done in run ") || done == strings.HasPrefix(x.Reason, "left out of run ") {
+			t.Errorf("%s: %s", x.Name, x.Reason)
+		}
+	}
+	if text := strings.Join(warnings(e.simulate(0, "up", "--resume")), "\n"); !strings.Contains(text, "nothing is left to do of run") {
+		t.Errorf("carrying on with what is done: %s", text)
+	}
+	if r := e.run("up", "--simulate", "--failed"); r.code != 3 || !strings.Contains(r.stderr, "nothing failed in the last up of kind/dev: run ") {
+		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	}
+}
+
 // TestRetry lets a release fail twice with an error that passes, and then with
 // one that does not.
 func TestRetry(t *testing.T) {

@@ -25,6 +25,8 @@ type Query struct {
 type Resumption struct {
 	// Run is the run to carry on: the last one.
 	Run Run
+	// Projects are all that the runs were about.
+	Projects []string
 	// Succeeded are done, also those where there was nothing to do.
 	Succeeded []string
 	// Failed have started and not succeeded, whether they failed or were
@@ -35,13 +37,11 @@ type Resumption struct {
 	// Changes are the parts of the configuration that have changed since; none
 	// unless the query allows it.
 	Changes []string
-
-	order []string
 }
 
 // Unfinished are the projects that are left to do, in plan order.
 func (r Resumption) Unfinished() []string {
-	return slices.DeleteFunc(slices.Clone(r.order), func(name string) bool { return slices.Contains(r.Succeeded, name) })
+	return slices.DeleteFunc(slices.Clone(r.Projects), func(name string) bool { return slices.Contains(r.Succeeded, name) })
 }
 
 // ResumeError says why there is no run to carry on.
@@ -185,7 +185,7 @@ func fold(chain []*record) Resumption {
 
 // add takes what became of a step.
 func (r *Resumption) add(step event.Step) {
-	r.order = append(r.order, step.Name)
+	r.Projects = append(r.Projects, step.Name)
 	switch {
 	case step.Started.IsZero():
 		r.NeverRan = append(r.NeverRan, step.Name)
@@ -203,7 +203,7 @@ func (r *Resumption) sort(first *event.Summary) {
 		_, position := first.Step(name)
 		return position
 	}
-	for _, names := range [][]string{r.order, r.Succeeded, r.Failed, r.NeverRan} {
+	for _, names := range [][]string{r.Projects, r.Succeeded, r.Failed, r.NeverRan} {
 		slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	}
 }

@@ -65,6 +65,9 @@ type Options struct {
 	Refusal     error // what is wrong with the command line, where nothing else is
 	// Overrides are configuration values for this session only.
 	Overrides []config.Change
+	// Narrow chooses the projects that secrets and checks are about, where that
+	// takes the settings; nil leaves it to the selection.
+	Narrow func(*Session) plan.Selection
 	// AtOnce is how many projects will be worked on at once; 0 counts as one.
 	AtOnce int
 }

@@ -60,6 +60,9 @@ func (s *Session) ResolveStack() error {
 			return err
 		}
 	}
+	if o.Narrow != nil && named.IsSet() {
+		s.Options.Selection = o.Narrow(s)
+	}
 	s.openVault()
 	if !o.Simulation.On {
 		s.plugins = findPlugins(s.Provider, s.Deps.PluginFolders)
