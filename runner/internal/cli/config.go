@@ -8,6 +8,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
+	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/session"
@@ -72,6 +73,30 @@ func hidden(file config.StackFile) config.StackFile {
 		}
 	}
 	return file
+}
+
+// show is a value on one line, without credentials in URLs.
+func show(value any) string { return event.MaskURLs(config.Show(value)) }
+
+// withoutCredentials is a value without credentials in URLs.
+func withoutCredentials(value any) any {
+	switch typed := value.(type) {
+	case string:
+		return event.MaskURLs(typed)
+	case []any:
+		items := make([]any, len(typed))
+		for i, item := range typed {
+			items[i] = withoutCredentials(item)
+		}
+		return items
+	case map[string]any:
+		values := make(map[string]any, len(typed))
+		for key, inner := range typed {
+			values[key] = withoutCredentials(inner)
+		}
+		return values
+	}
+	return value
 }
 
 // key finds a declared key.

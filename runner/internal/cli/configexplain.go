@@ -126,7 +126,7 @@ func (v configValue) shown() string {
 	case v.Origin == "":
 		return "not set"
 	}
-	return fmt.Sprintf("%s (%s)", config.Show(v.Value), v.place)
+	return fmt.Sprintf("%s (%s)", show(v.Value), v.place)
 }
 
 func configSchemaCommand(d Deps) *cli.Command {

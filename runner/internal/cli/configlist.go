@@ -74,7 +74,7 @@ type configValue struct {
 
 func newConfigValue(key string, l layer) configValue {
 	return configValue{
-		Key: key, Value: config.Redacted(l.Value),
+		Key: key, Value: withoutCredentials(config.Redacted(l.Value)),
 		Origin: string(l.Origin.Source), File: l.Origin.File, Line: l.Origin.Line, place: placeOf(l.Origin),
 	}
 }
@@ -123,7 +123,7 @@ func (c configuration) listed() []config.Key {
 func writeValues(w io.Writer, values []configValue, width int) error {
 	table := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: "VALUE", Min: 12}, {Title: "ORIGIN", Min: 12, Wrap: true}}}
 	for _, v := range values {
-		value, origin := config.Show(v.Value), v.place
+		value, origin := show(v.Value), v.place
 		switch {
 		case v.Missing:
 			value, origin = "-", "missing"
@@ -174,6 +174,6 @@ func runConfigGet(d Deps, o commonOptions, name string) error {
 			File: c.file.File, Line: layers[0].Origin.Line, Key: name, Text: "is a secret, and is not shown",
 		}}}
 	}
-	_, err = fmt.Fprintln(d.Stdout, config.Show(layers[0].Value))
+	_, err = fmt.Fprintln(d.Stdout, show(layers[0].Value))
 	return err
 }

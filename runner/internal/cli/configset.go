@@ -75,9 +75,9 @@ func runConfigSet(d Deps, o commonOptions, name, text string) error {
 	}
 	told := ""
 	if exists {
-		told = fmt.Sprintf(" (was %s)", config.Show(entry.Value))
+		told = fmt.Sprintf(" (was %s)", show(entry.Value))
 	}
-	_, err = fmt.Fprintf(d.Stderr, "%s: set %s to %s%s\n", c.file.File, name, config.Show(value), told)
+	_, err = fmt.Fprintf(d.Stderr, "%s: set %s to %s%s\n", c.file.File, name, show(value), told)
 	return err
 }
 
@@ -90,7 +90,7 @@ type configChange struct {
 }
 
 func newConfigChange(file, key string, value, was any) configChange {
-	return configChange{File: file, Key: key, Value: config.Redacted(value), Was: config.Redacted(was)}
+	return configChange{File: file, Key: key, Value: withoutCredentials(config.Redacted(value)), Was: withoutCredentials(config.Redacted(was))}
 }
 
 // parse makes the value of a key from what was typed.
@@ -134,7 +134,7 @@ func runConfigUnset(d Deps, o commonOptions, name string) error {
 	if o.Output == "json" {
 		return writeJSON(d.Stdout, newConfigChange(c.file.File, name, nil, entry.Value))
 	}
-	_, err = fmt.Fprintf(d.Stderr, "%s: took %s away (was %s)\n", c.file.File, name, config.Show(entry.Value))
+	_, err = fmt.Fprintf(d.Stderr, "%s: took %s away (was %s)\n", c.file.File, name, show(entry.Value))
 	return err
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/event"
 )
 
 func envCommand(d Deps) *cli.Command {
@@ -82,11 +82,9 @@ func (e *shellEnvironment) comment(format string, args ...any) {
 // backend exports where state is kept, unless the address has a password in it.
 func (e *shellEnvironment) backend() {
 	backend := e.settings.Backend
-	if address, err := url.Parse(backend.Text); err == nil && address.User != nil {
-		if _, secret := address.User.Password(); secret {
-			e.comment("%s has a password in it, and is not printed; it comes from %s", config.BackendVariable, backend.Origin)
-			return
-		}
+	if event.MaskURLs(backend.Text) != backend.Text {
+		e.comment("%s has a password in it, and is not printed; it comes from %s", config.BackendVariable, backend.Origin)
+		return
 	}
 	e.export(config.BackendVariable, backend.Text)
 }

@@ -271,7 +271,7 @@ func (f *firstRun) show(files []newFile, changes []config.Change) {
 		case file.path == f.file.File && f.file.Exists:
 			fmt.Fprintf(f.d.Stderr, "added to %s:\n", file.path)
 			for _, change := range changes {
-				fmt.Fprintf(f.d.Stderr, "  %s: %s\n", change.Key, config.Show(change.Value))
+				fmt.Fprintf(f.d.Stderr, "  %s: %s\n", change.Key, show(change.Value))
 			}
 		case file.path == f.file.File, file.path == config.EnvironmentFile:
 			fmt.Fprintf(f.d.Stderr, "%s:\n", file.path)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
 	"mara/runner/internal/vault"
@@ -72,7 +73,7 @@ func runChangeProvider(ctx context.Context, d Deps, o secretsOptions, s *session
 		return err
 	}
 	return writeJSON(d.Stdout, keyProviderChange{
-		Stack: s.Settings.Stack.Text, Provider: o.Keys[0],
+		Stack: s.Settings.Stack.Text, Provider: event.MaskURLs(o.Keys[0]),
 		Projects: append([]string{}, done.Projects...), Files: append([]string{}, done.Files...), Notes: done.Notes,
 	})
 }

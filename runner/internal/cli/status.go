@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mara/operation"
+	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
@@ -167,7 +168,7 @@ func statusShow(d Deps, o statusOptions) (show func(environmentStatus) error, le
 // status looks at the environment.
 func status(ctx context.Context, s *session.Session, o statusOptions) (environmentStatus, error) {
 	status := environmentStatus{
-		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: s.Settings.Backend.Text,
+		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: event.MaskURLs(s.Settings.Backend.Text),
 		Simulated: o.Simulation.On, LastRun: lastRun(s), Projects: make([]projectStatus, len(s.Plan.Steps)),
 	}
 	if state, owner, err := s.InspectLock(); err == nil && state == lock.Held {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,6 +44,10 @@ func (s *Session) ResolveStack() error {
 	}
 	s.Settings, s.Env, s.Folder = settings, settings.Environ(), o.Folder()
 	s.Masker.Add(secretsOf(s.Env)...)
+	s.Masker.AddURLs(slices.Collect(maps.Values(s.Env))...)
+	for _, entry := range settings.Config.Entries {
+		s.Masker.AddURLs(config.Show(entry.Value))
+	}
 	if o.Simulation.On {
 		s.Env["PULUMI_HOME"] = s.Folder.PulumiHome()
 	}

@@ -10,6 +10,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/prompt"
@@ -250,7 +251,7 @@ func (c *change) end() error {
 	if err := remove(string(c.marker())); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.how.Out, "the key provider of %s is %s\n", c.stack(), c.how.Provider)
+	fmt.Fprintf(c.how.Out, "the key provider of %s is %s\n", c.stack(), event.MaskURLs(c.how.Provider))
 	if c.how.Provider == "passphrase" {
 		c.note("from now on use the new passphrase" + c.passphrasePlace())
 	}
