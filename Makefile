@@ -9,7 +9,7 @@ chaos: build tools ; scripts/chaos.sh
 bench: build tools ; scripts/bench.sh
 race:   ; scripts/race.sh
 lint:   ; scripts/lint.sh
-fmt:    ; gofmt -w config needs operation projects providers runner && go mod tidy && cd scripts/tools && go mod tidy
+fmt:    ; gofmt -w config projects providers runner && go mod tidy && cd scripts/tools && go mod tidy
 golden: ; go test ./providers ./runner/internal/plan ./runner/internal/cli ./runner/internal/event ./runner/internal/ui ./runner/internal/report ./runner/internal/kindprovider -update
 e2e: build tools ; go test -timeout 30m -count=1 $(if $(RUN),-v -run '$(RUN)') ./runner/internal/e2e
 verify: ; scripts/verify.sh

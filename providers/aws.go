@@ -1,8 +1,8 @@
 package providers
 
 import (
-	"mara/operation"
 	"mara/projects"
+	"mara/providers/operation"
 )
 
 // aws is projects.AWS with its plan, checks and questions.

@@ -3,7 +3,7 @@ package providers
 import (
 	"slices"
 
-	"mara/operation"
+	"mara/providers/operation"
 )
 
 // Check names something that has to be right before an operation starts; how

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/operation"
+	"mara/providers/operation"
 )
 
 // TestNeededFor: what each operation needs, with ? behind what is only useful.

@@ -3,8 +3,8 @@ package providers
 import (
 	"slices"
 
-	"mara/operation"
 	"mara/projects"
+	"mara/providers/operation"
 )
 
 // kind is projects.Kind with its plan, checks and questions.

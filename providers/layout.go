@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"mara/needs"
 	"mara/projects"
+	"mara/providers/needs"
 )
 
 // layout describes a provider by what it adds to the shared list.

@@ -1,8 +1,8 @@
 package providers
 
 import (
-	"mara/operation"
 	"mara/projects"
+	"mara/providers/operation"
 )
 
 // linode is projects.Linode with its plan, checks and questions.

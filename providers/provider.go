@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/needs"
 	"mara/projects"
+	"mara/providers/needs"
 )
 
 // Provider is a host of a cluster and a registry, with the projects that make

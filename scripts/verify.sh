@@ -3,7 +3,7 @@
 # the other platforms compile.
 set -eu
 cd "$(dirname "$0")/.."
-unformatted=$(gofmt -l config needs operation projects providers runner)
+unformatted=$(gofmt -l config projects providers runner)
 if [ -n "$unformatted" ]; then
   echo "gofmt would change: $unformatted" >&2
   exit 1

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"text/tabwriter"
 
-	"mara/operation"
 	"mara/projects"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"

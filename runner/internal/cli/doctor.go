@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/doctor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/preflight"

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
-	"mara/operation"
 	"mara/providers"
+	"mara/providers/operation"
 	"mara/runner/internal/cloud"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/layout"

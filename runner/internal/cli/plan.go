@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/operation"
 	"mara/providers"
+	"mara/providers/operation"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"mara/config"
-	"mara/operation"
 	"mara/providers"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"

@@ -13,9 +13,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/operation"
 	"mara/projects"
 	"mara/providers"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"

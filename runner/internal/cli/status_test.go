@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"mara/operation"
+	"mara/providers/operation"
 )
 
 // statusAt is the time of the lock in the status; it is shown in local time.

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/urfave/cli/v2"
 
-	"mara/operation"
+	"mara/providers/operation"
 )
 
 func upCommand(d Deps) *cli.Command {

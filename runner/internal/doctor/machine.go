@@ -12,8 +12,8 @@ import (
 	"sync"
 
 	"mara/config"
-	"mara/operation"
 	"mara/providers"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/leftovers"

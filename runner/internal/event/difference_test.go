@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 )
 

@@ -14,8 +14,8 @@ package event
 import (
 	"time"
 
-	"mara/needs"
-	"mara/operation"
+	"mara/providers/needs"
+	"mara/providers/operation"
 )
 
 // Format is the version of the event format, sent in run.started. It grows

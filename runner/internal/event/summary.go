@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/operation"
+	"mara/providers/operation"
 )
 
 // SummaryFormat is the version of the summary's JSON form. It grows when a

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/operation"
+	"mara/providers/operation"
 )
 
 // FormatDuration renders a duration as a person says it: 1.2s, 3m05s, 1h02m.

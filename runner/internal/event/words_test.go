@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 )
 

@@ -27,7 +27,7 @@ import (
 	"fmt"
 	"time"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"mara/operation"
 	"mara/providers"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"

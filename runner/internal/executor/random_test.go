@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/interrupt"

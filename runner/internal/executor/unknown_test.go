@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"

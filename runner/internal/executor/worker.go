@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )

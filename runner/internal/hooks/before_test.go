@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"mara/operation"
 	"mara/projects"
+	"mara/providers/operation"
 	"mara/runner/internal/deprovision"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"log/slog"
 
-	"mara/operation"
 	"mara/projects"
 	"mara/providers"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/kubeconfig"
 	"mara/runner/internal/layout"

@@ -17,9 +17,9 @@ import (
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
 
-	"mara/operation"
 	"mara/projects"
 	"mara/providers"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mara/operation"
+	"mara/providers/operation"
 )
 
 // MetaFormat is the version of meta.json. It grows when a field changes its

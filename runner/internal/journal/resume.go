@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 )
 

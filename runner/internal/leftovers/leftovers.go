@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"

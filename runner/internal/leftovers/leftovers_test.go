@@ -13,8 +13,8 @@ import (
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
 
-	"mara/operation"
 	"mara/projects"
+	"mara/providers/operation"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/statefiles"

@@ -10,9 +10,9 @@ package plan
 import (
 	"slices"
 
-	"mara/needs"
 	"mara/projects"
 	"mara/providers"
+	"mara/providers/needs"
 )
 
 // Phase is the part of a plan that a step belongs to.

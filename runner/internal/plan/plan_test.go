@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/needs"
 	"mara/projects"
 	"mara/providers"
+	"mara/providers/needs"
 )
 
 // provider makes one from lines of "name reads... / after...".

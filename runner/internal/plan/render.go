@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/typeset"
 )
 

@@ -2,8 +2,8 @@ package preflight
 
 import (
 	"mara/config"
-	"mara/operation"
 	"mara/providers"
+	"mara/providers/operation"
 	"mara/runner/internal/cloud"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mara/needs"
+	"mara/providers/needs"
 	"mara/runner/internal/event"
 )
 

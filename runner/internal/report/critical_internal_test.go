@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/needs"
+	"mara/providers/needs"
 	"mara/runner/internal/event"
 )
 

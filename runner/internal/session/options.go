@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/cloud"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/layout"

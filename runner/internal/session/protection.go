@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/operation"
 	"mara/providers"
+	"mara/providers/operation"
 )
 
 // ProtectKey declares what keeps an environment from being destroyed.

@@ -17,8 +17,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"mara/needs"
 	"mara/projects"
+	"mara/providers/needs"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/pulumicli"

@@ -11,7 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )

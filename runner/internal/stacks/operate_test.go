@@ -15,8 +15,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"mara/needs"
-	"mara/operation"
+	"mara/providers/needs"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"time"
 
-	"mara/operation"
+	"mara/providers/operation"
 )
 
 // Secret stands for a secret value, as it does for Pulumi.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 )
 

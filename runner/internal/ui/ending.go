@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/typeset"
 )

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/ui"
 )

@@ -6,8 +6,8 @@ import (
 	"iter"
 	"time"
 
-	"mara/needs"
-	"mara/operation"
+	"mara/providers/needs"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 )
 

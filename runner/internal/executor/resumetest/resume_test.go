@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"mara/operation"
 	"mara/projects"
 	"mara/providers"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/journal"

@@ -3,8 +3,8 @@ package uitest
 import (
 	"time"
 
-	"mara/needs"
-	"mara/operation"
+	"mara/providers/needs"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 )
 

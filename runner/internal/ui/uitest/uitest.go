@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"mara/operation"
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 )
 

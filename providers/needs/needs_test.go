@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/needs"
+	"mara/providers/needs"
 )
 
 func TestAll(t *testing.T) {
