@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	helmv3 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/helm/v3"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/helm"
 )
 
 // Chart says what to release. Version, repository, timeout and further values
@@ -23,13 +23,13 @@ type Chart struct {
 }
 
 // Release deploys a chart and waits until all of it is ready.
-func (c *Cluster) Release(ctx *pulumi.Context, chart Chart, opts ...pulumi.ResourceOption) (*helmv3.Release, error) {
+func (c *Cluster) Release(ctx *pulumi.Context, chart Chart, opts ...pulumi.ResourceOption) (*helm.Release, error) {
 	values, err := c.values(ctx, chart)
 	if err != nil {
 		return nil, err
 	}
 	location, repository := c.locate(chart)
-	args := &helmv3.ReleaseArgs{
+	args := &helm.ReleaseArgs{
 		Name:      pulumi.String(chart.Release),
 		Namespace: chart.Namespace.ToStringOutput().ToStringPtrOutput(),
 		Chart:     pulumi.String(location),
@@ -47,9 +47,9 @@ func (c *Cluster) Release(ctx *pulumi.Context, chart Chart, opts ...pulumi.Resou
 		args.SkipCrds = pulumi.Bool(true)
 	}
 	if repository != "" {
-		args.RepositoryOpts = &helmv3.RepositoryOptsArgs{Repo: pulumi.String(repository)}
+		args.RepositoryOpts = &helm.RepositoryOptsArgs{Repo: pulumi.String(repository)}
 	}
-	return helmv3.NewRelease(ctx, chart.Release, args, append(opts, c.Provider())...)
+	return helm.NewRelease(ctx, chart.Release, args, append(opts, c.Provider())...)
 }
 
 // version is the version of a chart that the configuration says.

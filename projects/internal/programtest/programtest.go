@@ -17,6 +17,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 
 	"mara/projects"
+	"mara/projects/helm"
 	"mara/projects/internal/settings"
 )
 
@@ -349,7 +350,7 @@ func identity(args pulumi.MockResourceArgs) string {
 	if strings.HasPrefix(args.TypeToken, "linode:") {
 		return "4711" // Linode's ids are numbers, and programs convert them
 	}
-	if args.TypeToken == "kubernetes:helm.sh/v3:Release" {
+	if args.TypeToken == helm.ReleaseType {
 		return text(args.Inputs["namespace"]) + "/" + text(args.Inputs["name"])
 	}
 	metadata := plain(args.Inputs["metadata"])

@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	helmv3 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/helm/v3"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/helm"
 	"mara/projects/internal/cluster"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
@@ -145,7 +145,7 @@ func licenseSecret(ctx *pulumi.Context, c *cluster.Cluster, namespace pulumi.Str
 // export finds out where the controller is reached. On kind that is this
 // machine; a load balancer's address is on the Service once the release is
 // ready, because Helm waits for it.
-func export(ctx *pulumi.Context, c *cluster.Cluster, deployed *helmv3.Release) error {
+func export(ctx *pulumi.Context, c *cluster.Cluster, deployed *helm.Release) error {
 	ctx.Export("ingress_class", pulumi.String(ingressClass))
 	if c.Local() {
 		ctx.Export("address", pulumi.String(localAddress))

@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	helmv3 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/helm/v3"
-
+	"mara/projects/helm"
 	"mara/runner/internal/simulate"
 )
 
 // helmRelease is a chart that the provider installs with Helm.
 func helmRelease() simulate.Resource {
-	return resource[helmv3.ReleaseArgs, helmv3.Release]("kubernetes:helm.sh/v3:Release", simulate.Resource{
+	return resource[helm.ReleaseArgs, helm.Release](helm.ReleaseType, simulate.Resource{
 		Latency: seconds(60, 30, 15), AutoName: "name", ReplaceOn: []string{"name", "namespace"},
 		ID:    func(o simulate.Object) string { return releaseNamespace(o) + "/" + o.Text("name") },
 		Check: checkRelease, Links: releaseLinks,
