@@ -69,14 +69,15 @@ func runRepair(ctx context.Context, d Deps, o repairOptions) (err error) {
 	}
 	left := s.Leftovers()
 	locks, err := left.Locks(w.plan)
-	if err == nil && len(locks) > 0 {
-		err = left.Locked(locks)
-	}
 	if err != nil {
 		return err
 	}
+	dead, held := leftovers.Dead(locks)
 	pending, err := left.Pending(ctx, w.plan, true)
-	if err != nil {
+	switch {
+	case len(held) > 0, err == nil && len(pending) == 0 && len(dead) > 0:
+		return left.Locked(locks)
+	case err != nil:
 		return err
 	}
 	if s.Held.Restored && len(pending) > 0 {
@@ -99,6 +100,9 @@ func runRepair(ctx context.Context, d Deps, o repairOptions) (err error) {
 		return err
 	}
 	if err := confirmRepair(ctx, d, o, pending, ids); err != nil {
+		return err
+	}
+	if err := leftovers.Remove(dead); err != nil {
 		return err
 	}
 	broken := leftovers.Projects(pending)

@@ -11,7 +11,7 @@ import (
 // TestConfigurationForOneRun reaches the programs, and the file stays as it is.
 func TestConfigurationForOneRun(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
+	eachEngine(t, []string{embedded}, func(t *testing.T, e *environment) {
 		const file = "config:\n  kubernetes:infra_type: kind # mine\n  kind:workers: 1\n"
 		e.write("config/pulumi/Pulumi.dev.yaml", file)
 		e.simulate(0, "up", "--only", "kind-cluster", "--config", "kind:workers=3")

@@ -71,7 +71,7 @@ func TestProtection(t *testing.T) {
 
 func TestRemoveStacks(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
+	eachEngine(t, []string{embedded}, func(t *testing.T, e *environment) {
 		e.simulate(0, "preview", "-p", "kind", "--only", "+certmgr") // leaves empty stacks
 		e.simulate(0, "up", "-p", "kind", "--only", "+kubeconfig")
 		e.simulate(0, "destroy", "--remove-stacks")

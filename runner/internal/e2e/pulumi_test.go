@@ -50,7 +50,7 @@ func TestPulumiOnSimulatedClouds(t *testing.T) {
 // user's own state and stack file.
 func TestPulumiPassesThrough(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
+	eachEngine(t, []string{embedded}, func(t *testing.T, e *environment) {
 		e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=secret")
 		e.write("config/pulumi/Pulumi.dev.yaml", "# mine\nconfig:\n  kubernetes:infra_type: kind\n")
 		e.pulumi(0, "certmgr", "", "stack", "init", "dev")

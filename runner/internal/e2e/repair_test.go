@@ -168,7 +168,7 @@ func childrenOf(t *testing.T, cmd *exec.Cmd) []int {
 // the way out, an operation takes it.
 func TestCutOffSidecar(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
+	eachEngine(t, []string{embedded}, func(t *testing.T, e *environment) {
 		e.simulate(0, "up", "-p", "kind", "--only", "+kubeconfig")
 		cutOff := func() (sidecar string) {
 			sidecar = filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/kind-cluster/dev.json.attrs")

@@ -144,7 +144,7 @@ func TestResumeAfterOnly(t *testing.T) {
 // one that does not.
 func TestRetry(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
+	eachEngine(t, []string{embedded}, func(t *testing.T, e *environment) {
 		const fault = "kubernetes:helm.sh/v3:Release@cert-manager=2x:read tcp 10.0.0.1:443: read: connection reset by peer"
 		events := e.simulate(0, "up", "-p", "kind", "--only", "+certmgr", "--retry", "2", "--simulate-fail", fault)
 		if attempt := finished(events)["certmgr"].Attempt; attempt != 3 {

@@ -113,7 +113,7 @@ func (f Finder) Find(ctx context.Context, op operation.Operation, p plan.Plan, r
 		return found, err
 	}
 	if resume {
-		found.dead, locks = split(locks, Lock.isRemovable)
+		found.dead, locks = Dead(locks)
 		for _, l := range found.dead {
 			found.Warnings = append(found.Warnings, fmt.Sprintf("%s; the lock is taken over", l))
 		}
@@ -139,7 +139,7 @@ func (f Finder) Find(ctx context.Context, op operation.Operation, p plan.Plan, r
 // Clear removes what was found: locks of processes that are gone, and creations
 // that happened in the engine alone.
 func (f Finder) Clear(ctx context.Context, found Found) error {
-	if err := remove(found.dead); err != nil {
+	if err := Remove(found.dead); err != nil {
 		return err
 	}
 	forget := map[string]string{}
@@ -156,14 +156,18 @@ func (f Finder) RemoveDeadLocks(p plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	dead, _ := split(locks, Lock.isRemovable)
-	return remove(dead)
+	dead, _ := Dead(locks)
+	return Remove(dead)
 }
 
-// isRemovable reports whether the lock is of no use to anybody any more.
-func (l Lock) isRemovable() bool { return l.Dead && l.File != "" }
+// Dead separates the locks that nobody holds any more, and that can be removed,
+// from the others.
+func Dead(locks []Lock) (dead, others []Lock) {
+	return split(locks, func(l Lock) bool { return l.Dead && l.File != "" })
+}
 
-func remove(locks []Lock) error {
+// Remove removes locks that nobody holds any more.
+func Remove(locks []Lock) error {
 	for _, l := range locks {
 		if err := os.Remove(l.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return failure.RunnerFolder(err)
