@@ -49,7 +49,7 @@ func startRun(ctx context.Context, d Deps, o operateOptions, s *session.Session,
 	if err != nil {
 		return nil, failure.RunnerFolder(err)
 	}
-	show, look, err := newScreen(d, o, s, w, nextSteps(o, s))
+	show, look, err := newScreen(d, o, s, w, nextSteps(o, s.Settings.Stack.Text))
 	if err != nil {
 		return nil, errors.Join(err, r.journal.Close())
 	}
@@ -156,8 +156,8 @@ func meta(s *session.Session, d Deps, o operateOptions, w work) journal.Meta {
 }
 
 // nextSteps are the commands to type after a run.
-func nextSteps(o operateOptions, s *session.Session) func(*event.Summary) []string {
-	suffix := " -s " + s.Settings.Stack.Text
+func nextSteps(o operateOptions, stack string) func(*event.Summary) []string {
+	suffix := " -s " + stack
 	if o.Simulation.On {
 		suffix += " --simulate"
 	}
@@ -172,6 +172,10 @@ func nextSteps(o operateOptions, s *session.Session) func(*event.Summary) []stri
 			return []string{"runner up" + suffix}
 		case operation.Refresh:
 			return []string{"runner preview" + suffix}
+		case operation.Drift:
+			if summary.Changes.Any() {
+				return []string{"runner refresh" + suffix + "   # takes it into the state", "runner up" + suffix + "   # then puts it right"}
+			}
 		}
 		return nil
 	}

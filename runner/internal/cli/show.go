@@ -23,6 +23,7 @@ import (
 type showOptions struct {
 	UI       ui.Mode
 	LogOrder ui.LogOrder
+	Diff     bool   // of a preview: the properties that would change
 	Report   string // file for a report besides the one in the run's folder
 }
 
@@ -37,11 +38,16 @@ func showFlags() []cli.Flag {
 	}
 }
 
+// diffFlags are for commands that preview.
+func diffFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "diff", Usage: "list the resources that the preview would change, with their properties"}}
+}
+
 // autoOrder leaves the order of diagnostics to the place where they are read.
 const autoOrder = "auto"
 
 func parseShow(c *cli.Context) showOptions {
-	o := showOptions{Report: c.String("report")}
+	o := showOptions{Report: c.String("report"), Diff: c.Bool("diff")}
 	if mode, ok := c.Generic("ui").(*choice); ok {
 		o.UI = ui.Mode(mode.value)
 	}
@@ -83,12 +89,12 @@ func newScreen(d Deps, o operateOptions, s *session.Session, w work, next func(*
 	if look.Mode == ui.LiveMode {
 		return ui.NewLive(d.Stdout, ui.LiveOptions{
 			Size: d.Size, Ticks: time.Tick(ui.TickRate), Colour: look.Colour, ASCII: look.ASCII,
-			Durations: durations(s, o.Operation), Resources: resources(s, w), Next: next,
+			Durations: durations(s, o.Operation), Resources: resources(s, w), Diff: o.Show.Diff, Next: next,
 		}), look, nil
 	}
 	return ui.NewPlain(d.Stdout, ui.PlainOptions{
 		Width: d.width(), Colour: look.Colour, Order: look.Order, GitHub: look.GitHub,
-		Ticks: time.Tick(time.Second), Next: next,
+		Diff: o.Show.Diff, Ticks: time.Tick(time.Second), Next: next,
 	}), look, nil
 }
 

@@ -15,7 +15,7 @@ func upCommand(d Deps) *cli.Command {
 			"what is left.\n\n" +
 			"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 			"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
-		flags: joinFlags(approveFlags(), secretFlags()),
+		flags: joinFlags(approveFlags(), diffFlags(), secretFlags()),
 	})
 }
 
@@ -24,9 +24,10 @@ func previewCommand(d Deps) *cli.Command {
 		use: "show what up would change",
 		description: "Shows in one table what would be created, updated, replaced and deleted in each project. Stacks that do\n" +
 			"not exist yet are created empty, so that references to them are unknown rather than an error; a project that\n" +
-			"depends on outputs that are not known yet is marked partial.\n\n" +
-			"Examples:\n  runner preview -s dev\n  runner preview -s dev --exit-code",
-		flags: joinFlags(exitCodeFlags(), secretFlags()),
+			"depends on outputs that are not known yet is marked partial. --diff lists the resources above the table, with the\n" +
+			"names of the properties that would change, never their values.\n\n" +
+			"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n  runner preview -s dev --exit-code",
+		flags: joinFlags(exitCodeFlags(), diffFlags(), secretFlags()),
 		codes: []int{exitChanges},
 	})
 }
@@ -46,7 +47,9 @@ func driftCommand(d Deps) *cli.Command {
 	return operationCommand(d, operation.Drift, particulars{
 		use: "show where what really exists differs from the state",
 		description: "Compares all deployed projects with the clouds, side by side and without changing anything, and lists the\n" +
-			"resources that were changed or deleted by others, with the properties that differ.\n\n" +
+			"resources that were changed or deleted by others, with the properties that differ. A Helm release is compared as\n" +
+			"a whole, by its chart, its values and its status: what others have changed of the objects in it is not found.\n" +
+			"`runner refresh` takes what was found into the state, and `runner up` then puts it right.\n\n" +
 			"Examples:\n  runner drift -s dev\n  runner drift -s dev --exit-code",
 		flags: exitCodeFlags(),
 		codes: []int{exitChanges},

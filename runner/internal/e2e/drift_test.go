@@ -39,7 +39,7 @@ func TestDrift(t *testing.T) {
 			}
 		}
 		r := e.run("drift", "--simulate", "--only", "logstore")
-		if r.code != 0 || !strings.Contains(r.stdout, "gone: kubernetes:core/v1:Secret logstore-credentials") {
+		if r.code != 0 || !strings.Contains(r.stdout, "gone: kubernetes:core/v1:Secret logstore-credentials") || !strings.Contains(r.stdout, "runner refresh -s dev --simulate") {
 			t.Errorf("drift does not tell what is gone: exit code %d\n%s", r.code, r.stdout)
 		}
 		if len(e.stateResources()["logstore"]) != len(before["logstore"]) {

@@ -27,7 +27,7 @@ func TestDifferences(t *testing.T) {
 		{Resource: resource, Action: event.Update, Properties: []string{"data"}},
 		{Resource: resource, Action: event.Delete},
 	}
-	for op, want := range map[operation.Operation][]event.Difference{operation.Drift: want, operation.Up: nil} {
+	for op, want := range map[operation.Operation][]event.Difference{operation.Drift: want, operation.Preview: want, operation.Up: nil} {
 		s := &event.Summary{}
 		s.Apply(event.Event{Type: event.RunStarted, Operation: op, Projects: []event.Project{{Name: "vpc"}}})
 		for _, e := range stream {

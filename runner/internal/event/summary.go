@@ -62,7 +62,8 @@ type Step struct {
 	// Unknown are the projects whose outputs a preview did not know.
 	Unknown []string `json:"unknown,omitempty"`
 
-	// Differences are what a look for drift has found.
+	// Differences are what a look for drift has found, or what a preview says
+	// would change.
 	Differences []Difference `json:"differences,omitempty"`
 
 	Hooks       []Hook       `json:"hooks,omitempty"`
@@ -78,10 +79,11 @@ type Hook struct {
 	Error      string    `json:"error,omitempty"`
 }
 
-// Difference is a resource that others have changed or deleted.
+// Difference is a resource that others have changed or deleted, or that an up
+// would change.
 type Difference struct {
 	Resource   Resource `json:"resource"`
-	Action     Action   `json:"action"` // what a refresh would do to the state
+	Action     Action   `json:"action"` // what a refresh would do to the state, or up to the resource
 	Properties []string `json:"properties,omitempty"`
 }
 
@@ -203,7 +205,7 @@ func (s *Summary) applyStep(step *Step, e Event) {
 	case StepStarted:
 		step.Started = e.Time
 	case StepProgress:
-		if s.Operation == operation.Drift {
+		if s.Operation == operation.Drift || s.Operation == operation.Preview {
 			step.differ(e)
 		}
 	case StepLog:

@@ -15,6 +15,7 @@ type ending struct {
 	summary *event.Summary
 	paint   palette
 	width   int
+	diff    bool // a preview lists what would change
 }
 
 func (e ending) render() string {

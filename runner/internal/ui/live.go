@@ -30,6 +30,8 @@ type LiveOptions struct {
 	// Resources is how many resources the projects will have been through, by
 	// name. A project has a bar if it is in it.
 	Resources map[string]int
+	// Diff is as in PlainOptions.
+	Diff bool
 	// Next returns the commands to suggest at the end; nil suggests none.
 	Next func(*event.Summary) []string
 }
@@ -59,7 +61,7 @@ type Live struct {
 func NewLive(w io.Writer, o LiveOptions) *Live {
 	l := &Live{o: o, screen: screen{out: printer{w: w}}, digits: digits(o.Resources), stop: make(chan struct{}), ended: make(chan struct{}), doing: activities{}}
 	width, _ := l.size()
-	l.text = NewPlain(&l.above, PlainOptions{Width: width, Colour: o.Colour, Next: o.Next})
+	l.text = NewPlain(&l.above, PlainOptions{Width: width, Colour: o.Colour, Diff: o.Diff, Next: o.Next})
 	go l.paintUntilStopped()
 	return l
 }

@@ -36,6 +36,9 @@ type PlainOptions struct {
 	// GitHub writes for the log of GitHub Actions: what is grouped can be
 	// folded, and failures and warnings become annotations.
 	GitHub bool
+	// Diff lists, at the end of a preview, the resources that would change, with
+	// their properties.
+	Diff bool
 	// Ticks is the clock. While nothing else is printed, a line now and then
 	// tells what still runs. Without a clock there are no such lines.
 	Ticks <-chan time.Time
@@ -118,7 +121,7 @@ func (p *Plain) Emit(e event.Event) {
 		p.finished(e)
 	case event.RunFinished:
 		p.flushGroups()
-		p.print(ending{summary: &p.summary, paint: p.paint, width: p.o.Width}.render())
+		p.print(ending{summary: &p.summary, paint: p.paint, width: p.o.Width, diff: p.o.Diff}.render())
 		p.next()
 	}
 }

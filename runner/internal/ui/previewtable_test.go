@@ -53,19 +53,35 @@ func TestPreviewTable(t *testing.T) {
 	}
 }
 
-func TestDriftIsListed(t *testing.T) {
+func TestDifferencesAreListed(t *testing.T) {
 	t.Parallel()
+	const drift = " (aws-eks)\n  changed: aws:eks/cluster:Cluster main, in version, tags\n  gone: aws:iam/role:Role nodes\n"
+	const diff = " (aws-eks)\n  to update: aws:eks/cluster:Cluster main, in version, tags\n  to delete: aws:iam/role:Role nodes\n"
+	for _, test := range []struct {
+		operation operation.Operation
+		asked     bool
+		want      string
+	}{
+		{operation.Drift, false, drift},
+		{operation.Preview, true, diff},
+		{operation.Preview, false, ""},
+		{operation.Up, true, ""},
+	} {
+		got := plain(differing(test.operation), ui.PlainOptions{Diff: test.asked})
+		if !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "Cluster main") {
+			t.Errorf("%s, asked %v: want %q in\n%s", test.operation, test.asked, test.want, got)
+		}
+	}
+}
+
+// differing is a run with a resource that differs, and one that goes.
+func differing(op operation.Operation) []event.Event {
 	events := rehearsal()
-	events[0].Operation = operation.Drift
-	events = append(events[:1], append([]event.Event{
+	events[0].Operation = op
+	return append(events[:1], append([]event.Event{
 		{Type: event.StepProgress, Project: "aws-eks", Action: event.Update, Status: event.ActionDone,
 			Resource: event.Resource{Type: "aws:eks/cluster:Cluster", Name: "main"}, Properties: []string{"version", "tags"}},
 		{Type: event.StepProgress, Project: "aws-eks", Action: event.Delete, Status: event.ActionDone,
 			Resource: event.Resource{Type: "aws:iam/role:Role", Name: "nodes"}},
 	}, events[1:]...)...)
-	got := plain(events, ui.PlainOptions{})
-	want := " (aws-eks)\n  changed: aws:eks/cluster:Cluster main, in version, tags\n  gone: aws:iam/role:Role nodes\n"
-	if !strings.Contains(got, want) {
-		t.Errorf("there is no %q in\n%s", want, got)
-	}
 }

@@ -122,6 +122,7 @@ _runner() {
     preview)
       _arguments \
         '--exit-code[end with exit code 5 if there are changes]' \
+        '--diff[list the resources that the preview would change, with their properties]' \
         '--secret[keep this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[make the secrets that are missing, and keep them encrypted]' \
         '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
@@ -159,6 +160,7 @@ _runner() {
     up)
       _arguments \
         '--auto-approve-if[preview first, and do not ask if the preview follows RULE\: no-deletes, no-replaces]:value:(no-deletes no-replaces)' \
+        '--diff[list the resources that the preview would change, with their properties]' \
         '--secret[keep this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[make the secrets that are missing, and keep them encrypted]' \
         '--only[run these PROJECTS only\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
