@@ -128,8 +128,9 @@ func (c *Cluster) Labels(extra ...string) pulumi.StringMap {
 
 // Namespace makes a namespace. Destroying it takes everything inside along,
 // such as the volume claims that charts leave behind.
-func (c *Cluster) Namespace(ctx *pulumi.Context, name string, labels ...string) (*corev1.Namespace, error) {
-	return corev1.NewNamespace(ctx, name, &corev1.NamespaceArgs{Metadata: c.Meta(name, nil, labels...)}, c.Provider())
+func (c *Cluster) Namespace(ctx *pulumi.Context, name string) (*corev1.Namespace, error) {
+	meta := c.Meta(name, nil, "pod-security.kubernetes.io/enforce", c.podSecurity(name))
+	return corev1.NewNamespace(ctx, name, &corev1.NamespaceArgs{Metadata: meta}, c.Provider())
 }
 
 // Image is the name to pull an image by: as given, or from the mirror in place

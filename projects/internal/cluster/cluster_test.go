@@ -22,7 +22,7 @@ func program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	namespace, err := c.Namespace(ctx, "somewhere", "extra", "label")
+	namespace, err := c.Namespace(ctx, "somewhere")
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,8 @@ func TestConnect(t *testing.T) {
 	want := map[string]any{
 		"name": "somewhere",
 		"labels": map[string]any{
-			"app.kubernetes.io/managed-by": "mara", "mara.dev/project": "certmgr", "mara.dev/stack": "dev", "extra": "label",
+			"app.kubernetes.io/managed-by": "mara", "mara.dev/project": "certmgr", "mara.dev/stack": "dev",
+			"pod-security.kubernetes.io/enforce": "restricted",
 		},
 	}
 	if diff := cmp.Diff(want, result.One(t, "kubernetes:core/v1:Namespace", "somewhere").Value("metadata")); diff != "" {

@@ -234,6 +234,22 @@ func (r Resource) DependsOn(typ, name string) bool {
 	})
 }
 
+// CheckRestricted holds what the values of a chart say of its pods and
+// containers to the level "restricted" of the Pod Security Standards.
+func CheckRestricted(t *testing.T, release Resource) {
+	t.Helper()
+	for path, want := range map[string]any{
+		"podSecurityContext runAsNonRoot":          true,
+		"podSecurityContext seccompProfile type":   "RuntimeDefault",
+		"securityContext allowPrivilegeEscalation": false,
+		"securityContext capabilities drop 0":      "ALL",
+	} {
+		if got := release.Value(append([]string{"values"}, strings.Fields(path)...)...); got != want {
+			t.Errorf("%s: %s is %v, want %v", release.Name, path, got, want)
+		}
+	}
+}
+
 // at follows a path into a value, unwrapping secrets on the way but not at the
 // end.
 func at(value resource.PropertyValue, path []string) resource.PropertyValue {

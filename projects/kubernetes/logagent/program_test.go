@@ -77,6 +77,10 @@ func TestValues(t *testing.T) {
 	if got := release.Value("values", "image", "repository"); got != "m.example.com/fluent/fluent-bit" {
 		t.Errorf("image %v", got)
 	}
+	security := map[string]any{"allowPrivilegeEscalation": false, "capabilities": map[string]any{"drop": []any{"ALL"}}}
+	if diff := cmp.Diff(security, release.Value("values", "securityContext")); diff != "" {
+		t.Errorf("the container's security context differs (-want +got):\n%s", diff)
+	}
 	if strings.Contains(release.Input("values").String(), "hidden-password") {
 		t.Error("the values, and so a ConfigMap, contain the password")
 	}

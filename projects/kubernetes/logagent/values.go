@@ -78,6 +78,9 @@ func values(c *cluster.Cluster, to destination) cluster.Values {
 		"kind":          "DaemonSet",
 		"image":         cluster.Values{"repository": c.Image("cr.fluentbit.io/fluent/fluent-bit"), "pullPolicy": "IfNotPresent"},
 		"testFramework": cluster.Values{"enabled": false},
+		// It stays root, whom the logs on the node belong to, without root's capabilities.
+		"podSecurityContext": cluster.Values{"seccompProfile": cluster.Values{"type": "RuntimeDefault"}},
+		"securityContext":    cluster.SecurityContext(),
 		// Every node has logs, whatever it is reserved for.
 		"tolerations": []cluster.Values{{"operator": "Exists"}},
 		"resources": cluster.Values{

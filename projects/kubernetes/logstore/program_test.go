@@ -87,6 +87,7 @@ func TestValues(t *testing.T) {
 				"resources requests memory": "1024Mi", "sysctlInit": nil, "persistence storageClass": nil,
 				"extraEnvs 1 name": "node.store.allow_mmap", "persistence size": "10Gi",
 				"extraEnvs 0 valueFrom secretKeyRef name": "logstore-credentials",
+				"persistence enableInitChown":             false,
 			},
 		},
 		{
@@ -94,7 +95,7 @@ func TestValues(t *testing.T) {
 			want: map[string]any{
 				"singleNode": false, "replicas": 3.0, "opensearchJavaOpts": "-Xms1g -Xmx1g",
 				"resources requests memory": "2048Mi", "sysctlInit enabled": true, "persistence storageClass": nil,
-				"extraEnvs 1": nil,
+				"extraEnvs 1": nil, "persistence enableInitChown": true,
 			},
 		},
 		{
@@ -134,6 +135,13 @@ func TestValues(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestPodSecurity(t *testing.T) {
+	t.Parallel()
+	for _, release := range run(t, map[string]string{"kubernetes:infra_type": "kind"}).All(releaseType) {
+		programtest.CheckRestricted(t, release)
 	}
 }
 

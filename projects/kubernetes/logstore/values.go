@@ -41,6 +41,8 @@ func storeValues(c *cluster.Cluster, chosen size) cluster.Values {
 		"resources":          cluster.Values{"requests": requests(c, heap)},
 		"persistence":        persistence(c, chosen.storage),
 		"extraEnvs":          environment(c),
+		"podSecurityContext": cluster.PodSecurityContext(),
+		"securityContext":    cluster.SecurityContext(),
 		"protocol":           "https",
 	}
 	if !c.Local() {
@@ -68,6 +70,8 @@ func requests(c *cluster.Cluster, heap string) cluster.Values {
 func persistence(c *cluster.Cluster, storage string) cluster.Values {
 	values := cluster.Values{
 		"enabled": true, "size": storage, "image": c.Image(busybox), "imageTag": busyboxTag,
+		// Everybody may write to kind's volumes: no init container has to be root there.
+		"enableInitChown": !c.Local(),
 	}
 	if class := c.StorageClass(); class != "" {
 		values["storageClass"] = class
@@ -97,11 +101,13 @@ func dashboardsValues(c *cluster.Cluster) cluster.Values {
 		cpu = "50m"
 	}
 	return cluster.Values{
-		"opensearchHosts":   fmt.Sprintf("https://%s:%d", host, port),
-		"replicaCount":      1,
-		"image":             cluster.Values{"repository": c.Image("docker.io/opensearchproject/opensearch-dashboards")},
-		"opensearchAccount": cluster.Values{"secret": credentials},
-		"service":           cluster.Values{"type": "ClusterIP", "port": 5601},
+		"opensearchHosts":    fmt.Sprintf("https://%s:%d", host, port),
+		"replicaCount":       1,
+		"image":              cluster.Values{"repository": c.Image("docker.io/opensearchproject/opensearch-dashboards")},
+		"opensearchAccount":  cluster.Values{"secret": credentials},
+		"podSecurityContext": cluster.PodSecurityContext(),
+		"securityContext":    cluster.SecurityContext(),
+		"service":            cluster.Values{"type": "ClusterIP", "port": 5601},
 		"resources": cluster.Values{
 			"requests": cluster.Values{"cpu": cpu, "memory": "512Mi"},
 			"limits":   cluster.Values{"cpu": "1", "memory": "1Gi"},

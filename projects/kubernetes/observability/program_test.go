@@ -38,6 +38,12 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+func TestPodSecurity(t *testing.T) {
+	t.Parallel()
+	result := run(t, map[string]string{"kubernetes:infra_type": "kind"})
+	programtest.CheckRestricted(t, result.One(t, "kubernetes:helm.sh/v3:Release", "otel-collector"))
+}
+
 func TestValues(t *testing.T) {
 	t.Parallel()
 	exporter := func(name string) any {

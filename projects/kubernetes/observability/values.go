@@ -25,6 +25,8 @@ func values(c *cluster.Cluster, endpoint string) cluster.Values {
 			"requests": cluster.Values{"cpu": "50m", "memory": "128Mi"},
 			"limits":   cluster.Values{"memory": "512Mi"},
 		},
+		"podSecurityContext":  cluster.PodSecurityContext(),
+		"securityContext":     cluster.SecurityContext(),
 		"podDisruptionBudget": cluster.Values{"enabled": replicas > 1, "maxUnavailable": 1},
 		"ports": cluster.Values{
 			"jaeger-compact": off, "jaeger-thrift": off, "jaeger-grpc": off, "zipkin": off,

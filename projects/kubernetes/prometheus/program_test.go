@@ -67,7 +67,7 @@ func TestValues(t *testing.T) {
 				"kubeControllerManager enabled": false, "kubeProxy enabled": false,
 				"grafana admin existingSecret": "prometheus-credentials", "grafana admin userKey": "admin-user",
 				"grafana admin passwordKey": "admin-password", "grafana adminPassword": nil,
-				"grafana service type": "ClusterIP", "grafana ingress": nil,
+				"grafana service type": "ClusterIP", "grafana ingress": nil, "grafana initChownData enabled": false,
 				"prometheus prometheusSpec podMonitorSelectorNilUsesHelmValues":                  false,
 				"prometheus prometheusSpec serviceMonitorSelectorNilUsesHelmValues":              false,
 				"prometheus prometheusSpec storageSpec " + claim + " resources requests storage": "10Gi",

@@ -55,6 +55,8 @@ func grafana(c *cluster.Cluster, o options, credentials pulumi.StringOutput) clu
 		},
 		"service":     cluster.Values{"type": "ClusterIP"},
 		"persistence": persistence,
+		// The volume's group is Grafana's: no init container has to be root.
+		"initChownData": cluster.Values{"enabled": false},
 		// The volume can be mounted once only: the old pod has to go first.
 		"deploymentStrategy": cluster.Values{"type": "Recreate"},
 		"resources":          cluster.Values{"requests": cluster.Values{"cpu": "50m", "memory": "192Mi"}},

@@ -67,6 +67,7 @@ func (a *application) database(ctx *pulumi.Context, db database) (*appsv1.Statef
 				Spec: &corev1.PodSpecArgs{
 					ServiceAccountName:           a.account,
 					AutomountServiceAccountToken: pulumi.Bool(false),
+					SecurityContext:              &corev1.PodSecurityContextArgs{SeccompProfile: seccompProfile()},
 					Containers:                   corev1.ContainerArray{a.postgres(db), a.exporter(db)},
 				},
 			},

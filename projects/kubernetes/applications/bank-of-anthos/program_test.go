@@ -316,10 +316,18 @@ func TestOnlyTheUserServiceSeesThePrivateKey(t *testing.T) {
 
 func TestPodsAreRestricted(t *testing.T) {
 	t.Parallel()
-	for _, deployment := range run(t, kind(), balancer{}).All(deploymentType) {
-		pod := []string{"spec", "template", "spec"}
+	result := run(t, kind(), balancer{})
+	pod := []string{"spec", "template", "spec"}
+	seccomp := append(pod, "securityContext", "seccompProfile", "type")
+	for _, database := range result.All("kubernetes:apps/v1:StatefulSet") {
+		if got := database.Value(seccomp...); got != "RuntimeDefault" {
+			t.Errorf("%s has the seccomp profile %v", database.Name, got)
+		}
+	}
+	for _, deployment := range result.All(deploymentType) {
 		for path, want := range map[string]any{
 			"securityContext runAsNonRoot":                          true,
+			"securityContext seccompProfile type":                   "RuntimeDefault",
 			"automountServiceAccountToken":                          false,
 			"containers 0 securityContext readOnlyRootFilesystem":   true,
 			"containers 0 securityContext allowPrivilegeEscalation": false,

@@ -89,7 +89,7 @@ func (a *application) pod(part component) *corev1.PodSpecArgs {
 		TerminationGracePeriodSeconds: pulumi.Int(5),
 		SecurityContext: &corev1.PodSecurityContextArgs{
 			RunAsNonRoot: pulumi.Bool(true), RunAsUser: pulumi.Int(1000), RunAsGroup: pulumi.Int(1000), FsGroup: pulumi.Int(1000),
-			SeccompProfile: &corev1.SeccompProfileArgs{Type: pulumi.String("RuntimeDefault")},
+			SeccompProfile: seccompProfile(),
 		},
 		Containers: corev1.ContainerArray{container},
 		Volumes:    volumes,
@@ -186,6 +186,12 @@ func resources(cpu, memory, cpuLimit, memoryLimit string) *corev1.ResourceRequir
 		Requests: pulumi.StringMap{"cpu": pulumi.String(cpu), "memory": pulumi.String(memory)},
 		Limits:   pulumi.StringMap{"cpu": pulumi.String(cpuLimit), "memory": pulumi.String(memoryLimit)},
 	}
+}
+
+// seccompProfile allows the system calls that the container runtime does by
+// default.
+func seccompProfile() *corev1.SeccompProfileArgs {
+	return &corev1.SeccompProfileArgs{Type: pulumi.String("RuntimeDefault")}
 }
 
 // restricted is the security context of everything that needs no rights.

@@ -34,9 +34,10 @@ func TestProgram(t *testing.T) {
 	want := map[string]any{
 		"name": "nginx-ingress",
 		"labels": map[string]any{
-			"app.kubernetes.io/managed-by": "mara",
-			"mara.dev/project":             "ingress-controller-namespace",
-			"mara.dev/stack":               "dev",
+			"app.kubernetes.io/managed-by":       "mara",
+			"mara.dev/project":                   "ingress-controller-namespace",
+			"mara.dev/stack":                     "dev",
+			"pod-security.kubernetes.io/enforce": "restricted",
 		},
 	}
 	if diff := cmp.Diff(want, made.Value("metadata")); diff != "" {
