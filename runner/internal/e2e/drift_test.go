@@ -23,6 +23,15 @@ func (e *environment) lose(name string) {
 	e.t.Fatalf("the simulated clouds have no %s", name)
 }
 
+// TestDriftOfWhatIsOnlyRead: a refresh changes how the load balancer's Service
+// is remembered, which the ingress controller's program reads and a chart made.
+func TestDriftOfWhatIsOnlyRead(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.simulate(0, "up", "-p", "aws", "--only", "+ingress-controller")
+	e.simulate(0, "drift", "--exit-code")
+}
+
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {

@@ -137,12 +137,24 @@ func (s *server) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulumir
 	if !ok && !s.implied(t) {
 		return &pulumirpc.ReadResponse{}, nil
 	}
-	if len(req.GetProperties().GetFields()) > 0 {
-		return &pulumirpc.ReadResponse{Id: t.o.ID, Properties: req.GetProperties(), Inputs: req.GetInputs()}, nil
+	outputs := req.GetProperties()
+	switch {
+	case len(outputs.GetFields()) == 0:
+		t.o.Remembered = found.Remember
+		outputs, err = s.outputs(t)
+	case !ok:
+		outputs, err = reread(t, outputs)
 	}
-	t.o.Remembered = found.Remember
-	outputs, err := s.outputs(t)
 	return &pulumirpc.ReadResponse{Id: t.o.ID, Properties: outputs, Inputs: req.GetInputs()}, err
+}
+
+// reread makes the outputs of an implied object that was read before.
+func reread(t target, before *structpb.Struct) (*structpb.Struct, error) {
+	outputs, err := unmarshal(before)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(overlay(outputs, t.r.Reread))
 }
 
 func (s *server) implied(t target) bool {

@@ -87,6 +87,10 @@ type Resource struct {
 	// such as a Service of a chart; nil means that there are no such objects.
 	Implied func(Object) string
 
+	// Reread is laid over the outputs of an implied object when it is read
+	// again, as a refresh does; nil means that nothing changes.
+	Reread map[string]any
+
 	ReplaceOn []string // inputs, or paths into them, whose change replaces
 	Secrets   []string // outputs that are secret
 	AutoName  string   // path of the input that gets a generated name when it is missing

@@ -135,6 +135,9 @@ func coreKinds() []simulate.Resource {
 		object[corev1.ServiceArgs, corev1.Service]("kubernetes:core/v1:Service", simulate.Resource{
 			Latency: seconds(8, 3, 2), ReplaceOn: []string{"spec.clusterIP"},
 			Links: links(nil, needsNamespace, needsLoadBalancer), Implied: serviceFact,
+			// The real provider remembers the whole object as inputs when it
+			// first reads one, and no more than its name afterwards.
+			Reread: map[string]any{"__inputs": map[string]any{"spec": nil}},
 		}, service),
 		object[corev1.ServiceAccountArgs, corev1.ServiceAccount]("kubernetes:core/v1:ServiceAccount", simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5),

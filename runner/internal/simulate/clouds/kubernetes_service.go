@@ -2,6 +2,7 @@ package clouds
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"mara/runner/internal/simulate"
@@ -29,9 +30,10 @@ func loadBalancer(o simulate.Object) map[string]any {
 // service adds what a cluster gives to a Service. One that no program made
 // is a chart's load balancer.
 func service(o simulate.Object) map[string]any {
-	kind := o.TextOr("spec.type", "ClusterIP")
+	kind, shown := o.TextOr("spec.type", "ClusterIP"), map[string]any{}
 	if o.Map("spec") == nil {
 		kind = "LoadBalancer"
+		shown["__inputs"] = map[string]any{"metadata": map[string]any{"name": path.Base(o.ID)}, "spec": map[string]any{"type": kind}}
 	}
 	address := fmt.Sprintf("10.96.%d.%d", o.Pick("high", 0, 255), o.Pick("low", 1, 254))
 	if o.Text("spec.clusterIP") == "None" {
@@ -41,10 +43,9 @@ func service(o simulate.Object) map[string]any {
 	if kind == "LoadBalancer" {
 		balancer["ingress"] = []any{loadBalancer(o)}
 	}
-	return map[string]any{
-		"spec":   map[string]any{"type": kind, "clusterIP": address, "clusterIPs": []any{address}},
-		"status": map[string]any{"loadBalancer": balancer},
-	}
+	shown["spec"] = map[string]any{"type": kind, "clusterIP": address, "clusterIPs": []any{address}}
+	shown["status"] = map[string]any{"loadBalancer": balancer}
+	return shown
 }
 
 // serviceFact is the fact that a chart has made a Service.

@@ -2,6 +2,7 @@ package clouds_test
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,6 +176,19 @@ func TestChartsServices(t *testing.T) {
 		}
 		if address, ok := path.Get(resource.NewObjectProperty(e.unpack(found.GetProperties()))); !ok || address.StringValue() == "" {
 			t.Errorf("%s: no %s in %v", cluster, want, found.GetProperties())
+		}
+		again, err := e.client(token).Read(t.Context(), &pulumirpc.ReadRequest{
+			Urn: urn(token, "lb"), Id: found.GetId(), Properties: found.GetProperties(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var changed []resource.PropertyKey
+		if diff := e.unpack(found.GetProperties()).Diff(e.unpack(again.GetProperties())); diff != nil {
+			changed = diff.ChangedKeys()
+		}
+		if !slices.Equal(changed, []resource.PropertyKey{"__inputs"}) {
+			t.Errorf("%s: a refresh changes %v, want __inputs as the real provider does", cluster, changed)
 		}
 		if other := read("default/nginx"); other.GetId() != "" {
 			t.Errorf("%s: a Service that no chart makes exists: %v", cluster, other)
