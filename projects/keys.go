@@ -56,7 +56,7 @@ func mirrorKey() config.Key {
 		Kind:    config.String,
 		Example: "registry.example.com/mirror",
 		Doc: "registry host and optional path that mirrors every chart (as OCI, below charts/) " +
-			"and every image (its own registry host replaced)",
+			"and every image (its own registry host replaced); docs/mirror.md says what to mind",
 	}
 }
 

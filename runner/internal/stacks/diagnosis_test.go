@@ -35,9 +35,10 @@ func TestAdvice(t *testing.T) {
 		"can't delete Helm Release with unreachable cluster. Reason: \"no such host\"":                                               "unreachable cluster",
 		"failed to read resource state due to unreachable cluster":                                                                   "unreachable cluster",
 		"Kubernetes cluster unreachable: Get \"https://x\": EOF":                                                                     "unreachable cluster",
-		"dial tcp: lookup api.linode.com: no such host":                                                                              "no such host",
-		"the engine process ended in the middle of the operation: signal: killed":                                                    "cut off",
-		"a chart that nobody has ever seen":                                                                                          "",
+		`nginx-ingress: failing loading "https://raw.githubusercontent.com/nginxinc/kubernetes-json-schema/master/v1.36.1/_definitions.json": Get "https://raw.githubusercontent.com/nginxinc/kubernetes-json-schema/master/v1.36.1/_definitions.json": dial tcp: lookup raw.githubusercontent.com: no such host`: "chart's schema",
+		"dial tcp: lookup api.linode.com: no such host":                           "no such host",
+		"the engine process ended in the middle of the operation: signal: killed": "cut off",
+		"a chart that nobody has ever seen":                                       "",
 	} {
 		d, ok := diagnose(text, advised)
 		if d.kind != want || ok != (want != "") {
