@@ -40,7 +40,7 @@ func TestErrorsOfCommands(t *testing.T) {
 			"the plugin pulumi-resource-aws is not installed and could not be downloaded"},
 		{"several errors", "warning: a\nerror: first\n  details\nerror: second\n", "first; second"},
 		{"no error line", "something happened\n", "pulumi ended with exit status 255 and no message"},
-		{"secrets", "error: https://user:hunter2-hunter2@host is wrong\n", "https://user:[secret]@host is wrong"},
+		{"secrets", "error: the token hunter2-hunter2 is wrong for https://user:pass@host\n", "the token [secret] is wrong for https://user:***@host"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
