@@ -24,22 +24,36 @@ func (h Hooks) Before(op operation.Operation, forget bool) BeforeFunc {
 	return func(ctx context.Context, step plan.Step, emit func(event.Event)) error {
 		// A simulated cluster makes nothing by itself, and one to be forgotten
 		// is gone already.
-		if !op.Destroys() || h.Simulated || forget {
+		if !op.ChangesResources() || h.Simulated || forget {
 			return nil
 		}
 		name := step.Project.Name
-		if h.Provider.Local && name != h.Provider.ClusterProject && h.Stacks.Summary(name).Resources > 0 {
+		if h.needsNodes(op, name) {
 			revived.Do(func() { h.reviveCluster(ctx, emit) })
 		}
-		if !step.Project.LeavesCloudResources {
+		if !op.Destroys() || !step.Project.LeavesCloudResources {
 			return nil
 		}
 		return h.emptyCluster(ctx, name, deprovision.Wait, emit)
 	}
 }
 
+// needsNodes reports whether the nodes of a cluster on this machine have to run
+// before the work on a project. An up begins with all of them running, so that
+// it finds the cluster as its state says; a destroy of the cluster needs none.
+func (h Hooks) needsNodes(op operation.Operation, project string) bool {
+	if !h.Provider.Local {
+		return false
+	}
+	cluster := h.Provider.ClusterProject
+	if op.Deploys() {
+		return h.Stacks.Summary(cluster).Resources > 0
+	}
+	return project != cluster && h.Stacks.Summary(project).Resources > 0
+}
+
 // reviveCluster starts the nodes of a cluster on this machine that are stopped:
-// what is in the cluster can only be deleted while it runs. A failure is no more
+// what is in the cluster can only be changed while it runs. A failure is no more
 // than a warning, for the projects' own errors follow.
 func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 	say := func(severity event.Severity, text string) {

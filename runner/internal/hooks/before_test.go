@@ -73,20 +73,27 @@ func TestEmptyCluster(t *testing.T) {
 	}
 }
 
-// TestDestroyRevivesTheCluster: what is in a cluster on this machine can only be
-// deleted while its nodes run. They are started once.
-func TestDestroyRevivesTheCluster(t *testing.T) {
+// TestStoppedNodesAreStarted: what is in a cluster on this machine can only be
+// changed while its nodes run. They are started once.
+func TestStoppedNodesAreStarted(t *testing.T) {
 	t.Parallel()
 	const node = `[{"Name": "/mara-dev-control-plane", "State": {"Running": false},
 		"Config": {"Labels": {"io.x-k8s.kind.role": "control-plane"}}, "Mounts": [{"Destination": "/kind/owner/me/uid-1"}]}]`
+	const started = "start mara-dev-control-plane\nexec mara-dev-control-plane\n"
 	for _, test := range []struct {
 		name, uid, project string
 		op                 operation.Operation
-		forget             bool
+		forget, simulated  bool
 		want               string
 	}{
-		{name: "destroy", uid: "uid-1", project: "bank-of-anthos", op: operation.Destroy, want: "start mara-dev-control-plane\nexec mara-dev-control-plane\n"},
-		{name: "up", uid: "uid-1", project: "bank-of-anthos", op: operation.Up},
+		{name: "destroy", uid: "uid-1", project: "bank-of-anthos", op: operation.Destroy, want: started},
+		{name: "up", uid: "uid-1", project: "bank-of-anthos", op: operation.Up, want: started},
+		{name: "up of the cluster", uid: "uid-1", project: "linode-lke", op: operation.Up, want: started},
+		{name: "up of what is not deployed", uid: "uid-1", project: "certmgr", op: operation.Up, want: started},
+		{name: "up of another cluster", uid: "uid-2", project: "bank-of-anthos", op: operation.Up},
+		{name: "simulated", uid: "uid-1", project: "bank-of-anthos", op: operation.Up, simulated: true},
+		{name: "preview", uid: "uid-1", project: "bank-of-anthos", op: operation.Preview},
+		{name: "destroy of the cluster", uid: "uid-1", project: "linode-lke", op: operation.Destroy},
 		{name: "forget", uid: "uid-1", project: "bank-of-anthos", op: operation.Destroy, forget: true},
 		{name: "what is not deployed", uid: "uid-1", project: "certmgr", op: operation.Destroy},
 		{name: "another cluster", uid: "uid-2", project: "bank-of-anthos", op: operation.Destroy},
@@ -94,7 +101,7 @@ func TestDestroyRevivesTheCluster(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := hookSession(t, map[string]any{"cluster_name": "mara-dev", "cluster_uid": test.uid})
-			s.Provider.Local, s.Provider.ClusterProject = true, "linode-lke"
+			s.Provider.Local, s.Provider.ClusterProject, s.Simulated = true, "linode-lke", test.simulated
 			calls := filepath.Join(t.TempDir(), "calls")
 			s.Env["PATH"] = scripttest.Folder(t, map[string]string{"docker": "case $1 in ps) echo mara-dev-control-plane;; container) echo '" + node +
 				"';; *) echo $1 $2 >> " + calls + ";; esac"})

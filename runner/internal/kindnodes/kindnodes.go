@@ -119,7 +119,7 @@ func Revive(ctx context.Context, runtime *containers.Runtime, cluster, uid strin
 	if len(halted) == 0 {
 		return nil
 	}
-	say("starting the stopped nodes " + strings.Join(halted.Names(), ", ") + ", so that what is in the cluster can be deleted")
+	say("starting the stopped nodes " + strings.Join(halted.Names(), ", ") + ", so that what is in the cluster can be changed")
 	if err := runtime.Resume(ctx, halted...); err != nil {
 		return err
 	}
