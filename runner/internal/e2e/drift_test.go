@@ -111,3 +111,25 @@ func TestGoneCluster(t *testing.T) {
 		}
 	}
 }
+
+// TestForgettingHelmReleases destroys an environment whose cluster does not
+// answer: Helm says so in its own words.
+func TestForgettingHelmReleases(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.simulate(0, "up", "-p", "kind", "--only", "+certmgr")
+	const fault = `*:Release=delete:can't delete Helm Release with unreachable cluster. Reason: "no such host"`
+	step := finished(e.simulate(1, "destroy", "--simulate-fail", fault))["certmgr"]
+	if step.Error != "the Kubernetes cluster is unreachable: no such host" || !strings.Contains(step.Hint, "--force-forget") {
+		t.Errorf("the error does not explain itself: %s; %s", step.Error, step.Hint)
+	}
+	events := e.simulate(0, "destroy", "--force-forget", "--simulate-fail", fault)
+	if text := strings.Join(warnings(events), "\n"); !strings.Contains(text, "dropped from the state, not destroyed") {
+		t.Errorf("what is forgotten is not told: %s", text)
+	}
+	for project, left := range e.stateResources() {
+		if len(left) > 0 {
+			t.Errorf("%s still has %v", project, left)
+		}
+	}
+}
