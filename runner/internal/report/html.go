@@ -27,7 +27,7 @@ type pageData struct {
 	Shares   []share
 	Rows     []pageRow
 	Ticks    []tick
-	Failures []pageRow
+	Failures []pageFailure
 	Path     []pageRow // the critical one
 	PathTime string
 	Picture  template.HTML
@@ -48,6 +48,12 @@ type pageRow struct {
 	Log       Log
 	Outputs   []Output
 	Alerts    []string
+}
+
+// pageFailure is why the projects of some rows have failed.
+type pageFailure struct {
+	Rows   []pageRow
+	Errors []event.Diagnostic
 }
 
 // share is a part of all projects, in percent.
@@ -85,7 +91,7 @@ func newPage(s *event.Summary, d Details) pageData {
 	}
 	data.connect()
 	data.warn()
-	data.Failures = slices.DeleteFunc(slices.Clone(data.Rows), func(row pageRow) bool { return row.Result != event.Failed })
+	data.explain()
 	data.follow(path)
 	if len(s.Steps) > 0 {
 		data.Picture = template.HTML(data.graph(path).SVG()) // which escapes what it is given
@@ -110,6 +116,17 @@ func (p *pageData) connect() {
 				need.NeededBy = append(need.NeededBy, pageRow{Step: p.Rows[i].Step})
 			}
 		}
+	}
+}
+
+// explain tells why projects have failed.
+func (p *pageData) explain() {
+	for _, f := range p.Summary.Failures() {
+		failure := pageFailure{Errors: f.Errors}
+		for _, step := range f.Steps {
+			failure.Rows = append(failure.Rows, *p.row(step.Name))
+		}
+		p.Failures = append(p.Failures, failure)
 	}
 }
 

@@ -17,10 +17,8 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 	}
 	fmt.Fprintf(&b, "%s; %s; %s\n\n", s.Results, s.Changes.Words(s.Operation), event.FormatDuration(s.Duration()))
 	markdownTable(&b, s)
-	for _, step := range s.Steps {
-		if step.Result == event.Failed {
-			markdownFailure(&b, step)
-		}
+	for _, f := range s.Failures() {
+		markdownFailure(&b, f)
 	}
 	var warnings, excluded []string
 	for _, a := range s.Warnings {
@@ -44,14 +42,14 @@ func markdownTable(b *strings.Builder, s *event.Summary) {
 	}
 }
 
-func markdownFailure(b *strings.Builder, step event.Step) {
-	fmt.Fprintf(b, "\n### %s (%s) failed\n", inline(step.Title), inline(step.Name))
-	for _, f := range step.Errors() {
-		if f.Resource != (event.Resource{}) {
-			fmt.Fprintf(b, "\n%s\n", inline(f.Resource.String()))
+func markdownFailure(b *strings.Builder, f event.Failure) {
+	fmt.Fprintf(b, "\n### %s failed\n", inline(f.Title()))
+	for _, d := range f.Errors {
+		if d.Resource != (event.Resource{}) {
+			fmt.Fprintf(b, "\n%s\n", inline(d.Resource.String()))
 		}
-		fence := fenceFor(f.Message)
-		fmt.Fprintf(b, "\n%s\n%s\n%s\n", fence, f.Message, fence)
+		fence := fenceFor(d.Message)
+		fmt.Fprintf(b, "\n%s\n%s\n%s\n", fence, d.Message, fence)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	extensions := map[report.Format]string{report.JSON: "json", report.Markdown: "md", report.JUnit: "xml", report.HTML: "html", report.CSV: "csv"}
 	runs := map[string][]event.Event{
-		"failure": eventtest.Failure(), "simulated": eventtest.Simulated(), "interrupted": eventtest.Interrupted(),
+		"failure": eventtest.Failure(), "simulated": eventtest.Simulated(), "interrupted": eventtest.Interrupted(), "unreachable": eventtest.Unreachable(),
 	}
 	for name, events := range runs {
 		for _, f := range report.Formats() {

@@ -22,25 +22,22 @@ func (e ending) render() string {
 	return e.failures() + e.differences() + e.table() + e.totals()
 }
 
-// failures renders every failed step with its diagnostics in full. What was
+// failures renders why steps have failed, with the diagnostics in full. What was
 // skipped or cancelled in consequence has nothing to add.
 func (e ending) failures() string {
 	var b strings.Builder
-	for _, s := range e.summary.Steps {
-		if s.Result == event.Failed {
-			b.WriteString(e.failure(s))
-		}
+	for _, f := range e.summary.Failures() {
+		b.WriteString(e.failure(f))
 	}
 	return b.String()
 }
 
-// failure renders one failed step. Diagnostics are indented but not wrapped:
-// they may hold commands, addresses and tables of their own.
-func (e ending) failure(s event.Step) string {
+// failure renders one failure. Diagnostics are indented but not wrapped: they may
+// hold commands, addresses and tables of their own.
+func (e ending) failure(f event.Failure) string {
 	var b strings.Builder
-	title := fmt.Sprintf("FAILED %s (%s)", s.Title, s.Name)
-	b.WriteString("\n" + e.paint.red(typeset.Wrap(title, e.width, 2)) + "\n")
-	for _, d := range s.Errors() {
+	b.WriteString("\n" + e.paint.red(typeset.Wrap("FAILED "+f.Title(), e.width, 2)) + "\n")
+	for _, d := range f.Errors {
 		if r := d.Resource.String(); r != "" {
 			b.WriteString("  " + e.paint.bold(r) + "\n")
 		}

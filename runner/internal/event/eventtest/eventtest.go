@@ -24,6 +24,7 @@ func All() []Run {
 		{"noop", NoOp()},
 		{"failure", Failure()},
 		{"hook-failure", HookFailure()},
+		{"unreachable", Unreachable()},
 		{"interrupted", Interrupted()},
 		{"destroy", Destroy()},
 		{"refresh", Refresh()},
@@ -139,6 +140,27 @@ func HookFailure() []event.Event {
 			continue
 		}
 		r.skip(p.Name, "kind-cluster failed", "kind-cluster")
+	}
+	return r.end(event.Failed)
+}
+
+// Unreachable is an up of an environment whose cluster has become unreachable:
+// projects that run side by side fail for one reason, and one for its own.
+func Unreachable() []event.Event {
+	r := begin(header(operation.Up, false))
+	for _, name := range []string{"kind-cluster", "kind-registry", "kubeconfig"} {
+		r.start(name)
+		r.wait(time.Second).finish(name, 1000, event.Changes{Same: 3})
+	}
+	const reason = `the Kubernetes cluster is unreachable: dial tcp 127.0.0.1:6443: connect: connection refused`
+	for _, failed := range [][2]string{{"secrets", reason}, {"kic-image-build", "docker build: exit status 1"}, {"kic-image-push", reason}} {
+		r.start(failed[0])
+		e := event.Event{Type: event.StepFinished, Project: failed[0], Title: title(failed[0]), Result: event.Failed,
+			Changes: &event.Changes{}, DurationMS: 2000, Error: failed[1]}
+		if failed[1] == reason {
+			e.Hint = "the cluster does not answer: check the network, a VPN and that it runs"
+		}
+		r.wait(2 * time.Second).add(e)
 	}
 	return r.end(event.Failed)
 }
