@@ -35,7 +35,7 @@ func TestAdvice(t *testing.T) {
 		"can't delete Helm Release with unreachable cluster. Reason: \"no such host\"":                                               "unreachable cluster",
 		"failed to read resource state due to unreachable cluster":                                                                   "unreachable cluster",
 		"Kubernetes cluster unreachable: Get \"https://x\": EOF":                                                                     "unreachable cluster",
-		`nginx-ingress: failing loading "https://raw.githubusercontent.com/nginxinc/kubernetes-json-schema/master/v1.36.1/_definitions.json": Get "https://raw.githubusercontent.com/nginxinc/kubernetes-json-schema/master/v1.36.1/_definitions.json": dial tcp: lookup raw.githubusercontent.com: no such host`: "chart's schema",
+		"values don't meet the specifications of the schema(s) in the following chart(s):\nnginx-ingress:\nfailing loading \"https://raw.githubusercontent.com/nginxinc/kubernetes-json-schema/master/v1.36.1/_definitions.json\": HTTP request failed for x: Get \"x\": dial tcp: lookup raw.githubusercontent.com: no such host": "chart's schema",
 		"dial tcp: lookup api.linode.com: no such host":                           "no such host",
 		"the engine process ended in the middle of the operation: signal: killed": "cut off",
 		"a chart that nobody has ever seen":                                       "",
