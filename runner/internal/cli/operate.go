@@ -225,7 +225,7 @@ func walk(ctx context.Context, d Deps, o operateOptions, s *session.Session, w w
 		Retry:     o.retry(o.Simulation),
 		Timeout:   w.limit,
 		Timeouts:  w.limits,
-		Operator:  operator{stacks: s.Stacks, task: o.task(), before: s.Hooks().Before(o.Operation, o.Forget)},
+		Operator:  operator{stacks: s.Stacks, task: o.task(), before: s.Hooks().Before(o.Operation, o.Forget), failed: s.Hooks().Failed},
 		Hook:      s.Hooks().Hook(o.Operation),
 		Emit:      emit,
 		Stop:      stop,
@@ -246,6 +246,7 @@ type operator struct {
 	stacks *stacks.Set
 	task   stacks.Task // for every step
 	before hooks.BeforeFunc
+	failed func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
 }
 
 // Operate implements executor.Operator.
@@ -256,6 +257,9 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	task := o.task
 	task.Step = step
 	outcome, err := o.stacks.Operate(ctx, task, emit)
+	if err != nil {
+		o.failed(ctx, step, err, emit)
+	}
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
 }
 

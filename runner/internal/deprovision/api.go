@@ -2,11 +2,7 @@ package deprovision
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"time"
 
 	"mara/runner/internal/kubeconfig"
@@ -15,32 +11,22 @@ import (
 // requestTimeout bounds one question to the API server.
 const requestTimeout = 15 * time.Second
 
-// answerLimit bounds the size of one answer.
-const answerLimit = 64 << 20
+// api is the API server of a cluster.
+type api struct{ *kubeconfig.API }
 
-// api is the API server of a cluster. It is asked for two lists, which takes no
-// typed client.
-type api struct {
-	base   *url.URL
-	client *http.Client
-}
-
-func connect(content []byte, env map[string]string) (*api, error) {
-	client, base, err := kubeconfig.Client(content, env, requestTimeout)
-	if err != nil {
-		return nil, err
-	}
-	return &api{base: base, client: client}, nil
+func connect(content []byte, env map[string]string) (api, error) {
+	server, err := kubeconfig.Connect(content, env, requestTimeout)
+	return api{server}, err
 }
 
 // resources lists what the cluster has made in its cloud.
-func (a *api) resources(ctx context.Context) ([]Resource, error) {
+func (a api) resources(ctx context.Context) ([]Resource, error) {
 	var services list[service]
-	if err := a.get(ctx, "api/v1/services", &services); err != nil {
+	if err := a.Get(ctx, "api/v1/services", &services); err != nil {
 		return nil, err
 	}
 	var volumes list[volume]
-	if err := a.get(ctx, "api/v1/persistentvolumes", &volumes); err != nil {
+	if err := a.Get(ctx, "api/v1/persistentvolumes", &volumes); err != nil {
 		return nil, err
 	}
 	var found []Resource
@@ -106,24 +92,4 @@ func (v volume) resource() Resource {
 		Removing: v.Metadata.DeletionTimestamp != "" || unclaimed,
 		Retained: v.Spec.PersistentVolumeReclaimPolicy == "Retain",
 	}
-}
-
-// get asks for one list.
-func (a *api) get(ctx context.Context, path string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base.JoinPath(path).String(), nil)
-	if err != nil {
-		return err
-	}
-	response, err := a.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("asking for %s: %s", path, response.Status)
-	}
-	if err := json.NewDecoder(io.LimitReader(response.Body, answerLimit)).Decode(into); err != nil {
-		return fmt.Errorf("asking for %s: the answer is not what Kubernetes says", path)
-	}
-	return nil
 }

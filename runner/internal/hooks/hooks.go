@@ -1,6 +1,6 @@
 // Package hooks does the work around the steps of a run: it merges a cluster's
-// kubeconfig, waits for the application, and empties a cluster before it is
-// destroyed.
+// kubeconfig, waits for the application, tells which Pods are not ready, and
+// empties a cluster before it is destroyed.
 package hooks
 
 import (

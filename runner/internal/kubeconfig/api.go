@@ -2,8 +2,10 @@ package kubeconfig
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -20,15 +22,46 @@ import (
 // probeTimeout bounds a probe.
 const probeTimeout = 5 * time.Second
 
-// Client makes a client of a cluster's API server, and returns the address of
-// that. env is set, beside the process's own environment, for a command in the
-// kubeconfig that gets a token, and may name a proxy.
-func Client(content []byte, env map[string]string, timeout time.Duration) (*http.Client, *url.URL, error) {
+// answerLimit bounds the size of one answer.
+const answerLimit = 64 << 20
+
+// API is the API server of a cluster. It is asked for a few lists, which takes no
+// typed client.
+type API struct {
+	base   *url.URL
+	client *http.Client
+}
+
+// Connect finds the API server of a kubeconfig; timeout bounds each question. env
+// is set, beside the process's own environment, for a command in the kubeconfig
+// that gets a token, and may name a proxy.
+func Connect(content []byte, env map[string]string, timeout time.Duration) (*API, error) {
 	config, err := restConfig(content, env)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return client(config, timeout)
+	client, base, err := client(config, timeout)
+	return &API{base: base, client: client}, err
+}
+
+// Get asks for what is at a path, such as "api/v1/services".
+func (a *API) Get(ctx context.Context, path string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base.JoinPath(path).String(), nil)
+	if err != nil {
+		return err
+	}
+	response, err := a.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("asking for %s: %s", path, response.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, answerLimit)).Decode(into); err != nil {
+		return fmt.Errorf("asking for %s: the answer is not what Kubernetes says", path)
+	}
+	return nil
 }
 
 // Probe fails if the API server of a cluster cannot be reached. Any answer is

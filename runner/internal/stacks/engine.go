@@ -35,6 +35,7 @@ type engineEvents struct {
 	errors      []string        // error diagnostics, in order, except those about an unreachable cluster
 	unreachable unreachable
 	failed      []string      // resources whose action failed
+	notReady    bool          // something in a cluster did not become ready in time
 	outputs     *stackOutputs // of the stack itself
 }
 
@@ -174,6 +175,7 @@ func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 	}
 	if severity == event.Error {
 		e.errors = append(e.errors, message)
+		e.notReady = e.notReady || isNotReady(resource.Type, message)
 	}
 	e.emit(event.Event{Type: event.StepLog, Severity: severity, Message: message, Resource: resource})
 }

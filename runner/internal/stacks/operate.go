@@ -96,6 +96,9 @@ func (w work) verdict(ctx context.Context, err error) error {
 		return nil
 	}
 	err = w.failure(ctx, err)
+	if w.engine.notReady && w.Operation.Deploys() && ctx.Err() == nil {
+		err = &NotReadyError{err}
+	}
 	if gone && w.Operation.Destroys() && ctx.Err() == nil {
 		return w.withoutCluster(ctx, err)
 	}
