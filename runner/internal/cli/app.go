@@ -76,7 +76,7 @@ func commands(d Deps) []*cli.Command {
 		envCommand(d),
 		pulumiCommand(d),
 		schemaCommand(d),
-		completionCommand(d),
+		completionCommand(d, func() []*cli.Command { return commands(d) }),
 		versionCommand(d),
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"mara/runner/internal/failure"
 )
 
-func completionCommand(d Deps) *cli.Command {
+// completionCommand completes the command lines of all commands.
+func completionCommand(d Deps, all func() []*cli.Command) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print the completion of a shell: bash, zsh or fish",
@@ -28,7 +29,7 @@ func completionCommand(d Deps) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runCompletion(d, options)
+			return runCompletion(d, options, all())
 		},
 	}
 }
@@ -55,8 +56,8 @@ func parseCompletion(c *cli.Context) (completionOptions, error) {
 	return completionOptions{Shell: given[0]}, nil
 }
 
-func runCompletion(d Deps, options completionOptions) error {
-	_, err := io.WriteString(d.Stdout, shells()[options.Shell](completedCommands(commands(d))))
+func runCompletion(d Deps, options completionOptions, all []*cli.Command) error {
+	_, err := io.WriteString(d.Stdout, shells()[options.Shell](completedCommands(all)))
 	return err
 }
 

@@ -57,6 +57,10 @@ myapp:token            [secret]                         config/pulumi/Pulumi.dev
 		t.Error(stderr)
 	}
 	_, stdout, _, _ = runConfig(t, configFile, "list --all -o json")
+	type configValue struct {
+		Key, Origin string
+		Value       any
+	}
 	var values []configValue
 	if err := json.Unmarshal([]byte(stdout), &values); err != nil {
 		t.Fatal(err)
@@ -177,7 +181,12 @@ func TestConfigExplain(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, stderr, diff)
 	}
 	_, stdout, _, _ = runConfig(t, configFile, "explain aws:region -o json", "AWS_DEFAULT_REGION=eu-north-1")
-	var got configExplanation
+	var got struct {
+		Origin   string
+		Value    any
+		Required bool
+		Projects []string
+	}
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 		t.Fatal(err)
 	}

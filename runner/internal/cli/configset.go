@@ -10,6 +10,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 )
 
 func configSetCommand(d Deps) *cli.Command {
@@ -91,6 +92,11 @@ type configChange struct {
 
 func newConfigChange(file, key string, value, was any) configChange {
 	return configChange{File: file, Key: key, Value: withoutCredentials(config.Redacted(value)), Was: withoutCredentials(config.Redacted(was))}
+}
+
+// parseValue makes the value of a key for one run.
+func parseValue(name, text string) (any, error) {
+	return configuration{declared: session.DeclaredKeys(), file: config.StackFile{File: "the configuration"}}.parse(name, text)
 }
 
 // parse makes the value of a key from what was typed.

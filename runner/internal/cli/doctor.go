@@ -61,11 +61,7 @@ func parseDoctor(c *cli.Context, d Deps) (doctorOptions, error) {
 		},
 		manner: common.manner,
 	}
-	selection, err := parseSelection(c)
-	if err != nil {
-		return o, err
-	}
-	o.Selection = selection.Selection
+	o.Selection = parseSelection(c)
 	given, err := arguments(c, 1)
 	if err != nil || len(given) == 0 {
 		return o, err

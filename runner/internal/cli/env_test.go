@@ -117,7 +117,10 @@ func TestEnvJSON(t *testing.T) {
 	if code := Run(context.Background(), d, []string{"env", "--root", root, "-o", "json"}); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var got environmentDocument
+	var got struct {
+		Variables map[string]string
+		Notes     []string
+	}
 	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"mara/runner/internal/doctor"
-	"mara/runner/internal/encryption"
 	"mara/runner/internal/session"
 )
 
@@ -66,13 +65,4 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	err = checked()
 	s.Profile.Lap("checks")
 	return err
-}
-
-// openToLook opens an environment for a command that only looks at what is known
-// without a key.
-func openToLook(ctx context.Context, s *session.Session) error {
-	if err := s.Resolve(); err != nil {
-		return err
-	}
-	return s.OpenStacksToRead(ctx, encryption.Copies{})
 }

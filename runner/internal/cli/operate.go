@@ -97,7 +97,7 @@ func parseOperate(c *cli.Context, d Deps, op operation.Operation) (operateOption
 		return o, err
 	}
 	o.AtOnce, o.Profile = o.Parallel, c.Bool("profile")
-	if o.Selection, err = parseSelection(c); err != nil {
+	if o.Selection, err = parseProjects(c); err != nil {
 		return o, err
 	}
 	if o.Secrets, err = parseSecrets(c, o); err != nil {

@@ -9,7 +9,6 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
 )
 
 // overrideFlags give configuration values for one run.
@@ -22,7 +21,6 @@ func overrideFlags() []cli.Flag {
 // parseOverrides reads the values by the kinds of their keys. Secrets have no
 // place in a command line, where other users see them.
 func parseOverrides(c *cli.Context) ([]config.Change, error) {
-	keys := configuration{declared: session.DeclaredKeys(), file: config.StackFile{File: "the configuration"}}
 	var changes []config.Change
 	for _, text := range c.StringSlice("config") {
 		name, value, ok := strings.Cut(text, "=")
@@ -38,7 +36,7 @@ func parseOverrides(c *cli.Context) ([]config.Change, error) {
 		if name == config.InfraType {
 			return nil, failure.Usagef(c.Command.Name, "%s: the provider is named with -p", config.OverrideFlag)
 		}
-		parsed, err := keys.parse(name, value)
+		parsed, err := parseValue(name, value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", config.OverrideFlag, err)
 		}

@@ -63,12 +63,8 @@ func parsePlan(c *cli.Context, d Deps) (planOptions, error) {
 	if err != nil {
 		return planOptions{}, err
 	}
-	selection, err := parseSelection(c)
-	if err != nil {
-		return planOptions{}, err
-	}
 	provider, err := session.ProviderOf(named)
-	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"), Selection: selection.Selection}
+	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"), Selection: parseSelection(c)}
 	if stack, err := config.ResolveStack(common.Stack, common.Sources); err == nil && common.Root != "" {
 		o.Runs, o.Stack = layout.Of(common.Root, false).Runs(), stack.Text
 	}

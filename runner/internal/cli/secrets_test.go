@@ -251,7 +251,7 @@ func TestSecretsList(t *testing.T) {
 	writeFile(t, k.path(), k.content()+"  harbor:admin_password: {secure: v1:x:y}\n  bank-of-anthos:ledger_db_password: hunter2hunter2\n")
 	k.deps.Environ = k.deps.Environ[:2] // no passphrase
 	stdout, _ := k.run(0, "", "list", "-o", "json")
-	var listed []listedSecret
+	var listed []struct{ Key, State string }
 	if err := json.Unmarshal([]byte(stdout), &listed); err != nil {
 		t.Fatal(err)
 	}

@@ -42,14 +42,15 @@ func resumeFlags() []cli.Flag {
 	}
 }
 
-func parseSelection(c *cli.Context) (selectionOptions, error) {
-	o := selectionOptions{
-		Selection: plan.Selection{
-			Only: c.StringSlice("only"), Skip: c.StringSlice("skip"), From: c.StringSlice("from"), Until: c.StringSlice("until"),
-		},
-		Failed:  c.Bool("failed"),
-		Changed: c.Bool("resume-changed"),
+// parseSelection reads the flags of plan.Selection.
+func parseSelection(c *cli.Context) plan.Selection {
+	return plan.Selection{
+		Only: c.StringSlice("only"), Skip: c.StringSlice("skip"), From: c.StringSlice("from"), Until: c.StringSlice("until"),
 	}
+}
+
+func parseProjects(c *cli.Context) (selectionOptions, error) {
+	o := selectionOptions{Selection: parseSelection(c), Failed: c.Bool("failed"), Changed: c.Bool("resume-changed")}
 	o.Resume = c.Bool("resume") || o.Changed
 	if o.Failed && o.Resume {
 		return o, failure.Usagef(c.Command.Name, "--failed and --resume: choose one; --resume includes what failed")

@@ -47,11 +47,16 @@ test    linode    not deployed      0          -
 	if code := Run(context.Background(), d, []string{"stacks", "-o", "json"}); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var got []environmentLine
+	type line struct {
+		Stack, Provider               string
+		Default, Configured           bool
+		Deployed, Projects, Resources int
+	}
+	var got []line
 	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || len(got) != 5 {
 		t.Fatalf("%v: %s", err, stdout)
 	}
-	if diff := cmp.Diff(environmentLine{Stack: "dev", Default: true, Provider: "aws", Configured: true, Deployed: 2, Projects: 15, Resources: 54}, got[2]); diff != "" {
+	if diff := cmp.Diff(line{Stack: "dev", Default: true, Provider: "aws", Configured: true, Deployed: 2, Projects: 15, Resources: 54}, got[2]); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -98,7 +98,7 @@ type environmentStatus struct {
 func runStatus(ctx context.Context, d Deps, o statusOptions) (err error) {
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := openToLook(ctx, s); err != nil {
+	if err := s.OpenToLook(ctx); err != nil {
 		return err
 	}
 	if o.Watch {

@@ -55,7 +55,7 @@ func parseUnlock(c *cli.Context, d Deps) (unlockOptions, error) {
 func runUnlock(ctx context.Context, d Deps, o unlockOptions) (err error) {
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := openToLook(ctx, s); err != nil {
+	if err := s.OpenToLook(ctx); err != nil {
 		return err
 	}
 	state, owner, err := s.InspectLock()

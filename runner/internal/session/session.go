@@ -152,6 +152,15 @@ func (s *Session) OpenStacksToRead(ctx context.Context, copies encryption.Copies
 	return s.OpenStacks(ctx, work, copies)
 }
 
+// OpenToLook opens the environment for a command that only looks at what is known
+// without a key.
+func (s *Session) OpenToLook(ctx context.Context) error {
+	if err := s.Resolve(); err != nil {
+		return err
+	}
+	return s.OpenStacksToRead(ctx, encryption.Copies{})
+}
+
 // AllStacks asks the backend for the stacks of all environments, by the name of
 // the stack and then by project.
 func (s *Session) AllStacks(ctx context.Context) (map[string]map[string]stacks.Summary, error) {
