@@ -17,6 +17,7 @@ import (
 
 	"mara/projects/programs"
 	"mara/runner/internal/cli"
+	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cloud"
 	"mara/runner/internal/cloud/awscloud"
 	"mara/runner/internal/cloud/linodecloud"
@@ -59,7 +60,7 @@ func run() int {
 	if err != nil {
 		dir = "."
 	}
-	return cli.Run(levels.Context(), cli.Deps{
+	return cli.Run(levels.Context(), cmd.Deps{
 		Deps: session.Deps{
 			Console: vault.Console{
 				Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())), Dir: dir, Now: time.Now,

@@ -13,4 +13,4 @@ go mod tidy -diff
 make lint
 make test
 make race
-GOOS=darwin GOARCH=arm64 go vet ./config/... ./providers/... ./runner/internal/cli
+GOOS=darwin GOARCH=arm64 go vet ./config/... ./providers/... ./runner/internal/cli/...

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 )
 
@@ -23,7 +24,7 @@ type call struct {
 // and behind arguments. A flag means the same in every command that has it,
 // which is why the commands need not be known to tell flags from arguments.
 func arrange(all []*cli.Command, args []string) (call, error) {
-	words, err := sortWords(allFlags(all), args)
+	words, err := sortWords(cmd.AllFlags(all), args)
 	if err != nil {
 		return call{}, failure.Usagef(nearestCommand(all, args), "%v", err)
 	}
@@ -68,15 +69,15 @@ func (w words) check(c call) error {
 		return notAFlag(c, w.version)
 	}
 	for _, flag := range w.flags {
-		if !hasFlag(c.command, flag.name) {
-			return notAFlag(c, dashed(flag.name))
+		if !cmd.HasFlag(c.command, flag.name) {
+			return notAFlag(c, cmd.Dashed(flag.name))
 		}
 	}
 	return w.contradiction(c.path)
 }
 
 func notAFlag(c call, flag string) error {
-	return failure.Usagef(c.path, "%s is not a flag of `%s %s`", flag, name, c.path)
+	return failure.Usagef(c.path, "%s is not a flag of `%s %s`", flag, cmd.Program, c.path)
 }
 
 // nearestCommand is the first word that is a command, for a command line that
@@ -136,26 +137,26 @@ func sortWords(known []cli.Flag, args []string) (words, error) {
 		given, value, hasValue := splitFlag(word)
 		if isSpecial(given) {
 			if hasValue {
-				return words{}, failure.Usagef("", "%s takes no value", dashed(given))
+				return words{}, failure.Usagef("", "%s takes no value", cmd.Dashed(given))
 			}
 			w.special(given)
 			continue
 		}
-		flag, ok := findFlag(known, given)
+		flag, ok := cmd.FindFlag(known, given)
 		if !ok {
-			return words{}, failure.Usagef("", "unknown flag %s%s", dashed(given), flagSuggestion(given, known))
+			return words{}, failure.Usagef("", "unknown flag %s%s", cmd.Dashed(given), flagSuggestion(given, known))
 		}
-		entry := flagWord{name: flag.Names()[0], value: "true", typed: dashed(given), repeats: mayRepeat(flag)}
+		entry := flagWord{name: flag.Names()[0], value: "true", typed: cmd.Dashed(given), repeats: cmd.MayRepeat(flag)}
 		entry.word = "--" + entry.name
 		switch {
 		case hasValue:
 			entry.value = value
 			entry.word += "=" + value
 			entry.typed += "=" + value
-		case takesValue(flag):
+		case cmd.TakesValue(flag):
 			i++
 			if i == len(args) || isKnownFlag(known, args[i]) {
-				return words{}, failure.Usagef("", "%s needs a value", dashed(given))
+				return words{}, failure.Usagef("", "%s needs a value", cmd.Dashed(given))
 			}
 			entry.value = args[i]
 			entry.word += "=" + args[i]
@@ -182,7 +183,7 @@ func (w *words) special(flag string) {
 		w.help = true
 		return
 	}
-	w.version = dashed(flag)
+	w.version = cmd.Dashed(flag)
 }
 
 // findCommand follows the arguments down to a command; the rest are its own.
@@ -192,39 +193,13 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(arguments[0]) })
 		if i < 0 {
 			return call{}, nil, failure.Usagef(found.path, "unknown command %q%s", arguments[0],
-				config.DidYouMean(arguments[0], commandNames(all)))
+				config.DidYouMean(arguments[0], cmd.CommandNames(all)))
 		}
 		found.command = all[i]
 		found.path = strings.TrimSpace(found.path + " " + all[i].Name)
 		all, arguments = all[i].Subcommands, arguments[1:]
 	}
 	return found, arguments, nil
-}
-
-func commandNames(all []*cli.Command) []string {
-	var names []string
-	for _, c := range all {
-		names = append(names, c.Names()...)
-	}
-	return names
-}
-
-// allFlags lists the flags of all commands.
-func allFlags(all []*cli.Command) []cli.Flag {
-	var flags []cli.Flag
-	for _, command := range all {
-		flags = append(flags, command.Flags...)
-		flags = append(flags, allFlags(command.Subcommands)...)
-	}
-	return flags
-}
-
-func findFlag(flags []cli.Flag, given string) (cli.Flag, bool) {
-	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), given) })
-	if i < 0 {
-		return nil, false
-	}
-	return flags[i], true
 }
 
 // isKnownFlag says whether a word is a flag rather than a value with a hyphen
@@ -234,24 +209,8 @@ func isKnownFlag(flags []cli.Flag, word string) bool {
 		return false
 	}
 	given, _, _ := splitFlag(word)
-	_, known := findFlag(flags, given)
+	_, known := cmd.FindFlag(flags, given)
 	return known || isSpecial(given)
-}
-
-func hasFlag(command *cli.Command, given string) bool {
-	_, ok := findFlag(command.Flags, given)
-	return ok
-}
-
-// mayRepeat says whether every value of a flag counts, and not only the last.
-func mayRepeat(flag cli.Flag) bool {
-	slice, ok := flag.(cli.DocGenerationSliceFlag)
-	return ok && slice.IsSliceFlag()
-}
-
-func takesValue(flag cli.Flag) bool {
-	documented, ok := flag.(cli.DocGenerationFlag)
-	return ok && documented.TakesValue()
 }
 
 func flagSuggestion(given string, flags []cli.Flag) string {
@@ -260,15 +219,7 @@ func flagSuggestion(given string, flags []cli.Flag) string {
 		names = append(names, flag.Names()...)
 	}
 	if near := config.Suggest(given, names); near != "" {
-		return "; did you mean " + dashed(near) + "?"
+		return "; did you mean " + cmd.Dashed(near) + "?"
 	}
 	return ""
-}
-
-// dashed is a flag's name as it is typed.
-func dashed(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
 }

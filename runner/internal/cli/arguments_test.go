@@ -7,6 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
 // sampleCommands has every kind of flag, and a command with commands.
@@ -14,13 +17,13 @@ func sampleCommands() []*cli.Command {
 	return []*cli.Command{
 		{
 			Name: "outputs", Aliases: []string{"out"},
-			Flags: joinFlags(outputFlag("table", "json"), confirmFlags(), environmentFlags(), simulationFlags()),
+			Flags: cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.ConfirmFlags(), cmd.EnvironmentFlags(), cmd.SimulationFlags()),
 		},
 		{Name: "secrets", Subcommands: []*cli.Command{
-			{Name: "list", Flags: rootFlags()},
-			{Name: "set", Flags: confirmFlags()},
+			{Name: "list", Flags: cmd.RootFlags()},
+			{Name: "set", Flags: cmd.ConfirmFlags()},
 		}},
-		{Name: "version", Flags: outputFlag("text", "json")},
+		{Name: "version", Flags: cmd.OutputFlag("text", "json")},
 	}
 }
 
@@ -101,11 +104,11 @@ func TestArrange(t *testing.T) {
 // takes a value in both or in neither, and has the same short form.
 func TestFlagsMeanTheSame(t *testing.T) {
 	t.Parallel()
-	d, _, _ := testDeps(t)
+	d, _, _ := cmdtest.Deps(t)
 	seen := map[string]string{}
-	for _, flag := range allFlags(commands(d)) {
+	for _, flag := range cmd.AllFlags(commands(d)) {
 		for _, name := range flag.Names() {
-			meaning := fmt.Sprint(takesValue(flag), flag.Names())
+			meaning := fmt.Sprint(cmd.TakesValue(flag), flag.Names())
 			if before, ok := seen[name]; ok && before != meaning {
 				t.Errorf("%s: %s and %s", name, before, meaning)
 			}

@@ -1,57 +1,20 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/runner/internal/preflight"
-	"mara/runner/internal/session"
-	"mara/runner/internal/vault"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
-
-// testDeps is an outside world with nothing in it.
-func testDeps(t *testing.T) (d Deps, stdout, stderr *bytes.Buffer) {
-	t.Helper()
-	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	return Deps{
-		Deps: session.Deps{
-			Console: vault.Console{
-				Stdin: strings.NewReader(""), Stderr: stderr, Dir: t.TempDir(),
-				Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
-			},
-			Probes: preflight.Probes{
-				Listen: func(string, int) error { return nil },
-				Read:   func(string) ([]byte, error) { return []byte("1048576\n"), nil },
-			},
-		},
-		Stdout: stdout, Version: "1.2.3", PulumiVersion: "3.250.0",
-	}, stdout, stderr
-}
-
-// newRoot makes a root with these files.
-func newRoot(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, "config/pulumi"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(root, "config/pulumi", name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
 
 func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
@@ -121,7 +84,7 @@ func TestRun(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d, stdout, stderr := testDeps(t)
+			d, stdout, stderr := cmdtest.Deps(t)
 			d.Environ = tt.environ
 			if code := Run(context.Background(), d, strings.Fields(tt.args)); code != tt.code {
 				t.Errorf("exit code %d, want %d", code, tt.code)
@@ -168,8 +131,8 @@ func TestRunWithConfiguration(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			root := newRoot(t, tt.files)
-			d, _, _ := testDeps(t)
+			root := cmdtest.Root(t, tt.files)
+			d, _, _ := cmdtest.Deps(t)
 			for _, way := range []struct {
 				dir     string
 				environ []string
@@ -183,7 +146,7 @@ func TestRunWithConfiguration(t *testing.T) {
 				if tt.name == "commands that read no configuration" {
 					way.args = nil
 				}
-				d, stdout, stderr := testDeps(t)
+				d, stdout, stderr := cmdtest.Deps(t)
 				d.Dir, d.Environ = way.dir, append(way.environ, tt.environ...)
 				if code := Run(context.Background(), d, append(way.args, strings.Fields(tt.args)...)); code != tt.code {
 					t.Errorf("exit code %d, want %d", code, tt.code)
@@ -198,8 +161,8 @@ func TestRunWithConfiguration(t *testing.T) {
 
 func TestWrongRoot(t *testing.T) {
 	t.Parallel()
-	d, _, stderr := testDeps(t)
-	if code := Run(context.Background(), d, []string{"plan", "-p", "aws", "--root", "nowhere"}); code != exitUsage {
+	d, _, stderr := cmdtest.Deps(t)
+	if code := Run(context.Background(), d, []string{"plan", "-p", "aws", "--root", "nowhere"}); code != cmd.ExitUsage {
 		t.Errorf("exit code %d", code)
 	}
 	want := "error: --root: the folder " + filepath.Join(d.Dir, "nowhere") + " does not exist\n"
@@ -211,7 +174,7 @@ func TestWrongRoot(t *testing.T) {
 func TestHelpGolden(t *testing.T) {
 	t.Parallel()
 	topics := []string{""}
-	d, _, _ := testDeps(t)
+	d, _, _ := cmdtest.Deps(t)
 	for _, command := range commands(d) {
 		topics = append(topics, command.Name)
 		for _, sub := range command.Subcommands {
@@ -226,8 +189,8 @@ func TestHelpGolden(t *testing.T) {
 	for _, topic := range topics {
 		t.Run(topic, func(t *testing.T) {
 			t.Parallel()
-			d, stdout, _ := testDeps(t)
-			if code := Run(context.Background(), d, strings.Fields(topic+" --help")); code != exitDone {
+			d, stdout, _ := cmdtest.Deps(t)
+			if code := Run(context.Background(), d, strings.Fields(topic+" --help")); code != cmd.ExitDone {
 				t.Errorf("exit code %d", code)
 			}
 			checkGolden(t, strings.TrimSpace("help "+topic)+".txt", stdout.String())

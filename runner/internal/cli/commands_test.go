@@ -15,6 +15,8 @@ import (
 
 	"mara/config"
 	"mara/providers"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
 )
@@ -34,12 +36,12 @@ func TestInit(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d, stdout, stderr := testDeps(t)
+			d, stdout, stderr := cmdtest.Deps(t)
 			args := []string{"init"}
 			if tt.arg != "" {
 				args = append(args, tt.arg)
 			}
-			if code := Run(context.Background(), d, args); code != exitDone {
+			if code := Run(context.Background(), d, args); code != cmd.ExitDone {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
 			root := filepath.Join(d.Dir, tt.root)
@@ -57,8 +59,8 @@ func TestInit(t *testing.T) {
 
 func TestInitJSON(t *testing.T) {
 	t.Parallel()
-	d, stdout, stderr := testDeps(t)
-	if code := Run(context.Background(), d, []string{"init", "-o", "json"}); code != exitDone {
+	d, stdout, stderr := cmdtest.Deps(t)
+	if code := Run(context.Background(), d, []string{"init", "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var got struct {
@@ -72,10 +74,10 @@ func TestInitJSON(t *testing.T) {
 
 func TestInitOverwritesNothing(t *testing.T) {
 	t.Parallel()
-	root := newRoot(t, map[string]string{"environment.example": "mine"})
-	d, stdout, stderr := testDeps(t)
+	root := cmdtest.Root(t, map[string]string{"environment.example": "mine"})
+	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"init"}); code != exitConfig {
+	if code := Run(context.Background(), d, []string{"init"}); code != cmd.ExitConfig {
 		t.Errorf("exit code %d", code)
 	}
 	if want := "error: config/pulumi/environment.example: exists already; nothing is overwritten\n"; !strings.HasPrefix(stderr.String(), want) || stdout.Len() > 0 {
@@ -89,23 +91,23 @@ func TestInitOverwritesNothing(t *testing.T) {
 
 func TestInitFails(t *testing.T) {
 	t.Parallel()
-	d, _, stderr := testDeps(t)
+	d, _, stderr := cmdtest.Deps(t)
 	if err := os.WriteFile(filepath.Join(d.Dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code := Run(context.Background(), d, []string{"init", "file"}); code != exitConfig || !strings.Contains(stderr.String(), "not a directory") {
+	if code := Run(context.Background(), d, []string{"init", "file"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "not a directory") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	stderr.Reset()
-	if code := Run(context.Background(), d, []string{"init", ""}); code != exitUsage {
+	if code := Run(context.Background(), d, []string{"init", ""}); code != cmd.ExitUsage {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 
 func TestProvidersJSON(t *testing.T) {
 	t.Parallel()
-	d, stdout, _ := testDeps(t)
-	if code := Run(context.Background(), d, []string{"providers", "-o", "json"}); code != exitDone {
+	d, stdout, _ := cmdtest.Deps(t)
+	if code := Run(context.Background(), d, []string{"providers", "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
 	var got []struct {
@@ -138,22 +140,22 @@ func TestExitCode(t *testing.T) {
 		code int
 		text string
 	}{
-		{"nothing", nil, exitDone, ""},
-		{"failure", errors.New("no"), exitFailed, "error: no\n"},
-		{"usage", failure.Usagef("up", "no %s", "way"), exitUsage, "error: no way\nhint: see `runner up --help`\n"},
-		{"wrapped", fmt.Errorf("x: %w", &config.Error{Problems: []config.Problem{{Text: "bad"}}}), exitConfig, "error: x: bad\n"},
-		{"no root", &config.NoRootError{Start: "/x"}, exitConfig, "error: no folder with config/pulumi here (/x) or above\nhint: make one with `runner init`, or name it with --root or RUNNER_ROOT\n"},
-		{"environment", &failure.Environment{Text: "no engine", Next: "install one"}, exitConfig, "error: no engine\nhint: install one\n"},
-		{"interrupted", fmt.Errorf("up: %w", interrupt.ErrInterrupted), exitInterrupted, "error: up: interrupted\n"},
-		{"cancelled", context.Canceled, exitInterrupted, "error: context canceled\n"},
-		{"told already", fmt.Errorf("x: %w", &reported{code: exitChanges}), exitChanges, ""},
+		{"nothing", nil, cmd.ExitDone, ""},
+		{"failure", errors.New("no"), cmd.ExitFailed, "error: no\n"},
+		{"usage", failure.Usagef("up", "no %s", "way"), cmd.ExitUsage, "error: no way\nhint: see `runner up --help`\n"},
+		{"wrapped", fmt.Errorf("x: %w", &config.Error{Problems: []config.Problem{{Text: "bad"}}}), cmd.ExitConfig, "error: x: bad\n"},
+		{"no root", &config.NoRootError{Start: "/x"}, cmd.ExitConfig, "error: no folder with config/pulumi here (/x) or above\nhint: make one with `runner init`, or name it with --root or RUNNER_ROOT\n"},
+		{"environment", &failure.Environment{Text: "no engine", Next: "install one"}, cmd.ExitConfig, "error: no engine\nhint: install one\n"},
+		{"interrupted", fmt.Errorf("up: %w", interrupt.ErrInterrupted), cmd.ExitInterrupted, "error: up: interrupted\n"},
+		{"cancelled", context.Canceled, cmd.ExitInterrupted, "error: context canceled\n"},
+		{"told already", fmt.Errorf("x: %w", &cmd.Reported{Code: cmd.ExitChanges}), cmd.ExitChanges, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
-			printError(&b, tt.err)
-			if got := exitCode(tt.err); got != tt.code || b.String() != tt.text {
+			cmd.PrintError(&b, tt.err)
+			if got := cmd.ExitCode(tt.err); got != tt.code || b.String() != tt.text {
 				t.Errorf("got %d, %q", got, b.String())
 			}
 		})
@@ -165,8 +167,8 @@ func TestCompletionGolden(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			d, stdout, _ := testDeps(t)
-			if code := Run(context.Background(), d, []string{"completion", shell}); code != exitDone {
+			d, stdout, _ := cmdtest.Deps(t)
+			if code := Run(context.Background(), d, []string{"completion", shell}); code != cmd.ExitDone {
 				t.Fatalf("exit code %d", code)
 			}
 			checkGolden(t, "completion."+shell, stdout.String())
@@ -181,8 +183,8 @@ func TestBashCompletion(t *testing.T) {
 	if err != nil {
 		t.Skip("no bash here")
 	}
-	d, stdout, _ := testDeps(t)
-	if code := Run(context.Background(), d, []string{"completion", "bash"}); code != exitDone {
+	d, stdout, _ := cmdtest.Deps(t)
+	if code := Run(context.Background(), d, []string{"completion", "bash"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
 	tests := []struct{ line, want string }{

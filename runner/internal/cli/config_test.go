@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
 const configFile = `# mine
@@ -31,8 +34,8 @@ func runConfig(t *testing.T, content, args string, environ ...string) (root, std
 	if content != "" {
 		files["Pulumi.dev.yaml"] = content
 	}
-	root = newRoot(t, files)
-	d, out, errs := testDeps(t)
+	root = cmdtest.Root(t, files)
+	d, out, errs := cmdtest.Deps(t)
 	d.Dir, d.Environ = root, environ
 	code = Run(context.Background(), d, append([]string{"config"}, strings.Fields(args)...))
 	return root, out.String(), errs.String(), code
@@ -50,7 +53,7 @@ nginx:values           {controller: {replicaCount: 2}}  config/pulumi/Pulumi.dev
 aws:defaultTags        {tags: {team: x}}                config/pulumi/Pulumi.dev.yaml:8
 myapp:token            [secret]                         config/pulumi/Pulumi.dev.yaml:9
 `
-	if diff := cmp.Diff(want, stdout); diff != "" || code != exitDone {
+	if diff := cmp.Diff(want, stdout); diff != "" || code != cmd.ExitDone {
 		t.Errorf("exit code %d: %s", code, diff)
 	}
 	if !strings.HasSuffix(stderr, " more keys have their defaults; --all shows them\n") {
@@ -86,14 +89,14 @@ func TestConfigGet(t *testing.T) {
 		args, stdout, stderr string
 		code                 int
 	}{
-		{"get eks:k8s_version", "1.36\n", "", exitDone},
-		{"get eks:min_size", "3\n", "", exitDone},
-		{"get nginx:values", "{controller: {replicaCount: 2}}\n", "", exitDone},
-		{"get eks:k8s_version -o json", "{\n  \"key\": \"eks:k8s_version\",\n  \"value\": \"1.36\",\n  \"origin\": \"stack configuration\",\n  \"file\": \"config/pulumi/Pulumi.dev.yaml\",\n  \"line\": 6\n}\n", "", exitDone},
-		{"get myapp:token", "", "error: config/pulumi/Pulumi.dev.yaml:9: myapp:token is a secret, and is not shown\n", exitConfig},
-		{"get vpc:azs", "", "error: config/pulumi/Pulumi.dev.yaml: vpc:azs is not set and has no default\nhint: set it with `runner config set vpc:azs VALUE -s dev`\n", exitConfig},
-		{"get eks:min_szie", "", "error: eks:min_szie is read by no project; did you mean \"eks:min_size\"?\nhint: `runner config list --all` shows the keys there are\n", exitUsage},
-		{"get", "", "error: which key? `runner config list --all` shows those there are\nhint: see `runner config get --help`\n", exitUsage},
+		{"get eks:k8s_version", "1.36\n", "", cmd.ExitDone},
+		{"get eks:min_size", "3\n", "", cmd.ExitDone},
+		{"get nginx:values", "{controller: {replicaCount: 2}}\n", "", cmd.ExitDone},
+		{"get eks:k8s_version -o json", "{\n  \"key\": \"eks:k8s_version\",\n  \"value\": \"1.36\",\n  \"origin\": \"stack configuration\",\n  \"file\": \"config/pulumi/Pulumi.dev.yaml\",\n  \"line\": 6\n}\n", "", cmd.ExitDone},
+		{"get myapp:token", "", "error: config/pulumi/Pulumi.dev.yaml:9: myapp:token is a secret, and is not shown\n", cmd.ExitConfig},
+		{"get vpc:azs", "", "error: config/pulumi/Pulumi.dev.yaml: vpc:azs is not set and has no default\nhint: set it with `runner config set vpc:azs VALUE -s dev`\n", cmd.ExitConfig},
+		{"get eks:min_szie", "", "error: eks:min_szie is read by no project; did you mean \"eks:min_size\"?\nhint: `runner config list --all` shows the keys there are\n", cmd.ExitUsage},
+		{"get", "", "error: which key? `runner config list --all` shows those there are\nhint: see `runner config get --help`\n", cmd.ExitUsage},
 	} {
 		_, stdout, stderr, code := runConfig(t, configFile, tt.args)
 		if stdout != tt.stdout || stderr != tt.stderr || code != tt.code {
@@ -117,7 +120,7 @@ func TestConfigSet(t *testing.T) {
 	} {
 		root, _, stderr, code := runConfig(t, configFile, tt.args)
 		got, err := os.ReadFile(filepath.Join(root, "config/pulumi/Pulumi.dev.yaml"))
-		if err != nil || code != exitDone {
+		if err != nil || code != cmd.ExitDone {
 			t.Errorf("%s: exit code %d: %s", tt.args, code, stderr)
 		}
 		if diff := cmp.Diff(strings.Replace(configFile, tt.old, tt.new, 1), string(got)); diff != "" {
@@ -143,7 +146,7 @@ func TestConfigSetRefuses(t *testing.T) {
 		"set eks:min_size 3 4":            "error: unexpected argument \"4\"\n",
 	} {
 		root, stdout, stderr, code := runConfig(t, configFile, args)
-		if !strings.HasPrefix(stderr, want) || stdout != "" || code != exitUsage && code != exitConfig {
+		if !strings.HasPrefix(stderr, want) || stdout != "" || code != cmd.ExitUsage && code != cmd.ExitConfig {
 			t.Errorf("%s: exit code %d: %s%s", args, code, stdout, stderr)
 		}
 		if got, err := os.ReadFile(filepath.Join(root, "config/pulumi/Pulumi.dev.yaml")); err != nil || string(got) != configFile {
@@ -157,7 +160,7 @@ func TestConfigBegins(t *testing.T) {
 	t.Parallel()
 	root, _, stderr, code := runConfig(t, "", "set kubernetes:infra_type kind")
 	got, err := os.ReadFile(filepath.Join(root, "config/pulumi/Pulumi.dev.yaml"))
-	if err != nil || string(got) != "config:\n  kubernetes:infra_type: kind\n" || code != exitDone {
+	if err != nil || string(got) != "config:\n  kubernetes:infra_type: kind\n" || code != cmd.ExitDone {
 		t.Errorf("exit code %d: %s%s", code, stderr, got)
 	}
 	if stderr != "config/pulumi/Pulumi.dev.yaml: set kubernetes:infra_type to kind\n" {
@@ -177,7 +180,7 @@ func TestConfigExplain(t *testing.T) {
   example    1.35
   read by    aws-eks
 `
-	if diff := cmp.Diff(want, stdout); diff != "" || code != exitDone {
+	if diff := cmp.Diff(want, stdout); diff != "" || code != cmd.ExitDone {
 		t.Errorf("exit code %d: %s%s", code, stderr, diff)
 	}
 	_, stdout, _, _ = runConfig(t, configFile, "explain aws:region -o json", "AWS_DEFAULT_REGION=eu-north-1")
@@ -202,8 +205,8 @@ func TestConfigExplain(t *testing.T) {
 func TestConfigSchema(t *testing.T) {
 	t.Parallel()
 	_, stdout, _, code := runConfig(t, "", "schema")
-	d, other, _ := testDeps(t)
-	if Run(context.Background(), d, []string{"schema", "config"}); code != exitDone || stdout != other.String() || !strings.Contains(stdout, `"eks:min_size"`) {
+	d, other, _ := cmdtest.Deps(t)
+	if Run(context.Background(), d, []string{"schema", "config"}); code != cmd.ExitDone || stdout != other.String() || !strings.Contains(stdout, `"eks:min_size"`) {
 		t.Errorf("exit code %d: %s", code, stdout)
 	}
 }
@@ -214,15 +217,15 @@ func TestConfigSetInAReadOnlyFolder(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("nothing is read-only for root")
 	}
-	root := newRoot(t, map[string]string{"Pulumi.dev.yaml": configFile})
+	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": configFile})
 	folder := filepath.Join(root, "config/pulumi")
 	if err := os.Chmod(folder, 0o500); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
-	d, _, stderr := testDeps(t)
+	d, _, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, strings.Fields("config set eks:min_size 2 -s dev")); code != exitConfig || !strings.Contains(stderr.String(), "permission denied") {
+	if code := Run(context.Background(), d, strings.Fields("config set eks:min_size 2 -s dev")); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "permission denied") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -248,10 +251,10 @@ func TestSecretsInTheWrongFile(t *testing.T) {
 		}
 	}
 	for operation, args := range map[string]string{"up": "up -s dev --yes", "a simulated up": "up -s dev --simulate"} {
-		d, _, stderr := testDeps(t)
-		d.Dir = newRoot(t, map[string]string{"Pulumi.dev.yaml": file})
+		d, _, stderr := cmdtest.Deps(t)
+		d.Dir = cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": file})
 		code := Run(t.Context(), d, strings.Fields(args))
-		if told := stderr.String(); code != exitConfig || strings.Contains(told, "hunter2") || !strings.Contains(told, "config/pulumi/Pulumi.dev.yaml:3: linode:token is a credential in plain text") ||
+		if told := stderr.String(); code != cmd.ExitConfig || strings.Contains(told, "hunter2") || !strings.Contains(told, "config/pulumi/Pulumi.dev.yaml:3: linode:token is a credential in plain text") ||
 			!strings.Contains(told, "config/pulumi/Pulumi.dev.yaml:4: prometheus:admin_password is a secret, and is not read from here") {
 			t.Errorf("%s: exit code %d: %s", operation, code, told)
 		}

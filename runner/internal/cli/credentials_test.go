@@ -4,6 +4,9 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
 // TestCredentialsInURLsAreNotShown: whatever prints settings prints their URLs
@@ -20,25 +23,25 @@ func TestCredentialsInURLsAreNotShown(t *testing.T) {
 		code int
 		want string
 	}{
-		{"status", exitDone, "state in " + backend + "\n"},
-		{"status -o json", exitDone, `"backend": "` + backend + `"`},
-		{"doctor", exitDone, backend},
-		{"doctor -o json", exitDone, backend},
-		{"env", exitDone, "has a password in it"},
-		{"env -o json", exitDone, "has a password in it"},
-		{"config list", exitDone, "mysql://me:***@db/x"},
-		{"config list -o json", exitDone, `"value": "mysql://me:***@db/x"`},
-		{"config get myapp:database", exitDone, "mysql://me:***@db/x\n"},
-		{"config get myapp:mirrors -o json", exitDone, `"at": "https://me:***@h"`},
-		{"config explain myapp:mirrors", exitDone, "https://h/?sig=***"},
-		{"config set myapp:database mysql://me:hunter22@other/x", exitDone, "to mysql://me:***@other/x (was mysql://me:***@db/x)"},
-		{"config set -o json myapp:database mysql://me:hunter22@other/x", exitDone, `"was": "mysql://me:***@db/x"`},
-		{"config unset myapp:database", exitDone, "(was mysql://me:***@db/x)"},
-		{"refresh --debug", exitFailed, "dial postgres://me:***@db: the proxy says no to [secret] and [secret]"},
+		{"status", cmd.ExitDone, "state in " + backend + "\n"},
+		{"status -o json", cmd.ExitDone, `"backend": "` + backend + `"`},
+		{"doctor", cmd.ExitDone, backend},
+		{"doctor -o json", cmd.ExitDone, backend},
+		{"env", cmd.ExitDone, "has a password in it"},
+		{"env -o json", cmd.ExitDone, "has a password in it"},
+		{"config list", cmd.ExitDone, "mysql://me:***@db/x"},
+		{"config list -o json", cmd.ExitDone, `"value": "mysql://me:***@db/x"`},
+		{"config get myapp:database", cmd.ExitDone, "mysql://me:***@db/x\n"},
+		{"config get myapp:mirrors -o json", cmd.ExitDone, `"at": "https://me:***@h"`},
+		{"config explain myapp:mirrors", cmd.ExitDone, "https://h/?sig=***"},
+		{"config set myapp:database mysql://me:hunter22@other/x", cmd.ExitDone, "to mysql://me:***@other/x (was mysql://me:***@db/x)"},
+		{"config set -o json myapp:database mysql://me:hunter22@other/x", cmd.ExitDone, `"was": "mysql://me:***@db/x"`},
+		{"config unset myapp:database", cmd.ExitDone, "(was mysql://me:***@db/x)"},
+		{"refresh --debug", cmd.ExitFailed, "dial postgres://me:***@db: the proxy says no to [secret] and [secret]"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			t.Parallel()
-			root, i := newRoot(t, map[string]string{
+			root, i := cmdtest.Root(t, map[string]string{
 				"environment":     "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\nPULUMI_BACKEND_URL=postgres://me:hunter22@db/state\n",
 				"Pulumi.dev.yaml": values,
 			}), newInstalled(t)

@@ -8,16 +8,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/preflight"
 )
 
 // doctorReport runs `doctor -o json` and returns the findings of each check.
-func doctorReport(t *testing.T, d Deps, args ...string) (code int, document preflight.Document, stderr string) {
+func doctorReport(t *testing.T, d cmd.Deps, args ...string) (code int, document preflight.Document, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
 	d.Stdout, d.Stderr = &out, &errs
@@ -58,66 +59,68 @@ func TestDoctorReportsEverything(t *testing.T) {
 		status     preflight.Status
 		text       string // of its first finding, the start
 	}{
-		{"good", "", nil, nil, exitDone, "settings", preflight.OK, "stack dev (PULUMI_STACK in config/pulumi/environment:1), provider kind (kubernetes:infra_type in config/pulumi/Pulumi.dev.yaml:2)"},
-		{"good file", "", nil, nil, exitDone, "environment-file", preflight.OK, "config/pulumi/environment sets 2 variables"},
-		{"good configuration", "", nil, nil, exitDone, "configuration", preflight.OK, "config/pulumi/Pulumi.dev.yaml has 1 key, all right"},
-		{"good engine", "", nil, nil, exitDone, "engine", preflight.OK, "v3.250.0, installed at /"},
-		{"nothing deployed", "", nil, nil, exitDone, "backend", preflight.OK, "file:///"},
-		{"broken environment file", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, exitConfig, "environment-file", preflight.Problem, "config/pulumi/environment:2: has no =; write NAME=value"},
-		{"what depends on it", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, exitConfig, "configuration", preflight.Skipped, "not looked at"},
-		{"what does not", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, exitConfig, "engine", preflight.OK, "v3.250.0"},
-		{"no stack", "", map[string]string{"environment": "A=1"}, nil, exitConfig, "settings", preflight.Problem, "--stack: no stack is named"},
-		{"no provider", "", map[string]string{"Pulumi.dev.yaml": ""}, nil, exitConfig, "settings", preflight.Problem, "--provider: no provider is named"},
-		{"unknown provider", "", map[string]string{"Pulumi.dev.yaml": "config: {kubernetes:infra_type: gke}"}, nil, exitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:1: kubernetes:infra_type: unknown provider \"gke\""},
-		{"another provider", "-p aws", nil, nil, exitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:2: kubernetes:infra_type is \"kind\", but --provider asks for \"aws\""},
-		{"broken stack file", "", map[string]string{"Pulumi.dev.yaml": "config:\n\ta: b"}, nil, exitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:2: is not valid YAML"},
-		{"unknown key", "", map[string]string{"Pulumi.dev.yaml": kind + "  kind:nodez: 1\n"}, nil, exitConfig, "configuration", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project"},
-		{"secrets", "", nil, nil, exitDone, "secrets", preflight.Warning, "config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing"},
-		{"no passphrase", "", map[string]string{"environment": "PULUMI_STACK=dev"}, nil, exitConfig, "passphrase", preflight.Problem, "no passphrase is set"},
-		{"malformed salt", "", map[string]string{"Pulumi.dev.yaml": "encryptionsalt: salt\n" + kind}, nil, exitConfig, "passphrase", preflight.Problem, "config/pulumi/Pulumi.dev.yaml: encryptionsalt is not a salt"},
+		{"good", "", nil, nil, cmd.ExitDone, "settings", preflight.OK, "stack dev (PULUMI_STACK in config/pulumi/environment:1), provider kind (kubernetes:infra_type in config/pulumi/Pulumi.dev.yaml:2)"},
+		{"good file", "", nil, nil, cmd.ExitDone, "environment-file", preflight.OK, "config/pulumi/environment sets 2 variables"},
+		{"good configuration", "", nil, nil, cmd.ExitDone, "configuration", preflight.OK, "config/pulumi/Pulumi.dev.yaml has 1 key, all right"},
+		{"good engine", "", nil, nil, cmd.ExitDone, "engine", preflight.OK, "v3.250.0, installed at /"},
+		{"nothing deployed", "", nil, nil, cmd.ExitDone, "backend", preflight.OK, "file:///"},
+		{"broken environment file", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, cmd.ExitConfig, "environment-file", preflight.Problem, "config/pulumi/environment:2: has no =; write NAME=value"},
+		{"what depends on it", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, cmd.ExitConfig, "configuration", preflight.Skipped, "not looked at"},
+		{"what does not", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, cmd.ExitConfig, "engine", preflight.OK, "v3.250.0"},
+		{"no stack", "", map[string]string{"environment": "A=1"}, nil, cmd.ExitConfig, "settings", preflight.Problem, "--stack: no stack is named"},
+		{"no provider", "", map[string]string{"Pulumi.dev.yaml": ""}, nil, cmd.ExitConfig, "settings", preflight.Problem, "--provider: no provider is named"},
+		{"unknown provider", "", map[string]string{"Pulumi.dev.yaml": "config: {kubernetes:infra_type: gke}"}, nil, cmd.ExitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:1: kubernetes:infra_type: unknown provider \"gke\""},
+		{"another provider", "-p aws", nil, nil, cmd.ExitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:2: kubernetes:infra_type is \"kind\", but --provider asks for \"aws\""},
+		{"broken stack file", "", map[string]string{"Pulumi.dev.yaml": "config:\n\ta: b"}, nil, cmd.ExitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:2: is not valid YAML"},
+		{"unknown key", "", map[string]string{"Pulumi.dev.yaml": kind + "  kind:nodez: 1\n"}, nil, cmd.ExitConfig, "configuration", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project"},
+		{"secrets", "", nil, nil, cmd.ExitDone, "secrets", preflight.Warning, "config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing"},
+		{"no passphrase", "", map[string]string{"environment": "PULUMI_STACK=dev"}, nil, cmd.ExitConfig, "passphrase", preflight.Problem, "no passphrase is set"},
+		{"malformed salt", "", map[string]string{"Pulumi.dev.yaml": "encryptionsalt: salt\n" + kind}, nil, cmd.ExitConfig, "passphrase", preflight.Problem, "config/pulumi/Pulumi.dev.yaml: encryptionsalt is not a salt"},
 		{"a change of the key provider was interrupted", "", nil, func(t *testing.T, root string, _ *installed) {
-			writeFile(t, filepath.Join(root, ".runner/environments/dev.change.yaml"), "secretsprovider: awskms://x\n")
-		}, exitConfig, "passphrase", preflight.Problem, "the key provider of dev is being changed to awskms://x, and that was interrupted"},
-		{"no engine", "--pulumi /nowhere/pulumi", nil, nil, exitConfig, "engine", preflight.Problem, "no pulumi at /nowhere/pulumi"},
-		{"the backend without an engine", "--pulumi /nowhere/pulumi", nil, nil, exitConfig, "backend", preflight.Skipped, "not looked at: it takes Pulumi to ask"},
-		{"what needs no engine", "--pulumi /nowhere/pulumi", nil, nil, exitConfig, "lock", preflight.OK, "no other run"},
+			cmdtest.WriteFile(t, filepath.Join(root, ".runner/environments/dev.change.yaml"), "secretsprovider: awskms://x\n")
+		}, cmd.ExitConfig, "passphrase", preflight.Problem, "the key provider of dev is being changed to awskms://x, and that was interrupted"},
+		{"no engine", "--pulumi /nowhere/pulumi", nil, nil, cmd.ExitConfig, "engine", preflight.Problem, "no pulumi at /nowhere/pulumi"},
+		{"the backend without an engine", "--pulumi /nowhere/pulumi", nil, nil, cmd.ExitConfig, "backend", preflight.Skipped, "not looked at: it takes Pulumi to ask"},
+		{"what needs no engine", "--pulumi /nowhere/pulumi", nil, nil, cmd.ExitConfig, "lock", preflight.OK, "no other run"},
 		{"the backend fails", "", nil, func(_ *testing.T, _ string, i *installed) { i.write("stacks.json.fail", "error: no route to host\n") },
-			exitConfig, "backend", preflight.Problem, "file:///"},
+			cmd.ExitConfig, "backend", preflight.Problem, "file:///"},
 		{"what needs the backend", "", nil, func(_ *testing.T, _ string, i *installed) { i.write("stacks.json.fail", "error: no route to host\n") },
-			exitConfig, "pending", preflight.Skipped, "not looked at: the backend does not answer"},
-		{"a run goes on", "", nil, func(t *testing.T, root string, _ *installed) { leaveLock(t, root, lock.Self("up", "r1", now())) },
-			exitConfig, "lock", preflight.Problem, "the environment is locked by "},
+			cmd.ExitConfig, "pending", preflight.Skipped, "not looked at: the backend does not answer"},
+		{"a run goes on", "", nil, func(t *testing.T, root string, _ *installed) {
+			leaveLock(t, root, lock.Self("up", "r1", cmdtest.Now()))
+		},
+			cmd.ExitConfig, "lock", preflight.Problem, "the environment is locked by "},
 		{"a run was killed", "", nil, func(t *testing.T, root string, _ *installed) {
-			owner := lock.Self("up", "r1", now())
+			owner := lock.Self("up", "r1", cmdtest.Now())
 			owner.Started = "another"
 			leaveLock(t, root, owner)
-		}, exitDone, "lock", preflight.Warning, "the last run (r1, up by "},
+		}, cmd.ExitDone, "lock", preflight.Warning, "the last run (r1, up by "},
 		{"a stack is locked", "", nil, func(t *testing.T, root string, _ *installed) {
-			writeFile(t, filepath.Join(root, ".runner/state/.pulumi/locks/organization/certmgr/dev/x.json"), `{"username":"ann","hostname":"there","pid":1}`)
-		}, exitConfig, "stack-locks", preflight.Problem, "certmgr is locked by ann@there"},
-		{"a creation was cut off", "", nil, cutOff("creating"), exitConfig, "pending", preflight.Problem, "an earlier run was cut off while it created resources"},
-		{"refresh looks for itself", "refresh", nil, cutOff("creating"), exitDone, "pending", preflight.Warning, "an earlier run was cut off at certmgr: "},
-		{"an update was cut off", "", nil, cutOff("updating"), exitDone, "pending", preflight.Warning, "an earlier run was cut off at certmgr: "},
+			cmdtest.WriteFile(t, filepath.Join(root, ".runner/state/.pulumi/locks/organization/certmgr/dev/x.json"), `{"username":"ann","hostname":"there","pid":1}`)
+		}, cmd.ExitConfig, "stack-locks", preflight.Problem, "certmgr is locked by ann@there"},
+		{"a creation was cut off", "", nil, cutOff("creating"), cmd.ExitConfig, "pending", preflight.Problem, "an earlier run was cut off while it created resources"},
+		{"refresh looks for itself", "refresh", nil, cutOff("creating"), cmd.ExitDone, "pending", preflight.Warning, "an earlier run was cut off at certmgr: "},
+		{"an update was cut off", "", nil, cutOff("updating"), cmd.ExitDone, "pending", preflight.Warning, "an earlier run was cut off at certmgr: "},
 		{"a folder that cannot be", "", nil, func(t *testing.T, root string, _ *installed) {
 			if err := os.RemoveAll(filepath.Join(root, ".runner")); err != nil {
 				t.Fatal(err)
 			}
-			writeFile(t, filepath.Join(root, ".runner"), "")
-		}, exitConfig, "disk", preflight.Problem, "the folder of the runner's files, "},
-		{"no docker", "", nil, noDocker, exitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
+			cmdtest.WriteFile(t, filepath.Join(root, ".runner"), "")
+		}, cmd.ExitConfig, "disk", preflight.Problem, "the folder of the runner's files, "},
+		{"no docker", "", nil, noDocker, cmd.ExitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
 		{"no docker, and something to destroy", "destroy", nil, func(t *testing.T, root string, i *installed) {
 			noDocker(t, root, i)
 			i.stacks(map[string]int{"kic-image-push": 1})
-		}, exitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
-		{"no docker, and nothing to destroy", "destroy", nil, noDocker, exitDone, "docker", preflight.Skipped, "nothing is deployed that needs it"},
+		}, cmd.ExitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
+		{"no docker, and nothing to destroy", "destroy", nil, noDocker, cmd.ExitDone, "docker", preflight.Skipped, "nothing is deployed that needs it"},
 		{"no docker, and nothing selected that needs it", "--only kubeconfig -p aws", map[string]string{
 			"Pulumi.dev.yaml": "config: {kubernetes:infra_type: aws, aws:region: us-west-2}",
 		}, func(t *testing.T, root string, i *installed) {
 			noDocker(t, root, i)
 			_ = os.Remove(filepath.Join(i.folder, "pulumi-resource-kubernetes"))
-		}, exitDone, "settings", preflight.OK, "stack dev"},
+		}, cmd.ExitDone, "settings", preflight.OK, "stack dev"},
 		{"both files broken", "", map[string]string{"environment": "PULUMI_STACK=dev\nB", "Pulumi.dev.yaml": "config: ["}, nil,
-			exitConfig, "configuration", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:1: is not valid YAML"},
+			cmd.ExitConfig, "configuration", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:1: is not valid YAML"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +128,7 @@ func TestDoctorReportsEverything(t *testing.T) {
 			for name, content := range test.files {
 				files[name] = content
 			}
-			root, i := newRoot(t, files), newInstalled(t)
+			root, i := cmdtest.Root(t, files), newInstalled(t)
 			deployed(t, root)
 			d := atRoot(t, root, i)
 			if test.prepare != nil {
@@ -136,14 +139,12 @@ func TestDoctorReportsEverything(t *testing.T) {
 			if code != test.code || stderr != "" || result.Status != test.status || !strings.HasPrefix(result.Findings[0].Text, test.text) {
 				t.Errorf("exit code %d, %s: %+v\n%s", code, result.Status, result.Findings, stderr)
 			}
-			if problem := document.Status == preflight.Problem; problem != (code == exitConfig) {
+			if problem := document.Status == preflight.Problem; problem != (code == cmd.ExitConfig) {
 				t.Errorf("status %s with exit code %d", document.Status, code)
 			}
 		})
 	}
 }
-
-func now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 // leaveLock writes the lock of a run that is or was this owner's.
 func leaveLock(t *testing.T, root string, owner lock.Owner) {
@@ -152,7 +153,7 @@ func leaveLock(t *testing.T, root string, owner lock.Owner) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(root, ".runner/locks/kind-dev.lock"), string(content))
+	cmdtest.WriteFile(t, filepath.Join(root, ".runner/locks/kind-dev.lock"), string(content))
 }
 
 // cutOff leaves an operation on a resource of certmgr in the state that was cut
@@ -160,7 +161,7 @@ func leaveLock(t *testing.T, root string, owner lock.Owner) {
 func cutOff(action string) func(*testing.T, string, *installed) {
 	return func(t *testing.T, root string, _ *installed) {
 		t.Helper()
-		writeFile(t, filepath.Join(root, ".runner/state/.pulumi/stacks/certmgr/dev.json"), `{"checkpoint":{"latest":{"pending_operations":[
+		cmdtest.WriteFile(t, filepath.Join(root, ".runner/state/.pulumi/stacks/certmgr/dev.json"), `{"checkpoint":{"latest":{"pending_operations":[
 			{"resource":{"urn":"urn:pulumi:dev::certmgr::kubernetes:core/v1:Namespace::certmgr"},"type":"`+action+`"}]}}}`)
 	}
 }
@@ -170,9 +171,9 @@ func cutOff(action string) func(*testing.T, string, *installed) {
 func TestDoctorReadsOnly(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"-p", "kind"}, {"-p", "kind", "--simulate"}, {"-p", "kind", "destroy"}} {
-		root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), newInstalled(t)
+		root, i := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), newInstalled(t)
 		before := tree(t, root)
-		if code, document, stderr := doctorReport(t, atRoot(t, root, i), args...); code != exitDone || document.Simulated != slices.Contains(args, "--simulate") {
+		if code, document, stderr := doctorReport(t, atRoot(t, root, i), args...); code != cmd.ExitDone || document.Simulated != slices.Contains(args, "--simulate") {
 			t.Errorf("%v: exit code %d: %+v %s", args, code, document, stderr)
 		}
 		if diff := cmp.Diff(before, tree(t, root)); diff != "" {
@@ -213,7 +214,7 @@ func TestDoctorAsksForNoMore(t *testing.T) {
 		"-p aws destroy --only kic-image-*": slices.Concat(changes, docker),
 		"-p aws destroy --only certmgr":     slices.Concat(changes, docker[:2], []string{"aws-cli"}),
 	} {
-		root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), newInstalled(t)
+		root, i := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), newInstalled(t)
 		_, document, stderr := doctorReport(t, atRoot(t, root, i), strings.Fields(args)...)
 		var got []string
 		for _, result := range document.Checks {
@@ -237,10 +238,10 @@ func TestDoctorUsage(t *testing.T) {
 		"-p kind -s a/b":           "error: --stack: the stack name \"a/b\" contains '/'",
 		"-p kind -s dev --only x,": "error: --only: ",
 	} {
-		d, stdout, stderr := testDeps(t)
-		d.Dir = newRoot(t, nil)
+		d, stdout, stderr := cmdtest.Deps(t)
+		d.Dir = cmdtest.Root(t, nil)
 		code := Run(context.Background(), d, append([]string{"doctor"}, strings.Fields(args)...))
-		if code != exitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
+		if code != cmd.ExitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
 			t.Errorf("%s: exit code %d: %s%s", args, code, stdout, stderr)
 		}
 	}
@@ -249,8 +250,8 @@ func TestDoctorUsage(t *testing.T) {
 // TestDoctorWithoutRoot, by its other name.
 func TestDoctorWithoutRoot(t *testing.T) {
 	t.Parallel()
-	d, stdout, _ := testDeps(t)
-	if code := Run(context.Background(), d, []string{"validate"}); code != exitConfig {
+	d, stdout, _ := cmdtest.Deps(t)
+	if code := Run(context.Background(), d, []string{"validate"}); code != cmd.ExitConfig {
 		t.Errorf("exit code %d", code)
 	}
 	text := stdout.String()
@@ -267,14 +268,14 @@ func TestDoctorWithoutRoot(t *testing.T) {
 // TestDoctorText says that it is simulated, and shows no secret.
 func TestDoctorText(t *testing.T) {
 	t.Parallel()
-	root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nLINODE_TOKEN=abcdef0123\n"}), newInstalled(t)
+	root, i := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nLINODE_TOKEN=abcdef0123\n"}), newInstalled(t)
 	deployed(t, root)
 	if err := os.MkdirAll(filepath.Join(root, ".runner/simulated/state/.pulumi"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	i.write("stacks.json.fail", "error: the token abcdef0123 is not good\n")
 	d, stdout, stderr := installedDeps(t, root, i)
-	if code := Run(context.Background(), d, []string{"doctor", "-p", "kind", "--simulate"}); code != exitConfig || stderr.Len() > 0 {
+	if code := Run(context.Background(), d, []string{"doctor", "-p", "kind", "--simulate"}); code != cmd.ExitConfig || stderr.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	text := stdout.String()

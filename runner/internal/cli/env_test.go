@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
 func TestEnv(t *testing.T) {
@@ -83,11 +86,11 @@ export PULUMI_CONFIG_PASSPHRASE_FILE=/p
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			root := newRoot(t, tt.files)
-			d, stdout, stderr := testDeps(t)
+			root := cmdtest.Root(t, tt.files)
+			d, stdout, stderr := cmdtest.Deps(t)
 			d.Environ = tt.environ
 			args := append([]string{"env", "--root", root}, strings.Fields(tt.args)...)
-			if code := Run(context.Background(), d, args); code != exitDone {
+			if code := Run(context.Background(), d, args); code != cmd.ExitDone {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
 			want := strings.NewReplacer("ROOT", filepath.ToSlash(root), "DIR", d.Dir).Replace(tt.want)
@@ -103,18 +106,18 @@ export PULUMI_CONFIG_PASSPHRASE_FILE=/p
 
 func TestEnvNeedsARoot(t *testing.T) {
 	t.Parallel()
-	d, _, stderr := testDeps(t)
-	if code := Run(context.Background(), d, []string{"env", "-s", "dev"}); code != exitConfig {
+	d, _, stderr := cmdtest.Deps(t)
+	if code := Run(context.Background(), d, []string{"env", "-s", "dev"}); code != cmd.ExitConfig {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 
 func TestEnvJSON(t *testing.T) {
 	t.Parallel()
-	root := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nLINODE_TOKEN=hunter3\n"})
-	d, stdout, stderr := testDeps(t)
+	root := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nLINODE_TOKEN=hunter3\n"})
+	d, stdout, stderr := cmdtest.Deps(t)
 	d.Environ = []string{"PULUMI_CONFIG_PASSPHRASE=hunter2", "PULUMI_BACKEND_URL=s3://it's"}
-	if code := Run(context.Background(), d, []string{"env", "--root", root, "-o", "json"}); code != exitDone {
+	if code := Run(context.Background(), d, []string{"env", "--root", root, "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var got struct {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/scripttest"
 	"mara/runner/internal/simulate"
 )
@@ -100,7 +102,7 @@ func (i *installed) log() []string {
 // aws is a root with the stack dev on aws and a passphrase.
 func aws(t *testing.T) string {
 	t.Helper()
-	return newRoot(t, map[string]string{
+	return cmdtest.Root(t, map[string]string{
 		"environment":     "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=correct-horse\n",
 		"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n  aws:region: us-west-2\n",
 	})
@@ -136,9 +138,9 @@ func (i *installed) tools() {
 
 // installedDeps is an outside world at a root, with an installed pulumi, in which
 // nothing is wrong.
-func installedDeps(t *testing.T, root string, i *installed) (d Deps, stdout, stderr *bytes.Buffer) {
+func installedDeps(t *testing.T, root string, i *installed) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	t.Helper()
-	d, stdout, stderr = testDeps(t)
+	d, stdout, stderr = cmdtest.Deps(t)
 	i.tools()
 	d.Dir = root
 	d.Environ = []string{"HOME=" + t.TempDir(), "RUNNER_PULUMI=" + i.path(), "PATH=" + i.folder}
@@ -148,7 +150,7 @@ func installedDeps(t *testing.T, root string, i *installed) (d Deps, stdout, std
 }
 
 // atRoot is installedDeps for those who take the output elsewhere.
-func atRoot(t *testing.T, root string, i *installed) Deps {
+func atRoot(t *testing.T, root string, i *installed) cmd.Deps {
 	t.Helper()
 	d, _, _ := installedDeps(t, root, i)
 	return d

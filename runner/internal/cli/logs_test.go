@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/event"
 	"mara/runner/internal/event/eventtest"
 	"mara/runner/internal/journal"
@@ -18,8 +20,8 @@ import (
 // its journal open, as a runner that still works does.
 func recorded(t *testing.T, meta journal.Meta, events []event.Event) (root string, j *journal.Journal) {
 	t.Helper()
-	root = newRoot(t, nil)
-	d, _, _ := testDeps(t)
+	root = cmdtest.Root(t, nil)
+	d, _, _ := cmdtest.Deps(t)
 	j, err := journal.Create(journal.Options{Dir: filepath.Join(root, ".runner", "runs"), ID: journal.NewID(d.Now()), Meta: meta})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +58,7 @@ func TestLogs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
 			t.Parallel()
-			d, stdout, stderr := testDeps(t)
+			d, stdout, stderr := cmdtest.Deps(t)
 			d.Dir = root
 			code := Run(context.Background(), d, strings.Fields(tt.args))
 			got := stdout.String() + stderr.String()
@@ -91,7 +93,7 @@ func TestLogsFollow(t *testing.T) {
 	host, _ := os.Hostname()
 	events := eventtest.Failure()
 	root, j := recorded(t, journal.Meta{Host: host, PID: os.Getpid()}, events[:5])
-	d, _, stderr := testDeps(t)
+	d, _, stderr := cmdtest.Deps(t)
 	out := &observed{written: make(chan struct{}, 1)}
 	d.Dir, d.Stdout = root, out
 	code := make(chan int)
@@ -100,7 +102,7 @@ func TestLogsFollow(t *testing.T) {
 	for _, e := range events[5:] {
 		j.Emit(e)
 	}
-	if got := <-code; got != exitDone || !strings.Contains(out.text.String(), "failed") {
+	if got := <-code; got != cmd.ExitDone || !strings.Contains(out.text.String(), "failed") {
 		t.Errorf("exit code %d, %s\n%s", got, stderr, &out.text)
 	}
 }
@@ -108,7 +110,7 @@ func TestLogsFollow(t *testing.T) {
 func TestLogsFollowIsInterrupted(t *testing.T) {
 	t.Parallel()
 	root, _ := recorded(t, journal.Meta{Host: "elsewhere", PID: 1}, eventtest.Failure()[:5])
-	d, _, stderr := testDeps(t)
+	d, _, stderr := cmdtest.Deps(t)
 	out := &observed{written: make(chan struct{}, 1)}
 	d.Dir, d.Stdout = root, out
 	ctx, cancel := context.WithCancel(context.Background())
@@ -116,7 +118,7 @@ func TestLogsFollowIsInterrupted(t *testing.T) {
 	go func() { code <- Run(ctx, d, []string{"logs", "--follow"}) }()
 	<-out.written
 	cancel()
-	if got := <-code; got != exitInterrupted || stderr.Len() > 0 {
+	if got := <-code; got != cmd.ExitInterrupted || stderr.Len() > 0 {
 		t.Errorf("exit code %d, %s", got, stderr)
 	}
 }
@@ -125,9 +127,9 @@ func TestLogsFollowEndsWithTheRunner(t *testing.T) {
 	t.Parallel()
 	host, _ := os.Hostname()
 	root, _ := recorded(t, journal.Meta{Host: host, PID: 1 << 30}, eventtest.Failure()[:5])
-	d, stdout, stderr := testDeps(t)
+	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"logs", "--follow"}); code != exitDone || stdout.Len() == 0 {
+	if code := Run(context.Background(), d, []string{"logs", "--follow"}); code != cmd.ExitDone || stdout.Len() == 0 {
 		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 	}
 }

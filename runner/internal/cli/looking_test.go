@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/layout"
 )
@@ -21,23 +23,23 @@ func TestLookingKeepsNoSalt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for passphrase, want := range map[string]int{"right": exitDone, "wrong": exitConfig} {
+	for passphrase, want := range map[string]int{"right": cmd.ExitDone, "wrong": cmd.ExitConfig} {
 		t.Run(passphrase, func(t *testing.T) {
 			t.Parallel()
-			root := newRoot(t, map[string]string{
+			root := cmdtest.Root(t, map[string]string{
 				"environment":     "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=" + passphrase + "\n",
 				"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n",
 			})
 			folder := layout.Of(root, false)
 			state := fmt.Sprintf(`{"checkpoint":{"latest":{"secrets_providers":{"type":"passphrase","state":{"salt":%q}}}}}`, key.Salt())
-			writeFile(t, folder.State().Stack("certmgr", "dev"), state)
+			cmdtest.WriteFile(t, folder.State().Stack("certmgr", "dev"), state)
 			i := newInstalled(t)
 			i.stacks(map[string]int{"certmgr": 1})
 			d, _, stderr := installedDeps(t, root, i)
 			if code := Run(context.Background(), d, []string{"outputs"}); code != want {
 				t.Errorf("exit code %d, want %d: %s", code, want, stderr)
 			}
-			if want != exitDone && !strings.Contains(stderr.String(), "it does not open what the deployed state was encrypted with") {
+			if want != cmd.ExitDone && !strings.Contains(stderr.String(), "it does not open what the deployed state was encrypted with") {
 				t.Errorf("stderr: %s", stderr)
 			}
 			if _, err := os.Stat(folder.Salt("dev")); err == nil {
@@ -50,12 +52,12 @@ func TestLookingKeepsNoSalt(t *testing.T) {
 // TestPlainPulumiLeavesWorkingCopies of a run that goes on beside it.
 func TestPlainPulumiLeavesWorkingCopies(t *testing.T) {
 	t.Parallel()
-	root := newRoot(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	copied := filepath.Join(layout.Of(root, true).Work(), "run-1@kind-dev", "certmgr", "Pulumi.yaml")
-	writeFile(t, copied, "name: certmgr\n")
+	cmdtest.WriteFile(t, copied, "name: certmgr\n")
 	i := newInstalled(t)
 	d, _, stderr := installedDeps(t, root, i)
-	if code := Run(context.Background(), d, strings.Fields("pulumi certmgr -s dev --simulate -- stack output")); code != exitDone {
+	if code := Run(context.Background(), d, strings.Fields("pulumi certmgr -s dev --simulate -- stack output")); code != cmd.ExitDone {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	if _, err := os.Stat(copied); err != nil {

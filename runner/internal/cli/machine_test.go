@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
 // noJSON are the commands without -o json, with the reason.
@@ -23,7 +26,7 @@ func noJSON() map[string]string {
 // each of them prints.
 func TestEveryCommandHasJSON(t *testing.T) {
 	t.Parallel()
-	d, _, _ := testDeps(t)
+	d, _, _ := cmdtest.Deps(t)
 	reasons := noJSON()
 	for _, leaf := range leaves("", commands(d)) {
 		_, excused := reasons[leaf.path]
@@ -61,8 +64,8 @@ func leaves(path string, all []*cli.Command) []leaf {
 func takesJSON(command *cli.Command) bool {
 	for _, flag := range command.Flags {
 		if generic, ok := flag.(*cli.GenericFlag); ok && generic.Name == "output" {
-			format, ok := generic.Value.(*choice)
-			return ok && slices.Contains(format.allowed, "json")
+			format, ok := generic.Value.(*cmd.Choice)
+			return ok && slices.Contains(format.Allowed, "json")
 		}
 	}
 	return false
@@ -81,7 +84,7 @@ func TestChangesAsJSON(t *testing.T) {
 		"set kubernetes:infra_type aws": `{` + file + `,"key":"kubernetes:infra_type","value":"aws","was":"aws"}`,
 	} {
 		_, stdout, stderr, code := runConfig(t, configFile, args+" -o json")
-		if code != exitDone || compact(t, stdout) != want || stderr != "" {
+		if code != cmd.ExitDone || compact(t, stdout) != want || stderr != "" {
 			t.Errorf("%s: exit code %d: %s%s", args, code, stdout, stderr)
 		}
 	}
@@ -102,14 +105,14 @@ func TestSecretsChangesAsJSON(t *testing.T) {
 		{"change-provider passphrase --new-passphrase env:NEW --yes", stack + `"provider":"passphrase","projects":[],"files":["config/pulumi/Pulumi.dev.yaml","config/pulumi/secrets/Pulumi.dev.yaml"],` +
 			`"notes":["from now on use the new passphrase: change PULUMI_CONFIG_PASSPHRASE in the process environment"]}`},
 	} {
-		stdout, stderr := k.run(exitDone, "a long password", append(strings.Fields(tt.args), "-o", "json")...)
+		stdout, stderr := k.run(cmd.ExitDone, "a long password", append(strings.Fields(tt.args), "-o", "json")...)
 		if got := compact(t, stdout); got != tt.want || stderr != "" {
 			t.Errorf("%s: got %s%s", tt.args, got, stderr)
 		}
 	}
 	k.deps.Environ = append(k.deps.Environ, "PULUMI_CONFIG_PASSPHRASE=another passphrase")
-	k.run(exitDone, "", "generate")
-	stdout, _ := k.run(exitDone, "", "generate", "-o", "json")
+	k.run(cmd.ExitDone, "", "generate")
+	stdout, _ := k.run(cmd.ExitDone, "", "generate", "-o", "json")
 	if got, want := compact(t, stdout), stack+file+`"keys":[]}`; got != want {
 		t.Errorf("nothing is missing: got %s", got)
 	}

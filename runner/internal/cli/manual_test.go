@@ -3,12 +3,14 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"mara/runner/internal/cli/cmd"
 )
 
 // manuals are the manual pages, by the name of their file: one about the
 // program and one for each command.
 func manuals(all []page) map[string]string {
-	files := map[string]string{name + ".1": programManual(all)}
+	files := map[string]string{cmd.Program + ".1": programManual(all)}
 	for _, p := range all {
 		addManuals(files, p)
 	}
@@ -22,7 +24,7 @@ func addManuals(files map[string]string, p page) {
 	}
 }
 
-func manualName(p page) string { return name + "-" + strings.ReplaceAll(p.path, " ", "-") }
+func manualName(p page) string { return cmd.Program + "-" + strings.ReplaceAll(p.path, " ", "-") }
 
 // roff collects a manual page. Every line of text is escaped.
 type roff struct{ b strings.Builder }
@@ -81,7 +83,7 @@ func (p page) manual() string {
 	r.section("SYNOPSIS")
 	r.text(p.synopsis)
 	if len(p.aliases) > 0 {
-		r.paragraph("Also " + name + " " + strings.Join(p.aliases, ", "+name+" ") + ".")
+		r.paragraph("Also " + cmd.Program + " " + strings.Join(p.aliases, ", "+cmd.Program+" ") + ".")
 	}
 	if len(p.prose) > 0 {
 		r.section("DESCRIPTION")
@@ -105,7 +107,7 @@ func (p page) manual() string {
 		r.listed(p.codes)
 	}
 	r.section("SEE ALSO")
-	r.text(name + "(1)")
+	r.text(cmd.Program + "(1)")
 	return r.b.String()
 }
 
@@ -120,17 +122,17 @@ func (r *roff) commands(parts []page) {
 }
 
 func programManual(all []page) string {
-	r := newRoff(name, "stand up and manage a whole Kubernetes environment")
+	r := newRoff(cmd.Program, "stand up and manage a whole Kubernetes environment")
 	r.section("SYNOPSIS")
-	r.text(name + " COMMAND [flags]")
+	r.text(cmd.Program + " COMMAND [flags]")
 	r.section("DESCRIPTION")
 	for _, text := range introduction() {
 		r.paragraph(text)
 	}
 	r.commands(all)
 	r.section("EXIT STATUS")
-	for _, code := range allExitCodes() {
-		r.item(fmt.Sprint(code), exitMeanings()[code])
+	for _, code := range cmd.AllExitCodes() {
+		r.item(fmt.Sprint(code), cmd.ExitMeanings()[code])
 	}
 	return r.b.String()
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
 // TestEverythingMissingAtOnce: without somebody to ask, one error lists all that
@@ -25,42 +28,42 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 		{"nothing at all", "up", nil, nil, []string{
 			"error: 3 problems in the configuration:", "  no folder with config/pulumi here (", "  --stack: no stack is named; name it with -s NAME, or with PULUMI_STACK=NAME in config/pulumi/environment",
 			"  --provider: no provider is named; known: " + knownProviders + "; name it with -p NAME",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"an empty folder", "up -p aws -s dev", nil, nil, []string{
 			"error: 7 problems in the configuration:", "  no folder with config/pulumi here (",
 			"config/pulumi/Pulumi.dev.yaml: aws:region is missing: region; AWS_REGION when not set; set it with `runner config set aws:region us-east-1`, for one run with --config aws:region=us-east-1, or as AWS_REGION=us-east-1 in config/pulumi/environment",
 			"config/pulumi/environment: PULUMI_CONFIG_PASSPHRASE is missing: ",
 			"config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing: ", "config/pulumi/secrets/Pulumi.dev.yaml: bank-of-anthos:jwt_private_key is missing: ",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"an empty folder, and secrets that will be made", "up -p kind -s dev --generate-secrets", nil, nil, []string{
 			"error: 2 problems in the configuration:", "  no folder with config/pulumi here (", "config/pulumi/environment: PULUMI_CONFIG_PASSPHRASE is missing: ",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"an empty folder, and no stack", "up -p aws --secret prometheus:admin_password=env:X", nil, []string{passphrase}, []string{
 			"error: 6 problems in the configuration:", "  no folder with config/pulumi here (", "  --stack: no stack is named",
 			"config/pulumi/Pulumi.NAME.yaml: aws:region is missing: ", "config/pulumi/secrets/Pulumi.NAME.yaml: bank-of-anthos:jwt_private_key is missing: ",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"a refresh of nothing", "refresh -p aws -s dev", nil, nil, []string{
 			"error: 2 problems in the configuration:", "  no folder with config/pulumi here (", "aws:region is missing: ",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"environment file and stack file", "up", map[string]string{"environment": "PULUMI_STACK=dev\nAWS_REGION\n", "Pulumi.dev.yaml": "config: ["}, nil, []string{
 			"error: 2 problems in the configuration:", "  config/pulumi/environment:2: has no =; write NAME=value", "  config/pulumi/Pulumi.dev.yaml:1: is not valid YAML",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"environment file and values", "status -s dev", map[string]string{"environment": "AWS_REGION\n", "Pulumi.dev.yaml": "config:\n  eks:min_size: x\n"}, nil, []string{
 			"error: 2 problems in the configuration:", "  config/pulumi/environment:1: has no =", "  config/pulumi/Pulumi.dev.yaml:2: eks:min_size must be a whole number",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"an environment file that may name another stack", "up -s dev", map[string]string{"environment": "PULUMI_STACK=$X\n", "Pulumi.prod.yaml": "config: ["}, nil, []string{
 			"error: config/pulumi/environment:1: PULUMI_STACK has a $",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"neither stack nor provider", "up", map[string]string{}, nil, []string{
 			"error: 2 problems in the configuration:", "  --stack: no stack is named", "  --provider: no provider is named",
-		}, exitConfig},
-		{"no stack", "up -p kind", map[string]string{}, nil, []string{"error: --stack: no stack is named", "hint: name it"}, exitUsage},
+		}, cmd.ExitConfig},
+		{"no stack", "up -p kind", map[string]string{}, nil, []string{"error: --stack: no stack is named", "hint: name it"}, cmd.ExitUsage},
 		{"no provider and wrong values", "up -s dev", map[string]string{"Pulumi.dev.yaml": "config:\n  eks:min_size: x\n"}, nil, []string{
 			"error: 2 problems in the configuration:", "  --provider: no provider is named", "config/pulumi/Pulumi.dev.yaml:2: eks:min_size must be a whole number",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"both files broken", "up -s dev", map[string]string{"Pulumi.dev.yaml": "config: [", "secrets/Pulumi.dev.yaml": "config: 3\n"}, nil, []string{
 			"error: 2 problems in the configuration:", "config/pulumi/Pulumi.dev.yaml:1: is not valid YAML", "  config/pulumi/secrets/Pulumi.dev.yaml:1: config must be a map",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"keys, relations and secrets", "up -s dev --only aws-vpc", map[string]string{
 			"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n  eks:min_size: 9\n  eks:max_size: 4\n  certmgr:issuer: acme\n  vpc:nat: two\n",
 		}, []string{passphrase}, []string{
@@ -69,22 +72,22 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 			"config/pulumi/Pulumi.dev.yaml: certmgr:acme_email is missing: ",
 			"config/pulumi/Pulumi.dev.yaml:4: eks:max_size is 4; it may not be less than eks:min_size (9)",
 			"config/pulumi/Pulumi.dev.yaml:3: eks:min_size is 9; it may not be more than eks:desired_capacity (3)",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 		{"a value for one run", "up -s dev --only aws-vpc --config aws:region=us-east-1 --config eks:min_size=9", map[string]string{
 			"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n",
 		}, []string{passphrase}, []string{
 			"--config: eks:min_size is 9; it may not be more than eks:max_size (6)",
 			"--config: eks:min_size is 9; it may not be more than eks:desired_capacity (3)",
-		}, exitConfig},
+		}, cmd.ExitConfig},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d, stdout, stderr := testDeps(t)
+			d, stdout, stderr := cmdtest.Deps(t)
 			if tt.files != nil {
-				d.Dir = newRoot(t, nil)
+				d.Dir = cmdtest.Root(t, nil)
 			}
 			for name, content := range tt.files {
-				writeFile(t, filepath.Join(d.Dir, "config/pulumi", name), content)
+				cmdtest.WriteFile(t, filepath.Join(d.Dir, "config/pulumi", name), content)
 			}
 			before := tree(t, d.Dir)
 			d.Environ = tt.environ
@@ -109,7 +112,7 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 
 func TestOverridesAreRefused(t *testing.T) {
 	t.Parallel()
-	root := newRoot(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	for args, want := range map[string]string{
 		"--config x":                                  "error: --config: \"x\" is not KEY=VALUE\n",
 		"--config prometheus:admin_password=x":        "error: --config: prometheus:admin_password is a secret (password of Grafana's user admin), and a command line is not\nhint: use --secret prometheus:admin_password=env:NAME, or `runner secrets set prometheus:admin_password`\n",
@@ -118,10 +121,10 @@ func TestOverridesAreRefused(t *testing.T) {
 		"--config kind:worker=1":                      "error: --config: kind:worker is read by no project; did you mean \"kind:workers\"?\n",
 		"--config kind:http_port=0 --non-interactive": "error: --config: kind:http_port is 0; the smallest allowed value is 1\n",
 	} {
-		d, stdout, stderr := testDeps(t)
+		d, stdout, stderr := cmdtest.Deps(t)
 		d.Dir = root
 		code := Run(context.Background(), d, strings.Fields("preview -s dev "+args))
-		if code != exitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
+		if code != cmd.ExitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr)
 		}
 	}

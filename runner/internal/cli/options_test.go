@@ -10,21 +10,23 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/session"
 )
 
 // parseWith runs a command line through the frame with a command that has every
 // common flag.
-func parseWith(t *testing.T, d Deps, args string) (commonOptions, error) {
+func parseWith(t *testing.T, d cmd.Deps, args string) (cmd.Options, error) {
 	t.Helper()
-	var options commonOptions
+	var options cmd.Options
 	command := &cli.Command{
 		Name: "all",
-		Flags: joinFlags(outputFlag("plain", "json"), environmentFlags(), confirmFlags(), simulationFlags(), baseFlags(),
+		Flags: cmd.JoinFlags(cmd.OutputFlag("plain", "json"), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.BaseFlags(),
 			[]cli.Flag{&cli.IntFlag{Name: "parallel", Value: 4}}),
 		Action: func(c *cli.Context) error {
 			var err error
-			options, err = parseCommon(c, d)
+			options, err = cmd.Parse(c, d)
 			return err
 		},
 	}
@@ -32,49 +34,49 @@ func parseWith(t *testing.T, d Deps, args string) (commonOptions, error) {
 	if err != nil {
 		return options, err
 	}
-	err = newApp(d, []*cli.Command{command}).RunContext(context.Background(), append([]string{name}, call.args...))
+	err = newApp(d, []*cli.Command{command}).RunContext(context.Background(), append([]string{cmd.Program}, call.args...))
 	return options, err
 }
 
 func TestParseCommon(t *testing.T) {
 	t.Parallel()
-	root := newRoot(t, map[string]string{"environment": "RUNNER_YES=1\nRUNNER_SIMULATE_SPEED=50\nRUNNER_STACK=ignored-here\n"})
+	root := cmdtest.Root(t, map[string]string{"environment": "RUNNER_YES=1\nRUNNER_SIMULATE_SPEED=50\nRUNNER_STACK=ignored-here\n"})
 	fromFlag := func(name, text string) config.Value {
 		return config.Value{Text: text, Origin: config.Origin{Source: config.FromFlag, Name: name}}
 	}
 	tests := []struct {
 		name, args string
-		change     func(*Deps)
-		want       commonOptions
+		change     func(*cmd.Deps)
+		want       cmd.Options
 	}{
-		{"defaults", "all", nil, commonOptions{Request: session.Request{Simulation: session.Simulation{Speed: defaultSpeed}}, manner: manner{Output: "plain"}}},
-		{"all flags", "all -s dev -p aws -o json -y --debug --simulate --simulate-speed 10 --simulate-fail A=b,c --simulate-fail D --simulate-slow E=1s", nil, commonOptions{Request: session.Request{Stack: fromFlag("--stack", "dev"), Provider: fromFlag("--provider", "aws"), Debug: true, Simulation: session.Simulation{On: true, Speed: 10, Fail: []string{"A=b,c", "D"}, Slow: []string{"E=1s"}}}, manner: manner{Output: "json", Yes: true}}},
-		{"process environment", "all", func(d *Deps) {
+		{"defaults", "all", nil, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: cmd.DefaultSpeed}}, Interaction: cmd.Interaction{Output: "plain"}}},
+		{"all flags", "all -s dev -p aws -o json -y --debug --simulate --simulate-speed 10 --simulate-fail A=b,c --simulate-fail D --simulate-slow E=1s", nil, cmd.Options{Request: session.Request{Stack: fromFlag("--stack", "dev"), Provider: fromFlag("--provider", "aws"), Debug: true, Simulation: session.Simulation{On: true, Speed: 10, Fail: []string{"A=b,c", "D"}, Slow: []string{"E=1s"}}}, Interaction: cmd.Interaction{Output: "json", Yes: true}}},
+		{"process environment", "all", func(d *cmd.Deps) {
 			d.Environ = []string{"RUNNER_OUTPUT=json", "RUNNER_SIMULATE=true", "RUNNER_SIMULATE_FAIL=A=b,c;D", "RUNNER_DEBUG=0"}
-		}, commonOptions{Request: session.Request{Simulation: session.Simulation{On: true, Speed: defaultSpeed, Fail: []string{"A=b,c", "D"}}}, manner: manner{Output: "json"}}},
-		{"environment file over process environment", "all", func(d *Deps) {
+		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{On: true, Speed: cmd.DefaultSpeed, Fail: []string{"A=b,c", "D"}}}, Interaction: cmd.Interaction{Output: "json"}}},
+		{"environment file over process environment", "all", func(d *cmd.Deps) {
 			d.Dir, d.Environ = root, []string{"RUNNER_YES=false", "RUNNER_SIMULATE_SPEED=2"}
-		}, commonOptions{Request: session.Request{Root: root, Simulation: session.Simulation{Speed: 50}}, manner: manner{Output: "plain", Yes: true}}},
-		{"flag over everything", "all --yes=false --simulate-speed 3", func(d *Deps) { d.Dir = root },
-			commonOptions{Request: session.Request{Root: root, Simulation: session.Simulation{Speed: 3}}, manner: manner{Output: "plain"}}},
-		{"terminal", "all", func(d *Deps) {
+		}, cmd.Options{Request: session.Request{Root: root, Simulation: session.Simulation{Speed: 50}}, Interaction: cmd.Interaction{Output: "plain", Yes: true}}},
+		{"flag over everything", "all --yes=false --simulate-speed 3", func(d *cmd.Deps) { d.Dir = root },
+			cmd.Options{Request: session.Request{Root: root, Simulation: session.Simulation{Speed: 3}}, Interaction: cmd.Interaction{Output: "plain"}}},
+		{"terminal", "all", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
-		}, commonOptions{Request: session.Request{Interactive: true, Simulation: session.Simulation{Speed: defaultSpeed}}, manner: manner{Output: "plain", Color: true}}},
-		{"terminal without colour and questions", "all --no-color --non-interactive", func(d *Deps) {
+		}, cmd.Options{Request: session.Request{Interactive: true, Simulation: session.Simulation{Speed: cmd.DefaultSpeed}}, Interaction: cmd.Interaction{Output: "plain", Color: true}}},
+		{"terminal without colour and questions", "all --no-color --non-interactive", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
-		}, commonOptions{Request: session.Request{Simulation: session.Simulation{Speed: defaultSpeed}}, manner: manner{Output: "plain"}}},
-		{"NO_COLOR and CI", "all", func(d *Deps) {
+		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: cmd.DefaultSpeed}}, Interaction: cmd.Interaction{Output: "plain"}}},
+		{"NO_COLOR and CI", "all", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
 			d.Environ = []string{"NO_COLOR=1", "CI=true"}
-		}, commonOptions{Request: session.Request{Simulation: session.Simulation{Speed: defaultSpeed}}, manner: manner{Output: "plain"}}},
-		{"dumb terminal", "all", func(d *Deps) {
+		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: cmd.DefaultSpeed}}, Interaction: cmd.Interaction{Output: "plain"}}},
+		{"dumb terminal", "all", func(d *cmd.Deps) {
 			d.StdoutIsTerminal, d.Environ = true, []string{"TERM=dumb"}
-		}, commonOptions{Request: session.Request{Simulation: session.Simulation{Speed: defaultSpeed}}, manner: manner{Output: "plain"}}},
+		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: cmd.DefaultSpeed}}, Interaction: cmd.Interaction{Output: "plain"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d, _, _ := testDeps(t)
+			d, _, _ := cmdtest.Deps(t)
 			if tt.change != nil {
 				tt.change(&d)
 			}
@@ -83,7 +85,7 @@ func TestParseCommon(t *testing.T) {
 				t.Fatal(err)
 			}
 			ignored := cmp.Options{
-				cmp.AllowUnexported(commonOptions{}), cmpopts.IgnoreFields(session.Request{}, "Sources", "NoRoot"),
+				cmp.AllowUnexported(cmd.Options{}), cmpopts.IgnoreFields(session.Request{}, "Sources", "NoRoot"),
 			}
 			if diff := cmp.Diff(tt.want, got, ignored, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
@@ -102,21 +104,21 @@ func TestParseCommonRefuses(t *testing.T) {
 		code          int
 		want          string
 	}{
-		{"all --simulate-speed 0", "", exitUsage, "--simulate-speed: 0 is not a number above 0"},
-		{"all --simulate-speed Inf", "", exitUsage, "--simulate-speed: +Inf is not a number above 0"},
-		{"all --simulate-speed fast", "", exitUsage, `--simulate-speed: "fast" is not a valid value`},
-		{"all --parallel many", "", exitUsage, `--parallel: "many" is not a valid value`},
-		{"all", "RUNNER_PARALLEL=many", exitConfig, `RUNNER_PARALLEL in the process environment: "many" is not a valid value`},
-		{"all --simulate-fail x", "", exitUsage, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own"},
+		{"all --simulate-speed 0", "", cmd.ExitUsage, "--simulate-speed: 0 is not a number above 0"},
+		{"all --simulate-speed Inf", "", cmd.ExitUsage, "--simulate-speed: +Inf is not a number above 0"},
+		{"all --simulate-speed fast", "", cmd.ExitUsage, `--simulate-speed: "fast" is not a valid value`},
+		{"all --parallel many", "", cmd.ExitUsage, `--parallel: "many" is not a valid value`},
+		{"all", "RUNNER_PARALLEL=many", cmd.ExitConfig, `RUNNER_PARALLEL in the process environment: "many" is not a valid value`},
+		{"all --simulate-fail x", "", cmd.ExitUsage, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
 			t.Parallel()
-			d, _, _ := testDeps(t)
+			d, _, _ := cmdtest.Deps(t)
 			d.Environ = strings.Fields(tt.environ)
 			_, err := parseWith(t, d, tt.args)
-			if err == nil || err.Error() != tt.want || exitCode(err) != tt.code {
-				t.Errorf("got %v (%d)", err, exitCode(err))
+			if err == nil || err.Error() != tt.want || cmd.ExitCode(err) != tt.code {
+				t.Errorf("got %v (%d)", err, cmd.ExitCode(err))
 			}
 		})
 	}

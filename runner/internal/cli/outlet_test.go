@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/prompt/prompttest"
 )
 
@@ -21,10 +23,10 @@ func TestReaderGoesAway(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d, _, stderr := testDeps(t)
+	d, _, stderr := cmdtest.Deps(t)
 	d.Stdout = w
 	for _, args := range [][]string{{"plan", "-p", "aws"}, {"providers"}, {"version", "-o", "json"}, {"help"}, {"schema", "events"}} {
-		if code := Run(context.Background(), d, args); code != exitDone || stderr.Len() > 0 {
+		if code := Run(context.Background(), d, args); code != cmd.ExitDone || stderr.Len() > 0 {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}
 	}
@@ -48,56 +50,18 @@ func TestTerminalGoesAway(t *testing.T) {
 			break
 		}
 	}
-	d, _, stderr := testDeps(t)
+	d, _, stderr := cmdtest.Deps(t)
 	d.Stdout, d.StdoutIsTerminal = side, true
-	if code := Run(context.Background(), d, []string{"plan", "-p", "aws"}); code != exitDone || stderr.Len() > 0 {
+	if code := Run(context.Background(), d, []string{"plan", "-p", "aws"}); code != cmd.ExitDone || stderr.Len() > 0 {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }
-
-// TestABrokenDiskIsNoClosedTerminal: the same error counts where a file is
-// written.
-func TestABrokenDiskIsNoClosedTerminal(t *testing.T) {
-	t.Parallel()
-	if _, err := newOutlet(failing{}, false).Write([]byte("text")); !errors.Is(err, syscall.EIO) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// failing is a disk that is broken.
-type failing struct{}
-
-func (failing) Write([]byte) (int, error) { return 0, syscall.EIO }
 
 func TestOtherErrorsOfWritingCount(t *testing.T) {
 	t.Parallel()
-	d, _, stderr := testDeps(t)
+	d, _, stderr := cmdtest.Deps(t)
 	d.Stdout = refusing{}
-	if code := Run(context.Background(), d, []string{"plan", "-p", "aws"}); code != exitFailed || stderr.String() != "error: no space left on device\n" {
+	if code := Run(context.Background(), d, []string{"plan", "-p", "aws"}); code != cmd.ExitFailed || stderr.String() != "error: no space left on device\n" {
 		t.Errorf("exit code %d, %s", code, stderr)
-	}
-}
-
-func TestOutletSwallowsWhenNobodyReads(t *testing.T) {
-	t.Parallel()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	o := newOutlet(w, false)
-	if !hasReader(o) || direct(o) != w {
-		t.Error("a pipe that is read is taken for one that is not")
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if n, err := o.Write([]byte("text")); n != 4 || err != nil {
-			t.Errorf("got %d, %v", n, err)
-		}
-	}
-	if hasReader(o) {
-		t.Error("nobody reads any more")
 	}
 }

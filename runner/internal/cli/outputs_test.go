@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/cli/cmd"
 )
 
 func TestOutputsGolden(t *testing.T) {
@@ -23,7 +25,7 @@ func TestOutputsGolden(t *testing.T) {
 		"outputs shown.json":  "outputs aws-eks -o json --show-secrets",
 	} {
 		d, stdout, stderr := installedDeps(t, root, i)
-		if code := Run(context.Background(), d, strings.Fields(args)); code != exitDone || stderr.Len() > 0 {
+		if code := Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stderr.Len() > 0 {
 			t.Fatalf("%s: exit code %d: %s", args, code, stderr)
 		}
 		checkGolden(t, golden, stdout.String())
@@ -67,7 +69,7 @@ func TestOutputsOfNothing(t *testing.T) {
 	} {
 		i := newInstalled(t)
 		d, stdout, stderr := installedDeps(t, aws(t), i)
-		if code := Run(context.Background(), d, strings.Fields(args)); code != exitDone || stdout.String() != want {
+		if code := Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stdout.String() != want {
 			t.Errorf("%s: exit code %d, %q %s", args, code, stdout, stderr)
 		}
 		if calls := i.calls(); len(calls) > 0 && calls[0] != "" {

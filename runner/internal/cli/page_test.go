@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/help"
 )
 
 // page is what there is to say about a command, taken from the declarations
@@ -38,7 +41,7 @@ func pages(all []*cli.Command, above string) []page {
 }
 
 func newPage(command *cli.Command, path string) page {
-	p := page{path: path, use: sentence(command.Usage) + ".", synopsis: synopsis(command, path), aliases: command.Aliases}
+	p := page{path: path, use: help.Sentence(command.Usage) + ".", synopsis: help.Synopsis(command, path), aliases: command.Aliases}
 	for _, block := range strings.Split(strings.TrimSpace(command.Description), "\n\n") {
 		heading, rest, _ := strings.Cut(block, "\n")
 		switch {
@@ -53,7 +56,7 @@ func newPage(command *cli.Command, path string) page {
 			p.prose = append(p.prose, block)
 		}
 	}
-	own, common := splitFlags(command.Flags)
+	own, common := help.SplitFlags(command.Flags)
 	p.own, p.more = flagTexts(own), flagTexts(common)
 	p.parts = pages(command.Subcommands, path)
 	return p
@@ -70,9 +73,9 @@ func dedent(text string) []string {
 func flagTexts(flags []cli.Flag) []flagText {
 	var out []flagText
 	for _, f := range flags {
-		r := flagRow(f)
-		text := strings.TrimSuffix(r.right, " ["+variable(f.Names()[0])+"]")
-		out = append(out, flagText{typed: strings.TrimSpace(r.left), text: text, variable: variable(f.Names()[0])})
+		r := help.FlagRow(f)
+		text := strings.TrimSuffix(r.Right, " ["+cmd.Variable(f.Names()[0])+"]")
+		out = append(out, flagText{typed: strings.TrimSpace(r.Left), text: text, variable: cmd.Variable(f.Names()[0])})
 	}
 	return out
 }
@@ -80,7 +83,7 @@ func flagTexts(flags []cli.Flag) []flagText {
 // introduction stands before the commands, in both forms.
 func introduction() []string {
 	return []string{
-		"`" + name + "` stands up and manages a whole Kubernetes environment: many Pulumi projects as one.",
+		"`" + cmd.Program + "` stands up and manages a whole Kubernetes environment: many Pulumi projects as one.",
 		"Flags may stand before or behind the command and its arguments. Each has an environment variable, which may also be set in " +
 			"config/pulumi/environment.",
 	}
@@ -89,14 +92,14 @@ func introduction() []string {
 // markdown writes the reference of all commands.
 func markdown(all []page) string {
 	var b strings.Builder
-	b.WriteString("# Commands\n\nThis page is made from what `" + name + " COMMAND --help` prints, by `make golden`.\n\n")
+	b.WriteString("# Commands\n\nThis page is made from what `" + cmd.Program + " COMMAND --help` prints, by `make golden`.\n\n")
 	b.WriteString(strings.Join(introduction(), "\n\n") + "\n\n| command | what it does |\n|---|---|\n")
 	for _, p := range all {
 		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", p.path, anchor(p), cell(p.use))
 	}
 	b.WriteString("\n| exit code | meaning |\n|---|---|\n")
-	for _, code := range allExitCodes() {
-		fmt.Fprintf(&b, "| %d | %s |\n", code, cell(exitMeanings()[code]))
+	for _, code := range cmd.AllExitCodes() {
+		fmt.Fprintf(&b, "| %d | %s |\n", code, cell(cmd.ExitMeanings()[code]))
 	}
 	for _, p := range all {
 		p.markdown(&b)
@@ -104,12 +107,12 @@ func markdown(all []page) string {
 	return b.String()
 }
 
-func anchor(p page) string { return name + "-" + strings.ReplaceAll(p.path, " ", "-") }
+func anchor(p page) string { return cmd.Program + "-" + strings.ReplaceAll(p.path, " ", "-") }
 
 func (p page) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %s %s\n\n%s\n\n```\n%s\n```\n", name, p.path, p.use, p.synopsis)
+	fmt.Fprintf(b, "\n## %s %s\n\n%s\n\n```\n%s\n```\n", cmd.Program, p.path, p.use, p.synopsis)
 	if len(p.aliases) > 0 {
-		fmt.Fprintf(b, "\nAlso `%s %s`.\n", name, strings.Join(p.aliases, "`, `"+name+" "))
+		fmt.Fprintf(b, "\nAlso `%s %s`.\n", cmd.Program, strings.Join(p.aliases, "`, `"+cmd.Program+" "))
 	}
 	for _, block := range p.prose {
 		prose, listed := splitBlock(block)

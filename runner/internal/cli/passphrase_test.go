@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/prompt/prompttest"
 )
@@ -59,7 +61,7 @@ func TestFirstSecret(t *testing.T) {
 		{"That is shorter than 8 characters.", "long enough\r"},
 		{"The same again:", "long enough\r"},
 	})
-	if got := code(); got != exitDone {
+	if got := code(); got != cmd.ExitDone {
 		t.Fatalf("exit code %d\n%s", got, person.Screen())
 	}
 	if diff := cmp.Diff(map[string]string{"prometheus:admin_password": "long enough"}, k.values()); diff != "" {
@@ -84,24 +86,24 @@ func TestAskedForThePassphrase(t *testing.T) {
 		talk dialogue
 		code int
 	}{
-		{"right", dialogue{{question, secretsPassphrase + "\r"}}, exitDone},
-		{"right at last", dialogue{{question, "a\r"}, {wrong, "b\r"}, {wrong, secretsPassphrase + "\r"}}, exitDone},
-		{"wrong", dialogue{{question, "a\r"}, {wrong, "b\r"}, {wrong, "c\r"}, {"error: the passphrase is wrong", ""}}, exitConfig},
-		{"interrupted", dialogue{{question, "a\x03"}}, exitInterrupted},
+		{"right", dialogue{{question, secretsPassphrase + "\r"}}, cmd.ExitDone},
+		{"right at last", dialogue{{question, "a\r"}, {wrong, "b\r"}, {wrong, secretsPassphrase + "\r"}}, cmd.ExitDone},
+		{"wrong", dialogue{{question, "a\r"}, {wrong, "b\r"}, {wrong, "c\r"}, {"error: the passphrase is wrong", ""}}, cmd.ExitConfig},
+		{"interrupted", dialogue{{question, "a\x03"}}, cmd.ExitInterrupted},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			k, person := atTerminal(t, nil)
-			writeFile(t, k.path(), first.content())
+			cmdtest.WriteFile(t, k.path(), first.content())
 			code := k.start("secrets", "generate", "harbor:admin_password")
 			k.talk(person, test.talk)
 			if got := code(); got != test.code {
 				t.Errorf("exit code %d, want %d\n%s", got, test.code, person.Screen())
 			}
-			if test.code != exitDone && k.content() != first.content() {
+			if test.code != cmd.ExitDone && k.content() != first.content() {
 				t.Error("the file changed")
 			}
-			if test.code == exitDone && len(k.values()) != 2 {
+			if test.code == cmd.ExitDone && len(k.values()) != 2 {
 				t.Errorf("there are %d values", len(k.values()))
 			}
 		})
@@ -119,15 +121,15 @@ func TestFreshCheckout(t *testing.T) {
 	k, person := atTerminal(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	backend := t.TempDir()
 	k.deps.Environ = append(k.deps.Environ, "PULUMI_BACKEND_URL=file://"+backend)
-	writeFile(t, filepath.Join(backend, ".pulumi/stacks/kubeconfig/dev.json"), "{}")
-	writeFile(t, filepath.Join(backend, ".pulumi/stacks/kind-cluster/dev.json"),
+	cmdtest.WriteFile(t, filepath.Join(backend, ".pulumi/stacks/kubeconfig/dev.json"), "{}")
+	cmdtest.WriteFile(t, filepath.Join(backend, ".pulumi/stacks/kind-cluster/dev.json"),
 		`{"version":3,"checkpoint":{"latest":{"secrets_providers":{"type":"passphrase","state":{"salt":"`+key.Salt()+`"}}}}}`)
 	code := k.start("secrets", "generate", "prometheus:admin_password")
 	k.talk(person, dialogue{
 		{"Passphrase for the secrets of dev:", "wrong\r"},
 		{"That is not the passphrase", secretsPassphrase + "\r"},
 	})
-	if got := code(); got != exitDone || !strings.Contains(k.content(), "encryptionsalt: "+key.Salt()+"\n") {
+	if got := code(); got != cmd.ExitDone || !strings.Contains(k.content(), "encryptionsalt: "+key.Salt()+"\n") {
 		t.Errorf("exit code %d\n%s", got, person.Screen())
 	}
 }
@@ -153,7 +155,7 @@ func TestUpAsksForSecrets(t *testing.T) {
 	k.deps = withInstalled(t, k.deps)
 	code := k.start("up")
 	k.talk(person, upTalk())
-	if got := code(); got != exitFailed { // the fake pulumi deploys nothing
+	if got := code(); got != cmd.ExitFailed { // the fake pulumi deploys nothing
 		t.Errorf("exit code %d\n%s", got, person.Screen())
 	}
 	values := k.values()
@@ -179,7 +181,7 @@ func valuesOf(values map[string]string) []string {
 }
 
 // withInstalled adds a fake pulumi, and programs that do nothing.
-func withInstalled(t *testing.T, d Deps) Deps {
+func withInstalled(t *testing.T, d cmd.Deps) cmd.Deps {
 	t.Helper()
 	other, _, _ := installedDeps(t, d.Dir, newInstalled(t))
 	d.Environ = append(slices.Clone(d.Environ), other.Environ...)
@@ -200,7 +202,7 @@ func TestUpIsInterruptedAtEveryQuestion(t *testing.T) {
 			talk := upTalk()[:i+1]
 			talk[i][1] = "x\x03"
 			k.talk(person, talk)
-			if got := code(); got != exitInterrupted {
+			if got := code(); got != cmd.ExitInterrupted {
 				t.Errorf("exit code %d\n%s", got, person.Screen())
 			}
 			if diff := cmp.Diff(before, filesOf(t, k.root)); diff != "" {
@@ -221,7 +223,7 @@ func TestUpTakesSecrets(t *testing.T) {
 	k := newKeeper(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	k.deps = withInstalled(t, k.deps)
 	k.deps.Environ = append(k.deps.Environ, "GRAFANA=from a variable")
-	writeFile(t, filepath.Join(k.root, "db"), "from a file\n")
+	cmdtest.WriteFile(t, filepath.Join(k.root, "db"), "from a file\n")
 	up := func(want int, more ...string) string {
 		t.Helper()
 		k.stderr.Reset()
@@ -233,10 +235,10 @@ func TestUpTakesSecrets(t *testing.T) {
 		}
 		return k.stderr.String()
 	}
-	if text := up(exitConfig); !strings.Contains(text, "jwt_private_key is missing") || strings.Contains(text, "admin_password") {
+	if text := up(cmd.ExitConfig); !strings.Contains(text, "jwt_private_key is missing") || strings.Contains(text, "admin_password") {
 		t.Errorf("one is still missing: %s", text)
 	}
-	up(exitFailed, "--generate-secrets")
+	up(cmd.ExitFailed, "--generate-secrets")
 	values := k.values()
 	delete(values, "bank-of-anthos:jwt_private_key")
 	want := map[string]string{
@@ -246,10 +248,10 @@ func TestUpTakesSecrets(t *testing.T) {
 		t.Error(diff)
 	}
 	before := k.content()
-	if text := up(exitFailed); k.content() != before || strings.Contains(text, "kept") {
+	if text := up(cmd.ExitFailed); k.content() != before || strings.Contains(text, "kept") {
 		t.Error("the same values were encrypted again")
 	}
-	if text := up(exitUsage, "--simulate"); !strings.Contains(text, "a simulation makes secrets up") {
+	if text := up(cmd.ExitUsage, "--simulate"); !strings.Contains(text, "a simulation makes secrets up") {
 		t.Error(text)
 	}
 }
@@ -263,7 +265,7 @@ func TestGivenSecretsAreRefusedTogether(t *testing.T) {
 	code := Run(context.Background(), k.deps, []string{"preview", "--generate-secrets",
 		"--secret", "prometheus:admin_password=env:SHORT", "--secret", "bank-of-anthos:ledger_db_password=@nowhere"})
 	text := k.stderr.String()
-	if code != exitConfig || !strings.Contains(text, "2 problems") || !strings.Contains(text, "shorter than 8") || !strings.Contains(text, "nowhere") || strings.Contains(text, "hunter2") {
+	if code != cmd.ExitConfig || !strings.Contains(text, "2 problems") || !strings.Contains(text, "shorter than 8") || !strings.Contains(text, "nowhere") || strings.Contains(text, "hunter2") {
 		t.Errorf("exit code %d: %s", code, text)
 	}
 	if _, err := os.Stat(filepath.Join(k.root, config.SecretsPath("dev"))); err == nil {
@@ -290,7 +292,7 @@ func TestSecretFlagRefusesValues(t *testing.T) {
 			for _, flag := range flags {
 				args = append(args, "--secret", flag)
 			}
-			if code := Run(context.Background(), k.deps, args); code != exitUsage || strings.Contains(k.stderr.String(), value) {
+			if code := Run(context.Background(), k.deps, args); code != cmd.ExitUsage || strings.Contains(k.stderr.String(), value) {
 				t.Errorf("exit code %d: %s", code, k.stderr)
 			}
 		})

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/scripttest"
 )
 
@@ -30,27 +32,27 @@ func TestOperationsLookFirst(t *testing.T) {
 		code               int
 		stderr             string // the start
 	}{
-		{"one problem", "destroy --yes", kind, "kind-cluster kic-image-build", noDocker, exitConfig,
+		{"one problem", "destroy --yes", kind, "kind-cluster kic-image-build", noDocker, cmd.ExitConfig,
 			"error: Docker: its daemon does not answer: no daemon\nhint: start Docker, or set DOCKER_HOST to a daemon that runs\n"},
-		{"many", "destroy --yes", kind, "kind-cluster kic-image-build certmgr", func(i *installed) { noDocker(i); noPlugins(i) }, exitConfig,
+		{"many", "destroy --yes", kind, "kind-cluster kic-image-build certmgr", func(i *installed) { noDocker(i); noPlugins(i) }, cmd.ExitConfig,
 			"error: 3 problems are in the way of destroy:\n  plugins: pulumi-resource-kind is neither beside the runner nor on PATH\n    -> install it beside"},
-		{"not of what is not there any more", "destroy --yes", kind, "certmgr", func(i *installed) { noDocker(i); noPlugins(i) }, exitConfig,
+		{"not of what is not there any more", "destroy --yes", kind, "certmgr", func(i *installed) { noDocker(i); noPlugins(i) }, cmd.ExitConfig,
 			"error: 2 problems are in the way of destroy:\n  plugins: pulumi-resource-kubernetes is neither beside the runner nor on PATH"},
-		{"not where there is nothing to destroy", "destroy --yes", kind, "", func(i *installed) { noDocker(i); noPlugins(i) }, exitDone, ""},
-		{"not where there is nothing to refresh", "refresh", kind, "", noDocker, exitDone, ""},
-		{"and those of the configuration", "destroy --yes", kind + "  kind:nodez: 1\n", "certmgr", noDocker, exitConfig,
+		{"not where there is nothing to destroy", "destroy --yes", kind, "", func(i *installed) { noDocker(i); noPlugins(i) }, cmd.ExitDone, ""},
+		{"not where there is nothing to refresh", "refresh", kind, "", noDocker, cmd.ExitDone, ""},
+		{"and those of the configuration", "destroy --yes", kind + "  kind:nodez: 1\n", "certmgr", noDocker, cmd.ExitConfig,
 			"error: 2 problems are in the way of destroy:\n  configuration: config/pulumi/Pulumi.dev.yaml:3: kind:nodez"},
-		{"not of the projects that are left out", "destroy --yes --only certmgr", aws + "  runner:protect: true\n", "certmgr", noDocker, exitConfig,
+		{"not of the projects that are left out", "destroy --yes --only certmgr", aws + "  runner:protect: true\n", "certmgr", noDocker, cmd.ExitConfig,
 			"error: config/pulumi/Pulumi.dev.yaml:4: runner:protect protects this environment"},
-		{"not of a simulation", "repair --yes --simulate", kind, "certmgr", noDocker, exitDone, ""},
-		{"nobody to ask comes first", "destroy", kind, "certmgr", noDocker, exitUsage, "error: destroy needs a confirmation"},
-		{"repair looks, too", "repair --yes", kind, "certmgr", noDocker, exitConfig, "error: container runtime: docker info: no daemon"},
-		{"before secrets are made", "up --yes --generate-secrets", kind, "certmgr", noDocker, exitConfig, "error: Docker: its daemon does not answer"},
-		{"a warning only", "repair --yes", aws, "certmgr", noDocker, exitDone, ""},
+		{"not of a simulation", "repair --yes --simulate", kind, "certmgr", noDocker, cmd.ExitDone, ""},
+		{"nobody to ask comes first", "destroy", kind, "certmgr", noDocker, cmd.ExitUsage, "error: destroy needs a confirmation"},
+		{"repair looks, too", "repair --yes", kind, "certmgr", noDocker, cmd.ExitConfig, "error: container runtime: docker info: no daemon"},
+		{"before secrets are made", "up --yes --generate-secrets", kind, "certmgr", noDocker, cmd.ExitConfig, "error: Docker: its daemon does not answer"},
+		{"a warning only", "repair --yes", aws, "certmgr", noDocker, cmd.ExitDone, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			root, i := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n", "Pulumi.dev.yaml": test.config}), newInstalled(t)
+			root, i := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n", "Pulumi.dev.yaml": test.config}), newInstalled(t)
 			deployed(t, root)
 			there := map[string]int{}
 			for _, project := range strings.Fields(test.deployed) {
@@ -80,7 +82,7 @@ func TestOperationsLookFirst(t *testing.T) {
 // changes nothing.
 func TestRefreshPreviewOnlyIsDrift(t *testing.T) {
 	t.Parallel()
-	root := newRoot(t, map[string]string{
+	root := cmdtest.Root(t, map[string]string{
 		"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n",
 	})
 	deployed(t, root)
@@ -93,7 +95,7 @@ func TestRefreshPreviewOnlyIsDrift(t *testing.T) {
 	seen := filepath.Join(i.folder, "lock")
 	scripttest.Write(t, filepath.Join(i.folder, "docker"), "/bin/cat "+root+"/.runner/locks/*.lock >>"+seen+"; echo no daemon >&2; exit 1")
 	code := Run(context.Background(), d, strings.Fields("refresh --preview-only"))
-	if want := "error: 2 problems are in the way of drift:\n"; code != exitConfig || !strings.HasPrefix(stderr.String(), want) {
+	if want := "error: 2 problems are in the way of drift:\n"; code != cmd.ExitConfig || !strings.HasPrefix(stderr.String(), want) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	owner, err := os.ReadFile(seen)

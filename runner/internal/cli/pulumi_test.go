@@ -10,6 +10,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/scripttest"
 )
 
@@ -24,13 +26,13 @@ func fakePulumi(t *testing.T, body string) string {
 // pulumiRoot is a root for the stack dev on kind.
 func pulumiRoot(t *testing.T) string {
 	t.Helper()
-	return newRoot(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	return cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 }
 
 func TestPulumiRunsInAWorkingCopy(t *testing.T) {
 	t.Parallel()
 	root := pulumiRoot(t)
-	d, stdout, stderr := testDeps(t)
+	d, stdout, stderr := cmdtest.Deps(t)
 	d.Stdin = strings.NewReader("input")
 	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
 	fake := fakePulumi(t, `echo "$@"; cat Pulumi.yaml; echo "$PULUMI_STACK $PULUMI_BACKEND_URL"; cat; echo oops >&2; exit 42`)
@@ -61,9 +63,9 @@ func TestPulumiRunsInTheProjectsFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), manifest, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, stdout, stderr := testDeps(t)
+	d, stdout, stderr := cmdtest.Deps(t)
 	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
-	if code := Run(context.Background(), d, []string{"pulumi", "--root", root, "-s", "dev", "--pulumi", fakePulumi(t, "pwd -P"), "certmgr", "stack"}); code != exitDone {
+	if code := Run(context.Background(), d, []string{"pulumi", "--root", root, "-s", "dev", "--pulumi", fakePulumi(t, "pwd -P"), "certmgr", "stack"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	want, err := filepath.EvalSymlinks(folder)
@@ -79,11 +81,11 @@ func TestPulumiRunsInTheProjectsFolder(t *testing.T) {
 // where it is served.
 func TestPulumiServesTheProgram(t *testing.T) {
 	t.Parallel()
-	d, stdout, stderr := testDeps(t)
+	d, stdout, stderr := cmdtest.Deps(t)
 	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
 	d.Programs = func(string) (pulumi.RunFunc, bool) { return func(*pulumi.Context) error { return nil }, true }
 	args := []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fakePulumi(t, `echo "$@"`), "certmgr", "--", "up", "--yes"}
-	if code := Run(context.Background(), d, args); code != exitDone {
+	if code := Run(context.Background(), d, args); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	if got := stdout.String(); !strings.HasPrefix(got, "up --client=127.0.0.1:") || !strings.HasSuffix(got, " --yes\n") {
@@ -98,17 +100,17 @@ func TestPulumiRefuses(t *testing.T) {
 		code       int
 		stderr     string
 	}{
-		{"nothing", "pulumi -s dev", exitUsage, "error: a project and a Pulumi command are needed"},
-		{"no command", "pulumi certmgr -s dev", exitUsage, "error: a project and a Pulumi command are needed"},
-		{"unknown project", "pulumi certmg -s dev -- stack", exitUsage, `error: no project "certmg" in the plan of kind; did you mean "certmgr"?`},
-		{"project of another provider", "pulumi aws-vpc -s dev -- stack", exitUsage, `error: no project "aws-vpc" in the plan of kind`},
-		{"flag without --", "pulumi certmgr -s dev stack output --json", exitUsage, "error: unknown flag --json"},
-		{"no such pulumi", "pulumi certmgr -s dev --pulumi /nowhere/pulumi -- stack", exitConfig, "error: no pulumi at /nowhere/pulumi"},
+		{"nothing", "pulumi -s dev", cmd.ExitUsage, "error: a project and a Pulumi command are needed"},
+		{"no command", "pulumi certmgr -s dev", cmd.ExitUsage, "error: a project and a Pulumi command are needed"},
+		{"unknown project", "pulumi certmg -s dev -- stack", cmd.ExitUsage, `error: no project "certmg" in the plan of kind; did you mean "certmgr"?`},
+		{"project of another provider", "pulumi aws-vpc -s dev -- stack", cmd.ExitUsage, `error: no project "aws-vpc" in the plan of kind`},
+		{"flag without --", "pulumi certmgr -s dev stack output --json", cmd.ExitUsage, "error: unknown flag --json"},
+		{"no such pulumi", "pulumi certmgr -s dev --pulumi /nowhere/pulumi -- stack", cmd.ExitConfig, "error: no pulumi at /nowhere/pulumi"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d, _, stderr := testDeps(t)
+			d, _, stderr := cmdtest.Deps(t)
 			d.Environ = []string{"RUNNER_PULUMI=" + fakePulumi(t, "exit 1")}
 			code := Run(context.Background(), d, append([]string{"--root", pulumiRoot(t)}, strings.Fields(tt.args)...))
 			if code != tt.code || !strings.HasPrefix(stderr.String(), tt.stderr) {
@@ -124,7 +126,7 @@ func TestPulumiPassesAnInterruptOn(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	d, _, _ := testDeps(t)
+	d, _, _ := cmdtest.Deps(t)
 	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
 	d.Stdout = writerFunc(func(p []byte) (int, error) { cancel(); return len(p), nil })
 	fake := fakePulumi(t, "trap 'exit 7' INT\necho ready\nwhile :; do sleep 0.05; done\n")
@@ -136,27 +138,3 @@ func TestPulumiPassesAnInterruptOn(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
-func TestProgramArgument(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		args string
-		want int
-	}{
-		{"up", 1},
-		{"up --yes", 1},
-		{"--color never preview --diff", 3},
-		{"--non-interactive refresh", 2},
-		{"-C up destroy", 3},
-		{"--cwd=x destroy", 2},
-		{"stack rm up", -1},
-		{"config set up x", -1},
-		{"--help", -1},
-		{"", -1},
-	}
-	for _, tt := range tests {
-		if got := programArgument(strings.Fields(tt.args)); got != tt.want {
-			t.Errorf("%q: got %d, want %d", tt.args, got, tt.want)
-		}
-	}
-}

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
 // docs is the folder of the documentation.
@@ -17,7 +20,7 @@ const docs = "../../../docs"
 // TestReferenceIsFresh holds the generated documentation against the commands.
 func TestReferenceIsFresh(t *testing.T) {
 	t.Parallel()
-	d, _, _ := testDeps(t)
+	d, _, _ := cmdtest.Deps(t)
 	all := pages(commands(d), "")
 	files := map[string]string{"commands.md": markdown(all)}
 	for file, text := range manuals(all) {
@@ -61,7 +64,7 @@ func writeReference(t *testing.T, files map[string]string) {
 // types its examples.
 func TestEveryCommandIsExplained(t *testing.T) {
 	t.Parallel()
-	d, _, _ := testDeps(t)
+	d, _, _ := cmdtest.Deps(t)
 	all := commands(d)
 	var check func(p page)
 	check = func(p page) {
@@ -70,7 +73,7 @@ func TestEveryCommandIsExplained(t *testing.T) {
 		}
 		for _, example := range p.examples {
 			words := strings.FieldsFunc(example, func(r rune) bool { return strings.ContainsRune(" \"()$", r) })
-			from := slices.Index(words, name)
+			from := slices.Index(words, cmd.Program)
 			if from < 0 {
 				continue // a line about something else
 			}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/event/eventtest"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/stacks"
@@ -21,9 +23,9 @@ func TestReportShowsOutputs(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d, stdout, stderr := testDeps(t)
+	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"report"}); code != exitDone {
+	if code := Run(context.Background(), d, []string{"report"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
 	for _, want := range []string{"main-4f2a", "[80,443]", `<th scope="row">kubeconfig</th><td class="value"><span class="soft">[secret]</span>`} {

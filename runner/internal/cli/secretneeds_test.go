@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
 // TestMissingSecretsArePartOfTheOneError: whatever is wrong with the
@@ -40,10 +43,10 @@ func TestMissingSecretsArePartOfTheOneError(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			root, i := newRoot(t, map[string]string{"Pulumi.dev.yaml": stack}), newInstalled(t)
-			writeFile(t, filepath.Join(root, "config/pulumi/secrets/Pulumi.dev.yaml"), test.secrets)
+			root, i := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": stack}), newInstalled(t)
+			cmdtest.WriteFile(t, filepath.Join(root, "config/pulumi/secrets/Pulumi.dev.yaml"), test.secrets)
 			d, _, stderr := installedDeps(t, root, i)
-			if code := Run(context.Background(), d, append(strings.Fields(test.args), "-s", "dev")); code != exitConfig {
+			if code := Run(context.Background(), d, append(strings.Fields(test.args), "-s", "dev")); code != cmd.ExitConfig {
 				t.Errorf("exit code %d", code)
 			}
 			for _, want := range test.wants {

@@ -14,6 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/encryption"
 )
 
@@ -25,14 +27,14 @@ const secretsPassphrase = "correct horse battery staple"
 type keeper struct {
 	t              *testing.T
 	root           string
-	deps           Deps
+	deps           cmd.Deps
 	stdout, stderr *bytes.Buffer
 }
 
 func newKeeper(t *testing.T, files map[string]string) *keeper {
 	t.Helper()
-	k := &keeper{t: t, root: newRoot(t, files)}
-	k.deps, k.stdout, k.stderr = testDeps(t)
+	k := &keeper{t: t, root: cmdtest.Root(t, files)}
+	k.deps, k.stdout, k.stderr = cmdtest.Deps(t)
 	k.deps.Dir = k.root
 	k.deps.Environ = []string{"HOME=" + t.TempDir(), "PULUMI_STACK=dev", "PULUMI_CONFIG_PASSPHRASE=" + secretsPassphrase}
 	return k
@@ -95,7 +97,7 @@ func TestSecretsSetFromEverywhere(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t, map[string]string{"environment": "FROM_FILE=from the environment file\n"})
 	k.deps.Environ = append(k.deps.Environ, "FROM_PROCESS=from the process")
-	writeFile(t, filepath.Join(k.root, "value"), "from a file\r\n")
+	cmdtest.WriteFile(t, filepath.Join(k.root, "value"), "from a file\r\n")
 	for _, test := range []struct{ source, stdin, want string }{
 		{"-", "from stdin\n", "from stdin"},
 		{"-", " spaces stay ", " spaces stay "},
@@ -130,7 +132,7 @@ func TestSecretsChangeNothingElse(t *testing.T) {
 	ciphertext := strings.TrimSpace(k.content()[strings.LastIndex(k.content(), "secure:")+len("secure:"):])
 	salt := strings.TrimSpace(strings.Split(strings.Split(k.content(), "encryptionsalt: ")[1], "\n")[0])
 	before := "# mine\nconfig:   # all of them\n  other:key: 1.30 # stays\n\n  prometheus:admin_password: {secure: " + ciphertext + "}   # Grafana\n# end\nencryptionsalt: " + salt + " # old\n"
-	writeFile(t, k.path(), before)
+	cmdtest.WriteFile(t, k.path(), before)
 	k.run(0, "second value", "set", "prometheus:admin_password", "-")
 	if k.values()["prometheus:admin_password"] != "second value" {
 		t.Errorf("the values are %v", k.values())
@@ -159,36 +161,36 @@ func TestSecretsRefuse(t *testing.T) {
 		code        int
 		want        string
 	}{
-		{"a value as an argument", "", "set prometheus:admin_password " + value, exitUsage, "a value never stands on the command line"},
-		{"a value behind =", "", "set prometheus:admin_password=" + value, exitUsage, "a value never stands on the command line"},
-		{"a value for a key", "", "set " + value, exitUsage, "name the secret by its key"},
-		{"too much", "", "set prometheus:admin_password - " + value, exitUsage, "too many arguments"},
-		{"no key", "", "set", exitUsage, "name the secret"},
-		{"unknown key", "", "set prometheus:admin_pasword -", exitUsage, `did you mean "prometheus:admin_password"?`},
-		{"nobody to ask", "", "set prometheus:admin_password", exitUsage, "nobody to ask"},
-		{"empty", "", "set prometheus:admin_password -", exitConfig, "prometheus:admin_password from -: the value is empty"},
-		{"an empty line", "\n", "set prometheus:admin_password -", exitConfig, "is empty"},
-		{"short", "hunter2", "set prometheus:admin_password -", exitConfig, "is shorter than 8 characters"},
-		{"two lines", value + "\n" + value, "set prometheus:admin_password -", exitConfig, "line break"},
-		{"no key for a key", value, "set bank-of-anthos:jwt_private_key -", exitConfig, "is not in PEM form"},
-		{"missing file", "", "set prometheus:admin_password @nowhere", exitConfig, "no such file"},
-		{"folder", "", "set prometheus:admin_password @config", exitConfig, "is a directory"},
-		{"endless file", "", "set prometheus:admin_password @/dev/zero", exitConfig, "1 MiB"},
-		{"missing variable", "", "set prometheus:admin_password env:NOWHERE", exitConfig, "is not set"},
-		{"generate what is there", "", "generate harbor:admin_password", exitUsage, "runner secrets rotate harbor:admin_password"},
-		{"rotate without a yes", "", "rotate harbor:admin_password", exitUsage, "--yes"},
-		{"rotate nothing", "", "rotate", exitUsage, "name the secrets"},
-		{"rotate what is missing", "", "rotate prometheus:admin_password --yes", exitUsage, "runner secrets generate"},
-		{"remove without a yes", "", "remove harbor:admin_password", exitUsage, "--yes"},
-		{"remove what is not there", "", "remove harbor:admin_passwort --yes", exitUsage, `did you mean "harbor:admin_password"?`},
-		{"export to the screen", "", "export", exitUsage, "--to-file"},
-		{"export to stdout", "", "export --to-file -", exitUsage, "--to-file"},
-		{"export into a missing folder", "", "export --to-file nowhere/x", exitConfig, "nothing was written"},
+		{"a value as an argument", "", "set prometheus:admin_password " + value, cmd.ExitUsage, "a value never stands on the command line"},
+		{"a value behind =", "", "set prometheus:admin_password=" + value, cmd.ExitUsage, "a value never stands on the command line"},
+		{"a value for a key", "", "set " + value, cmd.ExitUsage, "name the secret by its key"},
+		{"too much", "", "set prometheus:admin_password - " + value, cmd.ExitUsage, "too many arguments"},
+		{"no key", "", "set", cmd.ExitUsage, "name the secret"},
+		{"unknown key", "", "set prometheus:admin_pasword -", cmd.ExitUsage, `did you mean "prometheus:admin_password"?`},
+		{"nobody to ask", "", "set prometheus:admin_password", cmd.ExitUsage, "nobody to ask"},
+		{"empty", "", "set prometheus:admin_password -", cmd.ExitConfig, "prometheus:admin_password from -: the value is empty"},
+		{"an empty line", "\n", "set prometheus:admin_password -", cmd.ExitConfig, "is empty"},
+		{"short", "hunter2", "set prometheus:admin_password -", cmd.ExitConfig, "is shorter than 8 characters"},
+		{"two lines", value + "\n" + value, "set prometheus:admin_password -", cmd.ExitConfig, "line break"},
+		{"no key for a key", value, "set bank-of-anthos:jwt_private_key -", cmd.ExitConfig, "is not in PEM form"},
+		{"missing file", "", "set prometheus:admin_password @nowhere", cmd.ExitConfig, "no such file"},
+		{"folder", "", "set prometheus:admin_password @config", cmd.ExitConfig, "is a directory"},
+		{"endless file", "", "set prometheus:admin_password @/dev/zero", cmd.ExitConfig, "1 MiB"},
+		{"missing variable", "", "set prometheus:admin_password env:NOWHERE", cmd.ExitConfig, "is not set"},
+		{"generate what is there", "", "generate harbor:admin_password", cmd.ExitUsage, "runner secrets rotate harbor:admin_password"},
+		{"rotate without a yes", "", "rotate harbor:admin_password", cmd.ExitUsage, "--yes"},
+		{"rotate nothing", "", "rotate", cmd.ExitUsage, "name the secrets"},
+		{"rotate what is missing", "", "rotate prometheus:admin_password --yes", cmd.ExitUsage, "runner secrets generate"},
+		{"remove without a yes", "", "remove harbor:admin_password", cmd.ExitUsage, "--yes"},
+		{"remove what is not there", "", "remove harbor:admin_passwort --yes", cmd.ExitUsage, `did you mean "harbor:admin_password"?`},
+		{"export to the screen", "", "export", cmd.ExitUsage, "--to-file"},
+		{"export to stdout", "", "export --to-file -", cmd.ExitUsage, "--to-file"},
+		{"export into a missing folder", "", "export --to-file nowhere/x", cmd.ExitConfig, "nothing was written"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			k := newKeeper(t, nil)
-			writeFile(t, k.path(), first.content())
+			cmdtest.WriteFile(t, k.path(), first.content())
 			before, files := k.content(), filesOf(t, k.root)
 			stdout, stderr := k.run(test.code, test.stdin, strings.Fields(test.args)...)
 			if !strings.Contains(stderr, test.want) || strings.Count(stderr, "error:") != 1 || stdout != "" {
@@ -248,7 +250,7 @@ func TestSecretsList(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	k.run(0, "", "generate", "prometheus:admin_password")
-	writeFile(t, k.path(), k.content()+"  harbor:admin_password: {secure: v1:x:y}\n  bank-of-anthos:ledger_db_password: hunter2hunter2\n")
+	cmdtest.WriteFile(t, k.path(), k.content()+"  harbor:admin_password: {secure: v1:x:y}\n  bank-of-anthos:ledger_db_password: hunter2hunter2\n")
 	k.deps.Environ = k.deps.Environ[:2] // no passphrase
 	stdout, _ := k.run(0, "", "list", "-o", "json")
 	var listed []struct{ Key, State string }
@@ -298,12 +300,12 @@ func TestSecretsExport(t *testing.T) {
 		}
 	}
 	checkExport()
-	if _, stderr := k.run(exitUsage, "", "export", "--to-file", "plain.yaml"); !strings.Contains(stderr, "replacing plain.yaml needs a confirmation") {
+	if _, stderr := k.run(cmd.ExitUsage, "", "export", "--to-file", "plain.yaml"); !strings.Contains(stderr, "replacing plain.yaml needs a confirmation") {
 		t.Error(stderr)
 	}
 	// A file that others may read, and a link, are replaced and not filled.
 	other := filepath.Join(k.root, "other")
-	writeFile(t, other, "mine")
+	cmdtest.WriteFile(t, other, "mine")
 	for _, prepare := range []func() error{
 		func() error { return os.Chmod(file, 0o644) },
 		func() error {
@@ -333,18 +335,18 @@ func TestSecretsPassphrase(t *testing.T) {
 	before := k.content()
 	k.deps.Environ[2] = "PULUMI_CONFIG_PASSPHRASE=wrong"
 	for _, args := range []string{"set prometheus:admin_password -", "generate", "rotate prometheus:admin_password --yes", "export --to-file x"} {
-		if _, stderr := k.run(exitConfig, "second value", strings.Fields(args)...); !strings.Contains(stderr, "the passphrase is wrong: it does not open what config/pulumi/secrets/Pulumi.dev.yaml") {
+		if _, stderr := k.run(cmd.ExitConfig, "second value", strings.Fields(args)...); !strings.Contains(stderr, "the passphrase is wrong: it does not open what config/pulumi/secrets/Pulumi.dev.yaml") {
 			t.Errorf("%s: %s", args, stderr)
 		}
 	}
 	k.deps.Environ = k.deps.Environ[:2]
-	if _, stderr := k.run(exitConfig, "second value", "set", "prometheus:admin_password", "-"); !strings.Contains(stderr, "no passphrase is set") {
+	if _, stderr := k.run(cmd.ExitConfig, "second value", "set", "prometheus:admin_password", "-"); !strings.Contains(stderr, "no passphrase is set") {
 		t.Error(stderr)
 	}
 	if k.content() != before {
 		t.Error("the file changed")
 	}
-	writeFile(t, filepath.Join(k.root, "passphrase"), secretsPassphrase+"\n")
+	cmdtest.WriteFile(t, filepath.Join(k.root, "passphrase"), secretsPassphrase+"\n")
 	k.deps.Environ = append(k.deps.Environ, "PULUMI_CONFIG_PASSPHRASE_FILE="+filepath.Join(k.root, "passphrase"))
 	k.run(0, "second value", "set", "prometheus:admin_password", "-")
 	if k.values()["prometheus:admin_password"] != "second value" {
@@ -361,7 +363,7 @@ func TestSecretsShareTheSalt(t *testing.T) {
 	}
 	for name, file := range map[string]string{"stack file": "config/pulumi/Pulumi.dev.yaml", "salt file": ".runner/environments/dev.yaml"} {
 		k := newKeeper(t, nil)
-		writeFile(t, filepath.Join(k.root, file), "encryptionsalt: "+key.Salt()+"\n")
+		cmdtest.WriteFile(t, filepath.Join(k.root, file), "encryptionsalt: "+key.Salt()+"\n")
 		k.run(0, "", "generate", "prometheus:admin_password")
 		if !strings.Contains(k.content(), "encryptionsalt: "+key.Salt()+"\n") {
 			t.Errorf("%s: the secrets have another salt:\n%s", name, k.content())
@@ -373,8 +375,8 @@ func TestSecretsShareTheSalt(t *testing.T) {
 func TestSecretsInAFolderThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t, nil)
-	writeFile(t, filepath.Join(k.root, "config/pulumi/secrets"), "a file where a folder has to be")
-	_, stderr := k.run(exitConfig, "some value", "set", "prometheus:admin_password", "-")
+	cmdtest.WriteFile(t, filepath.Join(k.root, "config/pulumi/secrets"), "a file where a folder has to be")
+	_, stderr := k.run(cmd.ExitConfig, "some value", "set", "prometheus:admin_password", "-")
 	if !strings.Contains(stderr, "config/pulumi/secrets/Pulumi.dev.yaml") || strings.Contains(stderr, "some value") {
 		t.Error(stderr)
 	}

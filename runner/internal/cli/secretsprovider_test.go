@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/encryption"
 )
 
@@ -56,7 +58,7 @@ func withOwnSecret(t *testing.T) *keeper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(k.root, "config/pulumi/Pulumi.dev.yaml"),
+	cmdtest.WriteFile(t, filepath.Join(k.root, "config/pulumi/Pulumi.dev.yaml"),
 		"# mine\nconfig:\n  kubernetes:infra_type: kind\n  aws:secretKey:\n    secure: "+ciphertext+" # why\n")
 	return k
 }
@@ -87,7 +89,7 @@ func bothValues() map[string]string {
 func TestChangePassphrase(t *testing.T) {
 	t.Parallel()
 	k := withOwnSecret(t)
-	writeFile(t, filepath.Join(k.root, ".runner/environments/dev.yaml"), "encryptionsalt: "+headerOf(t, k.path()).EncryptionSalt+"\n")
+	cmdtest.WriteFile(t, filepath.Join(k.root, ".runner/environments/dev.yaml"), "encryptionsalt: "+headerOf(t, k.path()).EncryptionSalt+"\n")
 	k.deps.Environ = append(k.deps.Environ, "NEW=another passphrase")
 	stdout, _ := k.run(0, "", "change-provider", "passphrase", "--new-passphrase", "env:NEW", "--yes")
 	want := "encrypted config/pulumi/Pulumi.dev.yaml\nencrypted config/pulumi/secrets/Pulumi.dev.yaml\nthe key provider of dev is passphrase\n" +
@@ -107,7 +109,7 @@ func TestChangePassphrase(t *testing.T) {
 			t.Errorf("%s is left", left)
 		}
 	}
-	if _, stderr := k.run(exitConfig, "some value", "set", "prometheus:admin_password", "-"); !strings.Contains(stderr, "the passphrase is wrong") {
+	if _, stderr := k.run(cmd.ExitConfig, "some value", "set", "prometheus:admin_password", "-"); !strings.Contains(stderr, "the passphrase is wrong") {
 		t.Errorf("the old passphrase: %s", stderr)
 	}
 }
@@ -132,20 +134,20 @@ func TestChangeCarriesOn(t *testing.T) {
 			change := []string{"change-provider", "passphrase", "--new-passphrase", "env:NEW", "--yes"}
 			k.run(0, "", change...)
 			// As if it had been killed before these files were written:
-			writeFile(t, filepath.Join(k.root, ".runner/environments/dev.change.yaml"), "encryptionsalt: "+headerOf(t, k.path()).EncryptionSalt+"\n")
+			cmdtest.WriteFile(t, filepath.Join(k.root, ".runner/environments/dev.change.yaml"), "encryptionsalt: "+headerOf(t, k.path()).EncryptionSalt+"\n")
 			for file, content := range before {
-				writeFile(t, filepath.Join(k.root, file), content)
+				cmdtest.WriteFile(t, filepath.Join(k.root, file), content)
 			}
 			for _, other := range []string{"set prometheus:admin_password -", "generate harbor:admin_password", "export --to-file x"} {
-				_, stderr := k.run(exitConfig, "some value", strings.Fields(other)...)
+				_, stderr := k.run(cmd.ExitConfig, "some value", strings.Fields(other)...)
 				if !strings.Contains(stderr, "is being changed to passphrase, and that was interrupted") || !strings.Contains(stderr, "runner secrets change-provider passphrase -s dev") {
 					t.Errorf("%s: %s", other, stderr)
 				}
 			}
-			if _, stderr := k.run(exitConfig, "", "change-provider", "awskms://alias/x", "--yes"); !strings.Contains(stderr, "a change to the key provider passphrase has begun") {
+			if _, stderr := k.run(cmd.ExitConfig, "", "change-provider", "awskms://alias/x", "--yes"); !strings.Contains(stderr, "a change to the key provider passphrase has begun") {
 				t.Error(stderr)
 			}
-			if _, stderr := k.run(exitConfig, "", "change-provider", "passphrase", "--new-passphrase", "env:OTHER", "--yes"); !strings.Contains(stderr, "is not the one that the interrupted change has begun with") {
+			if _, stderr := k.run(cmd.ExitConfig, "", "change-provider", "passphrase", "--new-passphrase", "env:OTHER", "--yes"); !strings.Contains(stderr, "is not the one that the interrupted change has begun with") {
 				t.Error(stderr)
 			}
 			k.run(0, "", change...)
@@ -169,19 +171,19 @@ func TestChangeRefuses(t *testing.T) {
 		code                int
 		want                string
 	}{
-		{"nothing named", "change-provider", "", exitUsage, "name the key provider"},
-		{"unknown", "change-provider vault://x", "", exitUsage, "known are passphrase, awskms://"},
-		{"no key", "change-provider awskms://", "", exitUsage, "is no key provider"},
-		{"a passphrase as an argument", "change-provider passphrase --new-passphrase hunter2", "", exitUsage, "a value never stands on the command line"},
-		{"nobody to ask for the passphrase", "change-provider passphrase --yes", "", exitUsage, "--new-passphrase"},
-		{"nobody to confirm", "change-provider passphrase --new-passphrase env:NEW", "NEW=new", exitUsage, "--yes"},
-		{"an empty passphrase", "change-provider passphrase --new-passphrase - --yes", "", exitConfig, "is empty"},
-		{"the wrong old passphrase", "change-provider passphrase --new-passphrase env:NEW --yes", "PULUMI_CONFIG_PASSPHRASE=wrong", exitConfig, "the passphrase is wrong"},
+		{"nothing named", "change-provider", "", cmd.ExitUsage, "name the key provider"},
+		{"unknown", "change-provider vault://x", "", cmd.ExitUsage, "known are passphrase, awskms://"},
+		{"no key", "change-provider awskms://", "", cmd.ExitUsage, "is no key provider"},
+		{"a passphrase as an argument", "change-provider passphrase --new-passphrase hunter2", "", cmd.ExitUsage, "a value never stands on the command line"},
+		{"nobody to ask for the passphrase", "change-provider passphrase --yes", "", cmd.ExitUsage, "--new-passphrase"},
+		{"nobody to confirm", "change-provider passphrase --new-passphrase env:NEW", "NEW=new", cmd.ExitUsage, "--yes"},
+		{"an empty passphrase", "change-provider passphrase --new-passphrase - --yes", "", cmd.ExitConfig, "is empty"},
+		{"the wrong old passphrase", "change-provider passphrase --new-passphrase env:NEW --yes", "PULUMI_CONFIG_PASSPHRASE=wrong", cmd.ExitConfig, "the passphrase is wrong"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			k := newKeeper(t, map[string]string{"Pulumi.dev.yaml": string(stack)})
-			writeFile(t, k.path(), first.content())
+			cmdtest.WriteFile(t, k.path(), first.content())
 			k.deps.Environ = append(k.deps.Environ, "NEW=new", test.environ)
 			_, stderr := k.run(test.code, "", strings.Fields(test.args)...)
 			if !strings.Contains(stderr, test.want) || strings.Contains(stderr, "hunter2") {

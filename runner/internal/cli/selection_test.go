@@ -3,151 +3,22 @@ package cli
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"mara/config"
 	"mara/providers"
-	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
-	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
 )
-
-// lastUp is an environment whose last up was about some projects, which ended
-// as they are said to; "" is one that never ran.
-func lastUp(t *testing.T, results map[string]event.Result) *session.Session {
-	t.Helper()
-	kind, err := providers.ByName("kind")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := session.New(session.Deps{}, session.Options{})
-	s.Provider, s.Folder, s.Settings = kind, layout.Of(t.TempDir(), false), config.Settings{Stack: config.Value{Text: "dev"}}
-	if s.Plan, err = plan.New(kind); err != nil {
-		t.Fatal(err)
-	}
-	meta := journal.Meta{Environment: s.Environment(), Fingerprint: s.Fingerprint()}
-	writeUp(t, s.Folder.Runs(), meta, s.Plan, results)
-	return s
-}
-
-// writeUp keeps the run of an up.
-func writeUp(t *testing.T, folder string, meta journal.Meta, p plan.Plan, results map[string]event.Result) {
-	t.Helper()
-	j, err := journal.Create(journal.Options{Dir: folder, ID: journal.NewID(now()), Meta: meta})
-	if err != nil {
-		t.Fatal(err)
-	}
-	head := event.Event{Type: event.RunStarted, Operation: operation.Up, Provider: meta.Provider, Stack: meta.Stack}
-	var rest []event.Event
-	end := event.Succeeded
-	for _, name := range p.Names() {
-		result, ran := results[name]
-		if !ran {
-			continue
-		}
-		head.Projects = append(head.Projects, event.Project{Name: name})
-		if result == event.Failed {
-			end = event.Failed
-		}
-		if result != "" {
-			rest = append(rest, event.Event{Type: event.StepStarted, Project: name}, event.Event{Type: event.StepFinished, Project: name, Result: result})
-		}
-	}
-	for _, e := range append(append([]event.Event{head}, rest...), event.Event{Type: event.RunFinished, Result: end}) {
-		e.Time = now()
-		j.Emit(e)
-	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestResumeHasTheSelectionOfItsRun: what the run left out stays out, and is not
-// said to be done.
-func TestResumeHasTheSelectionOfItsRun(t *testing.T) {
-	t.Parallel()
-	s := lastUp(t, map[string]event.Result{"kind-cluster": event.Succeeded, "kubeconfig": event.Failed, "certmgr": ""})
-	o := operateOptions{Selection: selectionOptions{Resume: true}}
-	o.Operation = operation.Up
-	w := work{plan: s.Plan}
-	if err := limitToRest(s, &w, o); err != nil {
-		t.Fatal(err)
-	}
-	if got := w.plan.Names(); !slices.Equal(got, []string{"kubeconfig", "certmgr"}) {
-		t.Errorf("it carries on with %v", got)
-	}
-	reasons := map[string]string{}
-	for _, excluded := range w.plan.Excluded {
-		reasons[excluded.Step.Project.Name], _, _ = strings.Cut(excluded.Reason, " run ")
-	}
-	if reasons["kind-cluster"] != "done in" || reasons["prometheus"] != "left out of" {
-		t.Errorf("the others are left out because of %v", reasons)
-	}
-	if got := o.selectRest(s).Only; !slices.Equal(got, []string{"kubeconfig", "certmgr"}) {
-		t.Errorf("before that, it looks at %v", got)
-	}
-	o.Selection.Skip = []string{"certmgr"}
-	if got := o.selectRest(s).Only; !slices.Equal(got, []string{"kubeconfig"}) {
-		t.Errorf("with --skip, it looks at %v", got)
-	}
-	o.Selection = selectionOptions{Failed: true}
-	if got := o.selectRest(s).Only; !slices.Equal(got, []string{"kubeconfig"}) {
-		t.Errorf("with --failed, it looks at %v", got)
-	}
-}
-
-// TestResumeOfARunThatIsDone looks at nothing, and says so.
-func TestResumeOfARunThatIsDone(t *testing.T) {
-	t.Parallel()
-	s := lastUp(t, map[string]event.Result{"kind-cluster": event.Succeeded})
-	o := operateOptions{Selection: selectionOptions{Resume: true}}
-	o.Operation = operation.Up
-	if selected, err := plan.Select(s.Plan, o.selectRest(s)); err == nil {
-		t.Errorf("it looks at %v", selected.Names())
-	}
-	w := work{plan: s.Plan}
-	if err := limitToRest(s, &w, o); err != nil || len(w.plan.Steps) > 0 {
-		t.Errorf("it carries on with %v, %v", w.plan.Names(), err)
-	}
-	if len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "nothing is left to do of run 20261120-") {
-		t.Errorf("warnings: %v", s.Warnings)
-	}
-}
-
-func TestFailedWhereNothingFailed(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name       string
-		results    map[string]event.Result
-		text, next string
-	}{
-		{"all is done", map[string]event.Result{"kind-cluster": event.Succeeded}, " succeeded", "run up for all projects"},
-		{"not all ran", map[string]event.Result{"kind-cluster": event.Succeeded, "certmgr": ""}, " succeeded", "carry on with what never ran with --resume"},
-	} {
-		s := lastUp(t, test.results)
-		o := operateOptions{Selection: selectionOptions{Failed: true}}
-		o.Operation = operation.Up
-		err := limitToRest(s, &work{plan: s.Plan}, o)
-		if err == nil || !strings.HasPrefix(err.Error(), "nothing failed in the last up of kind/dev: run 20261120-") || !strings.HasSuffix(err.Error(), test.text) {
-			t.Errorf("%s: %v", test.name, err)
-			continue
-		}
-		if next, ok := err.(interface{ NextStep() string }); !ok || next.NextStep() != test.next || exitCode(err) != exitConfig {
-			t.Errorf("%s: exit code %d, %#v", test.name, exitCode(err), err)
-		}
-	}
-}
 
 // TestResumeDemandsOnlyTheSecretsOfItsProjects is the hint after a failed
 // `up --only certmgr`.
 func TestResumeDemandsOnlyTheSecretsOfItsProjects(t *testing.T) {
 	t.Parallel()
-	root, i := newRoot(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n  kind:nodez: 1\n"}), newInstalled(t)
+	root, i := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n  kind:nodez: 1\n"}), newInstalled(t)
 	kind, err := providers.ByName("kind")
 	if err != nil {
 		t.Fatal(err)
@@ -157,10 +28,10 @@ func TestResumeDemandsOnlyTheSecretsOfItsProjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	meta := journal.Meta{Environment: journal.Environment{Provider: "kind", Stack: "dev"}}
-	writeUp(t, filepath.Join(root, ".runner/runs"), meta, all, map[string]event.Result{"certmgr": event.Failed})
+	cmdtest.WriteUp(t, filepath.Join(root, ".runner/runs"), meta, all, map[string]event.Result{"certmgr": event.Failed})
 	for args, demanded := range map[string]bool{"up": true, "up --resume-changed": false, "up --failed": false} {
 		d, _, stderr := installedDeps(t, root, i)
-		if code := Run(context.Background(), d, append(strings.Fields(args), "-s", "dev")); code != exitConfig {
+		if code := Run(context.Background(), d, append(strings.Fields(args), "-s", "dev")); code != cmd.ExitConfig {
 			t.Errorf("%s: exit code %d", args, code)
 		}
 		if got := strings.Contains(stderr.String(), "runner secrets set"); got != demanded || !strings.Contains(stderr.String(), "kind:nodez") {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/interrupt"
 )
 
@@ -27,49 +29,49 @@ func TestSessionRefuses(t *testing.T) {
 		stderr     string // the start
 		calls      []string
 	}{
-		{"no root", "status -s dev", nil, nil, exitConfig, "error: no folder with config/pulumi here", nil},
-		{"no provider", "status -s dev", map[string]string{"environment": ""}, nil, exitUsage, "error: --provider: no provider is named", nil},
+		{"no root", "status -s dev", nil, nil, cmd.ExitConfig, "error: no folder with config/pulumi here", nil},
+		{"no provider", "status -s dev", map[string]string{"environment": ""}, nil, cmd.ExitUsage, "error: --provider: no provider is named", nil},
 		{"wrong configuration and a wrong engine", "refresh -s dev --pulumi /nowhere", map[string]string{"Pulumi.dev.yaml": kind + "  kind:nodez: 1\n"}, nil,
-			exitConfig, "error: 3 problems are in the way of refresh:\n  configuration: config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project", nil},
+			cmd.ExitConfig, "error: 3 problems are in the way of refresh:\n  configuration: config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project", nil},
 		{"the runner's own key", "up -s dev", map[string]string{"Pulumi.dev.yaml": kind + "  mara:simulated: \"true\"\n"}, nil,
-			exitConfig, "error: config/pulumi/Pulumi.dev.yaml:3: mara:simulated is the runner's own", []string{"stack ls --all --json"}},
+			cmd.ExitConfig, "error: config/pulumi/Pulumi.dev.yaml:3: mara:simulated is the runner's own", []string{"stack ls --all --json"}},
 		{"missing engine before a missing passphrase", "outputs -s dev --pulumi /nowhere/pulumi", map[string]string{"Pulumi.dev.yaml": kind}, nil,
-			exitConfig, "error: no pulumi at /nowhere/pulumi: ", nil},
+			cmd.ExitConfig, "error: no pulumi at /nowhere/pulumi: ", nil},
 		{"no passphrase", "outputs -s dev", map[string]string{"Pulumi.dev.yaml": "encryptionsalt: salt\n" + kind}, nil,
-			exitConfig, "error: no passphrase is set", nil},
+			cmd.ExitConfig, "error: no passphrase is set", nil},
 		{"malformed salt", "outputs -s dev", map[string]string{"Pulumi.dev.yaml": "encryptionsalt: salt\n" + kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x"}, nil,
-			exitConfig, "error: config/pulumi/Pulumi.dev.yaml: encryptionsalt is not a salt that Pulumi wrote", nil},
+			cmd.ExitConfig, "error: config/pulumi/Pulumi.dev.yaml: encryptionsalt is not a salt that Pulumi wrote", nil},
 		{"bad fault before the backend is asked", "up -s dev --simulate --simulate-fail =", map[string]string{"Pulumi.dev.yaml": kind}, nil,
-			exitUsage, "error: --simulate-fail: ", nil},
+			cmd.ExitUsage, "error: --simulate-fail: ", nil},
 		{"a record that is in the way", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/environments": "a file"}, nil,
-			exitConfig, "error: the folder .runner cannot be used: ", nil},
+			cmd.ExitConfig, "error: the folder .runner cannot be used: ", nil},
 		{"made-up secrets that cannot be kept", "outputs -s dev --simulate", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/simulated/secrets": "a file"}, nil,
-			exitConfig, "error: the folder .runner cannot be used: ", nil},
+			cmd.ExitConfig, "error: the folder .runner cannot be used: ", nil},
 		{"the backend fails", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json.fail", "error: could not list bucket: no route to host\n") },
-			exitFailed, "error: listing the stacks: could not list bucket: no route to host\n", []string{"stack ls --all --json"}},
+			cmd.ExitFailed, "error: listing the stacks: could not list bucket: no route to host\n", []string{"stack ls --all --json"}},
 		{"a cut-off file beside a state, for one who looks", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/state/.pulumi/stacks/certmgr/dev.json.attrs": ""}, eof,
-			exitConfig, "error: the state was cut off while it was written, as on a full disk or by a kill: certmgr (", []string{"stack ls --all --json"}},
+			cmd.ExitConfig, "error: the state was cut off while it was written, as on a full disk or by a kill: certmgr (", []string{"stack ls --all --json"}},
 		{"and for an operation", "refresh -s dev", map[string]string{"Pulumi.dev.yaml": kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x", "../../.runner/state/.pulumi/stacks/certmgr/dev.json.attrs": ""}, eof,
-			exitFailed, "certmgr: ", []string{"stack ls --all --json", "stack ls --all --json"}},
+			cmd.ExitFailed, "certmgr: ", []string{"stack ls --all --json", "stack ls --all --json"}},
 		{"nobody is logged in", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) {
 			i.write("stacks.json.fail", "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions\n")
-		}, exitConfig, "error: listing the stacks: nobody is logged in to the backend: set PULUMI_ACCESS_TOKEN, ", []string{"stack ls --all --json"}},
+		}, cmd.ExitConfig, "error: listing the stacks: nobody is logged in to the backend: set PULUMI_ACCESS_TOKEN, ", []string{"stack ls --all --json"}},
 		{"the backend answers nonsense", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json", "Hello!") },
-			exitFailed, "error: listing the stacks: pulumi answered with something else than JSON", []string{"stack ls --all --json"}},
+			cmd.ExitFailed, "error: listing the stacks: pulumi answered with something else than JSON", []string{"stack ls --all --json"}},
 		{"the passphrase is wrong for the state", "outputs -s dev certmgr", map[string]string{"Pulumi.dev.yaml": kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x"}, func(i *installed) {
 			i.stacks(map[string]int{"certmgr": 1})
 			i.write("outputs-certmgr.json.fail", "error: incorrect passphrase\n")
-		}, exitConfig, "error: reading the outputs of certmgr: the passphrase is wrong: ", []string{"stack ls --all --json", "stack output --json --stack organization/certmgr/dev"}},
+		}, cmd.ExitConfig, "error: reading the outputs of certmgr: the passphrase is wrong: ", []string{"stack ls --all --json", "stack output --json --stack organization/certmgr/dev"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			root, i := t.TempDir(), newInstalled(t)
 			if test.files != nil {
-				root = newRoot(t, nil)
+				root = cmdtest.Root(t, nil)
 				deployed(t, root)
 			}
 			for name, content := range test.files {
-				writeFile(t, filepath.Join(root, "config/pulumi", name), content)
+				cmdtest.WriteFile(t, filepath.Join(root, "config/pulumi", name), content)
 			}
 			if test.prepare != nil {
 				test.prepare(i)
@@ -86,16 +88,6 @@ func TestSessionRefuses(t *testing.T) {
 			}
 			checkNothingIsLeft(t, root, i)
 		})
-	}
-}
-
-func writeFile(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -141,7 +133,7 @@ func TestSessionIsInterrupted(t *testing.T) {
 	code := Run(ctx, d, []string{"status"})
 	cancel(nil)
 	<-stop
-	if code != exitInterrupted || stderr.String() != "error: listing the stacks: interrupted\n" {
+	if code != cmd.ExitInterrupted || stderr.String() != "error: listing the stacks: interrupted\n" {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	checkNothingIsLeft(t, root, i)
@@ -151,11 +143,11 @@ func TestSessionIsInterrupted(t *testing.T) {
 func TestSessionBackends(t *testing.T) {
 	t.Parallel()
 	root, i := aws(t), newInstalled(t)
-	writeFile(t, filepath.Join(root, "elsewhere 100%/.pulumi/meta.yaml"), "")
+	cmdtest.WriteFile(t, filepath.Join(root, "elsewhere 100%/.pulumi/meta.yaml"), "")
 	i.stacks(map[string]int{"aws-vpc": 24})
 	d, stdout, stderr := installedDeps(t, root, i)
 	d.Environ = append(d.Environ, "PULUMI_BACKEND_URL=file://./elsewhere 100%25")
-	if code := Run(context.Background(), d, []string{"status"}); code != exitDone {
+	if code := Run(context.Background(), d, []string{"status"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	if calls := i.calls(); len(calls) == 0 || calls[0] != "stack ls --all --json" {

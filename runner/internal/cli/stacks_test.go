@@ -6,20 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/layout"
-
 	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/layout"
 )
 
 // TestStacks: what is configured, what was deployed from here, and what only the
 // backend knows; others share the backend.
 func TestStacks(t *testing.T) {
 	t.Parallel()
-	root := newRoot(t, map[string]string{
+	root := cmdtest.Root(t, map[string]string{
 		"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n", "Pulumi.New.yaml": "# nothing\n", "Pulumi.broken.yaml": "[",
 	})
 	deployed(t, root)
-	writeFile(t, layout.Of(root, false).Provider("test"), "provider: linode\n")
+	cmdtest.WriteFile(t, layout.Of(root, false).Provider("test"), "provider: linode\n")
 	i := newInstalled(t)
 	var entries []string
 	for name, n := range map[string]string{"aws-vpc/dev": "24", "aws-eks/dev": "30", "aws-ecr/dev": "0", "kind-cluster/old": "2", "somebody/elses": "9"} {
@@ -27,7 +29,7 @@ func TestStacks(t *testing.T) {
 	}
 	i.write("stacks.json", "["+strings.Join(entries, ",")+"]")
 	d, stdout, stderr := installedDeps(t, root, i)
-	if code := Run(context.Background(), d, []string{"stacks"}); code != exitDone {
+	if code := Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	want := `STACK   PROVIDER  STATE             RESOURCES  LAST RUN
@@ -44,7 +46,7 @@ test    linode    not deployed      0          -
 		t.Errorf("pulumi was asked %q", calls)
 	}
 	stdout.Reset()
-	if code := Run(context.Background(), d, []string{"stacks", "-o", "json"}); code != exitDone {
+	if code := Run(context.Background(), d, []string{"stacks", "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	type line struct {
@@ -64,9 +66,9 @@ test    linode    not deployed      0          -
 // TestNoStacks: nothing has to be asked where nothing can be.
 func TestNoStacks(t *testing.T) {
 	t.Parallel()
-	root, i := newRoot(t, nil), newInstalled(t)
+	root, i := cmdtest.Root(t, nil), newInstalled(t)
 	d, stdout, stderr := installedDeps(t, root, i)
-	if code := Run(context.Background(), d, []string{"stacks"}); code != exitDone || stdout.String() != "no environments yet; `runner up` makes the first one\n" {
+	if code := Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone || stdout.String() != "no environments yet; `runner up` makes the first one\n" {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	if calls := i.calls(); strings.Join(calls, "") != "" {

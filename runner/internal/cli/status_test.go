@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
 // statusAt is the time of the lock in the status; it is shown in local time.
@@ -61,7 +62,7 @@ func TestStatusGolden(t *testing.T) {
 	root, i := lookedAt(t)
 	for golden, args := range map[string]string{"status.txt": "status", "status.json": "status -o json"} {
 		d, stdout, stderr := installedDeps(t, root, i)
-		if code := Run(context.Background(), d, strings.Fields(args)); code != exitDone || stderr.Len() > 0 {
+		if code := Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stderr.Len() > 0 {
 			t.Fatalf("%s: exit code %d: %s", args, code, stderr)
 		}
 		// The root is a new folder each time, and locks are shown in local time.
@@ -73,9 +74,9 @@ func TestStatusGolden(t *testing.T) {
 // TestStatusAsksForNoPassphrase, and writes nothing.
 func TestStatusAsksForNoPassphrase(t *testing.T) {
 	t.Parallel()
-	root := newRoot(t, map[string]string{"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	root := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	d, stdout, stderr := installedDeps(t, root, newInstalled(t))
-	if code := Run(context.Background(), d, []string{"status"}); code != exitDone {
+	if code := Run(context.Background(), d, []string{"status"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	if !strings.Contains(stdout.String(), "0 of 14 projects deployed") {
@@ -90,48 +91,11 @@ func TestStatusOfASimulationSaysSo(t *testing.T) {
 	t.Parallel()
 	root := aws(t)
 	d, stdout, stderr := installedDeps(t, root, newInstalled(t))
-	if code := Run(context.Background(), d, []string{"status", "--simulate"}); code != exitDone {
+	if code := Run(context.Background(), d, []string{"status", "--simulate"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	if !strings.Contains(stdout.String(), "SIMULATED") || !strings.Contains(stdout.String(), "/.runner/simulated/state") {
 		t.Errorf("got %s", stdout)
-	}
-}
-
-func TestStateOf(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		operation operation.Operation
-		result    string
-		resources int
-		want      string
-	}{
-		{"up", "succeeded", 3, stateDeployed},
-		{"up", "failed", 3, stateFailed},
-		{"up", "failed", 0, stateFailed},
-		{"up", "in-progress", 3, stateDeployed},
-		{"refresh", "succeeded", 3, stateDeployed},
-		{"destroy", "succeeded", 0, stateDestroyed},
-		{"destroy", "failed", 2, stateFailed},
-		{"destroy", "succeeded", 1, stateDeployed}, // up has begun since
-		{"up", "succeeded", 0, stateNever},
-		{"", "", 0, stateNever},
-	} {
-		if got := stateOf(test.operation, test.result, test.resources); got != test.want {
-			t.Errorf("%s %s with %d: got %s, want %s", test.operation, test.result, test.resources, got, test.want)
-		}
-	}
-}
-
-func TestAgo(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[time.Duration]string{
-		-time.Second: "0s ago", 0: "0s ago", 119 * time.Second: "119s ago", 2 * time.Minute: "2m ago",
-		119 * time.Minute: "119m ago", 2 * time.Hour: "2h ago", 47 * time.Hour: "47h ago", 48 * time.Hour: "2d ago", 90 * 24 * time.Hour: "90d ago",
-	} {
-		if got := ago(in); got != want {
-			t.Errorf("%s: got %s, want %s", in, got, want)
-		}
 	}
 }
 
@@ -150,22 +114,8 @@ func TestStatusWatch(t *testing.T) {
 		go func() { code <- Run(ctx, d, strings.Fields(test.args)) }()
 		<-out.written
 		cancel()
-		if got := <-code; got != exitInterrupted || stderr.Len() > 0 || !strings.Contains(out.text.String(), test.want) {
+		if got := <-code; got != cmd.ExitInterrupted || stderr.Len() > 0 || !strings.Contains(out.text.String(), test.want) {
 			t.Errorf("%s: exit code %d, %s\n%s", test.args, got, stderr, &out.text)
-		}
-	}
-}
-
-func TestStatusColours(t *testing.T) {
-	t.Parallel()
-	status := environmentStatus{Projects: []projectStatus{{Project: "a", State: stateDeployed}, {Project: "bb", State: stateFailed}}}
-	var b strings.Builder
-	if err := writeStatus(&b, status, time.Time{}, 0, true); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"a        \x1b[32mdeployed\x1b[0m  -", "bb       \x1b[31mfailed\x1b[0m    -"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("there is no %q in %q", want, &b)
 		}
 	}
 }

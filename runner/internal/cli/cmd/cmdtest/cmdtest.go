@@ -1,0 +1,100 @@
+// Package cmdtest gives tests an outside world for commands.
+package cmdtest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/preflight"
+	"mara/runner/internal/session"
+	"mara/runner/internal/vault"
+)
+
+// Deps is an outside world with nothing in it.
+func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	return cmd.Deps{
+		Deps: session.Deps{
+			Console: vault.Console{
+				Stdin: strings.NewReader(""), Stderr: stderr, Dir: t.TempDir(),
+				Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
+			},
+			Probes: preflight.Probes{
+				Listen: func(string, int) error { return nil },
+				Read:   func(string) ([]byte, error) { return []byte("1048576\n"), nil },
+			},
+		},
+		Stdout: stdout, Version: "1.2.3", PulumiVersion: "3.250.0",
+	}, stdout, stderr
+}
+
+// Root makes a root with these files.
+func Root(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "config/pulumi"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(root, "config/pulumi", name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// Now is the time at which tests run commands.
+func Now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
+
+// WriteFile writes a file, with the folders above it.
+func WriteFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// WriteUp keeps the run of an up.
+func WriteUp(t *testing.T, folder string, meta journal.Meta, p plan.Plan, results map[string]event.Result) {
+	t.Helper()
+	j, err := journal.Create(journal.Options{Dir: folder, ID: journal.NewID(Now()), Meta: meta})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := event.Event{Type: event.RunStarted, Operation: operation.Up, Provider: meta.Provider, Stack: meta.Stack}
+	var rest []event.Event
+	end := event.Succeeded
+	for _, name := range p.Names() {
+		result, ran := results[name]
+		if !ran {
+			continue
+		}
+		head.Projects = append(head.Projects, event.Project{Name: name})
+		if result == event.Failed {
+			end = event.Failed
+		}
+		if result != "" {
+			rest = append(rest, event.Event{Type: event.StepStarted, Project: name}, event.Event{Type: event.StepFinished, Project: name, Result: result})
+		}
+	}
+	for _, e := range append(append([]event.Event{head}, rest...), event.Event{Type: event.RunFinished, Result: end}) {
+		e.Time = Now()
+		j.Emit(e)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,31 @@
+package cmd
+
+import (
+	"context"
+
+	"mara/runner/internal/failure"
+	"mara/runner/internal/prompt"
+)
+
+// Confirm asks whether to go on with what a command is about to do, unless --yes
+// has said so.
+func Confirm(ctx context.Context, d Deps, o SessionOptions, command, question string) error {
+	if o.Yes {
+		return nil
+	}
+	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
+	if !o.Interactive || !ok {
+		return &failure.Usage{Text: command + " needs a confirmation, and there is nobody to ask", Next: "add --yes to do it without asking"}
+	}
+	yes, err := terminal.Confirm(ctx, question)
+	if err == nil && !yes {
+		err = &Declined{Text: "not confirmed; nothing was changed"}
+	}
+	return err
+}
+
+// Declined is the error of an operation that was not confirmed.
+type Declined struct{ Text string }
+
+// Error says that nothing has happened.
+func (e *Declined) Error() string { return e.Text }

@@ -1,0 +1,127 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"mara/config"
+	"mara/runner/internal/doctor"
+	"mara/runner/internal/executor"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/interrupt"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/leftovers"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/stacks"
+	"mara/runner/internal/statefiles"
+)
+
+// TestExitTable holds an error against every entry of the table: each has to be
+// the one that decides, alone and as the failure of a step among others.
+func TestExitTable(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		err  error
+		code int
+	}{
+		{&failure.Usage{}, ExitUsage},
+		{&config.FlagError{}, ExitUsage},
+		{&journal.NoRunError{}, ExitUsage},
+		{&plan.SelectionError{}, ExitUsage},
+		{&config.Error{}, ExitConfig},
+		{&config.NoRootError{}, ExitConfig},
+		{&failure.Environment{}, ExitConfig},
+		{&doctor.ProblemsError{}, ExitConfig},
+		{&plan.ExcludedError{}, ExitConfig},
+		{&journal.ResumeError{}, ExitConfig},
+		{stacks.ErrPassphrase, ExitConfig},
+		{stacks.ErrLogin, ExitConfig},
+		{&leftovers.PendingError{}, ExitConfig},
+		{&statefiles.BrokenError{}, ExitConfig},
+		{&leftovers.LockedError{}, ExitLocked},
+		{&stacks.LockedError{}, ExitLocked},
+		{&lock.HeldError{}, ExitLocked},
+		{interrupt.ErrInterrupted, ExitInterrupted},
+		{context.Canceled, ExitInterrupted},
+	}
+	table := exitCodes()
+	decided := make([]bool, len(table))
+	for _, test := range cases {
+		first := -1
+		for i, entry := range table {
+			if first < 0 && entry.matches(test.err) {
+				first = i
+			}
+		}
+		if first < 0 {
+			t.Errorf("%T matches nothing", test.err)
+			continue
+		}
+		decided[first] = true
+		step := &executor.StepError{Project: "vpc", Operation: "up", Err: fmt.Errorf("hook kubeconfig: %w", test.err)}
+		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err), errors.Join(errors.New("x"), step)} {
+			if got := ExitCode(err); got != test.code {
+				t.Errorf("%T: exit code %d, want %d", test.err, got, test.code)
+			}
+		}
+	}
+	for i, ok := range decided {
+		if !ok {
+			t.Errorf("entry %d of the table (exit code %d) has no test", i, table[i].code)
+		}
+	}
+}
+
+// TestPrintError: of an error that a run has reported, only what came up besides
+// is printed.
+func TestPrintError(t *testing.T) {
+	t.Parallel()
+	told := &Reported{Code: ExitFailed}
+	locked := &failure.Environment{Text: "the lock of dev cannot be removed", Next: "remove it"}
+	for _, test := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"nothing", nil, ""},
+		{"reported", told, ""},
+		{"reported, wrapped", fmt.Errorf("up: %w", told), ""},
+		{"reported, and closed well", errors.Join(told, nil), ""},
+		{"reported, and not closed", errors.Join(told, locked), "error: the lock of dev cannot be removed\nhint: remove it\n"},
+		{"deeper", errors.Join(errors.Join(told, errors.New("one")), errors.Join(errors.New("two"), nil)), "error: one\ntwo\n"},
+		{"a password in a URL", errors.New("no route to postgres://me:hunter2@db"), "error: no route to postgres://me:***@db\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var out strings.Builder
+			PrintError(&out, test.err)
+			if out.String() != test.want {
+				t.Errorf("got %q, want %q", &out, test.want)
+			}
+		})
+	}
+}
+
+// TestExitMeanings: every code is explained, and nothing else is a failure.
+func TestExitMeanings(t *testing.T) {
+	t.Parallel()
+	for _, entry := range exitCodes() {
+		if ExitMeanings()[entry.code] == "" {
+			t.Errorf("exit code %d has no meaning", entry.code)
+		}
+	}
+	for _, err := range []error{errors.New("x"), &Declined{}, context.DeadlineExceeded} {
+		if got := ExitCode(err); got != ExitFailed {
+			t.Errorf("%T: exit code %d", err, got)
+		}
+	}
+	for code := range ExitMeanings() {
+		if got := ExitCode(errors.Join(context.Canceled, &Reported{Code: code})); got != code {
+			t.Errorf("what was reported as %d became %d", code, got)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/providers"
+	"mara/runner/internal/simulate"
+)
+
+// CommandNames are the names of commands, with their aliases.
+func CommandNames(all []*cli.Command) []string {
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Names()...)
+	}
+	return names
+}
+
+// AllFlags lists the flags of all commands.
+func AllFlags(all []*cli.Command) []cli.Flag {
+	var flags []cli.Flag
+	for _, command := range all {
+		flags = append(flags, command.Flags...)
+		flags = append(flags, AllFlags(command.Subcommands)...)
+	}
+	return flags
+}
+
+// FindFlag finds a flag by one of its names.
+func FindFlag(flags []cli.Flag, given string) (cli.Flag, bool) {
+	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), given) })
+	if i < 0 {
+		return nil, false
+	}
+	return flags[i], true
+}
+
+// HasFlag says whether a command has a flag.
+func HasFlag(command *cli.Command, given string) bool {
+	_, ok := FindFlag(command.Flags, given)
+	return ok
+}
+
+// MayRepeat says whether every value of a flag counts, and not only the last.
+func MayRepeat(flag cli.Flag) bool {
+	slice, ok := flag.(cli.DocGenerationSliceFlag)
+	return ok && slice.IsSliceFlag()
+}
+
+// TakesValue says whether a flag is followed by a value.
+func TakesValue(flag cli.Flag) bool {
+	documented, ok := flag.(cli.DocGenerationFlag)
+	return ok && documented.TakesValue()
+}
+
+// Dashed is a flag's name as it is typed.
+func Dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// CommonCategory sets the flags apart that many commands have.
+const CommonCategory = "Common flags"
+
+// JoinFlags puts groups of flags together.
+func JoinFlags(groups ...[]cli.Flag) []cli.Flag { return slices.Concat(groups...) }
+
+// BaseFlags are for every command that prints more than a line.
+func BaseFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "debug", Category: CommonCategory, Usage: "log what happens inside, such as each Pulumi command, on stderr"},
+		&cli.BoolFlag{Name: "no-color", Category: CommonCategory, Usage: "print without colour; NO_COLOR does the same"},
+	}
+}
+
+// RootFlags are for commands that read the configuration.
+func RootFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "root", Category: CommonCategory, Usage: "use the configuration in `DIR`/config/pulumi (default: the nearest folder upward that has one)"},
+	}
+}
+
+// either puts alternatives into a sentence.
+func either(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// EnvironmentFlags choose an environment.
+func EnvironmentFlags() []cli.Flag {
+	return JoinFlags(RootFlags(), []cli.Flag{
+		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: CommonCategory, Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
+		&cli.StringFlag{Name: "provider", Aliases: []string{"p"}, Category: CommonCategory, Usage: "use the provider `NAME`: " + either(providers.Names()) + " (default: the one in the stack configuration)"},
+	})
+}
+
+// ConfirmFlags are for commands that ask something.
+func ConfirmFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Category: CommonCategory, Usage: "do it without asking for confirmation"},
+		&cli.BoolFlag{Name: "non-interactive", Category: CommonCategory, Usage: "never ask anything; what is missing is an error"},
+	}
+}
+
+// SimulationFlags are for commands that work on real or simulated clouds.
+func SimulationFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "simulate", Category: CommonCategory, Usage: "work on simulated clouds, kept apart under .runner/simulated"},
+		&cli.Float64Flag{Name: "simulate-speed", Value: DefaultSpeed, Category: CommonCategory, Usage: "make simulated clouds `N` times as fast"},
+		&cli.StringSliceFlag{Name: "simulate-fail", Category: CommonCategory, Usage: "fail simulated resources of a type, `TYPE[=MESSAGE]`; may be repeated"},
+		&cli.StringSliceFlag{Name: "simulate-slow", Category: CommonCategory, Usage: "slow simulated resources of a type down, `TYPE=DURATION`; may be repeated"},
+	}
+}
+
+// OutputFlag chooses one of the formats; the first is the default.
+func OutputFlag(formats ...string) []cli.Flag {
+	return []cli.Flag{&cli.GenericFlag{
+		Name:    "output",
+		Aliases: []string{"o"},
+		Value:   &Choice{Allowed: formats, Value: formats[0]},
+		Usage:   "print as `FORMAT`: " + strings.Join(formats, ", "),
+	}}
+}
+
+// Choice is a value out of a closed set.
+type Choice struct {
+	Allowed []string
+	Value   string
+}
+
+// Set takes one of the allowed values.
+func (c *Choice) Set(value string) error {
+	if !slices.Contains(c.Allowed, value) {
+		return fmt.Errorf("allowed are %s", strings.Join(c.Allowed, ", "))
+	}
+	c.Value = value
+	return nil
+}
+
+// String is the chosen value.
+func (c *Choice) String() string { return c.Value }
+
+// Variable is the environment variable of a flag: RUNNER_NO_COLOR for --no-color.
+func Variable(flag string) string {
+	return "RUNNER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// DefaultSpeed is how fast simulated clouds are unless told otherwise.
+const DefaultSpeed = simulate.DefaultSpeed

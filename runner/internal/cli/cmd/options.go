@@ -1,0 +1,211 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+	"mara/runner/internal/ui"
+)
+
+// SessionOptions are the options of every command that opens an environment.
+type SessionOptions struct {
+	session.Options
+	Interaction
+}
+
+// ParseSession reads the flags of a command that opens an environment.
+func ParseSession(c *cli.Context, d Deps) (SessionOptions, error) {
+	common, err := Parse(c, d)
+	return SessionOptions{Options: session.Options{Request: common.Request, Pulumi: c.String("pulumi")}, Interaction: common.Interaction}, err
+}
+
+// Options is what many commands share. Fields whose flags a command does
+// not have are at their defaults.
+type Options struct {
+	session.Request
+	Interaction
+}
+
+// Interaction is how a command deals with its user.
+type Interaction struct {
+	Output string
+	Yes    bool
+	Color  bool // stdout takes colour
+}
+
+// Parse reads the flags that many commands share. As a first step it
+// fills the flags that were not given from their environment variables, also
+// the command's own: parse functions call it before they read anything.
+func Parse(c *cli.Context, d Deps) (Options, error) {
+	o := Options{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
+	if HasFlag(c.Command, "root") {
+		if err := o.FindRoot(c, d); err != nil {
+			if o.Root != "" && HasFlag(c.Command, "stack") {
+				o.Stack = flagValue(c, "stack")
+				err = config.Join(err, session.StackProblems(o.Request))
+			}
+			return Options{}, err
+		}
+	}
+	err := o.ReadFlags(c, d)
+	return o, err
+}
+
+// ReadFlags reads the flags once the environment file is known.
+func (o *Options) ReadFlags(c *cli.Context, d Deps) error {
+	if err := fillFromEnvironment(c, o.Sources); err != nil {
+		return err
+	}
+	o.Stack = flagValue(c, "stack")
+	o.Provider = flagValue(c, "provider")
+	if chosen, ok := c.Generic("output").(*Choice); ok {
+		o.Output = chosen.Value
+	}
+	o.Yes = c.Bool("yes")
+	o.Debug = c.Bool("debug")
+	o.Interactive = d.StdinIsTerminal && d.StderrIsTerminal && !c.Bool("non-interactive") && !o.Sources.Lookup("CI").IsSet()
+	o.Color = d.StdoutIsTerminal && !c.Bool("no-color") && !o.Sources.Lookup("NO_COLOR").IsSet() && o.Sources.Lookup("TERM").Text != "dumb"
+	var err error
+	o.Simulation, err = parseSimulation(c)
+	return err
+}
+
+// FindRoot finds the root and reads the environment file there. That there is
+// no root is an error only for commands that need one.
+func (o *Options) FindRoot(c *cli.Context, d Deps) error {
+	named := flagValue(c, "root")
+	if !named.IsSet() {
+		named = o.Sources.Lookup(Variable("root"))
+	}
+	root, err := config.FindRoot(d.Dir, named)
+	var none *config.NoRootError
+	if errors.As(err, &none) {
+		o.NoRoot = err
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	o.Root = root
+	if o.Sources.File, err = config.ReadEnvironment(root); err != nil {
+		return err
+	}
+	if value, ok := o.Sources.File.Lookup(Variable("root")); ok {
+		return value.Wrong("cannot be set here: the file is found below the root", "set it in the process environment, or use --root")
+	}
+	return nil
+}
+
+// flagValue is the text of a flag that was given.
+func flagValue(c *cli.Context, flag string) config.Value {
+	if !HasFlag(c.Command, flag) || !c.IsSet(flag) {
+		return config.Value{}
+	}
+	return config.Value{Text: c.String(flag), Origin: config.Origin{Source: config.FromFlag, Name: Dashed(flag)}}
+}
+
+// fillFromEnvironment sets the flags that were not given from RUNNER_
+// variables. Root, stack and provider have rules of their own.
+func fillFromEnvironment(c *cli.Context, sources config.Sources) error {
+	for _, flag := range c.Command.Flags {
+		name := flag.Names()[0]
+		if c.IsSet(name) || name == "root" || name == "stack" || name == "provider" {
+			continue
+		}
+		value := sources.Lookup(Variable(name))
+		if !value.IsSet() {
+			continue
+		}
+		for _, text := range splitVariable(flag, value.Text) {
+			if err := c.Set(name, text); err != nil {
+				return value.Wrong(fmt.Sprintf("%q is not a valid value%s", text, cause(err.Error())), "")
+			}
+		}
+	}
+	return nil
+}
+
+// splitVariable is the values of a flag's variable: a flag that may be repeated
+// takes them separated by semicolons.
+func splitVariable(flag cli.Flag, text string) []string {
+	if _, repeated := flag.(*cli.StringSliceFlag); !repeated {
+		return []string{text}
+	}
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ';' })
+}
+
+func parseSimulation(c *cli.Context) (session.Simulation, error) {
+	if !HasFlag(c.Command, "simulate-speed") {
+		return session.Simulation{On: c.Bool("simulate")}, nil
+	}
+	s := session.Simulation{
+		On:    c.Bool("simulate"),
+		Speed: c.Float64("simulate-speed"),
+		Fail:  c.StringSlice("simulate-fail"),
+		Slow:  c.StringSlice("simulate-slow"),
+	}
+	if !(s.Speed > 0) || math.IsInf(s.Speed, 0) {
+		return session.Simulation{}, failure.Usagef(c.Command.Name, "--simulate-speed: %v is not a number above 0", s.Speed)
+	}
+	if !s.On && (len(s.Fail) > 0 || len(s.Slow) > 0) {
+		return session.Simulation{}, failure.Usagef(c.Command.Name, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
+	}
+	return s, nil
+}
+
+// Arguments checks the number of arguments and returns them.
+func Arguments(c *cli.Context, most int) ([]string, error) {
+	given := c.Args().Slice()
+	if len(given) > most {
+		return nil, failure.Usagef(c.Command.Name, "unexpected argument %q", given[most])
+	}
+	return given, nil
+}
+
+// PulumiFlags choose another Pulumi than the one inside.
+func PulumiFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "pulumi", Category: CommonCategory, Usage: "use the installed Pulumi at `PATH` instead of the engine inside"},
+	}
+}
+
+// LockFlags are for commands that lock the environment.
+func LockFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait up to `DURATION` for another run to end", DefaultText: "0s"},
+	}
+}
+
+// ParseLock reads how long to wait for another run.
+func ParseLock(c *cli.Context, command string) (time.Duration, error) {
+	wait := c.Duration("lock-timeout")
+	if wait < 0 {
+		return wait, failure.Usagef(command, "--lock-timeout: %s is less than nothing", wait)
+	}
+	return wait, nil
+}
+
+// ProfileFlags ask for a profile.
+func ProfileFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print where the time went, on stderr"}}
+}
+
+// DefaultParallel is how many projects run at once unless told otherwise.
+const DefaultParallel = 4
+
+// Facts are what the look of the output depends on.
+func (o SessionOptions) Facts(d Deps) ui.Facts {
+	return ui.Facts{
+		Terminal: d.StdoutIsTerminal, NoColour: !o.Color, Logging: o.Debug && d.StderrIsTerminal,
+		Getenv: func(name string) string { return o.Sources.Lookup(name).Text }, OS: runtime.GOOS,
+	}
+}

@@ -1,0 +1,210 @@
+// Package configuration has the commands about the configuration: init and
+// config. It is written here only.
+package configuration
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/session"
+)
+
+// Command is `runner config`, with the commands below it.
+func Command(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "config",
+		Usage: "look at the configuration of an environment, and change it",
+		Description: "The configuration is config/pulumi/Pulumi.<stack>.yaml, which all projects share. Secrets are not in it:\n" +
+			"see `runner secrets`.\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Subcommands: []*cli.Command{
+			listCommand(d),
+			getCommand(d),
+			setCommand(d),
+			unsetCommand(d),
+			explainCommand(d),
+			schemaCommand(d),
+		},
+	}
+}
+
+// flags are those of every command below config that reads the file.
+func flags(own ...[]cli.Flag) []cli.Flag {
+	return cmd.JoinFlags(cmd.JoinFlags(own...), cmd.EnvironmentFlags(), cmd.BaseFlags())
+}
+
+// configuration is a stack's configuration to look at or to change.
+type configuration struct {
+	root, stack string
+	file        config.StackFile
+	sources     config.Sources
+	provider    config.Value // not set when nobody has named one
+	declared    []config.Key // of all projects, and the runner's own
+}
+
+// open reads the stack file. Neither it nor the provider has to be
+// there: `config set` begins both.
+func open(o cmd.Options) (configuration, error) {
+	if o.Root == "" {
+		return configuration{}, o.NoRoot
+	}
+	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
+	if err != nil {
+		return configuration{}, err
+	}
+	c := configuration{
+		root: o.Root, stack: settings.Stack.Text, file: hidden(settings.Config), sources: o.Sources, provider: settings.Provider,
+		declared: session.DeclaredKeys(),
+	}
+	c.provider, err = session.RememberedProvider(layout.Of(o.Root, false), c.stack, settings.Provider)
+	return c, err
+}
+
+// hidden is a stack file whose secrets are not shown, though they may be there in
+// plain text.
+func hidden(file config.StackFile) config.StackFile {
+	file.Entries = slices.Clone(file.Entries)
+	for i, entry := range file.Entries {
+		if _, isSecret := projects.FindSecret(entry.Key); isSecret || projects.CredentialVariable(entry.Key) != "" {
+			file.Entries[i].Value = config.Ciphertext("hidden")
+		}
+	}
+	return file
+}
+
+// Show is a value on one line, without credentials in URLs.
+func Show(value any) string { return event.MaskURLs(config.Show(value)) }
+
+// withoutCredentials is a value without credentials in URLs.
+func withoutCredentials(value any) any {
+	switch typed := value.(type) {
+	case string:
+		return event.MaskURLs(typed)
+	case []any:
+		items := make([]any, len(typed))
+		for i, item := range typed {
+			items[i] = withoutCredentials(item)
+		}
+		return items
+	case map[string]any:
+		values := make(map[string]any, len(typed))
+		for key, inner := range typed {
+			values[key] = withoutCredentials(inner)
+		}
+		return values
+	}
+	return value
+}
+
+// key finds a declared key.
+func (c configuration) key(name string) (config.Key, bool) {
+	for _, key := range c.declared {
+		if key.Name == name {
+			return key, true
+		}
+	}
+	return config.Key{}, false
+}
+
+// planned are the keys that the provider's projects read, and the runner's own;
+// all keys while there is no provider.
+func (c configuration) planned() []config.Key {
+	provider, err := providers.ByName(c.provider.Text)
+	if err != nil {
+		return c.declared
+	}
+	read := map[string]bool{session.ProtectKey().Name: true}
+	for _, step := range provider.Steps {
+		for _, key := range step.Project.Keys {
+			read[key.Name] = true
+		}
+	}
+	var keys []config.Key
+	for _, key := range c.declared {
+		if read[key.Name] {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// check is the error for a key that cannot be one of the configuration.
+func (c configuration) check(name string) error {
+	if secret, ok := projects.FindSecret(name); ok {
+		return &failure.Usage{
+			Text: name + " is a secret (" + secret.Doc + "), and secrets are not kept in " + c.file.File,
+			Next: "set it with `runner secrets set " + name + "`",
+		}
+	}
+	if variable := projects.CredentialVariable(name); variable != "" {
+		return &failure.Usage{Text: name + " is a credential, and would be in plain text", Next: "set " + variable + " in " + config.EnvironmentFile}
+	}
+	if name == projects.SimulatedKey {
+		return &failure.Usage{Text: name + " is the runner's own: it tells programs that they are simulated", Next: "use --simulate"}
+	}
+	if wrong := config.Unknown(c.declared, name); wrong != "" {
+		return &failure.Usage{Text: name + " " + wrong, Next: "`runner config list --all` shows the keys there are"}
+	}
+	return nil
+}
+
+// layer is a value that a key has in one place.
+type layer struct {
+	Value  any
+	Origin config.Origin
+}
+
+// layers are the places that say something about a key, the one that counts
+// first.
+func (c configuration) layers(key config.Key) []layer {
+	var layers []layer
+	add := func(v config.Value) {
+		if v.IsSet() {
+			layers = append(layers, layer{v.Text, v.Origin})
+		}
+	}
+	if entry, ok := c.file.Lookup(key.Name); ok && entry.Value != nil {
+		layers = append(layers, layer{entry.Value, c.file.Origin(entry)})
+	} else if key.Name == config.InfraType {
+		add(c.provider)
+	}
+	add(key.Set(c.sources))
+	if key.Default != nil {
+		layers = append(layers, layer{key.Default, config.Origin{Source: config.FromDefault}})
+	}
+	return layers
+}
+
+// onKey is what runs a command about one key.
+func onKey(d cmd.Deps, run func(d cmd.Deps, o cmd.Options, key string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		common, err := cmd.Parse(c, d)
+		if err != nil {
+			return err
+		}
+		key, err := oneKey(c)
+		if err != nil {
+			return err
+		}
+		return run(d, common, key)
+	}
+}
+
+// oneKey is the only argument of a command.
+func oneKey(c *cli.Context) (string, error) {
+	given, err := cmd.Arguments(c, 1)
+	if err == nil && len(given) == 0 {
+		err = failure.Usagef("config "+c.Command.Name, "which key? `runner config list --all` shows those there are")
+	}
+	if err != nil {
+		return "", err
+	}
+	return given[0], nil
+}

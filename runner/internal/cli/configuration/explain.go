@@ -1,0 +1,130 @@
+package configuration
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers"
+	"mara/runner/internal/cli/cmd"
+)
+
+func explainCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "explain", Usage: "explain one key: its value, where it comes from, and what it may be", ArgsUsage: "KEY",
+		Description: "Shows the value, its origin and what it overrides, the meaning of the key, its default and what it takes, and\n" +
+			"the projects that read it.\n\n" +
+			"Example:\n  runner config explain eks:k8s_version -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags:  flags(cmd.OutputFlag("text", "json")),
+		Action: onKey(d, runExplain),
+	}
+}
+
+// explanation is the JSON form of what is known about a key.
+type explanation struct {
+	listedValue
+	Overrides     []listedValue `json:"overrides,omitempty"`
+	Documentation string        `json:"documentation,omitempty"`
+	Kind          config.Kind   `json:"kind,omitempty"`
+	Required      bool          `json:"required"`
+	Default       any           `json:"default,omitempty"`
+	Allowed       []string      `json:"allowed,omitempty"`
+	Min           *int          `json:"min,omitempty"`
+	Max           *int          `json:"max,omitempty"`
+	Example       string        `json:"example,omitempty"`
+	Variables     []string      `json:"variables,omitempty"` // of the environment that do as well
+	Projects      []string      `json:"projects,omitempty"`  // that read it
+}
+
+func runExplain(d cmd.Deps, o cmd.Options, name string) error {
+	c, err := open(o)
+	if err != nil {
+		return err
+	}
+	key, declared := c.key(name)
+	if !declared {
+		_, isThere := c.file.Lookup(name)
+		if _, isSecret := projects.FindSecret(name); isSecret || !isThere {
+			if err := c.check(name); err != nil {
+				return err
+			}
+		}
+		key = config.Key{Name: name}
+	}
+	e := c.explain(key)
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, e)
+	}
+	e.write(d.Stdout, key)
+	return nil
+}
+
+func (c configuration) explain(key config.Key) explanation {
+	e := explanation{
+		listedValue:   listedValue{Key: key.Name},
+		Documentation: key.Doc, Kind: key.Kind, Required: key.Required, Default: key.Default,
+		Allowed: key.Allowed, Min: key.Min, Max: key.Max, Example: key.Example, Variables: key.Variables,
+		Projects: readers(key.Name),
+	}
+	for i, l := range c.layers(key) {
+		if i == 0 {
+			e.listedValue = newListedValue(key.Name, l)
+			continue
+		}
+		e.Overrides = append(e.Overrides, newListedValue(key.Name, l))
+	}
+	e.Missing = e.Origin == "" && key.Required
+	return e
+}
+
+// readers are the projects that read a key.
+func readers(key string) []string {
+	var names []string
+	for _, project := range projects.All() {
+		if _, ok := project.Key(key); ok {
+			names = append(names, project.Name)
+		}
+	}
+	return names
+}
+
+// write explains in lines that fit a narrow terminal.
+func (e explanation) write(w io.Writer, key config.Key) {
+	fmt.Fprintln(w, e.Key)
+	line := func(title, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "  %-9s  %s\n", title, text)
+		}
+	}
+	line("value", e.shown())
+	for _, l := range e.Overrides {
+		line("overrides", l.shown())
+	}
+	line("meaning", e.Documentation)
+	if key.Kind == "" {
+		line("meaning", "no project of the runner's declares it; a provider of Pulumi's or a program of yours may read it")
+	}
+	line("type", string(e.Kind))
+	if e.Default != nil {
+		line("default", config.Show(e.Default))
+	}
+	line("takes", providers.Rule(key))
+	line("example", e.Example)
+	line("variables", strings.Join(e.Variables, ", "))
+	line("read by", strings.Join(e.Projects, ", "))
+}
+
+// shown is a value with its place.
+func (v listedValue) shown() string {
+	switch {
+	case v.Missing:
+		return "missing"
+	case v.Origin == "":
+		return "not set"
+	}
+	return fmt.Sprintf("%s (%s)", Show(v.Value), v.place)
+}

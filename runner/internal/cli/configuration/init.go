@@ -1,0 +1,133 @@
+package configuration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+)
+
+// Init is `runner init`.
+func Init(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:      "init",
+		Usage:     "make a folder for the configuration of environments",
+		ArgsUsage: "[DIR]",
+		Description: "Makes config/pulumi with examples below DIR (default: the working folder). Nothing that exists is\n" +
+			"overwritten.\n\nExample:\n  runner init my-environments\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.BaseFlags()),
+		Action: func(c *cli.Context) error {
+			options, err := parseInit(c, d)
+			if err != nil {
+				return err
+			}
+			return runInit(d, options)
+		},
+	}
+}
+
+type initOptions struct {
+	Given string // as typed, "" for the working folder
+	Root  string
+	JSON  bool
+}
+
+func parseInit(c *cli.Context, d cmd.Deps) (initOptions, error) {
+	common, err := cmd.Parse(c, d)
+	if err != nil {
+		return initOptions{}, err
+	}
+	given, err := cmd.Arguments(c, 1)
+	if err != nil {
+		return initOptions{}, err
+	}
+	if len(given) == 0 {
+		return initOptions{Root: d.Dir, JSON: common.Output == "json"}, nil
+	}
+	options := initOptions{Given: given[0], Root: given[0], JSON: common.Output == "json"}
+	if options.Given == "" {
+		return initOptions{}, failure.Usagef(c.Command.Name, "the folder has no name")
+	}
+	if !filepath.IsAbs(options.Root) {
+		options.Root = filepath.Join(d.Dir, options.Root)
+	}
+	if filepath.Clean(options.Root) == filepath.Clean(d.Dir) {
+		options.Given = ""
+	}
+	return options, nil
+}
+
+func runInit(d cmd.Deps, options initOptions) error {
+	files, err := config.Examples()
+	if err != nil {
+		return err
+	}
+	if err := checkAbsent(options.Root, files); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(options.Root, config.Folder), 0o755); err != nil {
+		return &failure.Environment{Text: fmt.Sprintf("making %s: %v", config.Folder, err), Next: "choose a folder that you may write to"}
+	}
+	for _, file := range files {
+		if err := atomicfile.Write(filepath.Join(options.Root, file.Path), file.Data, 0o644); err != nil {
+			return &failure.Environment{Text: err.Error(), Next: "choose a folder that you may write to, on a disk with some space"}
+		}
+	}
+	if options.JSON {
+		return cmd.WriteJSON(d.Stdout, newInitDocument(options, files))
+	}
+	_, err = fmt.Fprint(d.Stdout, initText(options, files))
+	return err
+}
+
+// initDocument is the JSON form of what was made.
+type initDocument struct {
+	Root  string   `json:"root"`
+	Files []string `json:"files"`
+}
+
+func newInitDocument(options initOptions, files []config.Example) initDocument {
+	document := initDocument{Root: options.Root, Files: []string{}}
+	for _, file := range files {
+		document.Files = append(document.Files, file.Path)
+	}
+	return document
+}
+
+// checkAbsent reports everything that would be overwritten.
+func checkAbsent(root string, files []config.Example) error {
+	var problems []config.Problem
+	for _, file := range files {
+		if _, err := os.Lstat(filepath.Join(root, file.Path)); err == nil {
+			problems = append(problems, config.Problem{File: file.Path, Text: "exists already; nothing is overwritten"})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return &config.Error{Problems: problems, Next: "the folder is ready to be used, or name another one with `runner init DIR`"}
+}
+
+// initText says what was made and what to type next.
+func initText(options initOptions, files []config.Example) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "made in %s:\n", options.Root)
+	for _, file := range files {
+		b.WriteString("  " + file.Path + "\n")
+	}
+	b.WriteString("\nnext, a whole environment on simulated clouds:\n")
+	if options.Given != "" {
+		b.WriteString("  cd " + shellescape.Quote(options.Given) + "\n")
+	}
+	b.WriteString("  runner up -p kind -s dev --simulate --yes\n")
+	return b.String()
+}

@@ -1,0 +1,138 @@
+package configuration
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/typeset"
+)
+
+func listCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list the configuration: every value and where it comes from",
+		Description: "Shows what is set, and what is missing. With --all it shows the keys at their defaults as well: those that\n" +
+			"the projects of the environment's provider read. Encrypted values are never shown.\n\n" +
+			"Examples:\n  runner config list -s dev\n  runner config list --all -o json\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: flags([]cli.Flag{&cli.BoolFlag{Name: "all", Usage: "show the keys at their defaults, too"}}, cmd.OutputFlag("text", "json")),
+		Action: func(c *cli.Context) error {
+			o, err := parseList(c, d)
+			if err != nil {
+				return err
+			}
+			return runList(d, o)
+		},
+	}
+}
+
+type listOptions struct {
+	cmd.Options
+	All bool
+}
+
+func parseList(c *cli.Context, d cmd.Deps) (listOptions, error) {
+	common, err := cmd.Parse(c, d)
+	if err != nil {
+		return listOptions{}, err
+	}
+	_, err = cmd.Arguments(c, 0)
+	return listOptions{Options: common, All: c.Bool("all")}, err
+}
+
+func runList(d cmd.Deps, o listOptions) error {
+	c, err := open(o.Options)
+	if err != nil {
+		return err
+	}
+	values, hidden := c.list(o.All)
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, values)
+	}
+	if err := writeValues(d.Stdout, values, d.Width()); err != nil {
+		return err
+	}
+	if hidden > 0 {
+		fmt.Fprintf(d.Stderr, "%d more keys have their defaults; --all shows them\n", hidden)
+	}
+	return nil
+}
+
+// listedValue is the JSON form of a key with its value.
+type listedValue struct {
+	Key     string `json:"key"`
+	Value   any    `json:"value"`            // null when there is none
+	Origin  string `json:"origin,omitempty"` // where the value comes from
+	File    string `json:"file,omitempty"`   // that it is in
+	Line    int    `json:"line,omitempty"`
+	Missing bool   `json:"missing,omitempty"` // required, and nobody has set it
+	place   string // in a sentence
+}
+
+func newListedValue(key string, l layer) listedValue {
+	return listedValue{
+		Key: key, Value: withoutCredentials(config.Redacted(l.Value)),
+		Origin: string(l.Origin.Source), File: l.Origin.File, Line: l.Origin.Line, place: placeOf(l.Origin),
+	}
+}
+
+// placeOf is an origin in short: the key itself is shown beside it.
+func placeOf(o config.Origin) string {
+	if o.Source == config.FromStackConfig {
+		return fmt.Sprintf("%s:%d", o.File, o.Line)
+	}
+	return o.String()
+}
+
+// list is what the configuration says: declared keys in the order of the
+// projects, then the others of the file. Hidden is how many were left out.
+func (c configuration) list(all bool) (values []listedValue, hidden int) {
+	values = []listedValue{}
+	for _, key := range c.listed() {
+		layers := c.layers(key)
+		switch {
+		case len(layers) > 0 && (all || layers[0].Origin.Source != config.FromDefault):
+			values = append(values, newListedValue(key.Name, layers[0]))
+		case len(layers) == 0 && (all || key.Required):
+			values = append(values, listedValue{Key: key.Name, Missing: key.Required})
+		default:
+			hidden++
+		}
+	}
+	return values, hidden
+}
+
+// listed are the keys of the provider's projects and those in the file.
+func (c configuration) listed() []config.Key {
+	keys := c.planned()
+	for _, entry := range c.file.Entries {
+		known := false
+		for _, key := range keys {
+			known = known || key.Name == entry.Key
+		}
+		if !known {
+			keys = append(keys, config.Key{Name: entry.Key})
+		}
+	}
+	return keys
+}
+
+func writeValues(w io.Writer, values []listedValue, width int) error {
+	table := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: "VALUE", Min: 12}, {Title: "ORIGIN", Min: 12, Wrap: true}}}
+	for _, v := range values {
+		value, origin := Show(v.Value), v.place
+		switch {
+		case v.Missing:
+			value, origin = "-", "missing"
+		case v.Origin == "":
+			value, origin = "-", "not set"
+		}
+		table.Rows = append(table.Rows, []string{v.Key, value, origin})
+	}
+	_, err := io.WriteString(w, table.Text(width))
+	return err
+}

@@ -1,0 +1,136 @@
+package configuration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+)
+
+func setCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "set", Usage: "set one value in the stack file", ArgsUsage: "KEY VALUE",
+		Description: "The value is checked and written as the type that the key has: the version 1.30 stays a text. A list is\n" +
+			"written with commas or as YAML, a map as YAML. Everything else in the file stays as it is, comments too;\n" +
+			"a file that does not exist is made. A key that projects do not declare may belong to a provider of Pulumi's\n" +
+			"or to a program of your own; one that looks like a typing error is refused.\n\n" +
+			"Examples:\n  runner config set eks:k8s_version 1.35 -s dev\n  runner config set vpc:azs us-east-1a,us-east-1b\n" +
+			"  runner config set nginx:values '{replicaCount: 2}'\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: flags(cmd.OutputFlag("text", "json")),
+		Action: func(c *cli.Context) error {
+			common, err := cmd.Parse(c, d)
+			if err != nil {
+				return err
+			}
+			given, err := cmd.Arguments(c, 2)
+			if err != nil {
+				return err
+			}
+			if len(given) < 2 {
+				return failure.Usagef("config set", "name a key and its value")
+			}
+			return runSet(d, common, given[0], given[1])
+		},
+	}
+}
+
+func runSet(d cmd.Deps, o cmd.Options, name, text string) error {
+	c, err := open(o)
+	if err != nil {
+		return err
+	}
+	value, err := c.parse(name, text)
+	if err != nil {
+		return err
+	}
+	entry, exists := c.file.Lookup(name)
+	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
+		return c.refuse(name, entry.Line, "is encrypted; a plain value would show it", "take it away first with `runner config unset "+name+"`")
+	}
+	if name == config.InfraType && c.provider.IsSet() && c.provider.Text != text {
+		return c.refuse(name, entry.Line, fmt.Sprintf("is %q; a stack never changes its provider", c.provider.Text),
+			"name another stack for "+text+" with -s NAME")
+	}
+	if err := c.write(config.Change{Key: name, Value: value}); err != nil {
+		return err
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, newChange(c.file.File, name, value, entry.Value))
+	}
+	told := ""
+	if exists {
+		told = fmt.Sprintf(" (was %s)", Show(entry.Value))
+	}
+	_, err = fmt.Fprintf(d.Stderr, "%s: set %s to %s%s\n", c.file.File, name, Show(value), told)
+	return err
+}
+
+// change is the JSON form of a change in the stack file.
+type change struct {
+	File  string `json:"file"`
+	Key   string `json:"key"`
+	Value any    `json:"value"` // null when there is none now
+	Was   any    `json:"was"`   // null when there was none
+}
+
+func newChange(file, key string, value, was any) change {
+	return change{File: file, Key: key, Value: withoutCredentials(config.Redacted(value)), Was: withoutCredentials(config.Redacted(was))}
+}
+
+// ParseValue makes the value of a key for one run.
+func ParseValue(name, text string) (any, error) {
+	return configuration{declared: session.DeclaredKeys(), file: config.StackFile{File: "the configuration"}}.parse(name, text)
+}
+
+// parse makes the value of a key from what was typed.
+func (c configuration) parse(name, text string) (any, error) {
+	if err := c.check(name); err != nil {
+		return nil, err
+	}
+	key, declared := c.key(name)
+	value, err := config.ParseFree(text)
+	if declared {
+		value, err = key.Parse(text)
+	}
+	if err != nil {
+		return nil, &failure.Usage{
+			Text: fmt.Sprintf("%s %v", name, err),
+			Next: fmt.Sprintf("`runner config explain %s` says what it takes", name),
+		}
+	}
+	return value, nil
+}
+
+func (c configuration) refuse(key string, line int, text, next string) error {
+	return &config.Error{Problems: []config.Problem{{File: c.file.File, Line: line, Key: key, Text: text}}, Next: next}
+}
+
+// write changes the stack file, in one step.
+func (c configuration) write(changes ...config.Change) error {
+	content, err := c.file.Edit(changes...)
+	if err != nil {
+		return err
+	}
+	return Write(c.root, c.file.File, content)
+}
+
+// Write replaces a file below config/pulumi, in one step. A new
+// environment file is the user's alone: credentials are kept there.
+func Write(root, file string, content []byte) error {
+	mode := os.FileMode(0o644)
+	if file == config.EnvironmentFile {
+		mode = 0o600
+	}
+	if err := atomicfile.Write(filepath.Join(root, file), content, mode); err != nil {
+		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; " + failure.WriteRemedy(err, "the folder")}
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package configuration
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+)
+
+func unsetCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "unset", Usage: "take one value out of the stack file", ArgsUsage: "KEY",
+		Description: "The key is at its default after that. Everything else in the file stays as it is.\n\n" +
+			"Example:\n  runner config unset eks:k8s_version -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags:  flags(cmd.OutputFlag("text", "json")),
+		Action: onKey(d, runUnset),
+	}
+}
+
+func runUnset(d cmd.Deps, o cmd.Options, name string) error {
+	c, err := open(o)
+	if err != nil {
+		return err
+	}
+	entry, ok := c.file.Lookup(name)
+	if !ok {
+		if err := c.check(name); err != nil {
+			return err
+		}
+		if o.Output == "json" {
+			return cmd.WriteJSON(d.Stdout, newChange(c.file.File, name, nil, nil))
+		}
+		_, err := fmt.Fprintf(d.Stderr, "%s: %s is not set\n", c.file.File, name)
+		return err
+	}
+	if err := c.write(config.Change{Key: name, Unset: true}); err != nil {
+		return err
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, newChange(c.file.File, name, nil, entry.Value))
+	}
+	_, err = fmt.Fprintf(d.Stderr, "%s: took %s away (was %s)\n", c.file.File, name, Show(entry.Value))
+	return err
+}

@@ -1,0 +1,139 @@
+// Package help makes the help texts of commands.
+package help
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+)
+
+// Text is the help of the program, or of one command.
+func Text(all []*cli.Command, command *cli.Command, path string) string {
+	if command == nil {
+		return programHelp(all)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s.\n\nUsage: %s\n", Sentence(command.Usage), Synopsis(command, path))
+	if len(command.Aliases) > 0 {
+		fmt.Fprintf(&b, "Also:  %s %s\n", cmd.Program, strings.Join(command.Aliases, ", "))
+	}
+	if command.Description != "" {
+		b.WriteString("\n" + strings.TrimSpace(command.Description) + "\n")
+	}
+	if len(command.Subcommands) > 0 {
+		b.WriteString("\nCommands:\n" + table(commandRows(command.Subcommands)))
+	}
+	own, common := SplitFlags(command.Flags)
+	writeFlags(&b, "Flags", own)
+	writeFlags(&b, cmd.CommonCategory, common)
+	return b.String()
+}
+
+func programHelp(all []*cli.Command) string {
+	var b strings.Builder
+	b.WriteString("Stand up and manage a whole Kubernetes environment: many Pulumi projects as one.\n\n")
+	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n\nCommands:\n", cmd.Program)
+	b.WriteString(table(commandRows(all)))
+	b.WriteString("\nFlags may stand before or behind the command. Each has an environment variable, shown\n" +
+		"in brackets, that may also be set in config/pulumi/environment.\n\n")
+	fmt.Fprintf(&b, "`%s COMMAND --help` explains a command.\n\n", cmd.Program)
+	b.WriteString(cmd.ExitText(cmd.AllExitCodes()...) + "\n")
+	return b.String()
+}
+
+// row is a line of a help table.
+type row struct{ Left, Right string }
+
+func commandRows(all []*cli.Command) []row {
+	var rows []row
+	for _, command := range all {
+		if command.Hidden {
+			continue
+		}
+		rows = append(rows, row{command.Name, command.Usage})
+	}
+	return rows
+}
+
+func table(rows []row) string {
+	width := 0
+	for _, r := range rows {
+		width = max(width, utf8.RuneCountInString(r.Left))
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, r.Left, r.Right)
+	}
+	return b.String()
+}
+
+// SplitFlags tells the flags that many commands have from the others.
+func SplitFlags(flags []cli.Flag) (own, common []cli.Flag) {
+	for _, f := range flags {
+		if categorized, ok := f.(cli.CategorizableFlag); ok && categorized.GetCategory() == cmd.CommonCategory {
+			common = append(common, f)
+			continue
+		}
+		own = append(own, f)
+	}
+	return own, common
+}
+
+func writeFlags(b *strings.Builder, title string, flags []cli.Flag) {
+	if len(flags) == 0 {
+		return
+	}
+	var rows []row
+	for _, f := range flags {
+		rows = append(rows, FlagRow(f))
+	}
+	b.WriteString("\n" + title + ":\n" + table(rows))
+}
+
+// FlagRow is a flag as it is typed, and what it does, with its default and its
+// environment variable.
+func FlagRow(f cli.Flag) row {
+	documented, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return row{Left: cmd.Dashed(f.Names()[0])}
+	}
+	value, text := flag.UnquoteUsage(&flag.Flag{Usage: documented.GetUsage()})
+	left := "    "
+	if i := slices.IndexFunc(f.Names(), func(n string) bool { return len(n) == 1 }); i >= 0 {
+		left = "-" + f.Names()[i] + ", "
+	}
+	left += "--" + f.Names()[0]
+	if documented.TakesValue() {
+		left += " " + value
+	}
+	if standard := documented.GetDefaultText(); documented.TakesValue() && standard != "" && standard != `""` && !strings.Contains(text, "(default") {
+		text += " (default: " + strings.Trim(standard, `"`) + ")"
+	}
+	return row{left, text + " [" + cmd.Variable(f.Names()[0]) + "]"}
+}
+
+// Sentence begins with a capital.
+func Sentence(text string) string {
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// Synopsis is how a command is called.
+func Synopsis(command *cli.Command, path string) string {
+	parts := []string{cmd.Program, path}
+	if len(command.Subcommands) > 0 {
+		parts = append(parts, "COMMAND")
+	}
+	if command.ArgsUsage != "" {
+		parts = append(parts, command.ArgsUsage)
+	}
+	if len(command.Flags) > 0 {
+		parts = append(parts, "[flags]")
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,120 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/doctor"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/preflight"
+	"mara/runner/internal/session"
+)
+
+// Doctor is `runner doctor`.
+func Doctor(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:      "doctor",
+		Aliases:   []string{"validate"},
+		Usage:     "look whether everything is there that an operation needs",
+		ArgsUsage: "[OPERATION]",
+		Description: "Looks at everything that the provider and the operation (up, if none is named) need: the configuration,\n" +
+			"Pulumi and its plugins, the passphrase, other programs, the cloud's account, the backend, locks and what\n" +
+			"earlier runs have left. Everything is looked at, whatever else is wrong, and each problem comes with its\n" +
+			"remedy. Reads only. The operations look at the same things before they change anything.\n\n" +
+			"Examples:\n  runner doctor -p aws -s dev\n  runner doctor destroy -s dev -o json\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Flags: cmd.JoinFlags(cmd.SelectionFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
+		Action: func(c *cli.Context) error {
+			options, err := parseDoctor(c, d)
+			if err != nil {
+				return err
+			}
+			return runDoctor(c.Context, d, options)
+		},
+	}
+}
+
+type doctorOptions struct {
+	doctor.Options
+	cmd.Interaction
+}
+
+// parseDoctor reads the flags also where the environment file is broken: that is
+// one problem among others.
+func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
+	common := cmd.Options{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
+	broken := common.FindRoot(c, d)
+	if broken != nil && common.Root == "" {
+		return doctorOptions{}, broken
+	}
+	if err := common.ReadFlags(c, d); err != nil {
+		return doctorOptions{}, err
+	}
+	o := doctorOptions{
+		Options: doctor.Options{
+			Options: session.Options{Request: common.Request, Operation: operation.Up, Pulumi: c.String("pulumi")}, Broken: broken,
+		},
+		Interaction: common.Interaction,
+	}
+	o.Selection = cmd.ParseSelection(c)
+	given, err := cmd.Arguments(c, 1)
+	if err != nil || len(given) == 0 {
+		return o, err
+	}
+	var known bool
+	if o.Operation, known = operation.Parse(given[0]); !known {
+		err = failure.Usagef(c.Command.Name, "unknown operation %q%s", given[0], config.DidYouMean(given[0], operation.Names()))
+	}
+	return o, err
+}
+
+// runDoctor looks at everything, and fails if there are problems.
+func runDoctor(ctx context.Context, d cmd.Deps, o doctorOptions) (err error) {
+	e, err := doctor.Examine(d.Deps, o.Options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Session.Close()) }()
+	report, err := e.Look(ctx)
+	if err != nil {
+		return err
+	}
+	if o.Output == "json" {
+		err = cmd.WriteJSON(d.Stdout, document(e, report))
+	} else {
+		err = writeExamination(d.Stdout, e, report, preflight.Style{Width: d.Width(), Colour: o.Color})
+	}
+	if err == nil && report.Status() == preflight.Problem {
+		err = &cmd.Reported{Code: cmd.ExitConfig}
+	}
+	return err
+}
+
+func document(e *doctor.Examination, report preflight.Report) preflight.Document {
+	return preflight.Document{
+		Operation: e.Options.Operation, Provider: e.Provider.Name, Stack: e.Session.Settings.Stack.Text, Simulated: e.Options.Simulation.On,
+	}.Fill(report)
+}
+
+// writeExamination prints the report for people.
+func writeExamination(w io.Writer, e *doctor.Examination, report preflight.Report, style preflight.Style) error {
+	subject := e.Provider.Name
+	if subject == "" {
+		subject = "no provider"
+	}
+	if stack := e.Session.Settings.Stack.Text; stack != "" {
+		subject += ", stack " + stack
+	}
+	if e.Options.Simulation.On {
+		subject += " [SIMULATED]"
+	}
+	_, err := fmt.Fprintf(w, "%s: what %s needs\n\n%s", subject, e.Options.Operation, report.Text(style))
+	return err
+}

@@ -1,0 +1,181 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sync/errgroup"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/session"
+)
+
+// Outputs is `runner outputs`.
+func Outputs(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:      "outputs",
+		Usage:     "show the outputs of the projects",
+		ArgsUsage: "[PROJECT [KEY]]",
+		Description: "Without arguments the outputs of all projects; with a project, its outputs; with a key, that value alone,\n" +
+			"as text for scripts. Secret values read [secret] unless --show-secrets is given.\n\n" +
+			"Examples:\n  runner outputs -s dev\n  runner outputs bank-of-anthos application_url\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("text", "json"),
+			[]cli.Flag{&cli.BoolFlag{Name: "show-secrets", Usage: "print secret values in plain text"}},
+			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			options, err := parseOutputs(c, d)
+			if err != nil {
+				return err
+			}
+			return runOutputs(c.Context, d, options)
+		},
+	}
+}
+
+type outputsOptions struct {
+	cmd.SessionOptions
+	Project, Key string
+	Secrets      bool
+}
+
+func parseOutputs(c *cli.Context, d cmd.Deps) (outputsOptions, error) {
+	session, err := cmd.ParseSession(c, d)
+	if err != nil {
+		return outputsOptions{}, err
+	}
+	given, err := cmd.Arguments(c, 2)
+	o := outputsOptions{SessionOptions: session, Secrets: c.Bool("show-secrets")}
+	if len(given) > 0 {
+		o.Project = given[0]
+	}
+	if len(given) > 1 {
+		o.Key = given[1]
+	}
+	return o, err
+}
+
+func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions) (err error) {
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	names, err := openToReveal(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	outputs, err := outputs(ctx, s, names, o.Secrets)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Key != "":
+		return writeOutput(d.Stdout, outputs[o.Project], o)
+	case o.Output == "json" && o.Project != "":
+		return cmd.WriteJSON(d.Stdout, orEmpty(outputs[o.Project]))
+	case o.Output == "json":
+		return cmd.WriteJSON(d.Stdout, outputs)
+	}
+	if o.Simulation.On {
+		fmt.Fprintf(d.Stdout, "[SIMULATED] %s, stack %s\n\n", s.Provider.Name, s.Settings.Stack.Text)
+	}
+	return writeOutputs(d.Stdout, names, outputs)
+}
+
+// openToReveal opens the stacks with the key that decrypts outputs. It returns
+// the projects whose outputs are wanted: one, or all.
+func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]string, error) {
+	if err := s.Resolve(); err != nil {
+		return nil, err
+	}
+	names := s.Plan.Names()
+	if o.Project != "" {
+		names = []string{o.Project}
+		if _, err := s.Project(o.Project); err != nil {
+			return nil, err
+		}
+	}
+	engine, err := s.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := s.Vault.CopiesToRead(ctx, engine)
+	if err != nil {
+		return nil, err
+	}
+	return names, s.OpenStacksToRead(ctx, copies)
+}
+
+// outputs reads the outputs of several projects.
+func outputs(ctx context.Context, s *session.Session, names []string, secrets bool) (map[string]map[string]any, error) {
+	found := make([]map[string]any, len(names))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(cmd.DefaultParallel)
+	for i, name := range names {
+		group.Go(func() error {
+			var err error
+			found[i], err = s.Stacks.Outputs(ctx, name, secrets)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	outputs := map[string]map[string]any{}
+	for i, name := range names {
+		if len(found[i]) > 0 {
+			outputs[name] = found[i]
+		}
+	}
+	return outputs, nil
+}
+
+func writeOutput(w io.Writer, outputs map[string]any, o outputsOptions) error {
+	value, ok := outputs[o.Key]
+	if !ok {
+		known := slices.Sorted(maps.Keys(outputs))
+		if len(known) == 0 {
+			return fmt.Errorf("%s has no outputs: it is not deployed", o.Project)
+		}
+		return fmt.Errorf("%s has no output %q among %s%s", o.Project, o.Key, strings.Join(known, ", "), config.DidYouMean(o.Key, known))
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(w, value)
+	}
+	_, err := fmt.Fprintln(w, cmd.PlainValue(value))
+	return err
+}
+
+func writeOutputs(w io.Writer, names []string, outputs map[string]map[string]any) error {
+	if len(outputs) == 0 {
+		_, err := fmt.Fprintln(w, "no outputs: nothing is deployed")
+		return err
+	}
+	var b strings.Builder
+	for _, name := range names {
+		if len(outputs[name]) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s\n", name)
+		for _, key := range slices.Sorted(maps.Keys(outputs[name])) {
+			text := strings.ReplaceAll(strings.TrimRight(cmd.PlainValue(outputs[name][key]), "\n"), "\n", "\n      ")
+			fmt.Fprintf(&b, "  %s: %s\n", key, text)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func orEmpty(outputs map[string]any) map[string]any {
+	if outputs == nil {
+		return map[string]any{}
+	}
+	return outputs
+}

@@ -1,0 +1,135 @@
+package inspect
+
+import (
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/providers"
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+)
+
+// Plan is `runner plan`.
+func Plan(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:    "plan",
+		Aliases: []string{"show-execution"},
+		Usage:   "show the projects of a provider, in order, with what they wait for",
+		Description: "Needs no configuration, no credentials and no Pulumi. Without -p the provider is the one in the\n" +
+			"configuration of the stack.\n\n" +
+			"The order is what `up --parallel 1` follows. A project that `reads` another uses its outputs; one that comes\n" +
+			"`after` another only waits for it. A `hook` is work of the runner itself when the project has succeeded.\n" +
+			"Times are those of this stack's earlier runs, if -s names one that has been deployed from here, else estimates.\n" +
+			"The formats dot, mermaid, svg and html draw the plan; svg is a picture, html a page with one and a table.\n\n" +
+			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n  runner plan -p linode -o html > plan.html\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag(plan.Formats()...),
+			[]cli.Flag{&cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"}},
+			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.BaseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			options, err := parsePlan(c, d)
+			if err != nil {
+				return err
+			}
+			return runPlan(d, options)
+		},
+	}
+}
+
+type planOptions struct {
+	Provider  providers.Provider
+	Format    plan.Format
+	Destroy   bool
+	Selection plan.Selection
+	Runs      string // folder of earlier runs; "" when there is none
+	Stack     string
+}
+
+func parsePlan(c *cli.Context, d cmd.Deps) (planOptions, error) {
+	common, err := cmd.Parse(c, d)
+	if err != nil {
+		return planOptions{}, err
+	}
+	if _, err := cmd.Arguments(c, 0); err != nil {
+		return planOptions{}, err
+	}
+	named, err := plannedProvider(common)
+	if err != nil {
+		return planOptions{}, err
+	}
+	provider, err := session.ProviderOf(named)
+	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"), Selection: cmd.ParseSelection(c)}
+	if stack, err := config.ResolveStack(common.Stack, common.Sources); err == nil && common.Root != "" {
+		o.Runs, o.Stack = layout.Of(common.Root, false).Runs(), stack.Text
+	}
+	return o, err
+}
+
+// plannedProvider is the provider that was asked for, whatever the stack is
+// configured with, else the configured one if there is a configuration.
+func plannedProvider(o cmd.Options) (config.Value, error) {
+	if o.Provider.IsSet() {
+		return o.Provider, nil
+	}
+	if asked := o.Sources.Lookup(config.ProviderVariable); asked.IsSet() {
+		return asked, nil
+	}
+	stackNamed := o.Stack.IsSet() || o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet()
+	if o.Root == "" || !stackNamed {
+		return config.Value{}, nil
+	}
+	stack, err := config.ResolveStack(o.Stack, o.Sources)
+	if err != nil {
+		return config.Value{}, err
+	}
+	file, err := config.ReadStack(o.Root, stack.Text)
+	if err != nil {
+		return config.Value{}, err
+	}
+	return config.ResolveProvider(config.Value{}, o.Sources, file)
+}
+
+// estimates are how long the projects took in this stack's earlier runs, and
+// what is declared for the others.
+func (o planOptions) estimates(op operation.Operation) plan.Estimates {
+	declared := plan.Declared()
+	if o.Runs == "" {
+		return declared
+	}
+	known, err := journal.Durations(o.Runs, journal.DurationQuery{
+		Environment: journal.Environment{Provider: o.Provider.Name, Stack: o.Stack}, Operation: op,
+	})
+	if err != nil {
+		return declared // an estimate is nothing to fail for
+	}
+	return plan.Estimates{Known: known}.Or(declared)
+}
+
+func runPlan(d cmd.Deps, options planOptions) error {
+	p, err := plan.New(options.Provider)
+	if err != nil {
+		return err
+	}
+	op := operation.Up
+	if options.Destroy {
+		p, op = p.Reverse(), operation.Destroy
+	}
+	p.Estimates = options.estimates(op)
+	if p, err = plan.Select(p, options.Selection); err != nil {
+		return err
+	}
+	text, err := plan.Render(p, options.Format, d.Width())
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(d.Stdout, text)
+	return err
+}

@@ -1,0 +1,75 @@
+package inspect
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/providers"
+	"mara/runner/internal/cli/cmd"
+)
+
+// Providers is `runner providers`.
+func Providers(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:    "providers",
+		Aliases: []string{"list-providers"},
+		Usage:   "list the providers",
+		Description: "A provider is what hosts the cluster and the container registry. Choose one with -p.\n\n" +
+			"Examples:\n  runner providers\n  runner plan -p linode\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
+		Flags: cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.BaseFlags()),
+		Action: func(c *cli.Context) error {
+			options, err := parseProviders(c, d)
+			if err != nil {
+				return err
+			}
+			return runProviders(d, options)
+		},
+	}
+}
+
+type providersOptions struct{ Output string }
+
+func parseProviders(c *cli.Context, d cmd.Deps) (providersOptions, error) {
+	common, err := cmd.Parse(c, d)
+	if err != nil {
+		return providersOptions{}, err
+	}
+	_, err = cmd.Arguments(c, 0)
+	return providersOptions{Output: common.Output}, err
+}
+
+func runProviders(d cmd.Deps, options providersOptions) error {
+	if options.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, providerDocuments())
+	}
+	w := tabwriter.NewWriter(d.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tTITLE\tCLUSTER\tREGISTRY\tPROJECTS")
+	for _, p := range providerDocuments() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", p.Name, p.Title, p.Cluster, p.Registry, len(p.Projects))
+	}
+	return w.Flush()
+}
+
+// providerDocument is the JSON form of a provider.
+type providerDocument struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Cluster  string   `json:"cluster"`
+	Registry string   `json:"registry"`
+	Projects []string `json:"projects"`
+}
+
+func providerDocuments() []providerDocument {
+	var documents []providerDocument
+	for _, p := range providers.All() {
+		document := providerDocument{Name: p.Name, Title: p.Title, Cluster: p.ClusterProject, Registry: p.Registry.Project}
+		for _, step := range p.Steps {
+			document.Projects = append(document.Projects, step.Project.Name)
+		}
+		documents = append(documents, document)
+	}
+	return documents
+}

@@ -1,0 +1,217 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers"
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+	"mara/runner/internal/typeset"
+)
+
+// Stacks is `runner stacks`.
+func Stacks(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "stacks",
+		Usage: "list the environments, with provider and state",
+		Description: "Lists the stacks that have a configuration here, that were deployed from here, or that the backend has: the\n" +
+			"provider, how many of its projects are deployed, the number of resources, and the last run from here. Reads\n" +
+			"only, and needs no passphrase. The star is the default: PULUMI_STACK.\n\n" +
+			"Examples:\n  runner stacks\n  runner stacks --simulate -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("table", "json"), cmd.RootFlags(),
+			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "list the simulated environments"}},
+			cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			options, err := cmd.ParseSession(c, d)
+			if err != nil {
+				return err
+			}
+			if _, err := cmd.Arguments(c, 0); err != nil {
+				return err
+			}
+			return runStacks(c.Context, d, options)
+		},
+	}
+}
+
+// environmentLine is one line of the list, and its JSON form.
+type environmentLine struct {
+	Stack      string              `json:"stack"`
+	Default    bool                `json:"default"`            // PULUMI_STACK names it
+	Provider   string              `json:"provider,omitempty"` // "" when nobody has named one yet
+	Configured bool                `json:"configured"`         // it has a stack file
+	Deployed   int                 `json:"deployed"`           // projects that have resources
+	Projects   int                 `json:"projects,omitempty"` // of the provider
+	Resources  int                 `json:"resources"`
+	Operation  operation.Operation `json:"operation,omitempty"` // of the last run from here
+	Result     event.Result        `json:"result,omitempty"`
+	Started    *time.Time          `json:"started,omitempty"`
+}
+
+func runStacks(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error) {
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.ResolveRoot(); err != nil {
+		return err
+	}
+	deployed, err := s.AllStacks(ctx)
+	if err != nil {
+		return err
+	}
+	lines, err := environments(s, o, deployed)
+	if err != nil {
+		return err
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, lines)
+	}
+	return writeEnvironments(d.Stdout, lines, d.Now(), d.Width())
+}
+
+// environments puts together what is configured, recorded and deployed.
+func environments(s *session.Session, o cmd.SessionOptions, deployed map[string]map[string]stacks.Summary) ([]environmentLine, error) {
+	configured, err := config.Stacks(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, name := range slices.Concat(configured, recordedStacks(s.Folder)) {
+		names[name] = true
+	}
+	for name, summaries := range deployed {
+		names[name] = names[name] || isEnvironment(summaries)
+	}
+	last, err := lastRuns(s.Folder.Runs())
+	if err != nil {
+		return nil, err
+	}
+	lines := []environmentLine{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if !names[name] {
+			continue
+		}
+		line := environmentLine{Stack: name, Configured: slices.Contains(configured, name)}
+		line.Default = o.Sources.Lookup(config.StackVariable).Text == name
+		line.Provider = providerOfStack(s, o, name, deployed[name])
+		line.count(deployed[name])
+		if run, ok := last[name]; ok {
+			line.Operation, line.Result, line.Started = run.Operation, run.Outcome(), &run.Started
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// isEnvironment says whether stacks of one name are ours: others share the
+// backend.
+func isEnvironment(summaries map[string]stacks.Summary) bool {
+	for project := range summaries {
+		if _, ok := projects.ByName(project); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// recordedStacks are the stacks that were deployed from here.
+func recordedStacks(folder layout.Runner) []string {
+	return slices.DeleteFunc(folder.Stacks(), func(name string) bool { return config.CheckStackName(name) != nil })
+}
+
+// providerOfStack is the provider of a stack: configured, recorded, or that
+// whose cluster is deployed. A stack file that cannot be read has none here.
+func providerOfStack(s *session.Session, o cmd.SessionOptions, stack string, deployed map[string]stacks.Summary) string {
+	if file, err := config.ReadStack(o.Root, stack); err == nil {
+		if named := file.Text(config.InfraType); named.IsSet() {
+			return named.Text
+		}
+	}
+	if recorded, err := session.RememberedProvider(s.Folder, stack, config.Value{}); err == nil && recorded.IsSet() {
+		return recorded.Text
+	}
+	for _, p := range providers.All() {
+		if deployed[p.ClusterProject].Exists {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+func (l *environmentLine) count(deployed map[string]stacks.Summary) {
+	if provider, err := providers.ByName(l.Provider); err == nil {
+		l.Projects = len(provider.Steps)
+	}
+	for project, summary := range deployed {
+		if _, ok := projects.ByName(project); ok && summary.Resources > 0 {
+			l.Deployed++
+			l.Resources += summary.Resources
+		}
+	}
+}
+
+// lastRuns are the last runs from here, by stack.
+func lastRuns(folder string) (map[string]*event.Summary, error) {
+	runs, err := journal.List(folder)
+	if err != nil {
+		return nil, err
+	}
+	last := map[string]*event.Summary{}
+	for _, run := range runs { // the newest first
+		summary, err := run.Summary()
+		if err == nil && last[summary.Stack] == nil {
+			last[summary.Stack] = summary
+		}
+	}
+	return last, nil
+}
+
+func writeEnvironments(w io.Writer, lines []environmentLine, now time.Time, width int) error {
+	if len(lines) == 0 {
+		_, err := fmt.Fprintln(w, "no environments yet; `runner up` makes the first one")
+		return err
+	}
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "STACK", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true}, {Title: "LAST RUN", Min: 10},
+	}}
+	for _, l := range lines {
+		stack, run := l.Stack, "-"
+		if l.Default {
+			stack += " *"
+		}
+		if l.Started != nil {
+			run = fmt.Sprintf("%s %s, %s", l.Operation, l.Result, cmd.Ago(now.Sub(*l.Started)))
+		}
+		table.Rows = append(table.Rows, []string{stack, cmd.OrDash(l.Provider), l.state(), strconv.Itoa(l.Resources), run})
+	}
+	_, err := io.WriteString(w, table.Text(width))
+	return err
+}
+
+// state is how much of the environment there is.
+func (l environmentLine) state() string {
+	switch {
+	case l.Deployed == 0:
+		return "not deployed"
+	case l.Deployed < l.Projects:
+		return fmt.Sprintf("%d of %d projects", l.Deployed, l.Projects)
+	}
+	return "deployed"
+}

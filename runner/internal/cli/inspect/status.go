@@ -1,0 +1,260 @@
+// Package inspect has the commands that only look: providers, plan, doctor,
+// stacks, status and outputs.
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sync/errgroup"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+	"mara/runner/internal/ui"
+)
+
+// Status is `runner status`.
+func Status(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "status",
+		Usage: "show what is deployed",
+		Description: "One line per project: never deployed, deployed, destroyed, failed, or locked by an operation; the number of\n" +
+			"resources; the last operation, how long it took and when it ended. Notes tell who holds a lock, which operations\n" +
+			"were cut off, and whether a project is stale: outputs it was deployed with have changed since (secret ones\n" +
+			"cannot be compared). Reads only, and needs no passphrase.\n\n" +
+			"With --watch it is shown again every two seconds, with -o json as one document a line.\n\n" +
+			"Examples:\n  runner status -s dev\n  runner status -s dev --watch\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("table", "json"),
+			[]cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "show it again and again, until Ctrl-C"}},
+			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			options, err := cmd.ParseSession(c, d)
+			if err != nil {
+				return err
+			}
+			if _, err := cmd.Arguments(c, 0); err != nil {
+				return err
+			}
+			return runStatus(c.Context, d, statusOptions{SessionOptions: options, Watch: c.Bool("watch")})
+		},
+	}
+}
+
+type statusOptions struct {
+	cmd.SessionOptions
+	Watch bool
+}
+
+// projectStatus is one line of the status.
+type projectStatus struct {
+	Project    string              `json:"project"`
+	Title      string              `json:"title"`
+	State      string              `json:"state"`
+	Operation  operation.Operation `json:"operation,omitempty"`
+	Result     string              `json:"result,omitempty"`
+	Ended      *time.Time          `json:"ended,omitempty"`
+	DurationMS int64               `json:"duration_ms,omitempty"`
+	Resources  int                 `json:"resources"`
+	Lock       string              `json:"lock,omitempty"`
+	Stale      []stacks.Stale      `json:"stale,omitempty"`
+	Pending    []stacks.Pending    `json:"pending,omitempty"`
+}
+
+// The states of a project.
+const (
+	stateNever     = "never deployed"
+	stateDeployed  = "deployed"
+	stateDestroyed = "destroyed"
+	stateFailed    = "failed"
+	stateLocked    = "locked"
+)
+
+// statusVersion changes when a field changes its meaning or goes away.
+const statusVersion = 1
+
+// environmentStatus is the whole status.
+type environmentStatus struct {
+	Version   int             `json:"version"`
+	Provider  string          `json:"provider"`
+	Stack     string          `json:"stack"`
+	Backend   string          `json:"backend"`
+	Simulated bool            `json:"simulated"`
+	Lock      string          `json:"lock,omitempty"` // of the runner, on the whole environment
+	LastRun   *cmd.PastRun    `json:"last_run,omitempty"`
+	Projects  []projectStatus `json:"projects"`
+}
+
+func runStatus(ctx context.Context, d cmd.Deps, o statusOptions) (err error) {
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.OpenToLook(ctx); err != nil {
+		return err
+	}
+	if o.Watch {
+		return watchStatus(ctx, d, o, s)
+	}
+	status, err := status(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, status)
+	}
+	return writeStatus(d.Stdout, status, d.Now(), d.Width(), o.Color)
+}
+
+// watchStatus shows the status until it is interrupted, or nobody looks.
+func watchStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Session) error {
+	const often = 2 * time.Second
+	show, leave := statusShow(d, o)
+	defer leave()
+	for cmd.HasReader(d.Stdout) {
+		status, err := status(ctx, s, o)
+		if err == nil {
+			err = show(status)
+		}
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return &cmd.Reported{Code: cmd.ExitInterrupted} // nothing is wrong
+		case <-time.After(often):
+		}
+		if s.States().MayHaveStates() {
+			if err := s.Stacks.List(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// statusShow shows one look of many: on a terminal in the place of the one
+// before, which leave ends.
+func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error, leave func()) {
+	leave = func() {}
+	if o.Output == "json" {
+		return func(status environmentStatus) error { return json.NewEncoder(d.Stdout).Encode(status) }, leave
+	}
+	write := func(text string) error {
+		_, err := io.WriteString(d.Stdout, text+"\n")
+		return err
+	}
+	if look, err := ui.Decide(o.Facts(d)); err == nil && look.Mode == ui.LiveMode {
+		page := ui.NewPage(d.Stdout, d.Size)
+		write, leave = page.Show, func() { _ = page.Close() } // nobody reads any more
+	}
+	return func(status environmentStatus) error {
+		var text strings.Builder
+		if err := writeStatus(&text, status, d.Now(), d.Width(), o.Color); err != nil {
+			return err
+		}
+		return write(text.String())
+	}, leave
+}
+
+// status looks at the environment.
+func status(ctx context.Context, s *session.Session, o statusOptions) (environmentStatus, error) {
+	status := environmentStatus{
+		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: event.MaskURLs(s.Settings.Backend.Text),
+		Simulated: o.Simulation.On, LastRun: lastRun(s), Projects: make([]projectStatus, len(s.Plan.Steps)),
+	}
+	if state, owner, err := s.InspectLock(); err == nil && state == lock.Held {
+		status.Lock = owner.String()
+	}
+	snapshots := make([]stacks.Snapshot, len(s.Plan.Steps))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(cmd.DefaultParallel)
+	for i, step := range s.Plan.Steps {
+		group.Go(func() error {
+			var err error
+			if status.Projects[i], err = statusOf(ctx, s, step); err == nil {
+				snapshots[i], err = s.Stacks.Snapshot(ctx, step.Project.Name)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return environmentStatus{}, err
+	}
+	now := map[string]stacks.Snapshot{}
+	for i, step := range s.Plan.Steps {
+		now[step.Project.Name] = snapshots[i]
+	}
+	for i := range status.Projects {
+		status.Projects[i].Pending = snapshots[i].Pending
+		status.Projects[i].Stale = snapshots[i].StaleAgainst(now)
+	}
+	return status, nil
+}
+
+// lastRun is the environment's last run; nil if none is on record.
+func lastRun(s *session.Session) *cmd.PastRun {
+	runs, err := journal.List(s.Folder.Runs())
+	if err != nil {
+		return nil
+	}
+	for _, run := range runs {
+		summary, err := run.Summary()
+		if err == nil && (journal.Environment{Provider: summary.Provider, Stack: summary.Stack}) == s.Environment() {
+			last := cmd.NewPastRun(run, summary)
+			return &last
+		}
+	}
+	return nil
+}
+
+func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectStatus, error) {
+	project := step.Project.Name
+	summary := s.Stacks.Summary(project)
+	status := projectStatus{Project: project, Title: step.Project.Title, State: stateNever, Resources: summary.Resources}
+	update, ok, err := s.Stacks.LastUpdate(ctx, project)
+	if err != nil {
+		return status, err
+	}
+	if ok {
+		status.Operation, status.Result = update.Operation, update.Result
+		if !update.End.IsZero() { // it is not going on
+			status.Ended, status.DurationMS = &update.End, update.End.Sub(update.Start).Milliseconds()
+		}
+	}
+	status.State = stateOf(update.Operation, update.Result, summary.Resources) // an imported state has no history
+	if states := s.States(); states.IsFile() {
+		locks, err := states.Locks(project)
+		if err != nil {
+			return status, err
+		}
+		if len(locks) > 0 {
+			status.State, status.Lock = stateLocked, locks[0].String()
+		}
+	} else if summary.Updating {
+		status.State = stateLocked
+	}
+	return status, nil
+}
+
+func stateOf(op operation.Operation, result string, resources int) string {
+	switch {
+	case result == "failed":
+		return stateFailed
+	case resources > 0:
+		return stateDeployed
+	case op.Destroys():
+		return stateDestroyed
+	}
+	return stateNever
+}

@@ -1,0 +1,120 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/typeset"
+)
+
+// writeStatus writes the status for people.
+func writeStatus(w io.Writer, status environmentStatus, now time.Time, width int, colour bool) error {
+	var b strings.Builder
+	mark := ""
+	if status.Simulated {
+		mark = " [SIMULATED]"
+	}
+	fmt.Fprintf(&b, "%s, stack %s%s, state in %s\n", status.Provider, status.Stack, mark, status.Backend)
+	if r := status.LastRun; r != nil {
+		fmt.Fprintf(&b, "last run: %s %s %s, %s\n", r.Operation, r.Result, cmd.Ago(now.Sub(r.Started)), r.ID)
+	}
+	if status.Lock != "" {
+		fmt.Fprintf(&b, "a run goes on, by %s\n", status.Lock)
+	}
+	b.WriteString("\n")
+	b.WriteString(status.table(now, colour).Text(width))
+	b.WriteString("\n" + status.totals() + "\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// table lists the projects.
+func (s environmentStatus) table(now time.Time, colour bool) typeset.Table {
+	const state, note = 1, 6 // columns
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "PROJECT", Min: 12, Middle: true}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true}, {Title: "LAST"},
+		{Title: "TOOK", Optional: true}, {Title: "ENDED"}, {Title: "NOTE", Min: 16, Wrap: true, Optional: true},
+	}}
+	for _, p := range s.Projects {
+		table.Rows = append(table.Rows, p.row(now))
+	}
+	table.Paint = func(row, column int, text string) string {
+		if !colour || column != state && column != note {
+			return text
+		}
+		return s.Projects[row].paint(text)
+	}
+	return table
+}
+
+// row is the project's line.
+func (p projectStatus) row(now time.Time) []string {
+	took, ended := "-", "-"
+	if p.Ended != nil {
+		took = event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
+		ended = cmd.Ago(now.Sub(*p.Ended))
+	}
+	return []string{p.Project, p.State, cmd.Dash(p.Resources), cmd.OrDash(string(p.Operation)), took, ended, p.note()}
+}
+
+// note is what a user has to know besides.
+func (p projectStatus) note() string {
+	var notes []string
+	if p.Lock != "" {
+		notes = append(notes, "by "+p.Lock)
+	}
+	for _, pending := range p.Pending {
+		notes = append(notes, "cut off at "+pending.String())
+	}
+	for _, s := range p.Stale {
+		notes = append(notes, "stale: "+s.String())
+	}
+	return strings.Join(notes, "; ")
+}
+
+// paint colours what says how the project is.
+func (p projectStatus) paint(text string) string {
+	const green, red, yellow, dim = "32", "31", "33", "2"
+	colour := dim
+	switch {
+	case p.State == stateFailed:
+		colour = red
+	case p.State == stateLocked || len(p.Stale) > 0 || len(p.Pending) > 0:
+		colour = yellow
+	case p.State == stateDeployed:
+		colour = green
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// totals count the projects.
+func (s environmentStatus) totals() string {
+	deployed, failed, stale, pending := 0, 0, 0, 0
+	for _, p := range s.Projects {
+		deployed += one(p.State == stateDeployed)
+		failed += one(p.State == stateFailed)
+		stale += one(len(p.Stale) > 0)
+		pending += one(len(p.Pending) > 0)
+	}
+	text := fmt.Sprintf("%d of %d projects deployed", deployed, len(s.Projects))
+	for _, other := range []struct {
+		n    int
+		what string
+	}{{failed, "failed"}, {stale, "stale"}, {pending, "with operations that were cut off"}} {
+		if other.n > 0 {
+			text += fmt.Sprintf(", %d %s", other.n, other.what)
+		}
+	}
+	return text
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

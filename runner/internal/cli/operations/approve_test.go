@@ -1,0 +1,35 @@
+package operations
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+)
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	none, err := stacks.Open(t.Context(), stacks.Options{Empty: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session.Session{Stacks: none}
+	preview := event.Summary{Steps: []event.Step{
+		{Project: event.Project{Name: "same"}},
+		{Project: event.Project{Name: "new"}, Changes: event.Changes{Create: 3, Update: 1}},
+		{Project: event.Project{Name: "partial, never deployed"}, Unknown: []string{"new"}},
+		{Project: event.Project{Name: "replaced"}, Changes: event.Changes{Replace: 1}},
+		{Project: event.Project{Name: "deleted"}, Changes: event.Changes{Delete: 1}},
+	}}
+	for r, want := range map[rule][]string{
+		noDeletes:  {"replaced", "deleted"},
+		noReplaces: {"replaced"},
+	} {
+		if diff := cmp.Diff(want, r.broken(s, preview)); diff != "" {
+			t.Errorf("%s:\n%s", r, diff)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mara/config"
+	"mara/providers"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/configuration"
+	"mara/runner/internal/doctor"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/prompt"
+	"mara/runner/internal/session"
+	"mara/runner/internal/wizard"
+)
+
+// complete leads the user to a complete configuration before an operation that
+// deploys: the folder, the stack, the provider, the values. It writes once, when
+// all questions are answered and confirmed; until then there is no trace.
+// Without somebody to ask, or in a simulation, it does nothing: what is missing
+// is told later.
+func complete(ctx context.Context, d cmd.Deps, o operateOptions) (cmd.SessionOptions, error) {
+	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
+	if !o.Interactive || !ok || !o.Operation.RunsPrograms() || o.Simulation.On {
+		return o.SessionOptions, nil
+	}
+	f := &firstRun{d: d, terminal: terminal, o: o.SessionOptions}
+	err := f.complete(ctx)
+	return f.o, err
+}
+
+// firstRun is what is known about an environment that is being configured.
+type firstRun struct {
+	d        cmd.Deps
+	terminal prompt.Terminal
+	o        cmd.SessionOptions
+	newRoot  bool // the configuration folder is still to be made
+	asked    bool // the stack's name was asked for
+	file     config.StackFile
+	provider providers.Provider
+}
+
+func (f *firstRun) complete(ctx context.Context) error {
+	if err := f.findRoot(ctx); err != nil {
+		return err
+	}
+	if err := f.nameStack(ctx); err != nil {
+		return err
+	}
+	changes, err := f.chooseProvider(ctx)
+	if err != nil {
+		return err
+	}
+	if f.file.Check(session.DeclaredKeys()) != nil {
+		return nil // what is there is not valid, and that has to be told first
+	}
+	ask := wizard.Wizard{
+		Asker: f.terminal, Clouds: f.d.CloudClients, Sources: f.o.Sources, Out: f.d.Stderr, First: f.isNew(),
+		Env: f.o.Sources.File.Merge(f.o.Sources.Process),
+	}
+	if ask.First || len(f.provider.Missing(f.file, f.o.Sources)) > 0 {
+		if err := f.checkWritable(); err != nil {
+			return err
+		}
+		if err := doctor.CheckFirst(ctx, f.d.Deps, f.o.Options, f.provider, f.file); err != nil {
+			return err
+		}
+	}
+	answers, err := ask.Complete(ctx, f.provider, f.file, f.o.Overrides...)
+	if err != nil {
+		return err
+	}
+	return f.write(ctx, append(changes, answers...))
+}
+
+// isNew says whether the environment is neither configured nor deployed yet.
+func (f *firstRun) isNew() bool {
+	_, err := os.Lstat(f.recordFile())
+	return len(f.file.Entries) == 0 && err != nil
+}
+
+// recordFile keeps the provider of an environment that was deployed.
+func (f *firstRun) recordFile() string {
+	return layout.Of(f.o.Root, false).Provider(stackName(f.o.Request))
+}
+
+// findRoot offers to make the configuration folder here.
+func (f *firstRun) findRoot(ctx context.Context) error {
+	if f.o.Root != "" {
+		return nil
+	}
+	yes, err := f.agree(ctx, fmt.Sprintf("There is no configuration in %s. Make one?", f.d.Dir))
+	if err == nil && !yes {
+		err = f.o.NoRoot
+	}
+	f.newRoot, f.o.Root = true, f.d.Dir
+	if err != nil {
+		return err
+	}
+	return f.checkWritable()
+}
+
+// agree asks for a confirmation, unless that was given on the command line.
+func (f *firstRun) agree(ctx context.Context, question string) (bool, error) {
+	if f.o.Yes {
+		return true, nil
+	}
+	return f.terminal.Agree(ctx, question)
+}
+
+// checkWritable finds out before the questions, not after all are answered, that
+// nothing can be written.
+func (f *firstRun) checkWritable() error {
+	folder := filepath.Join(f.o.Root, config.Folder)
+	if f.newRoot {
+		folder = f.o.Root
+	}
+	file, err := os.CreateTemp(folder, ".runner-*")
+	if err != nil {
+		return &failure.Environment{Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: failure.WriteRemedy(err, "the folder")}
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// nameStack asks for the stack's name if nobody has named one, and reads its
+// file.
+func (f *firstRun) nameStack(ctx context.Context) error {
+	named := f.o.Stack.IsSet() || f.o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet()
+	if !named {
+		name, err := f.askStack(ctx)
+		if err != nil {
+			return err
+		}
+		f.asked = true
+		f.o.Stack = config.Value{Text: name, Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}
+	}
+	stack, err := config.ResolveStack(f.o.Stack, f.o.Sources)
+	if err != nil {
+		return err
+	}
+	f.file, err = config.ReadStack(f.o.Root, stack.Text)
+	return err
+}
+
+// askStack asks for one of the stacks that have a file, or a new one.
+func (f *firstRun) askStack(ctx context.Context) (string, error) {
+	question := prompt.Question{
+		Text: "Name of the stack", Default: "dev", Check: config.CheckStackName,
+		Help: "the name of this environment: every project has a stack of this name",
+	}
+	names, err := config.Stacks(f.o.Root)
+	if err != nil || len(names) == 0 {
+		return f.terminal.Ask(ctx, question)
+	}
+	question.Default = names[0]
+	choice := prompt.Choice{Question: question, Other: true}
+	for _, name := range names {
+		choice.Options = append(choice.Options, prompt.Option{Value: name})
+	}
+	return f.terminal.Choose(ctx, choice)
+}
+
+// chooseProvider finds the provider, or asks for it. It is written where it was
+// asked for, and where the configuration begins.
+func (f *firstRun) chooseProvider(ctx context.Context) ([]config.Change, error) {
+	named, err := config.ResolveProvider(f.o.Provider, f.o.Sources, f.file)
+	if err != nil {
+		return nil, err
+	}
+	if named, err = session.RememberedProvider(layout.Of(f.o.Root, false), stackName(f.o.Request), named); err != nil {
+		return nil, err
+	}
+	asked := !named.IsSet()
+	if asked {
+		if named, err = f.askProvider(ctx); err != nil {
+			return nil, err
+		}
+		f.o.Provider = named
+	}
+	if f.provider, err = session.ProviderOf(named); err != nil {
+		return nil, err
+	}
+	if _, ok := f.file.Lookup(config.InfraType); ok || !asked && !f.isNew() {
+		return nil, nil
+	}
+	return []config.Change{{Key: config.InfraType, Value: f.provider.Name}}, nil
+}
+
+func (f *firstRun) askProvider(ctx context.Context) (config.Value, error) {
+	choice := prompt.Choice{Question: prompt.Question{Text: "Provider of the cluster and the registry", Default: "kind"}}
+	for _, p := range providers.All() {
+		choice.Options = append(choice.Options, prompt.Option{Value: p.Name, Note: p.Title})
+	}
+	name, err := f.terminal.Choose(ctx, choice)
+	return config.Value{Text: name, Origin: config.Origin{Source: config.FromFlag, Name: "--provider"}}, err
+}
+
+// newFile is a file that is to be written.
+type newFile struct {
+	path    string // below the root
+	content []byte
+}
+
+// write shows what is to be written, asks, and writes it.
+func (f *firstRun) write(ctx context.Context, changes []config.Change) error {
+	if len(changes) == 0 && !f.newRoot {
+		return nil
+	}
+	files, err := f.files(changes)
+	if err != nil {
+		return err
+	}
+	f.show(files, changes)
+	yes, err := f.agree(ctx, "Write this and go on?")
+	if err == nil && !yes {
+		err = &cmd.Declined{Text: "not confirmed; nothing was written"}
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(f.o.Root, config.Folder), 0o755); err != nil {
+		return &failure.Environment{Text: fmt.Sprintf("making %s: %v", config.Folder, err)}
+	}
+	for _, file := range files {
+		if err := configuration.Write(f.o.Root, file.path, file.content); err != nil {
+			return err
+		}
+	}
+	f.o.Sources.File, err = config.ReadEnvironment(f.o.Root)
+	return err
+}
+
+// files are those that are to be written: the stack file last, with which the
+// environment begins. A name that was asked for becomes the default, unless there
+// is an environment file, which belongs to the user.
+func (f *firstRun) files(changes []config.Change) ([]newFile, error) {
+	var files []newFile
+	if f.newRoot {
+		examples, err := config.Examples()
+		if err != nil {
+			return nil, err
+		}
+		for _, example := range examples {
+			files = append(files, newFile{example.Path, example.Data})
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(f.o.Root, config.EnvironmentFile)); f.asked && err != nil {
+		files = append(files, newFile{config.EnvironmentFile, []byte(config.StackVariable + "=" + stackName(f.o.Request) + "\n")})
+	}
+	file := f.file
+	if !file.Exists {
+		file.Content = []byte("# Configuration of the stack " + stackName(f.o.Request) + ". Every key is in Pulumi.stackname.yaml.example.\n")
+	}
+	content, err := file.Edit(changes...)
+	if err != nil {
+		return nil, err
+	}
+	return append(files, newFile{file.File, content}), nil
+}
+
+// show prints what is to be written: new files in full, of one that exists what
+// is added.
+func (f *firstRun) show(files []newFile, changes []config.Change) {
+	fmt.Fprintln(f.d.Stderr)
+	for _, file := range files {
+		switch {
+		case file.path == f.file.File && f.file.Exists:
+			fmt.Fprintf(f.d.Stderr, "added to %s:\n", file.path)
+			for _, change := range changes {
+				fmt.Fprintf(f.d.Stderr, "  %s: %s\n", change.Key, configuration.Show(change.Value))
+			}
+		case file.path == f.file.File, file.path == config.EnvironmentFile:
+			fmt.Fprintf(f.d.Stderr, "%s:\n", file.path)
+			for line := range strings.Lines(string(file.content)) {
+				fmt.Fprint(f.d.Stderr, "  "+line)
+			}
+		default:
+			fmt.Fprintln(f.d.Stderr, file.path)
+		}
+	}
+}
+
+// stackName is the name of the stack, once it is known.
+func stackName(r session.Request) string {
+	stack, err := config.ResolveStack(r.Stack, r.Sources)
+	if err != nil {
+		return ""
+	}
+	return stack.Text
+}

@@ -1,0 +1,42 @@
+package operations
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+)
+
+// tellHighlights shows, at the end of a successful up, what a user goes on
+// with: addresses and names to log in with, in the order of the plan. None of
+// them is secret, and nobody has to be asked: the run itself has told them.
+func tellHighlights(d cmd.Deps, o operateOptions, s *session.Session, outputs map[string]map[string]any) {
+	if !o.Operation.Deploys() || o.Output != "text" {
+		return
+	}
+	if lines := highlightLines(s.Plan.Steps, outputs); len(lines) > 0 {
+		fmt.Fprintf(d.Stdout, "\nOutputs:\n  %s\n", strings.Join(lines, "\n  "))
+	}
+}
+
+// highlightLines sets the highlighted outputs that have a value in columns.
+func highlightLines(steps []plan.Step, outputs map[string]map[string]any) []string {
+	var text bytes.Buffer
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, step := range steps {
+		project := step.Project
+		for _, output := range project.Outputs {
+			value, ok := outputs[project.Name][output.Name]
+			if !ok || !output.Highlight || output.Secret || cmd.PlainValue(value) == "" {
+				continue
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\n", project.Title, output.Name, cmd.PlainValue(value))
+		}
+	}
+	_ = table.Flush() // into memory
+	return strings.FieldsFunc(text.String(), func(r rune) bool { return r == '\n' })
+}

@@ -1,0 +1,30 @@
+package operations
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/projects"
+	"mara/runner/internal/plan"
+)
+
+func TestHighlightLines(t *testing.T) {
+	t.Parallel()
+	bank := projects.Project{Name: "bank", Title: "Bank", Outputs: []projects.Output{
+		{Name: "application_url", Highlight: true}, {Name: "ip", Highlight: true}, {Name: "other"},
+		{Name: "password", Highlight: true, Secret: true}, {Name: "missing", Highlight: true},
+	}}
+	registry := projects.Project{Name: "registry", Title: "Local Registry", Outputs: []projects.Output{{Name: "endpoint", Highlight: true}}}
+	got := highlightLines([]plan.Step{{Project: registry}, {Project: bank}}, map[string]map[string]any{
+		"registry": {"endpoint": "localhost:5001"},
+		"bank":     {"application_url": "https://localhost", "ip": "", "other": "x", "password": "hunter2"},
+	})
+	want := []string{"Local Registry  endpoint         localhost:5001", "Bank            application_url  https://localhost"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if lines := highlightLines([]plan.Step{{Project: bank}}, nil); len(lines) > 0 {
+		t.Errorf("lines of nothing: %q", lines)
+	}
+}

@@ -1,0 +1,69 @@
+package operations
+
+import (
+	"context"
+	"errors"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/doctor"
+	"mara/runner/internal/session"
+)
+
+// open opens an environment for an operation. It finds every problem that can be
+// found before anything changes, and tells all of them at once.
+func open(ctx context.Context, d cmd.Deps, o operateOptions) (*session.Session, error) {
+	s := session.New(d.Deps, o.Options)
+	err := openSteps(ctx, s, o)
+	if err == nil {
+		return s, nil
+	}
+	return nil, doctor.AllProblems(ctx, d.Deps, s.Options, errors.Join(err, s.Close()))
+}
+
+func openSteps(ctx context.Context, s *session.Session, o operateOptions) error {
+	if err := s.ResolveToOperate(); err != nil {
+		return err
+	}
+	if o.Refusal != nil {
+		return o.Refusal
+	}
+	held, err := s.Lock(ctx, string(o.Operation))
+	if err != nil {
+		return err
+	}
+	if err := s.Vault.RefuseHalfChanged(); err != nil {
+		return err
+	}
+	checked := doctor.StartChecks(ctx, s)
+	engine, err := s.Engine(ctx)
+	if err != nil {
+		return err
+	}
+	if o.NeedSecrets && s.Vault.KeepsSomething() { // nobody is asked for what cannot go well
+		if err := checked(); err != nil {
+			return err
+		}
+	}
+	if err := s.Vault.Provide(ctx); err != nil {
+		return err
+	}
+	copies, err := s.Vault.Copies(ctx, engine)
+	if err != nil {
+		return err
+	}
+	s.MadeUp = copies.MadeUp
+	s.Profile.Lap("passphrase key")
+	if o.Simulation.On {
+		if err := s.SimulateClouds(ctx); err != nil {
+			return err
+		}
+	}
+	s.Profile.Lap("clouds")
+	if err := held.OpenStacks(ctx, copies, o.restore); err != nil {
+		return err
+	}
+	s.GuardStates()
+	err = checked()
+	s.Profile.Lap("checks")
+	return err
+}

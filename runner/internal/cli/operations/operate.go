@@ -1,0 +1,261 @@
+// Package operations has the commands that work on an environment: up, preview,
+// refresh, drift and destroy, and unlock and repair, which put right what a run
+// has left behind. The workflow is runOperate.
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/executor"
+	"mara/runner/internal/hooks"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+)
+
+// operateOptions are the options of up, preview, refresh, destroy and drift.
+type operateOptions struct {
+	cmd.SessionOptions
+	policyOptions
+	Selection selectionOptions
+	Approve   rule
+	ExitCode  bool // changes are told by the exit code
+	Remove    bool // of destroy: the stacks, too
+	Forget    bool // of destroy: what was in a cluster that is gone
+	clear     bool // of repair: forget the creations that were cut off
+	restore   bool // of repair: the states that are broken
+	Show      showOptions
+}
+
+// operateFlags are the flags of an operation; own are those that others do not
+// have.
+func operateFlags(own ...cli.Flag) []cli.Flag {
+	return cmd.JoinFlags(
+		own, cmd.SelectionFlags(), overrideFlags(), resumeFlags(), policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(), cmd.ProfileFlags(),
+		cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+	)
+}
+
+// particulars is what is particular about the command of an operation.
+type particulars struct {
+	use, description string
+	aliases          []string
+	flags            []cli.Flag
+	codes            []int // exit codes besides the usual ones
+}
+
+// operationCommand makes the command of an operation.
+func operationCommand(d cmd.Deps, op operation.Operation, own particulars) *cli.Command {
+	codes := append([]int{cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted}, own.codes...)
+	slices.Sort(codes)
+	return &cli.Command{
+		Name:        string(op),
+		Aliases:     own.aliases,
+		Usage:       own.use,
+		Description: own.description + "\n\n" + cmd.ExitText(codes...),
+		Flags:       operateFlags(own.flags...),
+		Action: func(c *cli.Context) error {
+			options, err := parseOperate(c, d, op)
+			if err != nil {
+				return err
+			}
+			return runOperate(c.Context, d, options)
+		},
+	}
+}
+
+func parseOperate(c *cli.Context, d cmd.Deps, op operation.Operation) (operateOptions, error) {
+	var o operateOptions
+	var err error
+	if o.SessionOptions, err = cmd.ParseSession(c, d); err != nil {
+		return o, err
+	}
+	o.Operation = op
+	if c.Bool("preview-only") {
+		o.Operation = operation.Drift
+	}
+	if o.Overrides, err = parseOverrides(c); err != nil {
+		return o, err
+	}
+	if o.LockTimeout, err = cmd.ParseLock(c, c.Command.Name); err != nil {
+		return o, err
+	}
+	if o.policyOptions, err = parsePolicy(c); err != nil {
+		return o, err
+	}
+	o.AtOnce, o.Profile = o.Parallel, c.Bool("profile")
+	if o.Selection, err = parseProjects(c); err != nil {
+		return o, err
+	}
+	if o.Secrets, err = parseSecrets(c, o); err != nil {
+		return o, err
+	}
+	o.Options.Selection, o.NeedSecrets = o.Selection.Selection, o.Operation.RunsPrograms()
+	o.Show, o.Approve, o.ExitCode = parseShow(c), parseRule(c), c.Bool("exit-code")
+	o.Remove, o.Forget = c.Bool("remove-stacks"), c.Bool("force-forget")
+	o.Refusal = o.checkConsent(d)
+	if o.Selection.ofLastRun() {
+		o.Narrow = o.selectRest
+	}
+	_, err = cmd.Arguments(c, 0)
+	return o, err
+}
+
+// runOperate is the workflow: complete the configuration, open the environment, choose what to do, look for
+// what is in the way, ask, and do it.
+func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
+	if o.SessionOptions, err = complete(ctx, d, o); err != nil {
+		return err
+	}
+	s, err := open(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.CheckProtection(o.Operation); err != nil {
+		return err
+	}
+	w, err := choose(s, o)
+	if err != nil {
+		return err
+	}
+	found, err := s.Leftovers().Find(ctx, o.Operation, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Folder.Runs(), s.Environment()))
+	if err != nil {
+		return err
+	}
+	s.Warnings = append(s.Warnings, found.Warnings...)
+	if w.preview, err = approve(ctx, d, o, s, w); err != nil {
+		return err
+	}
+	if err := s.Leftovers().Clear(ctx, found); err != nil {
+		return err
+	}
+	if err := rememberProvider(o.Operation, s); err != nil {
+		return err
+	}
+	return carryOut(ctx, d, o, s, w)
+}
+
+// carryOut walks the plan, and tells and checks what comes of it.
+func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) error {
+	run, err := startRun(ctx, d, o, s, w)
+	if err != nil {
+		return err
+	}
+	err = walk(ctx, d, o, s, w, run.emit)
+	if err != nil {
+		// A worker that was killed, by us or by others, cannot unlock its stack.
+		err = errors.Join(err, s.Leftovers().RemoveDeadLocks(w.plan))
+	}
+	run.outputs = toldOutputs(s)
+	run.finish(d, o)
+	defer s.Profile.Write(d.Stderr, &run.summary)
+	if err != nil {
+		return &cmd.Reported{Code: cmd.ExitCode(err)}
+	}
+	tellHighlights(d, o, s, run.outputs)
+	if err := checkNothingLeft(ctx, o.Operation, s, w.plan); err != nil {
+		return err
+	}
+	if o.ExitCode && run.summary.Changes.Any() {
+		return &cmd.Reported{Code: cmd.ExitChanges}
+	}
+	return nil
+}
+
+// rememberProvider notes the provider before anything is deployed with it.
+func rememberProvider(op operation.Operation, s *session.Session) error {
+	if !op.Deploys() {
+		return nil
+	}
+	return session.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name)
+}
+
+// checkNothingLeft asks the backend once more, after a destroy, whether
+// anything is left.
+func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Session, p plan.Plan) error {
+	if !op.Destroys() || len(p.Steps) == 0 {
+		return nil
+	}
+	if err := s.Stacks.List(ctx); err != nil {
+		return err
+	}
+	var left []string
+	for _, name := range p.Names() {
+		if n := s.Stacks.Summary(name).Resources; n > 0 {
+			left = append(left, fmt.Sprintf("%s (%d resources)", name, n))
+		}
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("something is left after the destroy: %s", strings.Join(left, ", "))
+	}
+	return nil
+}
+
+// walk has the executor do the operation on what is to be done.
+func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, emit func(event.Event)) error {
+	stop, release := d.Gentle()
+	defer release()
+	_, err := executor.Run(ctx, executor.Options{
+		Plan:      w.plan,
+		Operation: o.Operation,
+		Stack:     s.Settings.Stack.Text,
+		Simulated: o.Simulation.On,
+		Parallel:  o.Parallel,
+		Estimates: plan.Estimates{Known: durations(s, o.Operation)}.Or(plan.Declared()),
+		OnError:   o.OnError,
+		Retry:     o.retry(o.Simulation),
+		Timeout:   w.limit,
+		Timeouts:  w.limits,
+		Operator:  operator{stacks: s.Stacks, task: o.task(), before: s.Hooks().Before(o.Operation, o.Forget), failed: s.Hooks().Failed},
+		Hook:      s.Hooks().Hook(o.Operation),
+		Emit:      emit,
+		Stop:      stop,
+	})
+	return err
+}
+
+// task is what is the same for every step.
+func (o operateOptions) task() stacks.Task {
+	return stacks.Task{
+		Operation: o.Operation, ParallelResources: o.Resources,
+		Remove: o.Remove, Forget: o.Forget, Clear: o.clear,
+	}
+}
+
+// operator does a step's work on its stack.
+type operator struct {
+	stacks *stacks.Set
+	task   stacks.Task // for every step
+	before hooks.BeforeFunc
+	failed func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
+}
+
+// Operate implements executor.Operator.
+func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
+	if err := o.before(ctx, step, emit); err != nil {
+		return executor.Outcome{}, err
+	}
+	task := o.task
+	task.Step = step
+	outcome, err := o.stacks.Operate(ctx, task, emit)
+	if err != nil {
+		o.failed(ctx, step, err, emit)
+	}
+	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
+}
+
+// exitCodeFlags let the exit code tell whether something changes or differs.
+func exitCodeFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "exit-code", Usage: "end with exit code 5 if there are changes"}}
+}

@@ -1,0 +1,47 @@
+package operations
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+	"mara/runner/internal/cli/configuration"
+	"mara/runner/internal/failure"
+)
+
+// overrideFlags give configuration values for one run.
+func overrideFlags() []cli.Flag {
+	return []cli.Flag{&cli.StringSliceFlag{
+		Name: "config", Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` writes it",
+	}}
+}
+
+// parseOverrides reads the values by the kinds of their keys. Secrets have no
+// place in a command line, where other users see them.
+func parseOverrides(c *cli.Context) ([]config.Change, error) {
+	var changes []config.Change
+	for _, text := range c.StringSlice("config") {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, failure.Usagef(c.Command.Name, "%s: %q is not KEY=VALUE", config.OverrideFlag, text)
+		}
+		if secret, ok := projects.FindSecret(name); ok {
+			return nil, &failure.Usage{
+				Text: fmt.Sprintf("%s: %s is a secret (%s), and a command line is not", config.OverrideFlag, name, secret.Doc),
+				Next: fmt.Sprintf("use --secret %s=env:NAME, or `runner secrets set %s`", name, name),
+			}
+		}
+		if name == config.InfraType {
+			return nil, failure.Usagef(c.Command.Name, "%s: the provider is named with -p", config.OverrideFlag)
+		}
+		parsed, err := configuration.ParseValue(name, value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", config.OverrideFlag, err)
+		}
+		changes = append(changes, config.Change{Key: name, Value: parsed})
+	}
+	return changes, nil
+}

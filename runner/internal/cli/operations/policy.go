@@ -1,0 +1,113 @@
+package operations
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/executor"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+)
+
+// firstWait is the time before a project is tried the second time.
+const firstWait = 5 * time.Second
+
+// policyOptions say how a plan is walked.
+type policyOptions struct {
+	Parallel  int
+	Resources int // at once in one project; 0 leaves it to Pulumi
+	OnError   executor.OnError
+	Retry     int
+	Timeouts  []timeout
+}
+
+// timeout is how long the work on projects may take.
+type timeout struct {
+	Term  string // which projects; "" for all
+	Limit time.Duration
+}
+
+// policyFlags are the flags of policyOptions.
+func policyFlags() []cli.Flag {
+	policies := executor.Policies()
+	return []cli.Flag{
+		&cli.IntFlag{Name: "parallel", Value: cmd.DefaultParallel, Usage: "run up to `N` projects at once; 1 follows the listed order exactly"},
+		&cli.IntFlag{Name: "parallel-resources", Usage: "work on up to `N` resources of a project at once", DefaultText: "as Pulumi does"},
+		&cli.GenericFlag{Name: "on-error", Value: &cmd.Choice{Allowed: policies, Value: policies[0]},
+			Usage: "when a project fails, follow `POLICY`: stop starts nothing new, continue goes on with what does not depend on it"},
+		&cli.IntFlag{Name: "retry", Usage: "try a project up to `N` more times if its error is known to pass: " + strings.Join(stacks.TransientKinds(), ", ")},
+		&cli.StringSliceFlag{Name: "timeout", Usage: "cancel a project after `DURATION`; PROJECT=DURATION for one of them; may be repeated"},
+	}
+}
+
+func parsePolicy(c *cli.Context) (policyOptions, error) {
+	o := policyOptions{Parallel: c.Int("parallel"), Resources: c.Int("parallel-resources"), Retry: c.Int("retry")}
+	if policy, ok := c.Generic("on-error").(*cmd.Choice); ok {
+		o.OnError = executor.OnError(policy.Value)
+	}
+	command := c.Command.Name
+	switch {
+	case o.Parallel < 1:
+		return o, failure.Usagef(command, "--parallel: %d is not a number above 0", o.Parallel)
+	case o.Resources < 0:
+		return o, failure.Usagef(command, "--parallel-resources: %d is less than 0", o.Resources)
+	case o.Retry < 0:
+		return o, failure.Usagef(command, "--retry: %d is less than 0", o.Retry)
+	}
+	for _, text := range c.StringSlice("timeout") {
+		t, err := parseTimeout(text)
+		if err != nil {
+			return o, failure.Usagef(command, "--timeout: %q is neither a duration such as 30m nor PROJECT=DURATION", text)
+		}
+		o.Timeouts = append(o.Timeouts, t)
+	}
+	return o, nil
+}
+
+func parseTimeout(text string) (timeout, error) {
+	term, limit, one := strings.Cut(text, "=")
+	if !one {
+		term, limit = "", text
+	}
+	duration, err := time.ParseDuration(limit)
+	if err == nil && (duration <= 0 || one && term == "") {
+		err = errors.New("no time limit")
+	}
+	return timeout{Term: term, Limit: duration}, err
+}
+
+// timeouts are the limits for all projects and for single ones; the last word
+// on a project counts.
+func (o policyOptions) timeouts(p plan.Plan) (all time.Duration, single map[string]time.Duration, err error) {
+	single = map[string]time.Duration{}
+	for _, t := range o.Timeouts {
+		if t.Term == "" {
+			all = t.Limit
+			continue
+		}
+		names, err := p.Match("--timeout", t.Term)
+		if err != nil {
+			return 0, nil, err
+		}
+		for _, name := range names {
+			single[name] = t.Limit
+		}
+	}
+	return all, single, nil
+}
+
+// retry says when a project is tried again. Simulated clouds recover as fast as
+// they work.
+func (o policyOptions) retry(s session.Simulation) executor.Retry {
+	wait := firstWait
+	if s.On {
+		wait = time.Duration(float64(firstWait) / s.Speed)
+	}
+	return executor.Retry{Max: o.Retry, Backoff: wait, Transient: stacks.Transient}
+}

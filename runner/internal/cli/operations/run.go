@@ -1,0 +1,183 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/report"
+	"mara/runner/internal/session"
+	"mara/runner/internal/trace"
+)
+
+// run is where the events of an operation go: to the screen, to the journal,
+// and into its reports.
+type run struct {
+	emitter   *event.Emitter
+	journal   *journal.Journal
+	screen    Screen
+	collector *report.Collector
+	tracer    *trace.Tracer // nil unless traces are asked for
+	summary   event.Summary
+	opening   []string        // warnings to begin with
+	outputs   journal.Outputs // as far as the run has told them
+	reports   []string
+	markdown  string // file of GitHub's step summary
+}
+
+// Emit implements event.Sink: the run keeps the sum of its events.
+func (r *run) Emit(e event.Event) { r.summary.Apply(e) }
+
+// startRun opens the journal and the screen.
+func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (*run, error) {
+	if err := o.Show.check(); err != nil {
+		return nil, err
+	}
+	r := &run{collector: report.NewCollector()}
+	var err error
+	r.journal, err = journal.Create(journal.Options{
+		Dir: s.Folder.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w),
+		Warn: func(e event.Event) { r.emit(e) },
+	})
+	if err != nil {
+		return nil, failure.RunnerFolder(err)
+	}
+	show, look, err := newScreen(d, o, s, w, nextSteps(o, s.Settings.Stack.Text))
+	if err != nil {
+		return nil, errors.Join(err, r.journal.Close())
+	}
+	r.screen, r.markdown = show, look.StepSummary
+	r.reports = []string{filepath.Join(r.journal.Dir(), "report.html")}
+	if o.Show.Report != "" {
+		r.reports = append(r.reports, o.Show.Report)
+	}
+	r.opening = s.Warnings
+	sinks := append([]event.Sink{show, r.journal, r.collector, r}, r.trace(ctx, d, o)...)
+	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: s.Masker, Now: d.Now, Sinks: sinks})
+	s.OnWarning(func(text string) { r.emit(event.Event{Type: event.RunWarning, Message: text}) })
+	if len(s.MadeUp) > 0 && o.Operation.RunsPrograms() {
+		r.opening = append(r.opening, "SIMULATED: made up throw-away values for "+strings.Join(s.MadeUp, ", "))
+	}
+	return r, nil
+}
+
+// trace begins to trace the run, if that is asked for. It is no reason to stop.
+func (r *run) trace(ctx context.Context, d cmd.Deps, o operateOptions) []event.Sink {
+	tracer, err := trace.Start(ctx, trace.Options{
+		Getenv: func(name string) string { return o.Sources.Lookup(name).Text }, Version: d.Version,
+	})
+	if err != nil {
+		r.opening = append(r.opening, fmt.Sprintf("no traces are sent: %v", err))
+	}
+	if err != nil || tracer == nil {
+		return nil
+	}
+	r.tracer = tracer
+	return []event.Sink{tracer}
+}
+
+// endTrace sends what is left of the traces, but does not wait for long.
+func (r *run) endTrace(d cmd.Deps) {
+	const patience = 5 * time.Second
+	if r.tracer == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := r.tracer.Close(ctx); err != nil {
+		fmt.Fprintf(d.Stderr, "warning: %v\n", err)
+	}
+}
+
+// emit passes an event on; the first one is followed by what is to be said at
+// the opening.
+func (r *run) emit(e event.Event) {
+	r.emitter.Emit(e)
+	if e.Type != event.RunStarted {
+		return
+	}
+	for _, text := range r.opening {
+		r.emitter.Emit(event.Event{Type: event.RunWarning, Message: text})
+	}
+}
+
+// finish ends the screen and completes the run's folder. What goes wrong here
+// is told, but is no failure of the operation.
+func (r *run) finish(d cmd.Deps, o operateOptions) {
+	r.emitter.Close()
+	_ = r.screen.Close() // nobody reads any more
+	if err := r.journal.KeepOutputs(r.outputs); err != nil {
+		fmt.Fprintf(d.Stderr, "warning: %v\n", err)
+	}
+	details := r.collector.Details()
+	cmd.AddOutputs(details, r.outputs)
+	if err := r.journal.Close(); err != nil {
+		fmt.Fprintf(d.Stderr, "warning: the journal of this run is incomplete: %v\n", err)
+	}
+	r.report(d, o, details)
+	if r.markdown != "" {
+		if err := report.AppendStepSummary(r.markdown, &r.summary); err != nil {
+			fmt.Fprintf(d.Stderr, "warning: the step summary could not be written: %v\n", err)
+		}
+	}
+	r.endTrace(d)
+	_ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(), d.Now())
+}
+
+// report writes the reports and tells where they are.
+func (r *run) report(d cmd.Deps, o operateOptions, details report.Details) {
+	told := ""
+	for _, path := range r.reports {
+		if err := writeReport(path, &r.summary, details); err != nil {
+			fmt.Fprintf(d.Stderr, "warning: the report could not be written: %v\n", err)
+			continue
+		}
+		told += "Report: " + path + "\n"
+	}
+	if told != "" && o.Output != "json" {
+		fmt.Fprint(d.Stdout, "\n"+told)
+	}
+}
+
+// meta tells who runs what, for the run's folder.
+func meta(s *session.Session, d cmd.Deps, o operateOptions, w work) journal.Meta {
+	return journal.Meta{
+		Operation: o.Operation, Environment: s.Environment(), Simulated: o.Simulation.On,
+		Selection: o.Selection.words(), Resumes: w.resumes, Fingerprint: s.Fingerprint(),
+		User: s.Held.Owner.User, Host: s.Held.Owner.Host, PID: s.Held.Owner.PID, Runner: d.Version,
+	}
+}
+
+// nextSteps are the commands to type after a run.
+func nextSteps(o operateOptions, stack string) func(*event.Summary) []string {
+	suffix := " -s " + stack
+	if o.Simulation.On {
+		suffix += " --simulate"
+	}
+	return func(summary *event.Summary) []string {
+		if summary.Outcome() != event.Succeeded {
+			return []string{"runner " + string(o.Operation) + suffix + " --resume   # carries on with what is left"}
+		}
+		switch o.Operation {
+		case operation.Up:
+			return []string{"runner outputs" + suffix, "runner status" + suffix}
+		case operation.Preview:
+			return []string{"runner up" + suffix}
+		case operation.Refresh:
+			return []string{"runner preview" + suffix}
+		case operation.Drift:
+			if summary.Changes.Any() {
+				return []string{"runner refresh" + suffix + "   # takes it into the state", "runner up" + suffix + "   # then puts it right"}
+			}
+		}
+		return nil
+	}
+}

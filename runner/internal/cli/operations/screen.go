@@ -1,0 +1,161 @@
+package operations
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/report"
+	"mara/runner/internal/session"
+	"mara/runner/internal/ui"
+)
+
+// showOptions say how a run is shown and where its report goes.
+type showOptions struct {
+	UI       ui.Mode
+	LogOrder ui.LogOrder
+	Diff     bool   // of a preview: the properties that would change
+	Report   string // file for a report besides the one in the run's folder
+}
+
+// showFlags are the flags of showOptions.
+func showFlags() []cli.Flag {
+	modes, orders := ui.Modes(), ui.LogOrders()
+	return []cli.Flag{
+		&cli.GenericFlag{Name: "ui", Value: &cmd.Choice{Allowed: modes, Value: modes[0]}, Usage: "show the run as `MODE`: " + strings.Join(modes, ", ")},
+		&cli.GenericFlag{Name: "log-order", Value: &cmd.Choice{Allowed: append([]string{autoOrder}, orders...), Value: autoOrder},
+			Usage: "print diagnostics in `ORDER`: " + autoOrder + ", " + strings.Join(orders, ", ")},
+		&cli.StringFlag{Name: "report", Usage: "write a report of the run to `FILE`: .html, .md, .json, .xml (JUnit) or .csv"},
+	}
+}
+
+// diffFlags are for commands that preview.
+func diffFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "diff", Usage: "list the resources that the preview would change, with their properties"}}
+}
+
+// autoOrder leaves the order of diagnostics to the place where they are read.
+const autoOrder = "auto"
+
+func parseShow(c *cli.Context) showOptions {
+	o := showOptions{Report: c.String("report"), Diff: c.Bool("diff")}
+	if mode, ok := c.Generic("ui").(*cmd.Choice); ok {
+		o.UI = ui.Mode(mode.Value)
+	}
+	if order, ok := c.Generic("log-order").(*cmd.Choice); ok && order.Value != autoOrder {
+		o.LogOrder = ui.LogOrder(order.Value)
+	}
+	return o
+}
+
+// check finds a report that cannot be written before the run begins.
+func (o showOptions) check() error {
+	if o.Report == "" {
+		return nil
+	}
+	if _, err := report.FormatOf(o.Report); err != nil {
+		return failure.Usagef("", "--report: %v", err)
+	}
+	return nil
+}
+
+// Screen shows a run while it goes on, and its summary at the end.
+type Screen interface {
+	event.Sink
+	Close() error
+}
+
+// newScreen chooses how the run is shown; next are the commands to suggest at
+// the end.
+func newScreen(d cmd.Deps, o operateOptions, s *session.Session, w work, next func(*event.Summary) []string) (Screen, ui.Look, error) {
+	if o.Output == "json" {
+		return ui.NewJSON(d.Stdout), ui.Look{}, nil
+	}
+	facts := o.Facts(d)
+	facts.Asked, facts.Order = o.Show.UI, o.Show.LogOrder
+	look, err := ui.Decide(facts)
+	if err != nil {
+		return nil, look, failure.Usagef(string(o.Operation), "%v", err)
+	}
+	if look.Mode == ui.LiveMode {
+		return ui.NewLive(d.Stdout, ui.LiveOptions{
+			Size: d.Size, Ticks: time.Tick(ui.TickRate), Colour: look.Colour, ASCII: look.ASCII,
+			Durations: durations(s, o.Operation), Resources: resources(s, w), Diff: o.Show.Diff, Next: next,
+		}), look, nil
+	}
+	return ui.NewPlain(d.Stdout, ui.PlainOptions{
+		Width: d.Width(), Colour: look.Colour, Order: look.Order, GitHub: look.GitHub,
+		Diff: o.Show.Diff, Ticks: time.Tick(time.Second), Next: next,
+	}), look, nil
+}
+
+// durations is how long the projects usually take, as far as earlier runs tell.
+func durations(s *session.Session, op operation.Operation) map[string]time.Duration {
+	known, err := journal.Durations(s.Folder.Runs(), journal.DurationQuery{
+		Environment: s.Environment(),
+		Operation:   op,
+		New:         func(project string) bool { return s.Stacks.Summary(project).Resources == 0 },
+	})
+	if err != nil {
+		return nil // an estimate is nothing to fail for
+	}
+	return known
+}
+
+// resources is how many resources the projects will have been through.
+func resources(s *session.Session, w work) map[string]int {
+	last, err := journal.Resources(s.Folder.Runs(), s.Environment())
+	if err != nil {
+		last = nil // as little to fail for
+	}
+	return w.resources(last, func(project string) int { return s.Stacks.Summary(project).Resources })
+}
+
+// resources takes the numbers of the preview that was shown, else of the last
+// up, else of a preview that is partial, else of the state.
+func (w work) resources(last map[string]int, inState func(project string) int) map[string]int {
+	known := map[string]int{}
+	for _, step := range w.plan.Steps {
+		name := step.Project.Name
+		number := cmp.Or(last[name], inState(name))
+		if previewed, _ := w.preview.Step(name); previewed != nil && previewed.Result == event.Succeeded {
+			if partial := len(previewed.Unknown) > 0; !partial || last[name] == 0 {
+				number = previewed.Changes.Total()
+			}
+		}
+		if number > 0 {
+			known[name] = number
+		}
+	}
+	return known
+}
+
+// writeReport writes a run's report in the format that the file's name tells.
+func writeReport(path string, summary *event.Summary, details report.Details) error {
+	format, err := report.FormatOf(path)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return closing(file, report.Write(file, format, summary, details))
+}
+
+// closing closes a file that was written; its error counts.
+func closing(file io.Closer, err error) error {
+	if closed := file.Close(); err == nil {
+		return closed
+	}
+	return err
+}

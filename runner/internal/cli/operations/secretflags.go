@@ -1,0 +1,24 @@
+package operations
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/failure"
+	"mara/runner/internal/vault"
+)
+
+// secretFlags are for the operations that need secrets.
+func secretFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "secret", Usage: "keep this secret first, `KEY=SOURCE`; the source is " + vault.SourceForms + "; may be repeated"},
+		&cli.BoolFlag{Name: "generate-secrets", Usage: "make the secrets that are missing, and keep them encrypted"},
+	}
+}
+
+func parseSecrets(c *cli.Context, o operateOptions) (vault.Given, error) {
+	sources, err := vault.ParseSources(c.Command.Name, "--secret", c.StringSlice("secret"))
+	if err == nil && len(sources) > 0 && o.Simulation.On {
+		err = failure.Usagef(c.Command.Name, "--secret: a simulation makes secrets up and keeps none; leave it out")
+	}
+	return vault.Given{Sources: sources, Generate: c.Bool("generate-secrets")}, err
+}

@@ -1,0 +1,180 @@
+package operations
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+)
+
+// selectionOptions say which projects of the plan run.
+type selectionOptions struct {
+	plan.Selection
+	Failed  bool // only what failed in the last run
+	Resume  bool // only what the last run has left
+	Changed bool // carry on although the configuration has changed
+}
+
+// resumeFlags choose projects by what became of them in the last run.
+func resumeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "failed", Usage: "run only what failed in the last run"},
+		&cli.BoolFlag{Name: "resume", Usage: "carry on with the last run: only what failed in it or never ran"},
+		&cli.BoolFlag{Name: "resume-changed", Usage: "--resume, also when the configuration has changed since"},
+	}
+}
+
+func parseProjects(c *cli.Context) (selectionOptions, error) {
+	o := selectionOptions{Selection: cmd.ParseSelection(c), Failed: c.Bool("failed"), Changed: c.Bool("resume-changed")}
+	o.Resume = c.Bool("resume") || o.Changed
+	if o.Failed && o.Resume {
+		return o, failure.Usagef(c.Command.Name, "--failed and --resume: choose one; --resume includes what failed")
+	}
+	return o, nil
+}
+
+// words are the flags as they were given, for people to read.
+func (o selectionOptions) words() []string {
+	var words []string
+	for _, flag := range []struct {
+		name   string
+		values []string
+	}{{"--only", o.Only}, {"--skip", o.Skip}, {"--from", o.From}, {"--until", o.Until}} {
+		for _, value := range flag.values {
+			words = append(words, flag.name+" "+value)
+		}
+	}
+	for _, flag := range []struct {
+		name string
+		on   bool
+	}{{"--failed", o.Failed}, {"--resume", o.Resume}} {
+		if flag.on {
+			words = append(words, flag.name)
+		}
+	}
+	return words
+}
+
+// work is what a run has to do.
+type work struct {
+	plan    plan.Plan
+	resumes string                   // id of the run that it carries on
+	limit   time.Duration            // for each project; 0 is none
+	limits  map[string]time.Duration // for single projects
+	preview event.Summary            // of an up that was shown first
+}
+
+// choose is the plan in the order of the operation, without what is not
+// selected. It refuses what cannot go well.
+func choose(s *session.Session, o operateOptions) (work, error) {
+	w := work{plan: s.Plan}
+	switch {
+	case o.Operation.Destroys():
+		w.plan = w.plan.Reverse()
+	case o.Operation == operation.Drift:
+		w.plan = w.plan.Unordered()
+	}
+	var err error
+	if w.limit, w.limits, err = o.timeouts(s.Plan); err != nil {
+		return w, err
+	}
+	if w.plan, err = plan.Select(w.plan, o.Selection.Selection); err != nil {
+		return w, err
+	}
+	if o.Selection.ofLastRun() {
+		if err := limitToRest(s, &w, o); err != nil {
+			return w, err
+		}
+	}
+	if o.Operation.ComparesState() {
+		return w, nil // they read nothing of one another
+	}
+	return w, w.plan.CheckExcluded(s.Stacks.IsDeployed)
+}
+
+// ofLastRun says that the last run decides what is left to do.
+func (o selectionOptions) ofLastRun() bool { return o.Failed || o.Resume }
+
+// readRest reads what the last run has left.
+func readRest(s *session.Session, o operateOptions) (journal.Resumption, error) {
+	return journal.Resume(s.Folder.Runs(), journal.Query{
+		Environment: s.Environment(), Operation: o.Operation, Fingerprint: s.Fingerprint(),
+		Changed: o.Selection.Changed || o.Selection.Failed, // what failed is run to see whether a change has helped
+	})
+}
+
+// selectRest selects what the last run has left, for what is looked at before
+// the environment is locked. That there is no such run is told afterwards.
+func (o operateOptions) selectRest(s *session.Session) plan.Selection {
+	own := o.Selection.Selection
+	selected, err := plan.Select(s.Plan, own)
+	rest, restErr := readRest(s, o)
+	if err != nil || restErr != nil {
+		return own
+	}
+	names := rest.Unfinished()
+	if o.Selection.Failed {
+		names = rest.Failed
+	}
+	if names = selected.Limit(names, "").Names(); len(names) > 0 {
+		return plan.Selection{Only: names}
+	}
+	return plan.Selection{Skip: []string{"*"}} // nothing is left
+}
+
+// limitToRest leaves out what the last run has done, and what it left out.
+func limitToRest(s *session.Session, w *work, o operateOptions) error {
+	rest, err := readRest(s, o)
+	if err != nil {
+		return err
+	}
+	w.resumes = rest.Run.ID
+	if o.Selection.Failed {
+		w.plan = w.plan.Limit(rest.Failed, "did not fail in run "+rest.Run.ID)
+		return checkFailed(s, rest, o)
+	}
+	if len(rest.Changes) > 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the configuration has changed since run %s: %s", rest.Run.ID, strings.Join(rest.Changes, ", ")))
+	}
+	w.plan = w.plan.Limit(rest.Projects, "left out of run "+rest.Run.ID).Limit(rest.Unfinished(), "done in run "+rest.Run.ID)
+	if len(w.plan.Steps) == 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("nothing is left to do of run %s", rest.Run.ID))
+	}
+	return nil
+}
+
+// checkFailed refuses to run what failed when nothing did.
+func checkFailed(s *session.Session, rest journal.Resumption, o operateOptions) error {
+	if len(rest.Failed) > 0 {
+		return nil
+	}
+	summary, err := rest.Run.Summary()
+	if err != nil {
+		return err
+	}
+	next := fmt.Sprintf("run %s for all projects", o.Operation)
+	if len(rest.NeverRan) > 0 {
+		next = "carry on with what never ran with --resume"
+	}
+	return &failure.Environment{
+		Text: fmt.Sprintf("nothing failed in the last %s of %s: run %s %s", o.Operation, s.Environment(), rest.Run.ID, outcomeWords(summary.Outcome())),
+		Next: next,
+	}
+}
+
+// outcomeWords says how a run ended.
+func outcomeWords(outcome event.Result) string {
+	if outcome == event.Interrupted {
+		return "was interrupted"
+	}
+	return string(outcome)
+}

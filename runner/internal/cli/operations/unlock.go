@@ -1,0 +1,120 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/leftovers"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/session"
+)
+
+// Unlock is `runner unlock`.
+func Unlock(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "unlock",
+		Usage: "remove the locks that a run has left behind",
+		Description: "A run that is killed may leave locks on its stacks. Shows the runner's own lock and Pulumi's, and removes\n" +
+			"them when they are confirmed. Locks of processes that still run on this machine stay, unless --force is\n" +
+			"given: first make sure that nothing works on the environment any more.\n\n" +
+			"Example:\n  runner unlock -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("text", "json"),
+			[]cli.Flag{&cli.BoolFlag{Name: "force", Usage: "remove also the locks of processes that seem to run"}},
+			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			options, err := parseUnlock(c, d)
+			if err != nil {
+				return err
+			}
+			return runUnlock(c.Context, d, options)
+		},
+	}
+}
+
+type unlockOptions struct {
+	cmd.SessionOptions
+	Force bool
+}
+
+func parseUnlock(c *cli.Context, d cmd.Deps) (unlockOptions, error) {
+	session, err := cmd.ParseSession(c, d)
+	if err != nil {
+		return unlockOptions{}, err
+	}
+	_, err = cmd.Arguments(c, 0)
+	return unlockOptions{SessionOptions: session, Force: c.Bool("force")}, err
+}
+
+func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.OpenToLook(ctx); err != nil {
+		return err
+	}
+	state, owner, err := s.InspectLock()
+	if err != nil {
+		return err
+	}
+	if state == lock.Held {
+		return &lock.HeldError{Owner: owner}
+	}
+	left := s.Leftovers()
+	locks, err := left.Locks(s.Plan)
+	if err != nil {
+		return err
+	}
+	if state == lock.Free && len(locks) == 0 {
+		return writeUnlocked(d.Stdout, o, unlocked{Projects: []string{}})
+	}
+	if state != lock.Free {
+		fmt.Fprintf(d.Stderr, "the environment is locked by %s: %s, run %s\n", owner, owner.Operation, owner.Run)
+	}
+	for _, l := range locks {
+		fmt.Fprintln(d.Stderr, l)
+	}
+	if alive := slices.DeleteFunc(slices.Clone(locks), func(l leftovers.Lock) bool { return l.Dead }); len(alive) > 0 && !o.Force {
+		return &leftovers.LockedError{Locks: alive, Unlock: s.Command("unlock") + " --force"}
+	}
+	if err := cmd.Confirm(ctx, d, o.SessionOptions, "unlock", "Remove these locks?"); err != nil {
+		return err
+	}
+	var done unlocked
+	if done.Projects, err = left.Unlock(ctx, locks); err == nil {
+		owner, err = lock.Break(s.LockFile())
+		done.Environment = err == nil && owner != (lock.Owner{})
+	}
+	return errors.Join(writeUnlocked(d.Stdout, o, done), err)
+}
+
+// unlocked is what was unlocked.
+type unlocked struct {
+	Projects    []string `json:"projects"`
+	Environment bool     `json:"environment"` // the runner's own lock
+}
+
+func writeUnlocked(w io.Writer, o unlockOptions, done unlocked) error {
+	if o.Output == "json" {
+		return cmd.WriteJSON(w, done)
+	}
+	var b strings.Builder
+	for _, project := range done.Projects {
+		fmt.Fprintf(&b, "unlocked %s\n", project)
+	}
+	if done.Environment {
+		b.WriteString("unlocked the environment\n")
+	}
+	if b.Len() == 0 {
+		b.WriteString("nothing is locked\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,82 @@
+package runs
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/typeset"
+)
+
+// History is `runner history`.
+func History(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "history",
+		Usage: "list the runs",
+		Description: "The newest first: operation, environment, result, when it began, how long it took, and who ran it. With\n" +
+			"--simulate the simulated runs. With -s only those of a stack.\n\nExample:\n  runner history -s dev\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("table", "json"),
+			[]cli.Flag{&cli.IntFlag{Name: "limit", Value: 20, Usage: "list at most `N` runs; 0 lists all"}},
+			flags(), cmd.BaseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			options, err := parse(c, d, 0)
+			if err != nil {
+				return err
+			}
+			return runHistory(d, options, c.Int("limit"))
+		},
+	}
+}
+
+func runHistory(d cmd.Deps, o options, limit int) error {
+	runs, err := journal.List(o.Folder)
+	if err != nil {
+		return err
+	}
+	past := []cmd.PastRun{}
+	for _, r := range runs {
+		summary, err := r.Summary()
+		if err != nil || o.Stack.IsSet() && summary.Stack != o.Stack.Text {
+			continue // a folder that cannot be read is no run to tell of
+		}
+		past = append(past, cmd.NewPastRun(r, summary))
+		if len(past) == limit {
+			break
+		}
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, past)
+	}
+	return writeHistory(d.Stdout, past, d.Now(), d.Width())
+}
+
+func writeHistory(w io.Writer, past []cmd.PastRun, now time.Time, width int) error {
+	if len(past) == 0 {
+		_, err := fmt.Fprintln(w, "no runs yet")
+		return err
+	}
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "RUN"}, {Title: "OPERATION"}, {Title: "ENVIRONMENT", Min: 11, Middle: true}, {Title: "RESULT"},
+		{Title: "STARTED"}, {Title: "TOOK", Optional: true}, {Title: "BY", Min: 6, Optional: true},
+	}}
+	for _, p := range past {
+		took := event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
+		table.Rows = append(table.Rows, []string{
+			p.ID, string(p.Operation), p.Provider + "/" + p.Stack, string(p.Result), cmd.Ago(now.Sub(p.Started)), took, cmd.OrDash(p.By),
+		})
+	}
+	heading := ""
+	if past[0].Simulated { // they have a folder of their own
+		heading = "[SIMULATED]\n"
+	}
+	_, err := io.WriteString(w, heading+table.Text(width))
+	return err
+}

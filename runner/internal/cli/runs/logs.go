@@ -1,0 +1,250 @@
+package runs
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/lock"
+)
+
+// Logs is `runner logs`.
+func Logs(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "logs", Usage: "print what happened in the projects of a run", ArgsUsage: "[RUN] [PROJECT]",
+		Description: "Without RUN those of the last run, without PROJECT all of them. Secrets are masked. --follow shows a run that\n" +
+			"goes on, also one of another terminal, to its end. -o json prints the events of the projects.\n\n" +
+			"Examples:\n  runner logs certmgr\n  runner logs 20261120-193000-250k3f --errors\n  runner logs --follow\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("text", "json"),
+			[]cli.Flag{
+				&cli.BoolFlag{Name: "errors", Usage: "print the projects that failed only"},
+				&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "print what comes as well, until the run has finished"},
+			},
+			flags(), cmd.BaseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			o, err := parseLogs(c, d)
+			if err != nil {
+				return err
+			}
+			return runLogs(c.Context, d, o)
+		},
+	}
+}
+
+type logsOptions struct {
+	options
+	Errors, Follow bool
+}
+
+func parseLogs(c *cli.Context, d cmd.Deps) (logsOptions, error) {
+	runs, err := parse(c, d, 2)
+	if err != nil {
+		return logsOptions{}, err
+	}
+	o := logsOptions{options: runs, Errors: c.Bool("errors"), Follow: c.Bool("follow")}
+	if o.Errors && o.Follow {
+		return o, failure.Usagef("logs", "--errors and --follow exclude each other: which projects fail is known at the end")
+	}
+	return o, nil
+}
+
+// choose finds the run and the project that the arguments name. A single one
+// may be either.
+func (o logsOptions) choose() (run journal.Run, project string, err error) {
+	run, err = o.findRun()
+	switch {
+	case len(o.Args) == 2:
+		project = o.Args[1]
+	case err != nil && len(o.Args) == 1:
+		run, err = journal.Find(o.Folder, "")
+		project = o.Args[0]
+	}
+	return run, project, err
+}
+
+func runLogs(ctx context.Context, d cmd.Deps, o logsOptions) error {
+	run, project, err := o.choose()
+	if err != nil {
+		return err
+	}
+	names, err := run.Logs()
+	if err != nil {
+		return err
+	}
+	if o.Follow {
+		return followLogs(ctx, d, o, run, project)
+	}
+	if project != "" {
+		if !slices.Contains(names, project) {
+			return noLog(run, project, names)
+		}
+		names = []string{project}
+	}
+	if o.Errors {
+		if names, err = failedOf(run, names); err != nil {
+			return err
+		}
+	}
+	if o.Output == "json" {
+		return printEvents(d.Stdout, run.Events(), names)
+	}
+	return printLogs(d.Stdout, run, names)
+}
+
+// noLog says that a project did not take part in a run.
+func noLog(run journal.Run, project string, names []string) error {
+	return &failure.Usage{
+		Text: fmt.Sprintf("run %s has no log of %q%s", run.ID, project, config.DidYouMean(project, names)),
+		Next: "`runner show " + run.ID + "` shows its projects",
+	}
+}
+
+// failedOf are the projects that failed.
+func failedOf(run journal.Run, names []string) ([]string, error) {
+	summary, err := run.Summary()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		step, _ := summary.Step(name)
+		return step == nil || step.Result != event.Failed
+	}), nil
+}
+
+// printLogs prints one log as it is, and several with the project before each line.
+func printLogs(w io.Writer, run journal.Run, names []string) error {
+	out := bufio.NewWriter(w)
+	for _, name := range names {
+		content, err := os.ReadFile(run.LogFile(name))
+		if err != nil {
+			return fmt.Errorf("reading the log of %s: %w", name, err)
+		}
+		for line := range bytes.Lines(content) {
+			if len(names) > 1 {
+				_, _ = out.WriteString(name + ": ")
+			}
+			_, _ = out.Write(line)
+		}
+	}
+	return out.Flush()
+}
+
+// printEvents prints the events about some projects.
+func printEvents(w io.Writer, events iter.Seq2[event.Event, error], names []string) error {
+	out := bufio.NewWriter(w)
+	for e, err := range events {
+		if errors.Is(err, event.ErrTruncated) {
+			break // the run was cut off, or goes on
+		}
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(names, e.Project) {
+			continue
+		}
+		line, err := event.Marshal(e)
+		if err != nil {
+			return err
+		}
+		_, _ = out.Write(line)
+	}
+	return out.Flush()
+}
+
+// followLogs prints what happens until the run is over.
+func followLogs(ctx context.Context, d cmd.Deps, o logsOptions, run journal.Run, project string) error {
+	goesOn, err := o.watch(ctx, d, run)
+	if err != nil {
+		return err
+	}
+	var lines journal.Lines
+	for e, err := range run.Follow(goesOn) {
+		if err != nil {
+			return err
+		}
+		if e.Type == event.RunStarted && project != "" && !isIn(e.Projects, project) {
+			return noLog(run, project, namesOf(e.Projects))
+		}
+		text := lines.Line(e)
+		if project != "" && e.Project != project || text == "" {
+			continue
+		}
+		if err := o.printFollowed(d.Stdout, e, text, project == ""); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return &cmd.Reported{Code: cmd.ExitInterrupted} // nothing is wrong
+	}
+	return nil
+}
+
+// printFollowed prints an event, or what it adds to the log of its project.
+func (o logsOptions) printFollowed(w io.Writer, e event.Event, text string, several bool) error {
+	if o.Output == "json" {
+		line, err := event.Marshal(e)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(line)
+		return err
+	}
+	if several {
+		text = e.Project + ": " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+e.Project+": ") + "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// watch waits a moment, and tells whether more of a run may come: not when its
+// runner is gone, nor when nobody wants to know.
+func (o logsOptions) watch(ctx context.Context, d cmd.Deps, run journal.Run) (func() bool, error) {
+	const often = 200 * time.Millisecond
+	meta, err := run.Meta()
+	if err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	return func() bool {
+		cutOff := meta.PID == 0 || meta.Host == host && !lock.IsAlive(meta.PID)
+		if run.IsOver() || cutOff || !cmd.HasReader(d.Stdout) {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(often):
+			return true
+		}
+	}, nil
+}
+
+func isIn(projects []event.Project, name string) bool {
+	return slices.ContainsFunc(projects, func(p event.Project) bool { return p.Name == name })
+}
+
+func namesOf(projects []event.Project) []string {
+	names := make([]string, len(projects))
+	for i, p := range projects {
+		names[i] = p.Name
+	}
+	return names
+}

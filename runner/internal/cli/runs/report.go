@@ -1,0 +1,53 @@
+package runs
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/report"
+)
+
+// Report is `runner report`.
+func Report(d cmd.Deps) *cli.Command {
+	formats := report.Formats()
+	return &cli.Command{
+		Name: "report", Usage: "write a report of a past run", ArgsUsage: "[RUN]",
+		Description: "Without RUN the last one. The page (html) is one file that needs no network.\n\n" +
+			"Examples:\n  runner report > run.html\n  runner report -o junit > run.xml\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag(formats...),
+			[]cli.Flag{&cli.GenericFlag{Name: "format", Value: &cmd.Choice{Allowed: formats}, Usage: "the same as --output `FORMAT`"}},
+			flags(), cmd.BaseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			o, err := parse(c, d, 1)
+			if err != nil {
+				return err
+			}
+			if format := c.Generic("format").(*cmd.Choice); format.Value != "" {
+				o.Output = format.Value
+			}
+			return runReport(d, o, report.Format(o.Output))
+		},
+	}
+}
+
+func runReport(d cmd.Deps, o options, format report.Format) error {
+	run, err := o.findRun()
+	if err != nil {
+		return err
+	}
+	summary, details, err := report.Collect(run.Events())
+	if err != nil && !errors.Is(err, event.ErrTruncated) {
+		return err
+	}
+	outputs, err := run.Outputs()
+	if err != nil {
+		return err
+	}
+	cmd.AddOutputs(details, outputs)
+	return report.Write(d.Stdout, format, summary, details)
+}

@@ -1,0 +1,50 @@
+// Package runs has the commands about past runs: history, show, logs and report.
+package runs
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/layout"
+)
+
+// flags choose a folder of runs, and those of one stack.
+func flags() []cli.Flag {
+	return cmd.JoinFlags(cmd.RootFlags(), []cli.Flag{
+		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory, Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
+		&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "work on simulated clouds, kept apart under .runner/simulated"},
+	})
+}
+
+// options are the options of commands about past runs.
+type options struct {
+	cmd.Options
+	Folder string
+	Args   []string
+}
+
+func parse(c *cli.Context, d cmd.Deps, most int) (options, error) {
+	common, err := cmd.Parse(c, d)
+	if err != nil {
+		return options{}, err
+	}
+	given, err := cmd.Arguments(c, most)
+	if err != nil {
+		return options{}, err
+	}
+	if err := common.NoRoot; err != nil {
+		return options{}, err
+	}
+	folder := layout.Of(common.Root, c.Bool("simulate")).Runs()
+	return options{Options: common, Folder: folder, Args: given}, nil
+}
+
+// findRun is the run that the first argument names, the last one without it.
+func (o options) findRun() (journal.Run, error) {
+	id := ""
+	if len(o.Args) > 0 {
+		id = o.Args[0]
+	}
+	return journal.Find(o.Folder, id)
+}

@@ -1,0 +1,50 @@
+package runs
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/operations"
+	"mara/runner/internal/event"
+	"mara/runner/internal/ui"
+)
+
+// Show is `runner show`.
+func Show(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "show a past run", ArgsUsage: "[RUN]",
+		Description: "Prints the run as it was shown, with its summary; without RUN the last one. The beginning of an id will do.\n" +
+			"-o json prints its events.\n\nExample:\n  runner show 20261120-19\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), flags(), cmd.BaseFlags()),
+		Action: func(c *cli.Context) error {
+			o, err := parse(c, d, 1)
+			if err != nil {
+				return err
+			}
+			return runShow(d, o)
+		},
+	}
+}
+
+func runShow(d cmd.Deps, o options) error {
+	run, err := o.findRun()
+	if err != nil {
+		return err
+	}
+	var show operations.Screen = ui.NewPlain(d.Stdout, ui.PlainOptions{Width: d.Width(), Colour: o.Color})
+	if o.Output == "json" {
+		show = ui.NewJSON(d.Stdout)
+	}
+	for e, err := range run.Events() {
+		if errors.Is(err, event.ErrTruncated) {
+			break // the run was cut off, or goes on
+		}
+		if err != nil {
+			return err
+		}
+		show.Emit(e)
+	}
+	return show.Close()
+}

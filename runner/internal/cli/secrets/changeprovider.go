@@ -1,0 +1,133 @@
+package secrets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+	"mara/runner/internal/vault"
+)
+
+func changeProviderCommand(d cmd.Deps) *cli.Command {
+	return subcommand(d, &cli.Command{
+		Name:      "change-provider",
+		Usage:     "encrypt everything anew: with another key service or another passphrase",
+		ArgsUsage: "PROVIDER",
+		Description: "PROVIDER is `passphrase`, or the URL of a key service as Pulumi has it: awskms://, gcpkms://,\n" +
+			"azurekeyvault:// or hashivault://. Encrypts the state of every deployed project, the encrypted values of the\n" +
+			"stack file and the secrets, and writes into both files how that is done. On an environment that has a\n" +
+			"passphrase, `passphrase` replaces it; the same key service gets a new data key.\n\n" +
+			"The new passphrase is asked for twice, or comes from --new-passphrase. When the command is interrupted,\n" +
+			"nothing else works on the environment until the same command has carried on to the end.\n\n" +
+			"Examples:\n  runner secrets change-provider passphrase -s dev\n" +
+			"  runner secrets change-provider \"awskms://alias/mara?region=eu-central-1\" -s dev\n" +
+			"  runner secrets change-provider passphrase --new-passphrase env:NEW --yes -s dev",
+	}, cmd.JoinFlags(
+		[]cli.Flag{&cli.StringFlag{Name: "new-passphrase", Usage: "take the new passphrase from `SOURCE`: " + vault.SourceForms}},
+		cmd.LockFlags(), cmd.OutputFlag("text", "json"),
+	), 1, runChangeProvider)
+}
+
+// keyServices are how the URLs of key services begin.
+func keyServices() []string {
+	return []string{"awskms://", "gcpkms://", "azurekeyvault://", "hashivault://"}
+}
+
+// checkKeyProvider refuses what Pulumi does not know.
+func checkKeyProvider(provider string) error {
+	if provider == "passphrase" {
+		return nil
+	}
+	for _, service := range keyServices() {
+		if strings.HasPrefix(provider, service) && len(provider) > len(service) {
+			return nil
+		}
+	}
+	return failure.Usagef("secrets change-provider", "%q is no key provider; known are passphrase, %s", provider, strings.Join(keyServices(), ", "))
+}
+
+func runChangeProvider(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+	if len(o.Keys) != 1 {
+		return failure.Usagef("secrets change-provider", "name the key provider: passphrase, or the URL of a key service")
+	}
+	if err := checkKeyProvider(o.Keys[0]); err != nil {
+		return err
+	}
+	out := d.Stdout
+	if o.Output == "json" {
+		out = io.Discard
+	}
+	done, err := changeProvider(ctx, s, vault.Change{
+		Provider: o.Keys[0], NewPassphrase: o.NewPassphrase, Out: out,
+		Confirm: func(question string) error { return cmd.Confirm(ctx, d, o.SessionOptions, "change-provider", question) },
+	})
+	if err != nil || o.Output != "json" {
+		return err
+	}
+	return cmd.WriteJSON(d.Stdout, keyProviderChange{
+		Stack: s.Settings.Stack.Text, Provider: event.MaskURLs(o.Keys[0]),
+		Projects: append([]string{}, done.Projects...), Files: append([]string{}, done.Files...), Notes: done.Notes,
+	})
+}
+
+// changeProvider locks the environment and changes what encrypts it.
+func changeProvider(ctx context.Context, s *session.Session, how vault.Change) (done vault.Changed, err error) {
+	held, err := s.Lock(ctx, "change-provider")
+	if err != nil {
+		return done, err
+	}
+	release, err := s.Vault.LockToChange(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if s.States().MayHaveStates() {
+		copies := encryption.Copies{Stack: s.Settings.Config.Content, Secrets: s.Settings.Secrets.Content}
+		if err := held.OpenStacks(ctx, copies, false); err != nil {
+			return done, err
+		}
+		if err := refuseLeftovers(ctx, s); err != nil {
+			return done, err
+		}
+	}
+	return s.Vault.Change(ctx, s.Stacks, how)
+}
+
+// refuseLeftovers refuses states that something else works on, or was cut off in:
+// Pulumi forgets what was being created when it takes a state back.
+func refuseLeftovers(ctx context.Context, s *session.Session) error {
+	left := s.Leftovers()
+	locks, err := left.Locks(s.Plan)
+	if err == nil && len(locks) > 0 {
+		err = left.Locked(locks)
+	}
+	if err != nil {
+		return err
+	}
+	pending, err := left.Pending(ctx, s.Plan, true)
+	if err == nil && len(pending) > 0 {
+		err = &failure.Environment{
+			Text: fmt.Sprintf("a run was cut off while it worked on %s", pending[0]),
+			Next: "`" + s.Command("repair") + "` puts that right first",
+		}
+	}
+	return err
+}
+
+// keyProviderChange is the JSON form of a change of the key provider.
+type keyProviderChange struct {
+	Stack    string   `json:"stack"`
+	Provider string   `json:"provider"`
+	Projects []string `json:"projects"` // whose states were encrypted anew
+	Files    []string `json:"files"`
+	Notes    []string `json:"notes,omitempty"`
+}

@@ -1,0 +1,50 @@
+package secrets
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/projects"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+)
+
+func generateCommand(d cmd.Deps) *cli.Command {
+	return subcommand(d, &cli.Command{
+		Name:      "generate",
+		Usage:     "make strong values for secrets that are missing",
+		ArgsUsage: "[KEY...]",
+		Description: "Without a KEY it makes all that are missing and can be made. What has a value keeps it; `runner secrets\n" +
+			"rotate` replaces it.\n\nExamples:\n  runner secrets generate -s dev\n  runner secrets generate prometheus:admin_password -s dev",
+	}, cmd.OutputFlag("text", "json"), -1, runGenerate)
+}
+
+func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+	named, err := byKey("generate", o.Keys)
+	if err != nil {
+		return err
+	}
+	for _, secret := range named {
+		if s.Vault.Has(secret.Key) {
+			return &failure.Usage{Text: secret.Key + " has a value already", Next: "`runner secrets rotate " + secret.Key + "` replaces it"}
+		}
+	}
+	if len(named) == 0 {
+		for _, secret := range s.Vault.Secrets {
+			if secret.Generate != projects.None && !s.Vault.Has(secret.Key) {
+				named = append(named, secret)
+			}
+		}
+	}
+	switch {
+	case len(named) > 0:
+		return makeSecrets(ctx, d, o, s, named)
+	case o.Output == "json":
+		return o.tell(d, s, "", nil)
+	}
+	_, err = fmt.Fprintln(d.Stdout, "nothing is missing")
+	return err
+}

@@ -1,0 +1,46 @@
+package secrets
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+)
+
+func removeCommand(d cmd.Deps) *cli.Command {
+	return subcommand(d, &cli.Command{
+		Name:        "remove",
+		Usage:       "take secrets out of the file",
+		ArgsUsage:   "KEY...",
+		Description: "It needs no passphrase.\n\nExample:\n  runner secrets remove harbor:admin_password -s dev",
+	}, cmd.OutputFlag("text", "json"), -1, runRemove)
+}
+
+func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+	if len(o.Keys) == 0 {
+		return failure.Usagef("secrets remove", "name the secrets by their keys")
+	}
+	var known []string
+	for _, entry := range s.Settings.Secrets.Entries {
+		known = append(known, entry.Key)
+	}
+	for _, key := range o.Keys {
+		if _, ok := s.Settings.Secrets.Lookup(key); !ok {
+			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.Settings.Secrets.File, key, config.DidYouMean(key, known)), Next: "`runner secrets list` shows what there is"}
+		}
+	}
+	text := fmt.Sprintf("Remove %s of the stack %s? The values are lost.", strings.Join(o.Keys, ", "), s.Settings.Stack.Text)
+	if err := cmd.Confirm(ctx, d, o.SessionOptions, "remove", text); err != nil {
+		return err
+	}
+	if err := s.Vault.Store(ctx, nil, nil, o.Keys...); err != nil {
+		return err
+	}
+	return o.tell(d, s, "removed", o.Keys)
+}

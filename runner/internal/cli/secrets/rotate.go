@@ -1,0 +1,48 @@
+package secrets
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/projects"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+)
+
+func rotateCommand(d cmd.Deps) *cli.Command {
+	return subcommand(d, &cli.Command{
+		Name:      "rotate",
+		Usage:     "make new values in the place of old ones",
+		ArgsUsage: "KEY...",
+		Description: "The next `runner up` brings the new values into the cluster. A database that reads its password when it\n" +
+			"starts for the first time keeps the old one: `runner secrets list` says which.\n\n" +
+			"Example:\n  runner secrets rotate bank-of-anthos:jwt_private_key -s dev",
+	}, cmd.OutputFlag("text", "json"), -1, runRotate)
+}
+
+func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+	named, err := byKey("rotate", o.Keys)
+	if err != nil {
+		return err
+	}
+	if len(named) == 0 {
+		return failure.Usagef("secrets rotate", "name the secrets by their keys")
+	}
+	for _, secret := range named {
+		if secret.Generate == projects.None {
+			return &failure.Usage{Text: fmt.Sprintf("nothing can make %s", secret.Key), Next: "give a new value with `runner secrets set " + secret.Key + "`"}
+		}
+		if !s.Vault.Has(secret.Key) {
+			return &failure.Usage{Text: secret.Key + " has no value yet", Next: "`runner secrets generate " + secret.Key + "` makes one"}
+		}
+	}
+	text := fmt.Sprintf("Replace %s of the stack %s? The old values are lost.", strings.Join(o.Keys, ", "), s.Settings.Stack.Text)
+	if err := cmd.Confirm(ctx, d, o.SessionOptions, "rotate", text); err != nil {
+		return err
+	}
+	return makeSecrets(ctx, d, o, s, named)
+}

@@ -1,0 +1,169 @@
+// Package secrets has the commands about secrets.
+package secrets
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/projects"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+	"mara/runner/internal/vault"
+)
+
+// Command is `runner secrets`, with the commands below it.
+func Command(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "secrets",
+		Usage: "look after the encrypted values of an environment",
+		Description: "The values are in config/pulumi/secrets/Pulumi.<stack>.yaml, encrypted as Pulumi does it, so that plain\n" +
+			"pulumi reads them, too: safe to commit. The passphrase comes from PULUMI_CONFIG_PASSPHRASE or\n" +
+			"PULUMI_CONFIG_PASSPHRASE_FILE, or is asked for. Values never stand on the command line and are never shown.\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted),
+		Subcommands: []*cli.Command{
+			listCommand(d),
+			setCommand(d),
+			generateCommand(d),
+			rotateCommand(d),
+			removeCommand(d),
+			exportCommand(d),
+			changeProviderCommand(d),
+		},
+	}
+}
+
+// options are the options of the commands about secrets.
+type options struct {
+	cmd.SessionOptions
+	Keys          []string
+	File          string // of export
+	NewPassphrase string // source of change-provider
+}
+
+// action is what runs a command about secrets.
+type action func(ctx context.Context, d cmd.Deps, o options, s *session.Session) error
+
+// subcommand makes one of the commands about secrets.
+func subcommand(d cmd.Deps, command *cli.Command, own []cli.Flag, most int, run action) *cli.Command {
+	command.Description += "\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
+	command.Flags = cmd.JoinFlags(own, cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
+	command.Action = func(c *cli.Context) error {
+		options, err := parse(c, d, most)
+		if err != nil {
+			return err
+		}
+		return openAndRun(c.Context, d, options, run)
+	}
+	return command
+}
+
+func parse(c *cli.Context, d cmd.Deps, most int) (options, error) {
+	common, err := cmd.ParseSession(c, d)
+	if err != nil {
+		return options{}, err
+	}
+	o := options{SessionOptions: common, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase"), Keys: c.Args().Slice()}
+	if o.NewPassphrase != "" && !vault.IsSource(o.NewPassphrase) {
+		return o, failure.Usagef("secrets "+c.Command.Name, "--new-passphrase: %s; write %s", vault.NeverOnTheLine, vault.SourceForms)
+	}
+	if cmd.HasFlag(c.Command, "lock-timeout") {
+		if o.LockTimeout, err = cmd.ParseLock(c, "secrets "+c.Command.Name); err != nil {
+			return o, err
+		}
+	}
+	if most >= 0 && len(o.Keys) > most { // what is too much may be a value
+		return o, failure.Usagef("secrets "+c.Command.Name, "there are too many arguments")
+	}
+	return o, nil
+}
+
+// openAndRun opens as much of the environment as secrets need: its provider may
+// still be unknown.
+func openAndRun(ctx context.Context, d cmd.Deps, o options, run action) (err error) {
+	s := session.New(d.Deps, o.Options)
+	defer func() {
+		if closing := s.Close(); err == nil {
+			err = closing
+		}
+	}()
+	if err := s.ResolveStack(); err != nil {
+		return err
+	}
+	return run(ctx, d, o, s)
+}
+
+// change is the JSON form of what a command has done to secrets.
+type change struct {
+	Stack string   `json:"stack"`
+	File  string   `json:"file"` // that was written
+	Keys  []string `json:"keys"`
+}
+
+// tell says what was done to the secrets of some keys, in a file: for people one
+// line for each.
+func (o options) tell(d cmd.Deps, s *session.Session, did string, keys []string) error {
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, change{Stack: s.Settings.Stack.Text, File: s.Settings.Secrets.File, Keys: append([]string{}, keys...)})
+	}
+	for _, key := range keys {
+		if _, err := fmt.Fprintf(d.Stdout, "%s %s\n", did, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byKey finds the secrets that keys name.
+func byKey(command string, keys []string) ([]projects.Secret, error) {
+	var found []projects.Secret
+	for _, key := range keys {
+		secret, err := vault.Declared("secrets "+command, key)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(found, func(s projects.Secret) bool { return s.Key == key }) {
+			found = append(found, secret)
+		}
+	}
+	return found, nil
+}
+
+// makeSecrets makes values for secrets and keeps them.
+func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session, secrets []projects.Secret) error {
+	sealer, err := s.Vault.Sealer(ctx)
+	if err != nil {
+		return err
+	}
+	values := map[string]string{}
+	for _, secret := range secrets {
+		if values[secret.Key], err = encryption.Generate(secret); err != nil {
+			return failure.Usagef("secrets set", "%s: %v", secret.Key, err)
+		}
+	}
+	if err := s.Vault.Store(ctx, sealer, values); err != nil {
+		return err
+	}
+	return o.tell(d, s, "made", keysOf(secrets))
+}
+
+func keysOf(secrets []projects.Secret) []string {
+	keys := make([]string, len(secrets))
+	for i, secret := range secrets {
+		keys[i] = secret.Key
+	}
+	return keys
+}
+
+// shownPath is a path as the user would type it.
+func shownPath(d cmd.Deps, path string) string {
+	if relative, err := filepath.Rel(d.Dir, path); err == nil && filepath.IsLocal(relative) {
+		return relative
+	}
+	return path
+}

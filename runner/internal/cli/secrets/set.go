@@ -1,0 +1,70 @@
+package secrets
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+	"mara/runner/internal/vault"
+)
+
+func setCommand(d cmd.Deps) *cli.Command {
+	return subcommand(d, &cli.Command{
+		Name:      "set",
+		Usage:     "keep the value of a secret, encrypted",
+		ArgsUsage: "KEY [SOURCE]",
+		Description: "The value is asked for, unless SOURCE says where it comes from: " + vault.SourceForms + ". A variable may\n" +
+			"also be set in config/pulumi/environment. Only this value changes in the file.\n\n" +
+			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
+			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
+			"  pass show grafana | runner secrets set prometheus:admin_password - -s dev",
+	}, cmd.OutputFlag("text", "json"), 2, runSet)
+}
+
+func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+	const command = "secrets set"
+	if len(o.Keys) == 0 {
+		return failure.Usagef(command, "name the secret by its key")
+	}
+	if strings.Contains(o.Keys[0], "=") {
+		return failure.Usagef(command, "%s; give KEY and SOURCE, which is %s", vault.NeverOnTheLine, vault.SourceForms)
+	}
+	secret, err := vault.Declared(command, o.Keys[0])
+	if err != nil {
+		return err
+	}
+	source := vault.Source{Secret: secret}
+	if len(o.Keys) > 1 {
+		if source.From = o.Keys[1]; !vault.IsSource(source.From) {
+			return failure.Usagef(command, "%s; SOURCE is %s", vault.NeverOnTheLine, vault.SourceForms)
+		}
+	}
+	var value string
+	if source.From != "" { // what is wrong with it is told before anything is asked
+		if value, err = source.Read(d.Console, o.Sources); err != nil {
+			return err
+		}
+	}
+	sealer, err := s.Vault.Sealer(ctx)
+	if err != nil {
+		return err
+	}
+	if source.From == "" {
+		if value, err = s.Vault.Ask(ctx, secret); err != nil {
+			return err
+		}
+	}
+	if err := s.Vault.Store(ctx, sealer, map[string]string{secret.Key: value}); err != nil {
+		return err
+	}
+	if o.Output == "json" {
+		return o.tell(d, s, "", []string{secret.Key})
+	}
+	_, err = fmt.Fprintf(d.Stdout, "set %s in %s\n", secret.Key, s.Settings.Secrets.File)
+	return err
+}

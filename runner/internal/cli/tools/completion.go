@@ -1,0 +1,153 @@
+package tools
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/projects"
+	"mara/providers"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/help"
+	"mara/runner/internal/failure"
+)
+
+// Completion completes the command lines of all commands.
+func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
+	return &cli.Command{
+		Name:      "completion",
+		Usage:     "print the completion of a shell: bash, zsh or fish",
+		ArgsUsage: "bash|zsh|fish",
+		Description: "Load it in the start-up file of the shell:\n\n" +
+			"  bash  source <(runner completion bash)\n" +
+			"  zsh   source <(runner completion zsh)\n" +
+			"  fish  runner completion fish | source\n\n" +
+			"Example:\n  runner completion bash > /etc/bash_completion.d/runner\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
+		Action: func(c *cli.Context) error {
+			options, err := parseCompletion(c)
+			if err != nil {
+				return err
+			}
+			return runCompletion(d, options, all())
+		},
+	}
+}
+
+type completionOptions struct{ Shell string }
+
+// shells maps the shells to what writes their script.
+func shells() map[string]func([]completedCommand) string {
+	return map[string]func([]completedCommand) string{
+		"bash": bashCompletion,
+		"zsh":  zshCompletion,
+		"fish": fishCompletion,
+	}
+}
+
+func parseCompletion(c *cli.Context) (completionOptions, error) {
+	given, err := cmd.Arguments(c, 1)
+	if err != nil {
+		return completionOptions{}, err
+	}
+	if len(given) == 0 || shells()[given[0]] == nil {
+		return completionOptions{}, failure.Usagef(c.Command.Name, "name the shell: bash, zsh or fish")
+	}
+	return completionOptions{Shell: given[0]}, nil
+}
+
+func runCompletion(d cmd.Deps, options completionOptions, all []*cli.Command) error {
+	_, err := io.WriteString(d.Stdout, shells()[options.Shell](completedCommands(all)))
+	return err
+}
+
+// completedCommand is what a completion knows about a command.
+type completedCommand struct {
+	names  []string
+	usage  string
+	flags  []completedFlag
+	words  []string // its arguments
+	folder bool     // its argument is a folder
+}
+
+// completedFlag is what a completion knows about a flag.
+type completedFlag struct {
+	names      []string // without hyphens
+	usage      string
+	takesValue bool
+	files      bool     // the value is a file or a folder
+	values     []string // nil when they are not known
+}
+
+func completedCommands(all []*cli.Command) []completedCommand {
+	var completed []completedCommand
+	for _, command := range all {
+		if command.Hidden {
+			continue
+		}
+		c := completedCommand{names: command.Names(), usage: command.Usage, words: cmd.CommandNames(command.Subcommands)}
+		switch {
+		case command.ArgsUsage == "[DIR]":
+			c.folder = true
+		case strings.Contains(command.ArgsUsage, "|"):
+			c.words = append(c.words, strings.Split(command.ArgsUsage, "|")...)
+		}
+		for _, flag := range cmd.JoinFlags(command.Flags, cmd.AllFlags(command.Subcommands)) {
+			c.flags = append(c.flags, completeFlag(flag))
+		}
+		completed = append(completed, c)
+	}
+	return completed
+}
+
+func completeFlag(flag cli.Flag) completedFlag {
+	row := help.FlagRow(flag)
+	usage, _, _ := strings.Cut(row.Right, " [RUNNER_")
+	completed := completedFlag{names: flag.Names(), usage: usage, takesValue: cmd.TakesValue(flag)}
+	completed.files = strings.HasSuffix(row.Left, " DIR") || strings.HasSuffix(row.Left, " PATH")
+	switch typed := flag.(type) {
+	case *cli.GenericFlag:
+		if chosen, ok := typed.Value.(*cmd.Choice); ok {
+			completed.values = chosen.Allowed
+		}
+	case *cli.StringFlag:
+		if typed.Name == "provider" {
+			completed.values = providers.Names()
+		}
+	case *cli.StringSliceFlag:
+		if strings.HasSuffix(row.Left, " PROJECTS") {
+			completed.values = projectNames()
+		}
+	}
+	return completed
+}
+
+// projectNames are the projects of all providers.
+func projectNames() []string {
+	var names []string
+	for _, project := range projects.All() {
+		names = append(names, project.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// typed are the names of a flag as they are typed.
+func (f completedFlag) typed() []string {
+	names := make([]string, 0, len(f.names))
+	for _, n := range f.names {
+		names = append(names, cmd.Dashed(n))
+	}
+	return names
+}
+
+// offered are the words that a command can be followed by.
+func (c completedCommand) offered() []string {
+	words := slices.Clone(c.words)
+	for _, flag := range c.flags {
+		words = append(words, cmd.Dashed(flag.names[0]))
+	}
+	return words
+}

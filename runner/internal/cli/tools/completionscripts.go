@@ -1,0 +1,157 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+)
+
+// bashCompletion is the script for bash. It needs nothing but bash itself.
+func bashCompletion(all []completedCommand) string {
+	var names, detect, values, offered strings.Builder
+	for _, c := range all {
+		names.WriteString(" " + c.names[0])
+		fmt.Fprintf(&detect, "      %s) command=%s; break ;;\n", strings.Join(c.names, "|"), c.names[0])
+		condition := ""
+		if c.folder { // bash itself completes folders where nothing is offered
+			condition = `[[ "$current" != -* ]] || `
+		}
+		fmt.Fprintf(&offered, "    %s) %soffered=\"%s\" ;;\n", c.names[0], condition, strings.Join(c.offered(), " "))
+		for _, flag := range c.flags {
+			if !flag.takesValue {
+				continue
+			}
+			patterns := make([]string, 0, len(flag.names))
+			for _, n := range flag.typed() {
+				patterns = append(patterns, fmt.Sprintf("%q", c.names[0]+" "+n))
+			}
+			fmt.Fprintf(&values, "    %s) offered=\"%s\"; known=1 ;;\n", strings.Join(patterns, "|"), strings.Join(flag.values, " "))
+		}
+	}
+	return `# Completion of runner for bash.
+_runner() {
+  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"
+  local command="" offered="" known="" word
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in
+` + detect.String() + `    esac
+  done
+  case "$command $previous" in
+` + values.String() + `  esac
+  [[ -n "$known" ]] || case "$command" in
+    "") offered="` + strings.TrimSpace(names.String()) + ` help" ;;
+` + offered.String() + `  esac
+  COMPREPLY=($(compgen -W "$offered" -- "$current"))
+}
+complete -o default -F _runner runner
+`
+}
+
+// zshCompletion is the script for zsh; it works sourced and from fpath.
+func zshCompletion(all []completedCommand) string {
+	var described, cases strings.Builder
+	for _, c := range all {
+		fmt.Fprintf(&described, "    '%s:%s'\n", c.names[0], zshText(c.usage))
+		fmt.Fprintf(&cases, "    %s)\n      _arguments", strings.Join(c.names, "|"))
+		for _, flag := range c.flags {
+			cases.WriteString(" \\\n        " + zshFlag(flag))
+		}
+		switch {
+		case c.folder:
+			cases.WriteString(" \\\n        '1:folder:_files -/'")
+		case len(c.words) > 0:
+			fmt.Fprintf(&cases, " \\\n        '1:argument:(%s)'", strings.Join(c.words, " "))
+		}
+		cases.WriteString("\n      ;;\n")
+	}
+	return `#compdef runner
+# Completion of runner for zsh.
+_runner() {
+  local -a commands
+  commands=(
+` + described.String() + `  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  shift words
+  (( CURRENT-- ))
+  case "$words[1]" in
+` + cases.String() + `  esac
+}
+if [[ "$funcstack[1]" == _runner ]]; then
+  _runner "$@"
+else
+  compdef _runner runner
+fi
+`
+}
+
+// zshFlag is a flag for _arguments: '(-o --output)'{-o,--output}'[text]:value:(a b)'.
+func zshFlag(flag completedFlag) string {
+	typed := flag.typed()
+	text := "'[" + zshText(flag.usage) + "]"
+	if flag.takesValue {
+		text += ":value:"
+		switch {
+		case flag.files:
+			text += "_files"
+		case len(flag.values) > 0:
+			text += "(" + strings.Join(flag.values, " ") + ")"
+		}
+	}
+	if len(typed) == 1 {
+		return "'" + typed[0] + strings.TrimPrefix(text, "'") + "'"
+	}
+	return "'(" + strings.Join(typed, " ") + ")'{" + strings.Join(typed, ",") + "}" + text + "'"
+}
+
+// zshText is safe inside quotes, brackets and colons.
+func zshText(text string) string {
+	return strings.NewReplacer("'", `'\''`, ":", `\:`, "[", `\[`, "]", `\]`).Replace(text)
+}
+
+// fishCompletion is the script for fish.
+func fishCompletion(all []completedCommand) string {
+	var b strings.Builder
+	b.WriteString("# Completion of runner for fish.\ncomplete -c runner -f\n")
+	for _, c := range all {
+		fmt.Fprintf(&b, "complete -c runner -n __fish_use_subcommand -a %s -d %s\n", c.names[0], fishText(c.usage))
+		within := fmt.Sprintf("-n '__fish_seen_subcommand_from %s'", strings.Join(c.names, " "))
+		switch {
+		case c.folder:
+			fmt.Fprintf(&b, "complete -c runner %s -a '(__fish_complete_directories)'\n", within)
+		case len(c.words) > 0:
+			fmt.Fprintf(&b, "complete -c runner %s -a '%s'\n", within, strings.Join(c.words, " "))
+		}
+		for _, flag := range c.flags {
+			fmt.Fprintf(&b, "complete -c runner %s%s\n", within, fishFlag(flag))
+		}
+	}
+	return b.String()
+}
+
+func fishFlag(flag completedFlag) string {
+	var text string
+	for _, n := range flag.names {
+		if len(n) == 1 {
+			text += " -s " + n
+			continue
+		}
+		text += " -l " + n
+	}
+	switch {
+	case flag.files:
+		text += " -r -F"
+	case flag.takesValue:
+		text += " -x"
+	}
+	if len(flag.values) > 0 {
+		text += " -a '" + strings.Join(flag.values, " ") + "'"
+	}
+	return text + " -d " + fishText(flag.usage)
+}
+
+// fishText is quoted for fish.
+func fishText(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
+}

@@ -1,0 +1,192 @@
+// Package tools has the commands for people and programs that use Pulumi, a shell
+// or an editor beside the runner: env, pulumi, schema, completion and version.
+package tools
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/event"
+)
+
+// Env is `runner env`.
+func Env(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "env",
+		Usage: "print what plain pulumi needs to see the same state and configuration",
+		Description: "Prints export lines for a shell to evaluate. After that `pulumi`, in the folder of a project, works on\n" +
+			"the environment's stacks. Secret values are never printed: comments say where they are.\n\n" +
+			"Simulated clouds last only as long as the runner: use `runner pulumi --simulate` for those.\n\n" +
+			"Example:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(cmd.OutputFlag("shell", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
+		Action: func(c *cli.Context) error {
+			options, err := cmd.ParseSession(c, d)
+			if err != nil {
+				return err
+			}
+			if _, err := cmd.Arguments(c, 0); err != nil {
+				return err
+			}
+			return runEnv(d, options)
+		},
+	}
+}
+
+func runEnv(d cmd.Deps, o cmd.SessionOptions) error {
+	if o.Root == "" {
+		return o.NoRoot
+	}
+	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
+	if err != nil {
+		return err
+	}
+	env := shellEnvironment{settings: settings, sources: o.Sources, dir: d.Dir}
+	env.backend()
+	env.export(config.StackVariable, settings.Stack.Text)
+	env.passphrase()
+	env.fileVariables()
+	env.provider()
+	if o.Output == "json" {
+		return env.writeJSON(d.Stdout)
+	}
+	return env.write(d.Stdout)
+}
+
+// shellEnvironment is what a shell has to be told: exports, and comments about
+// what is not printed. The comments come last, so that they cannot swallow an
+// export when the shell puts everything on one line.
+type shellEnvironment struct {
+	settings config.Settings
+	sources  config.Sources
+	dir      string // working folder
+	exports  []variableValue
+	comments []string
+}
+
+// variableValue is a variable to export.
+type variableValue struct{ name, value string }
+
+func (e *shellEnvironment) export(name, value string) {
+	e.exports = append(e.exports, variableValue{name, value})
+}
+
+func (e *shellEnvironment) comment(format string, args ...any) {
+	e.comments = append(e.comments, fmt.Sprintf("# "+format, args...))
+}
+
+// backend exports where state is kept, unless the address has a password in it.
+func (e *shellEnvironment) backend() {
+	backend := e.settings.Backend
+	if event.MaskURLs(backend.Text) != backend.Text {
+		e.comment("%s has a password in it, and is not printed; it comes from %s", config.BackendVariable, backend.Origin)
+		return
+	}
+	e.export(config.BackendVariable, backend.Text)
+}
+
+// passphrase exports the name of the passphrase's file. The passphrase itself
+// is in the process environment already, or a comment says where it is.
+func (e *shellEnvironment) passphrase() {
+	switch place, found := e.find(encryption.PassphraseVariable); {
+	case found && place.Source == config.FromFile:
+		e.comment("the passphrase is %s; it is not printed", place)
+	case found:
+		e.comment("the passphrase is %s, and so is exported already", place)
+	default:
+		e.passphraseFile()
+	}
+}
+
+func (e *shellEnvironment) passphraseFile() {
+	file := e.sources.Lookup(encryption.PassphraseFileVariable)
+	if !file.IsSet() {
+		if !strings.HasPrefix(e.settings.Backend.Text, "http") {
+			e.comment("no passphrase is set; pulumi asks for it, or takes it from %s or %s", encryption.PassphraseVariable, encryption.PassphraseFileVariable)
+		}
+		return
+	}
+	path := file.Text
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(e.dir, path)
+	}
+	e.export(encryption.PassphraseFileVariable, path)
+}
+
+// find finds a variable that may be set to nothing, which for a passphrase is a
+// value as well.
+func (e *shellEnvironment) find(name string) (config.Origin, bool) {
+	for _, v := range e.sources.File.Variables() {
+		if v.Name == name {
+			return config.Origin{Source: config.FromFile, Name: name, File: config.EnvironmentFile, Line: v.Line}, true
+		}
+	}
+	for _, entry := range e.sources.Process {
+		if strings.HasPrefix(entry, name+"=") {
+			return config.Origin{Source: config.FromProcess, Name: name}, true
+		}
+	}
+	return config.Origin{}, false
+}
+
+// fileVariables names the other variables of the environment file: they may be
+// secret, and a run of the runner sets them all.
+func (e *shellEnvironment) fileVariables() {
+	var names []string
+	for _, v := range e.sources.File.Variables() {
+		switch {
+		case v.Name == config.StackVariable, v.Name == encryption.PassphraseFileVariable, strings.HasPrefix(v.Name, "RUNNER_"):
+		case v.Name == config.BackendVariable && len(e.exports) > 0 && e.exports[0].name == v.Name:
+		default:
+			names = append(names, v.Name)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	e.comment("%s also sets %s; to set everything it sets:", config.EnvironmentFile, strings.Join(names, ", "))
+	e.comment("  set -a; . %s; set +a", shellescape.Quote(filepath.Join(e.settings.Root, config.EnvironmentFile)))
+}
+
+// provider tells what the runner knows without the stack file, and plain pulumi
+// does not.
+func (e *shellEnvironment) provider() {
+	if _, ok := e.settings.Config.Lookup(config.InfraType); ok {
+		return
+	}
+	e.comment("%s is not in %s; the programs need it there (and in secrets/ below it) when plain pulumi runs them", config.InfraType, e.settings.Config.File)
+}
+
+func (e *shellEnvironment) write(w io.Writer) error {
+	var lines []string
+	for _, v := range e.exports {
+		lines = append(lines, "export "+v.name+"="+shellescape.Quote(v.value))
+	}
+	_, err := fmt.Fprintln(w, strings.Join(append(lines, e.comments...), "\n"))
+	return err
+}
+
+// environmentDocument is the JSON form of what a shell has to be told.
+type environmentDocument struct {
+	Variables map[string]string `json:"variables"`
+	Notes     []string          `json:"notes"` // about what is not printed
+}
+
+func (e *shellEnvironment) writeJSON(w io.Writer) error {
+	document := environmentDocument{Variables: map[string]string{}, Notes: []string{}}
+	for _, v := range e.exports {
+		document.Variables[v.name] = v.value
+	}
+	for _, comment := range e.comments {
+		document.Notes = append(document.Notes, strings.TrimPrefix(comment, "# "))
+	}
+	return cmd.WriteJSON(w, document)
+}

@@ -1,0 +1,169 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/engine"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+)
+
+// Pulumi is `runner pulumi`.
+func Pulumi(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:      "pulumi",
+		Usage:     "run any Pulumi command on one project",
+		ArgsUsage: "PROJECT -- ARGS...",
+		Description: "Runs Pulumi (the engine inside, or --pulumi) with the environment's state, stack and configuration, in the\n" +
+			"project's folder if there is a checkout, else in a working copy. It works on your own stack file, as plain\n" +
+			"pulumi does. The programs are those of this runner: `up`, `preview`, `refresh` and `destroy` need no Go.\n\n" +
+			"With --simulate the clouds are simulated while the command runs, and it works on a copy of the\n" +
+			"configuration: what it writes there is lost.\n\n" +
+			"Examples:\n  runner pulumi certmgr -- stack output\n  runner pulumi certmgr -s dev -- preview --diff\n" +
+			"  runner pulumi aws-vpc --simulate -- stack export\n\n" +
+			"Exit codes: those of the Pulumi command, and\n" + cmd.ExitText(cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
+		Action: func(c *cli.Context) error {
+			options, err := parsePulumi(c, d)
+			if err != nil {
+				return err
+			}
+			return runPulumi(c.Context, d, options)
+		},
+	}
+}
+
+type pulumiOptions struct {
+	cmd.SessionOptions
+	Project string
+	Args    []string // of the Pulumi command
+}
+
+func parsePulumi(c *cli.Context, d cmd.Deps) (pulumiOptions, error) {
+	session, err := cmd.ParseSession(c, d)
+	if err != nil {
+		return pulumiOptions{}, err
+	}
+	given := c.Args().Slice()
+	if len(given) < 2 {
+		return pulumiOptions{}, failure.Usagef(c.Command.Name, "a project and a Pulumi command are needed: `%s pulumi PROJECT -- ARGS...`", cmd.Program)
+	}
+	return pulumiOptions{SessionOptions: session, Project: given[0], Args: given[1:]}, nil
+}
+
+// runPulumi runs the command as a child that has the terminal to itself.
+func runPulumi(ctx context.Context, d cmd.Deps, o pulumiOptions) (err error) {
+	path, err := enginePath(d, o.Pulumi)
+	if err != nil {
+		return &failure.Environment{Text: err.Error()}
+	}
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	project, dir, err := openProject(ctx, s, o.Project)
+	if err != nil {
+		return err
+	}
+	args := o.Args
+	if at := programArgument(args); at >= 0 {
+		host, err := project.Host()
+		if err != nil {
+			return err
+		}
+		args = slices.Insert(slices.Clone(args), at, "--client="+host)
+	}
+	command := exec.Command(path, args...)
+	command.Dir, command.Env = dir, stacks.Environ(s.Env)
+	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
+	return passThrough(ctx, d, command)
+}
+
+// openProject finds the project and the folder that Pulumi runs in; simulated
+// clouds answer it until the session closes.
+func openProject(ctx context.Context, s *session.Session, name string) (project session.Project, dir string, err error) {
+	resolve := s.Resolve
+	if s.Options.Simulation.On {
+		resolve = s.ResolveToOperate
+	}
+	if err := resolve(); err != nil {
+		return project, "", err
+	}
+	if project, err = s.Project(name); err != nil {
+		return project, "", err
+	}
+	var copies encryption.Copies
+	if s.Options.Simulation.On {
+		if copies, err = s.Vault.Copies(ctx, nil); err != nil {
+			return project, "", err
+		}
+		if err := s.SimulateClouds(ctx); err != nil {
+			return project, "", err
+		}
+	}
+	dir, err = project.Folder(copies)
+	return project, dir, err
+}
+
+// enginePath is where the engine is; the command runs in another folder.
+func enginePath(d cmd.Deps, installed string) (string, error) {
+	found, err := engine.Find(d.Engines, installed)
+	if err != nil {
+		return "", err
+	}
+	path, err := exec.LookPath(found.Path)
+	if err != nil {
+		return "", fmt.Errorf("no pulumi at %s: %w", found.Path, err)
+	}
+	return filepath.Abs(path)
+}
+
+// programArgument is where --client goes among a Pulumi command's arguments:
+// behind the name of a command that runs the program, -1 for any other.
+func programArgument(args []string) int {
+	for i := 0; i < len(args); i++ {
+		word := args[i]
+		switch {
+		case slices.Contains([]string{"-C", "--cwd", "--color", "-v", "--verbose"}, word):
+			i++ // its value
+		case strings.HasPrefix(word, "-"):
+		case slices.Contains([]string{"up", "update", "preview", "pre", "refresh", "destroy", "down", "dn"}, word):
+			return i + 1
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// passThrough runs a command in the foreground and takes over its exit code. A
+// Ctrl-C reaches it from the terminal; a signal to the runner alone is passed
+// on as one, once.
+func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
+	_, release := d.Gentle()
+	defer release()
+	if err := command.Start(); err != nil {
+		return &failure.Environment{Text: fmt.Sprintf("starting %s: %v", command.Path, err)}
+	}
+	stop := context.AfterFunc(ctx, func() { _ = command.Process.Signal(syscall.SIGINT) })
+	defer stop()
+	err := command.Wait()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.Exited():
+		return &cmd.Reported{Code: exit.ExitCode()}
+	case errors.As(err, &exit):
+		return fmt.Errorf("pulumi ended in the middle of the command: %w", err)
+	}
+	return err
+}

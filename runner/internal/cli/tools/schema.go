@@ -1,0 +1,41 @@
+package tools
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/schema"
+)
+
+// Schema is `runner schema`.
+func Schema(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "schema", Usage: "print the JSON Schema of what the runner prints and reads", ArgsUsage: strings.Join(schema.Names(), "|"),
+		Description: "events: a line of `-o json` of an operation; summary: summary.json in a run's folder; plan: `runner plan -o json`;\n" +
+			"config: the stack file, for editors (see `runner config schema --help`); status, history and doctor: what\n" +
+			"these commands print with -o json.\n\n" +
+			"Example:\n  runner schema events\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
+		Flags: cmd.JoinFlags(cmd.OutputFlag("json"), cmd.BaseFlags()),
+		Action: func(c *cli.Context) error {
+			if _, err := cmd.Parse(c, d); err != nil {
+				return err
+			}
+			given, err := cmd.Arguments(c, 1)
+			if err != nil {
+				return err
+			}
+			if len(given) == 0 {
+				return failure.Usagef("schema", "which schema? known: %s", strings.Join(schema.Names(), ", "))
+			}
+			text, err := schema.Get(given[0])
+			if err != nil {
+				return failure.Usagef("schema", "%v", err)
+			}
+			_, err = d.Stdout.Write(text)
+			return err
+		},
+	}
+}
