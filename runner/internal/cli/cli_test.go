@@ -71,6 +71,8 @@ func TestRun(t *testing.T) {
 		{"flag with a flag for its value", "plan -p --destroy", nil, 2, "", "error: -p needs a value\nhint: see `runner plan --help`\n"},
 		{"flags only", "-p aws", nil, 2, "", "error: no command is given\nhint: see `runner --help`\n"},
 		{"argument too many", "plan aws", nil, 2, "", "error: unexpected argument \"aws\"\nhint: see `runner plan --help`\n"},
+		{"argument too many below a group", "config list x", nil, 2, "", "error: unexpected argument \"x\"\nhint: see `runner config list --help`\n"},
+		{"wrong switch below a group", "config list --all=x", nil, 2, "", "error: --all: \"x\" is not a valid value\nhint: see `runner config list --help`\n"},
 		{"unknown format", "plan -p aws -o png", nil, 2, "", "error: --output: \"png\" is not a valid value: allowed are tree, table, json, dot, mermaid, svg, html\nhint: see `runner plan --help`\n"},
 		{"wrong switch", "plan --destroy=maybe", nil, 2, "", "error: --destroy: \"maybe\" is not a valid value\nhint: see `runner plan --help`\n"},
 		{"unknown format in the environment", "plan -p aws", []string{"RUNNER_OUTPUT=png"}, 3, "", "error: RUNNER_OUTPUT in the process environment: \"png\" is not a valid value: allowed are tree, table, json, dot, mermaid, svg, html\n"},

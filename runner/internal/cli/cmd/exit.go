@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -47,9 +49,7 @@ func ExitMeanings() map[int]string {
 }
 
 // AllExitCodes lists the exit codes.
-func AllExitCodes() []int {
-	return []int{ExitDone, ExitFailed, ExitUsage, ExitConfig, ExitLocked, ExitChanges, ExitInterrupted}
-}
+func AllExitCodes() []int { return slices.Sorted(maps.Keys(ExitMeanings())) }
 
 // exitCodes is the one table from errors to exit codes; the first match wins,
 // and what is not listed is a failure.
@@ -144,16 +144,12 @@ func unreported(err error) error {
 // flag -parallel: parse error` names the flag the way nobody types it.
 func OnUsageError(c *cli.Context, err error, _ bool) error {
 	text := err.Error()
-	command := ""
-	if c.Command != nil && c.Command.Name != Program {
-		command = c.Command.Name
-	}
 	for _, pattern := range []string{`^invalid value ("[^"]*") for flag -([\w-]+): (.*)$`, `^invalid boolean value ("[^"]*") for -([\w-]+): (.*)$`} {
 		if match := regexp.MustCompile(pattern).FindStringSubmatch(text); match != nil {
-			return failure.Usagef(command, "%s: %s is not a valid value%s", Dashed(match[2]), match[1], cause(match[3]))
+			return failure.Usagef(Path(c), "%s: %s is not a valid value%s", Dashed(match[2]), match[1], cause(match[3]))
 		}
 	}
-	return failure.Usagef(command, "%s", text)
+	return failure.Usagef(Path(c), "%s", text)
 }
 
 // cause is the parser's reason, unless it says no more than that it is wrong.

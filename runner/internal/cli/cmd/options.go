@@ -19,24 +19,25 @@ import (
 // SessionOptions are the options of every command that opens an environment.
 type SessionOptions struct {
 	session.Options
-	Interaction
+	Invocation
 }
 
 // ParseSession reads the flags of a command that opens an environment.
 func ParseSession(c *cli.Context, d Deps) (SessionOptions, error) {
 	common, err := Parse(c, d)
-	return SessionOptions{Options: session.Options{Request: common.Request, Pulumi: c.String("pulumi")}, Interaction: common.Interaction}, err
+	return SessionOptions{Options: session.Options{Request: common.Request, Pulumi: c.String("pulumi")}, Invocation: common.Invocation}, err
 }
 
 // Options is what many commands share. Fields whose flags a command does
 // not have are at their defaults.
 type Options struct {
 	session.Request
-	Interaction
+	Invocation
 }
 
-// Interaction is how a command deals with its user.
-type Interaction struct {
+// Invocation is what a command line says besides the environment it is about.
+type Invocation struct {
+	Args   []string
 	Output string
 	Yes    bool
 	Color  bool // stdout takes colour
@@ -70,7 +71,7 @@ func (o *Options) ReadFlags(c *cli.Context, d Deps) error {
 	if chosen, ok := c.Generic("output").(*Choice); ok {
 		o.Output = chosen.Value
 	}
-	o.Yes = c.Bool("yes")
+	o.Args, o.Yes = c.Args().Slice(), c.Bool("yes")
 	o.Debug = c.Bool("debug")
 	o.Interactive = d.StdinIsTerminal && d.StderrIsTerminal && !c.Bool("non-interactive") && !o.Sources.Lookup("CI").IsSet()
 	o.Color = d.StdoutIsTerminal && !c.Bool("no-color") && !o.Sources.Lookup("NO_COLOR").IsSet() && o.Sources.Lookup("TERM").Text != "dumb"
@@ -154,21 +155,12 @@ func parseSimulation(c *cli.Context) (session.Simulation, error) {
 		Slow:  c.StringSlice("simulate-slow"),
 	}
 	if !(s.Speed > 0) || math.IsInf(s.Speed, 0) {
-		return session.Simulation{}, failure.Usagef(c.Command.Name, "--simulate-speed: %v is not a number above 0", s.Speed)
+		return session.Simulation{}, failure.Usagef(Path(c), "--simulate-speed: %v is not a number above 0", s.Speed)
 	}
 	if !s.On && (len(s.Fail) > 0 || len(s.Slow) > 0) {
-		return session.Simulation{}, failure.Usagef(c.Command.Name, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
+		return session.Simulation{}, failure.Usagef(Path(c), "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
 	}
 	return s, nil
-}
-
-// Arguments checks the number of arguments and returns them.
-func Arguments(c *cli.Context, most int) ([]string, error) {
-	given := c.Args().Slice()
-	if len(given) > most {
-		return nil, failure.Usagef(c.Command.Name, "unexpected argument %q", given[most])
-	}
-	return given, nil
 }
 
 // PulumiFlags choose another Pulumi than the one inside.
@@ -186,10 +178,10 @@ func LockFlags() []cli.Flag {
 }
 
 // ParseLock reads how long to wait for another run.
-func ParseLock(c *cli.Context, command string) (time.Duration, error) {
+func ParseLock(c *cli.Context) (time.Duration, error) {
 	wait := c.Duration("lock-timeout")
 	if wait < 0 {
-		return wait, failure.Usagef(command, "--lock-timeout: %s is less than nothing", wait)
+		return wait, failure.Usagef(Path(c), "--lock-timeout: %s is less than nothing", wait)
 	}
 	return wait, nil
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// outlet is a stream of results whose reader may go away, as head does when it
+// Outlet is a stream of results whose reader may go away, as head does when it
 // has enough, or a terminal when it is closed. From then on it swallows what is
 // written: nobody misses it, and work on an environment must not stop in the
 // middle because of it.

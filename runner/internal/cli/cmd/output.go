@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mara/runner/internal/event"
 	"strconv"
 	"time"
 )
@@ -43,4 +44,10 @@ func Ago(d time.Duration) string {
 		return fmt.Sprintf("%dh ago", int(d.Hours()))
 	}
 	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
+}
+
+// Screen shows a run while it goes on, and its summary at the end.
+type Screen interface {
+	event.Sink
+	Close() error
 }

@@ -182,29 +182,16 @@ func (c configuration) layers(key config.Key) []layer {
 	return layers
 }
 
-// onKey is what runs a command about one key.
-func onKey(d cmd.Deps, run func(d cmd.Deps, o cmd.Options, key string) error) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		common, err := cmd.Parse(c, d)
-		if err != nil {
-			return err
-		}
-		key, err := oneKey(c)
-		if err != nil {
-			return err
-		}
-		return run(d, common, key)
-	}
+// keyOptions are the options of a command about one key.
+type keyOptions struct {
+	cmd.Options
+	Key string
 }
 
-// oneKey is the only argument of a command.
-func oneKey(c *cli.Context) (string, error) {
-	given, err := cmd.Arguments(c, 1)
-	if err == nil && len(given) == 0 {
-		err = failure.Usagef("config "+c.Command.Name, "which key? `runner config list --all` shows those there are")
+func parseKey(c *cli.Context, d cmd.Deps) (keyOptions, error) {
+	common, err := cmd.Parse(c, d)
+	if err == nil && len(common.Args) == 0 {
+		err = failure.Usagef(cmd.Path(c), "which key? `runner config list --all` shows those there are")
 	}
-	if err != nil {
-		return "", err
-	}
-	return given[0], nil
+	return keyOptions{Options: common, Key: c.Args().Get(0)}, err
 }

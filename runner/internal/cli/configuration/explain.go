@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -20,7 +21,7 @@ func explainCommand(d cmd.Deps) *cli.Command {
 			"the projects that read it.\n\n" +
 			"Example:\n  runner config explain eks:k8s_version -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
-		Action: onKey(d, runExplain),
+		Action: cmd.Action(d, parseKey, runExplain),
 	}
 }
 
@@ -40,8 +41,9 @@ type explanation struct {
 	Projects      []string      `json:"projects,omitempty"`  // that read it
 }
 
-func runExplain(d cmd.Deps, o cmd.Options, name string) error {
-	c, err := open(o)
+func runExplain(_ context.Context, d cmd.Deps, o keyOptions) error {
+	name := o.Key
+	c, err := open(o.Options)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -16,12 +17,13 @@ func getCommand(d cmd.Deps) *cli.Command {
 			"with exit code 3.\n\nExample:\n  runner config get eks:k8s_version -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
-		Action: onKey(d, runGet),
+		Action: cmd.Action(d, parseKey, runGet),
 	}
 }
 
-func runGet(d cmd.Deps, o cmd.Options, name string) error {
-	c, err := open(o)
+func runGet(_ context.Context, d cmd.Deps, o keyOptions) error {
+	name := o.Key
+	c, err := open(o.Options)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,49 +25,34 @@ func Init(d cmd.Deps) *cli.Command {
 		Description: "Makes config/pulumi with examples below DIR (default: the working folder). Nothing that exists is\n" +
 			"overwritten.\n\nExample:\n  runner init my-environments\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
-		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.BaseFlags()),
-		Action: func(c *cli.Context) error {
-			options, err := parseInit(c, d)
-			if err != nil {
-				return err
-			}
-			return runInit(d, options)
-		},
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.BaseFlags()),
+		Action: cmd.Action(d, parseInit, runInit),
 	}
 }
 
 type initOptions struct {
+	cmd.Options
 	Given string // as typed, "" for the working folder
 	Root  string
-	JSON  bool
 }
 
 func parseInit(c *cli.Context, d cmd.Deps) (initOptions, error) {
 	common, err := cmd.Parse(c, d)
-	if err != nil {
-		return initOptions{}, err
+	o := initOptions{Options: common, Given: c.Args().Get(0)}
+	if err == nil && len(o.Args) > 0 && o.Given == "" {
+		err = failure.Usagef("init", "the folder has no name")
 	}
-	given, err := cmd.Arguments(c, 1)
-	if err != nil {
-		return initOptions{}, err
+	o.Root = o.Given
+	if !filepath.IsAbs(o.Root) {
+		o.Root = filepath.Join(d.Dir, o.Root)
 	}
-	if len(given) == 0 {
-		return initOptions{Root: d.Dir, JSON: common.Output == "json"}, nil
+	if filepath.Clean(o.Root) == filepath.Clean(d.Dir) {
+		o.Given = ""
 	}
-	options := initOptions{Given: given[0], Root: given[0], JSON: common.Output == "json"}
-	if options.Given == "" {
-		return initOptions{}, failure.Usagef(c.Command.Name, "the folder has no name")
-	}
-	if !filepath.IsAbs(options.Root) {
-		options.Root = filepath.Join(d.Dir, options.Root)
-	}
-	if filepath.Clean(options.Root) == filepath.Clean(d.Dir) {
-		options.Given = ""
-	}
-	return options, nil
+	return o, err
 }
 
-func runInit(d cmd.Deps, options initOptions) error {
+func runInit(_ context.Context, d cmd.Deps, options initOptions) error {
 	files, err := config.Examples()
 	if err != nil {
 		return err
@@ -82,7 +68,7 @@ func runInit(d cmd.Deps, options initOptions) error {
 			return &failure.Environment{Text: err.Error(), Next: "choose a folder that you may write to, on a disk with some space"}
 		}
 	}
-	if options.JSON {
+	if options.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, newInitDocument(options, files))
 	}
 	_, err = fmt.Fprint(d.Stdout, initText(options, files))

@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -19,14 +20,8 @@ func listCommand(d cmd.Deps) *cli.Command {
 			"the projects of the environment's provider read. Encrypted values are never shown.\n\n" +
 			"Examples:\n  runner config list -s dev\n  runner config list --all -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags: flags([]cli.Flag{&cli.BoolFlag{Name: "all", Usage: "show the keys at their defaults, too"}}, cmd.OutputFlag("text", "json")),
-		Action: func(c *cli.Context) error {
-			o, err := parseList(c, d)
-			if err != nil {
-				return err
-			}
-			return runList(d, o)
-		},
+		Flags:  flags([]cli.Flag{&cli.BoolFlag{Name: "all", Usage: "show the keys at their defaults, too"}}, cmd.OutputFlag("text", "json")),
+		Action: cmd.Action(d, parseList, runList),
 	}
 }
 
@@ -37,14 +32,10 @@ type listOptions struct {
 
 func parseList(c *cli.Context, d cmd.Deps) (listOptions, error) {
 	common, err := cmd.Parse(c, d)
-	if err != nil {
-		return listOptions{}, err
-	}
-	_, err = cmd.Arguments(c, 0)
 	return listOptions{Options: common, All: c.Bool("all")}, err
 }
 
-func runList(d cmd.Deps, o listOptions) error {
+func runList(_ context.Context, d cmd.Deps, o listOptions) error {
 	c, err := open(o.Options)
 	if err != nil {
 		return err

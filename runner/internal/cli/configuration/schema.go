@@ -1,6 +1,8 @@
 package configuration
 
 import (
+	"context"
+
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
@@ -14,20 +16,16 @@ func schemaCommand(d cmd.Deps) *cli.Command {
 			"check a stack file whose first line names it:\n\n" +
 			"  # yaml-language-server: $schema=stack.schema.json\n\n" +
 			"Example:\n  runner config schema > config/pulumi/stack.schema.json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
-		Flags: cmd.JoinFlags(cmd.OutputFlag("json"), cmd.BaseFlags()),
-		Action: func(c *cli.Context) error {
-			if _, err := cmd.Parse(c, d); err != nil {
-				return err
-			}
-			if _, err := cmd.Arguments(c, 0); err != nil {
-				return err
-			}
-			text, err := schema.Get(schema.Config)
-			if err != nil {
-				return err
-			}
-			_, err = d.Stdout.Write(text)
-			return err
-		},
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.BaseFlags()),
+		Action: cmd.Action(d, cmd.Parse, runSchema),
 	}
+}
+
+func runSchema(_ context.Context, d cmd.Deps, _ cmd.Options) error {
+	text, err := schema.Get(schema.Config)
+	if err != nil {
+		return err
+	}
+	_, err = d.Stdout.Write(text)
+	return err
 }

@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,26 +25,22 @@ func setCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner config set eks:k8s_version 1.35 -s dev\n  runner config set vpc:azs us-east-1a,us-east-1b\n" +
 			"  runner config set nginx:values '{replicaCount: 2}'\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags: flags(cmd.OutputFlag("text", "json")),
-		Action: func(c *cli.Context) error {
-			common, err := cmd.Parse(c, d)
-			if err != nil {
-				return err
-			}
-			given, err := cmd.Arguments(c, 2)
-			if err != nil {
-				return err
-			}
-			if len(given) < 2 {
-				return failure.Usagef("config set", "name a key and its value")
-			}
-			return runSet(d, common, given[0], given[1])
-		},
+		Flags:  flags(cmd.OutputFlag("text", "json")),
+		Action: cmd.Action(d, parseSet, runSet),
 	}
 }
 
-func runSet(d cmd.Deps, o cmd.Options, name, text string) error {
-	c, err := open(o)
+func parseSet(c *cli.Context, d cmd.Deps) (keyOptions, error) {
+	common, err := cmd.Parse(c, d)
+	if err == nil && len(common.Args) < 2 {
+		err = failure.Usagef("config set", "name a key and its value")
+	}
+	return keyOptions{Options: common, Key: c.Args().Get(0)}, err
+}
+
+func runSet(_ context.Context, d cmd.Deps, o keyOptions) error {
+	name, text := o.Key, o.Args[1]
+	c, err := open(o.Options)
 	if err != nil {
 		return err
 	}

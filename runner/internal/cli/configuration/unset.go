@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -15,12 +16,13 @@ func unsetCommand(d cmd.Deps) *cli.Command {
 		Description: "The key is at its default after that. Everything else in the file stays as it is.\n\n" +
 			"Example:\n  runner config unset eks:k8s_version -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
-		Action: onKey(d, runUnset),
+		Action: cmd.Action(d, parseKey, runUnset),
 	}
 }
 
-func runUnset(d cmd.Deps, o cmd.Options, name string) error {
-	c, err := open(o)
+func runUnset(_ context.Context, d cmd.Deps, o keyOptions) error {
+	name := o.Key
+	c, err := open(o.Options)
 	if err != nil {
 		return err
 	}

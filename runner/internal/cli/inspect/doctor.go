@@ -30,20 +30,14 @@ func Doctor(d cmd.Deps) *cli.Command {
 			"remedy. Reads only. The operations look at the same things before they change anything.\n\n" +
 			"Examples:\n  runner doctor -p aws -s dev\n  runner doctor destroy -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
-		Flags: cmd.JoinFlags(cmd.SelectionFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
-		Action: func(c *cli.Context) error {
-			options, err := parseDoctor(c, d)
-			if err != nil {
-				return err
-			}
-			return runDoctor(c.Context, d, options)
-		},
+		Flags:  cmd.JoinFlags(cmd.SelectionFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
+		Action: cmd.Action(d, parseDoctor, runDoctor),
 	}
 }
 
 type doctorOptions struct {
 	doctor.Options
-	cmd.Interaction
+	cmd.Invocation
 }
 
 // parseDoctor reads the flags also where the environment file is broken: that is
@@ -61,18 +55,18 @@ func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
 		Options: doctor.Options{
 			Options: session.Options{Request: common.Request, Operation: operation.Up, Pulumi: c.String("pulumi")}, Broken: broken,
 		},
-		Interaction: common.Interaction,
+		Invocation: common.Invocation,
 	}
 	o.Selection = cmd.ParseSelection(c)
-	given, err := cmd.Arguments(c, 1)
-	if err != nil || len(given) == 0 {
-		return o, err
+	if len(o.Args) == 0 {
+		return o, nil
 	}
-	var known bool
-	if o.Operation, known = operation.Parse(given[0]); !known {
-		err = failure.Usagef(c.Command.Name, "unknown operation %q%s", given[0], config.DidYouMean(given[0], operation.Names()))
+	named, known := operation.Parse(o.Args[0])
+	if !known {
+		return o, failure.Usagef("doctor", "unknown operation %q%s", o.Args[0], config.DidYouMean(o.Args[0], operation.Names()))
 	}
-	return o, err
+	o.Operation = named
+	return o, nil
 }
 
 // runDoctor looks at everything, and fails if there are problems.

@@ -32,13 +32,7 @@ func Outputs(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "show-secrets", Usage: "print secret values in plain text"}},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: func(c *cli.Context) error {
-			options, err := parseOutputs(c, d)
-			if err != nil {
-				return err
-			}
-			return runOutputs(c.Context, d, options)
-		},
+		Action: cmd.Action(d, parseOutputs, runOutputs),
 	}
 }
 
@@ -50,18 +44,7 @@ type outputsOptions struct {
 
 func parseOutputs(c *cli.Context, d cmd.Deps) (outputsOptions, error) {
 	session, err := cmd.ParseSession(c, d)
-	if err != nil {
-		return outputsOptions{}, err
-	}
-	given, err := cmd.Arguments(c, 2)
-	o := outputsOptions{SessionOptions: session, Secrets: c.Bool("show-secrets")}
-	if len(given) > 0 {
-		o.Project = given[0]
-	}
-	if len(given) > 1 {
-		o.Key = given[1]
-	}
-	return o, err
+	return outputsOptions{SessionOptions: session, Project: c.Args().Get(0), Key: c.Args().Get(1), Secrets: c.Bool("show-secrets")}, err
 }
 
 func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions) (err error) {

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"context"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -34,13 +35,7 @@ func Plan(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"}},
 			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.BaseFlags(),
 		),
-		Action: func(c *cli.Context) error {
-			options, err := parsePlan(c, d)
-			if err != nil {
-				return err
-			}
-			return runPlan(d, options)
-		},
+		Action: cmd.Action(d, parsePlan, runPlan),
 	}
 }
 
@@ -56,9 +51,6 @@ type planOptions struct {
 func parsePlan(c *cli.Context, d cmd.Deps) (planOptions, error) {
 	common, err := cmd.Parse(c, d)
 	if err != nil {
-		return planOptions{}, err
-	}
-	if _, err := cmd.Arguments(c, 0); err != nil {
 		return planOptions{}, err
 	}
 	named, err := plannedProvider(common)
@@ -113,7 +105,7 @@ func (o planOptions) estimates(op operation.Operation) plan.Estimates {
 	return plan.Estimates{Known: known}.Or(declared)
 }
 
-func runPlan(d cmd.Deps, options planOptions) error {
+func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
 	p, err := plan.New(options.Provider)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"context"
 	"fmt"
 	"text/tabwriter"
 
@@ -19,30 +20,13 @@ func Providers(d cmd.Deps) *cli.Command {
 		Description: "A provider is what hosts the cluster and the container registry. Choose one with -p.\n\n" +
 			"Examples:\n  runner providers\n  runner plan -p linode\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
-		Flags: cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.BaseFlags()),
-		Action: func(c *cli.Context) error {
-			options, err := parseProviders(c, d)
-			if err != nil {
-				return err
-			}
-			return runProviders(d, options)
-		},
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.BaseFlags()),
+		Action: cmd.Action(d, cmd.Parse, runProviders),
 	}
 }
 
-type providersOptions struct{ Output string }
-
-func parseProviders(c *cli.Context, d cmd.Deps) (providersOptions, error) {
-	common, err := cmd.Parse(c, d)
-	if err != nil {
-		return providersOptions{}, err
-	}
-	_, err = cmd.Arguments(c, 0)
-	return providersOptions{Output: common.Output}, err
-}
-
-func runProviders(d cmd.Deps, options providersOptions) error {
-	if options.Output == "json" {
+func runProviders(_ context.Context, d cmd.Deps, o cmd.Options) error {
+	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, providerDocuments())
 	}
 	w := tabwriter.NewWriter(d.Stdout, 0, 0, 2, ' ', 0)

@@ -39,16 +39,7 @@ func Stacks(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "list the simulated environments"}},
 			cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: func(c *cli.Context) error {
-			options, err := cmd.ParseSession(c, d)
-			if err != nil {
-				return err
-			}
-			if _, err := cmd.Arguments(c, 0); err != nil {
-				return err
-			}
-			return runStacks(c.Context, d, options)
-		},
+		Action: cmd.Action(d, cmd.ParseSession, runStacks),
 	}
 }
 

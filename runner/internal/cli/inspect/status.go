@@ -40,22 +40,18 @@ func Status(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "show it again and again, until Ctrl-C"}},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: func(c *cli.Context) error {
-			options, err := cmd.ParseSession(c, d)
-			if err != nil {
-				return err
-			}
-			if _, err := cmd.Arguments(c, 0); err != nil {
-				return err
-			}
-			return runStatus(c.Context, d, statusOptions{SessionOptions: options, Watch: c.Bool("watch")})
-		},
+		Action: cmd.Action(d, parseStatus, runStatus),
 	}
 }
 
 type statusOptions struct {
 	cmd.SessionOptions
 	Watch bool
+}
+
+func parseStatus(c *cli.Context, d cmd.Deps) (statusOptions, error) {
+	session, err := cmd.ParseSession(c, d)
+	return statusOptions{SessionOptions: session, Watch: c.Bool("watch")}, err
 }
 
 // projectStatus is one line of the status.

@@ -129,7 +129,7 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 	o.Operation = operation.Preview
 	seen := &sum{}
 	sinks := []event.Sink{seen}
-	var show Screen
+	var show cmd.Screen
 	if o.Output != "json" {
 		var err error
 		if show, _, err = newScreen(d, o, s, w, nil); err != nil {

@@ -51,7 +51,7 @@ func lead(t *testing.T, dir string, o cmd.Options, replies ...reply) (cmd.Sessio
 	done := make(chan result, 1)
 	go func() {
 		options := session.Options{Request: o.Request, Operation: operation.Up}
-		o, err := complete(t.Context(), d, operateOptions{SessionOptions: cmd.SessionOptions{Options: options, Interaction: o.Interaction}})
+		o, err := complete(t.Context(), d, operateOptions{SessionOptions: cmd.SessionOptions{Options: options, Invocation: o.Invocation}})
 		done <- result{o, err}
 	}()
 	for _, r := range replies {
@@ -246,7 +246,7 @@ func TestNothingToAsk(t *testing.T) {
 func TestConfirmedFirstRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, _, err := lead(t, dir, cmd.Options{Interaction: cmd.Interaction{Yes: true}}, firstRuns()["kind"][1:7]...); err != nil {
+	if _, _, err := lead(t, dir, cmd.Options{Invocation: cmd.Invocation{Yes: true}}, firstRuns()["kind"][1:7]...); err != nil {
 		t.Fatal(err)
 	}
 	if got := content(t, dir, "Pulumi.dev.yaml"); !strings.Contains(got, "kind:workers: 2\n") {

@@ -87,7 +87,7 @@ func parseOperate(c *cli.Context, d cmd.Deps, op operation.Operation) (operateOp
 	if o.Overrides, err = parseOverrides(c); err != nil {
 		return o, err
 	}
-	if o.LockTimeout, err = cmd.ParseLock(c, c.Command.Name); err != nil {
+	if o.LockTimeout, err = cmd.ParseLock(c); err != nil {
 		return o, err
 	}
 	if o.policyOptions, err = parsePolicy(c); err != nil {
@@ -107,8 +107,7 @@ func parseOperate(c *cli.Context, d cmd.Deps, op operation.Operation) (operateOp
 	if o.Selection.ofLastRun() {
 		o.Narrow = o.selectRest
 	}
-	_, err = cmd.Arguments(c, 0)
-	return o, err
+	return o, nil
 }
 
 // runOperate is the workflow: complete the configuration, open the environment, choose what to do, look for

@@ -36,13 +36,7 @@ func Repair(d cmd.Deps) *cli.Command {
 			cmd.SelectionFlags(), policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: func(c *cli.Context) error {
-			options, err := parseRepair(c, d)
-			if err != nil {
-				return err
-			}
-			return runRepair(c.Context, d, options)
-		},
+		Action: cmd.Action(d, parseRepair, runRepair),
 	}
 }
 

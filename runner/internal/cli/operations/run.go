@@ -23,7 +23,7 @@ import (
 type run struct {
 	emitter   *event.Emitter
 	journal   *journal.Journal
-	screen    Screen
+	screen    cmd.Screen
 	collector *report.Collector
 	tracer    *trace.Tracer // nil unless traces are asked for
 	summary   event.Summary

@@ -68,15 +68,9 @@ func (o showOptions) check() error {
 	return nil
 }
 
-// Screen shows a run while it goes on, and its summary at the end.
-type Screen interface {
-	event.Sink
-	Close() error
-}
-
 // newScreen chooses how the run is shown; next are the commands to suggest at
 // the end.
-func newScreen(d cmd.Deps, o operateOptions, s *session.Session, w work, next func(*event.Summary) []string) (Screen, ui.Look, error) {
+func newScreen(d cmd.Deps, o operateOptions, s *session.Session, w work, next func(*event.Summary) []string) (cmd.Screen, ui.Look, error) {
 	if o.Output == "json" {
 		return ui.NewJSON(d.Stdout), ui.Look{}, nil
 	}

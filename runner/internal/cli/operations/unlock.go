@@ -30,13 +30,7 @@ func Unlock(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "force", Usage: "remove also the locks of processes that seem to run"}},
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: func(c *cli.Context) error {
-			options, err := parseUnlock(c, d)
-			if err != nil {
-				return err
-			}
-			return runUnlock(c.Context, d, options)
-		},
+		Action: cmd.Action(d, parseUnlock, runUnlock),
 	}
 }
 
@@ -47,10 +41,6 @@ type unlockOptions struct {
 
 func parseUnlock(c *cli.Context, d cmd.Deps) (unlockOptions, error) {
 	session, err := cmd.ParseSession(c, d)
-	if err != nil {
-		return unlockOptions{}, err
-	}
-	_, err = cmd.Arguments(c, 0)
 	return unlockOptions{SessionOptions: session, Force: c.Bool("force")}, err
 }
 

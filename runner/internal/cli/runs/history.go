@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -26,17 +27,21 @@ func History(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.IntFlag{Name: "limit", Value: 20, Usage: "list at most `N` runs; 0 lists all"}},
 			flags(), cmd.BaseFlags(),
 		),
-		Action: func(c *cli.Context) error {
-			options, err := parse(c, d, 0)
-			if err != nil {
-				return err
-			}
-			return runHistory(d, options, c.Int("limit"))
-		},
+		Action: cmd.Action(d, parseHistory, runHistory),
 	}
 }
 
-func runHistory(d cmd.Deps, o options, limit int) error {
+type historyOptions struct {
+	options
+	Limit int
+}
+
+func parseHistory(c *cli.Context, d cmd.Deps) (historyOptions, error) {
+	o, err := parse(c, d)
+	return historyOptions{options: o, Limit: c.Int("limit")}, err
+}
+
+func runHistory(_ context.Context, d cmd.Deps, o historyOptions) error {
 	runs, err := journal.List(o.Folder)
 	if err != nil {
 		return err
@@ -48,7 +53,7 @@ func runHistory(d cmd.Deps, o options, limit int) error {
 			continue // a folder that cannot be read is no run to tell of
 		}
 		past = append(past, cmd.NewPastRun(r, summary))
-		if len(past) == limit {
+		if len(past) == o.Limit {
 			break
 		}
 	}

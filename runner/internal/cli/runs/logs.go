@@ -39,13 +39,7 @@ func Logs(d cmd.Deps) *cli.Command {
 			},
 			flags(), cmd.BaseFlags(),
 		),
-		Action: func(c *cli.Context) error {
-			o, err := parseLogs(c, d)
-			if err != nil {
-				return err
-			}
-			return runLogs(c.Context, d, o)
-		},
+		Action: cmd.Action(d, parseLogs, runLogs),
 	}
 }
 
@@ -55,7 +49,7 @@ type logsOptions struct {
 }
 
 func parseLogs(c *cli.Context, d cmd.Deps) (logsOptions, error) {
-	runs, err := parse(c, d, 2)
+	runs, err := parse(c, d)
 	if err != nil {
 		return logsOptions{}, err
 	}

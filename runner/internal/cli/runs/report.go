@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"errors"
 
 	"github.com/urfave/cli/v2"
@@ -22,20 +23,19 @@ func Report(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.GenericFlag{Name: "format", Value: &cmd.Choice{Allowed: formats}, Usage: "the same as --output `FORMAT`"}},
 			flags(), cmd.BaseFlags(),
 		),
-		Action: func(c *cli.Context) error {
-			o, err := parse(c, d, 1)
-			if err != nil {
-				return err
-			}
-			if format := c.Generic("format").(*cmd.Choice); format.Value != "" {
-				o.Output = format.Value
-			}
-			return runReport(d, o, report.Format(o.Output))
-		},
+		Action: cmd.Action(d, parseReport, runReport),
 	}
 }
 
-func runReport(d cmd.Deps, o options, format report.Format) error {
+func parseReport(c *cli.Context, d cmd.Deps) (options, error) {
+	o, err := parse(c, d)
+	if format := c.Generic("format").(*cmd.Choice); format.Value != "" {
+		o.Output = format.Value
+	}
+	return o, err
+}
+
+func runReport(_ context.Context, d cmd.Deps, o options) error {
 	run, err := o.findRun()
 	if err != nil {
 		return err
@@ -49,5 +49,5 @@ func runReport(d cmd.Deps, o options, format report.Format) error {
 		return err
 	}
 	cmd.AddOutputs(details, outputs)
-	return report.Write(d.Stdout, format, summary, details)
+	return report.Write(d.Stdout, report.Format(o.Output), summary, details)
 }

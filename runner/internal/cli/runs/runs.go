@@ -21,23 +21,14 @@ func flags() []cli.Flag {
 type options struct {
 	cmd.Options
 	Folder string
-	Args   []string
 }
 
-func parse(c *cli.Context, d cmd.Deps, most int) (options, error) {
+func parse(c *cli.Context, d cmd.Deps) (options, error) {
 	common, err := cmd.Parse(c, d)
-	if err != nil {
-		return options{}, err
+	if err == nil {
+		err = common.NoRoot
 	}
-	given, err := cmd.Arguments(c, most)
-	if err != nil {
-		return options{}, err
-	}
-	if err := common.NoRoot; err != nil {
-		return options{}, err
-	}
-	folder := layout.Of(common.Root, c.Bool("simulate")).Runs()
-	return options{Options: common, Folder: folder, Args: given}, nil
+	return options{Options: common, Folder: layout.Of(common.Root, common.Simulation.On).Runs()}, err
 }
 
 // findRun is the run that the first argument names, the last one without it.

@@ -1,12 +1,12 @@
 package runs
 
 import (
+	"context"
 	"errors"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/operations"
 	"mara/runner/internal/event"
 	"mara/runner/internal/ui"
 )
@@ -17,23 +17,17 @@ func Show(d cmd.Deps) *cli.Command {
 		Name: "show", Usage: "show a past run", ArgsUsage: "[RUN]",
 		Description: "Prints the run as it was shown, with its summary; without RUN the last one. The beginning of an id will do.\n" +
 			"-o json prints its events.\n\nExample:\n  runner show 20261120-19\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
-		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), flags(), cmd.BaseFlags()),
-		Action: func(c *cli.Context) error {
-			o, err := parse(c, d, 1)
-			if err != nil {
-				return err
-			}
-			return runShow(d, o)
-		},
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), flags(), cmd.BaseFlags()),
+		Action: cmd.Action(d, parse, runShow),
 	}
 }
 
-func runShow(d cmd.Deps, o options) error {
+func runShow(_ context.Context, d cmd.Deps, o options) error {
 	run, err := o.findRun()
 	if err != nil {
 		return err
 	}
-	var show operations.Screen = ui.NewPlain(d.Stdout, ui.PlainOptions{Width: d.Width(), Colour: o.Color})
+	var show cmd.Screen = ui.NewPlain(d.Stdout, ui.PlainOptions{Width: d.Width(), Colour: o.Color})
 	if o.Output == "json" {
 		show = ui.NewJSON(d.Stdout)
 	}

@@ -70,15 +70,15 @@ func parse(c *cli.Context, d cmd.Deps, most int) (options, error) {
 	}
 	o := options{SessionOptions: common, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase"), Keys: c.Args().Slice()}
 	if o.NewPassphrase != "" && !vault.IsSource(o.NewPassphrase) {
-		return o, failure.Usagef("secrets "+c.Command.Name, "--new-passphrase: %s; write %s", vault.NeverOnTheLine, vault.SourceForms)
+		return o, failure.Usagef(cmd.Path(c), "--new-passphrase: %s; write %s", vault.NeverOnTheLine, vault.SourceForms)
 	}
 	if cmd.HasFlag(c.Command, "lock-timeout") {
-		if o.LockTimeout, err = cmd.ParseLock(c, "secrets "+c.Command.Name); err != nil {
+		if o.LockTimeout, err = cmd.ParseLock(c); err != nil {
 			return o, err
 		}
 	}
 	if most >= 0 && len(o.Keys) > most { // what is too much may be a value
-		return o, failure.Usagef("secrets "+c.Command.Name, "there are too many arguments")
+		return o, failure.Usagef(cmd.Path(c), "there are too many arguments")
 	}
 	return o, nil
 }

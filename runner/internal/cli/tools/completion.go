@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"io"
 	"slices"
 	"strings"
@@ -26,17 +27,11 @@ func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 			"  fish  runner completion fish | source\n\n" +
 			"Example:\n  runner completion bash > /etc/bash_completion.d/runner\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
-		Action: func(c *cli.Context) error {
-			options, err := parseCompletion(c)
-			if err != nil {
-				return err
-			}
-			return runCompletion(d, options, all())
-		},
+		Action: cmd.Action(d, cmd.Parse, func(_ context.Context, d cmd.Deps, o cmd.Options) error {
+			return runCompletion(d, o, all())
+		}),
 	}
 }
-
-type completionOptions struct{ Shell string }
 
 // shells maps the shells to what writes their script.
 func shells() map[string]func([]completedCommand) string {
@@ -47,19 +42,11 @@ func shells() map[string]func([]completedCommand) string {
 	}
 }
 
-func parseCompletion(c *cli.Context) (completionOptions, error) {
-	given, err := cmd.Arguments(c, 1)
-	if err != nil {
-		return completionOptions{}, err
+func runCompletion(d cmd.Deps, o cmd.Options, all []*cli.Command) error {
+	if len(o.Args) == 0 || shells()[o.Args[0]] == nil {
+		return failure.Usagef("completion", "name the shell: bash, zsh or fish")
 	}
-	if len(given) == 0 || shells()[given[0]] == nil {
-		return completionOptions{}, failure.Usagef(c.Command.Name, "name the shell: bash, zsh or fish")
-	}
-	return completionOptions{Shell: given[0]}, nil
-}
-
-func runCompletion(d cmd.Deps, options completionOptions, all []*cli.Command) error {
-	_, err := io.WriteString(d.Stdout, shells()[options.Shell](completedCommands(all)))
+	_, err := io.WriteString(d.Stdout, shells()[o.Args[0]](completedCommands(all)))
 	return err
 }
 

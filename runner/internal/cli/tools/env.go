@@ -3,6 +3,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -27,21 +28,12 @@ func Env(d cmd.Deps) *cli.Command {
 			"Simulated clouds last only as long as the runner: use `runner pulumi --simulate` for those.\n\n" +
 			"Example:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags: cmd.JoinFlags(cmd.OutputFlag("shell", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
-		Action: func(c *cli.Context) error {
-			options, err := cmd.ParseSession(c, d)
-			if err != nil {
-				return err
-			}
-			if _, err := cmd.Arguments(c, 0); err != nil {
-				return err
-			}
-			return runEnv(d, options)
-		},
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("shell", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
+		Action: cmd.Action(d, cmd.ParseSession, runEnv),
 	}
 }
 
-func runEnv(d cmd.Deps, o cmd.SessionOptions) error {
+func runEnv(_ context.Context, d cmd.Deps, o cmd.SessionOptions) error {
 	if o.Root == "" {
 		return o.NoRoot
 	}

@@ -34,48 +34,32 @@ func Pulumi(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner pulumi certmgr -- stack output\n  runner pulumi certmgr -s dev -- preview --diff\n" +
 			"  runner pulumi aws-vpc --simulate -- stack export\n\n" +
 			"Exit codes: those of the Pulumi command, and\n" + cmd.ExitText(cmd.ExitUsage, cmd.ExitConfig),
-		Flags: cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
-		Action: func(c *cli.Context) error {
-			options, err := parsePulumi(c, d)
-			if err != nil {
-				return err
-			}
-			return runPulumi(c.Context, d, options)
-		},
+		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
+		Action: cmd.Action(d, parsePulumi, runPulumi),
 	}
 }
 
-type pulumiOptions struct {
-	cmd.SessionOptions
-	Project string
-	Args    []string // of the Pulumi command
-}
-
-func parsePulumi(c *cli.Context, d cmd.Deps) (pulumiOptions, error) {
-	session, err := cmd.ParseSession(c, d)
-	if err != nil {
-		return pulumiOptions{}, err
+func parsePulumi(c *cli.Context, d cmd.Deps) (cmd.SessionOptions, error) {
+	o, err := cmd.ParseSession(c, d)
+	if err == nil && len(o.Args) < 2 {
+		err = failure.Usagef("pulumi", "a project and a Pulumi command are needed: `%s pulumi PROJECT -- ARGS...`", cmd.Program)
 	}
-	given := c.Args().Slice()
-	if len(given) < 2 {
-		return pulumiOptions{}, failure.Usagef(c.Command.Name, "a project and a Pulumi command are needed: `%s pulumi PROJECT -- ARGS...`", cmd.Program)
-	}
-	return pulumiOptions{SessionOptions: session, Project: given[0], Args: given[1:]}, nil
+	return o, err
 }
 
 // runPulumi runs the command as a child that has the terminal to itself.
-func runPulumi(ctx context.Context, d cmd.Deps, o pulumiOptions) (err error) {
+func runPulumi(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error) {
 	path, err := enginePath(d, o.Pulumi)
 	if err != nil {
 		return &failure.Environment{Text: err.Error()}
 	}
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	project, dir, err := openProject(ctx, s, o.Project)
+	project, dir, err := openProject(ctx, s, o.Args[0])
 	if err != nil {
 		return err
 	}
-	args := o.Args
+	args := o.Args[1:]
 	if at := programArgument(args); at >= 0 {
 		host, err := project.Host()
 		if err != nil {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -18,24 +19,19 @@ func Schema(d cmd.Deps) *cli.Command {
 			"config: the stack file, for editors (see `runner config schema --help`); status, history and doctor: what\n" +
 			"these commands print with -o json.\n\n" +
 			"Example:\n  runner schema events\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
-		Flags: cmd.JoinFlags(cmd.OutputFlag("json"), cmd.BaseFlags()),
-		Action: func(c *cli.Context) error {
-			if _, err := cmd.Parse(c, d); err != nil {
-				return err
-			}
-			given, err := cmd.Arguments(c, 1)
-			if err != nil {
-				return err
-			}
-			if len(given) == 0 {
-				return failure.Usagef("schema", "which schema? known: %s", strings.Join(schema.Names(), ", "))
-			}
-			text, err := schema.Get(given[0])
-			if err != nil {
-				return failure.Usagef("schema", "%v", err)
-			}
-			_, err = d.Stdout.Write(text)
-			return err
-		},
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.BaseFlags()),
+		Action: cmd.Action(d, cmd.Parse, runSchema),
 	}
+}
+
+func runSchema(_ context.Context, d cmd.Deps, o cmd.Options) error {
+	if len(o.Args) == 0 {
+		return failure.Usagef("schema", "which schema? known: %s", strings.Join(schema.Names(), ", "))
+	}
+	text, err := schema.Get(o.Args[0])
+	if err != nil {
+		return failure.Usagef("schema", "%v", err)
+	}
+	_, err = d.Stdout.Write(text)
+	return err
 }

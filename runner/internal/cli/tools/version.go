@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -15,26 +16,9 @@ func Version(d cmd.Deps) *cli.Command {
 		Usage: "print the versions of the runner and of the Pulumi inside",
 		Description: "The Pulumi inside is the engine that runs unless --pulumi names another one.\n\n" +
 			"Example:\n  runner version -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
-		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.BaseFlags()),
-		Action: func(c *cli.Context) error {
-			options, err := parseVersion(c, d)
-			if err != nil {
-				return err
-			}
-			return runVersion(d, options)
-		},
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.BaseFlags()),
+		Action: cmd.Action(d, cmd.Parse, runVersion),
 	}
-}
-
-type versionOptions struct{ Output string }
-
-func parseVersion(c *cli.Context, d cmd.Deps) (versionOptions, error) {
-	common, err := cmd.Parse(c, d)
-	if err != nil {
-		return versionOptions{}, err
-	}
-	_, err = cmd.Arguments(c, 0)
-	return versionOptions{Output: common.Output}, err
 }
 
 // versionDocument is the JSON form of the versions.
@@ -43,8 +27,8 @@ type versionDocument struct {
 	Pulumi string `json:"pulumi"`
 }
 
-func runVersion(d cmd.Deps, options versionOptions) error {
-	if options.Output == "json" {
+func runVersion(_ context.Context, d cmd.Deps, o cmd.Options) error {
+	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, versionDocument{Runner: d.Version, Pulumi: d.PulumiVersion})
 	}
 	_, err := fmt.Fprintf(d.Stdout, "runner %s\npulumi %s\n", d.Version, d.PulumiVersion)
