@@ -22,7 +22,7 @@ func newGraph(steps []plan.Step) (graph, error) {
 		if _, twice := position[s.Project.Name]; twice {
 			return graph{}, fmt.Errorf("plan: project %q is listed twice", s.Project.Name)
 		}
-		for _, name := range s.Needs.All() {
+		for _, name := range s.All() {
 			need, ok := position[name]
 			if !ok {
 				return graph{}, fmt.Errorf("plan: project %q needs %q, which is not listed before it", s.Project.Name, name)

@@ -69,7 +69,7 @@ func TestAdviceOnAFailedOperation(t *testing.T) {
 		t.Errorf("got %v, want it with advice", err)
 	}
 	own := &advisedError{errors.New("configured Kubernetes cluster is unreachable"), "wait"}
-	if err := withAdvice(own, ""); err != error(own) {
+	if err := withAdvice(own, ""); !errors.As(err, &told) || told != own {
 		t.Errorf("an error with advice of its own got another: %v", err)
 	}
 }

@@ -68,7 +68,7 @@ func Play(s Script) []event.Event {
 
 // ready says that everything a project needs has ended.
 func (p *player) ready(project Project) bool {
-	return !slices.ContainsFunc(project.Needs.All(), func(need string) bool {
+	return !slices.ContainsFunc(project.All(), func(need string) bool {
 		_, ended := p.ends[need]
 		return !ended
 	})
@@ -77,7 +77,7 @@ func (p *player) ready(project Project) bool {
 // earliest is when the last of what a project needs has ended.
 func (p *player) earliest(project Project) time.Duration {
 	var at time.Duration
-	for _, need := range project.Needs.All() {
+	for _, need := range project.All() {
 		at = max(at, p.ends[need].at)
 	}
 	return at
@@ -102,7 +102,7 @@ type player struct {
 // place is free again.
 func (p *player) project(project Project, free time.Duration) time.Duration {
 	at, blocked := max(free, p.earliest(project)), ending{}
-	for _, need := range project.Needs.All() {
+	for _, need := range project.All() {
 		if end := p.ends[need]; end.result != event.Succeeded {
 			blocked = end
 		}
