@@ -95,7 +95,7 @@ func Show(value any) string {
 		return typed
 	case []any, []string, map[string]any:
 		var node yaml.Node
-		if err := node.Encode(Redacted(value)); err != nil {
+		if err := node.Encode(Redacted(value, nil)); err != nil {
 			return fmt.Sprint(typed)
 		}
 		flow(&node)
@@ -108,21 +108,26 @@ func Show(value any) string {
 	return fmt.Sprint(value)
 }
 
-// Redacted is a value without its encrypted parts.
-func Redacted(value any) any {
+// Redacted is a value without its encrypted parts. Its texts go through hide,
+// unless that is nil.
+func Redacted(value any, hide func(string) string) any {
 	switch typed := value.(type) {
 	case Ciphertext:
 		return redacted
+	case string:
+		if hide != nil {
+			return hide(typed)
+		}
 	case []any:
 		items := make([]any, len(typed))
 		for i, item := range typed {
-			items[i] = Redacted(item)
+			items[i] = Redacted(item, hide)
 		}
 		return items
 	case map[string]any:
 		values := make(map[string]any, len(typed))
 		for key, inner := range typed {
-			values[key] = Redacted(inner)
+			values[key] = Redacted(inner, hide)
 		}
 		return values
 	}

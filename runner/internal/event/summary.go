@@ -157,6 +157,9 @@ func (s *Summary) Running() []string {
 	return names
 }
 
+// Emit implements Sink.
+func (s *Summary) Emit(e Event) { s.Apply(e) }
+
 // Apply adds one event.
 func (s *Summary) Apply(e Event) {
 	switch e.Type {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"mara/providers/operation"
+	"mara/runner/internal/event"
 )
 
 // MetaFormat is the version of meta.json. It grows when a field changes its
@@ -42,6 +43,11 @@ type Meta struct {
 type Environment struct {
 	Provider string `json:"provider"`
 	Stack    string `json:"stack"`
+}
+
+// Has says whether a run was about the environment.
+func (e Environment) Has(run *event.Summary) bool {
+	return run.Provider == e.Provider && run.Stack == e.Stack
 }
 
 // String is provider and stack.

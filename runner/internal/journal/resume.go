@@ -108,11 +108,6 @@ func read(run Run) (*record, error) {
 	return &record{Run: run, meta: meta, summary: s}, nil
 }
 
-// isOf reports whether the run was about an environment.
-func (r *record) isOf(e Environment) bool {
-	return r.summary.Provider == e.Provider && r.summary.Stack == e.Stack
-}
-
 // last finds the run to carry on.
 func (q Query) last(runs []Run) (*record, error) {
 	for _, run := range runs {
@@ -121,7 +116,7 @@ func (q Query) last(runs []Run) (*record, error) {
 			return nil, err
 		}
 		switch {
-		case r == nil || !r.isOf(q.Environment):
+		case r == nil || !q.Environment.Has(r.summary):
 		case r.summary.Operation == q.Operation:
 			return r, nil
 		case r.hasChanged():

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,6 +57,19 @@ func List(dir string) ([]Run, error) {
 	}
 	slices.SortFunc(runs, func(a, b Run) int { return strings.Compare(b.ID, a.ID) })
 	return runs, nil
+}
+
+// Summaries are the runs below dir with what they add up to, the newest first.
+// What cannot be read is left out.
+func Summaries(dir string) (iter.Seq2[Run, *event.Summary], error) {
+	runs, err := List(dir)
+	return func(yield func(Run, *event.Summary) bool) {
+		for _, run := range runs {
+			if summary, err := run.Summary(); err == nil && !yield(run, summary) {
+				return
+			}
+		}
+	}, err
 }
 
 // Summary returns what the run adds up to. Without a good summary.json, as
@@ -111,13 +125,9 @@ func writeJSON(path string, value any) error {
 // WasCutOff reports whether the last run in a folder that may have changed the
 // environment never came to its end.
 func WasCutOff(dir string, environment Environment) bool {
-	runs, err := List(dir)
-	if err != nil {
-		return false // it says nothing
-	}
-	for _, run := range runs {
-		summary, err := run.Summary()
-		if err == nil && (Environment{Provider: summary.Provider, Stack: summary.Stack}) == environment && summary.Operation.Writes() {
+	runs, _ := Summaries(dir) // what cannot be listed says nothing
+	for _, summary := range runs {
+		if environment.Has(summary) && summary.Operation.Writes() {
 			return summary.Result == ""
 		}
 	}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -12,8 +13,8 @@ import (
 // Action parses the options of a command, and runs it with them.
 func Action[O any](d Deps, parse func(*cli.Context, Deps) (O, error), run func(context.Context, Deps, O) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if given, most := c.Args().Slice(), mostArguments(c.Command.ArgsUsage); most >= 0 && len(given) > most {
-			return failure.Usagef(Path(c), "unexpected argument %q", given[most])
+		if most := MostArguments(c); c.NArg() > most {
+			return failure.Usagef(Path(c), "unexpected argument %q", c.Args().Get(most))
 		}
 		o, err := parse(c, d)
 		if err != nil {
@@ -23,13 +24,12 @@ func Action[O any](d Deps, parse func(*cli.Context, Deps) (O, error), run func(c
 	}
 }
 
-// mostArguments is how many arguments a command takes, as its usage says; -1 is
-// any number.
-func mostArguments(usage string) int {
-	if strings.Contains(usage, "...") {
-		return -1
+// MostArguments is how many arguments a command takes, as its usage says.
+func MostArguments(c *cli.Context) int {
+	if strings.Contains(c.Command.ArgsUsage, "...") {
+		return math.MaxInt
 	}
-	return len(strings.Fields(usage))
+	return len(strings.Fields(c.Command.ArgsUsage))
 }
 
 // Path is the names of a command: "config list".

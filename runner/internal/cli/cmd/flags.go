@@ -146,6 +146,14 @@ func (c *Choice) Set(value string) error {
 // String is the chosen value.
 func (c *Choice) String() string { return c.Value }
 
+// Chosen is the value of a flag that is a Choice; "" where a command has none.
+func Chosen(c *cli.Context, flag string) string {
+	if chosen, ok := c.Generic(flag).(*Choice); ok {
+		return chosen.Value
+	}
+	return ""
+}
+
 // Variable is the environment variable of a flag: RUNNER_NO_COLOR for --no-color.
 func Variable(flag string) string {
 	return "RUNNER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))

@@ -68,10 +68,7 @@ func (o *Options) ReadFlags(c *cli.Context, d Deps) error {
 	}
 	o.Stack = flagValue(c, "stack")
 	o.Provider = flagValue(c, "provider")
-	if chosen, ok := c.Generic("output").(*Choice); ok {
-		o.Output = chosen.Value
-	}
-	o.Args, o.Yes = c.Args().Slice(), c.Bool("yes")
+	o.Args, o.Output, o.Yes = c.Args().Slice(), Chosen(c, "output"), c.Bool("yes")
 	o.Debug = c.Bool("debug")
 	o.Interactive = d.StdinIsTerminal && d.StderrIsTerminal && !c.Bool("non-interactive") && !o.Sources.Lookup("CI").IsSet()
 	o.Color = d.StdoutIsTerminal && !c.Bool("no-color") && !o.Sources.Lookup("NO_COLOR").IsSet() && o.Sources.Lookup("TERM").Text != "dumb"

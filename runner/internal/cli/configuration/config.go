@@ -82,26 +82,8 @@ func hidden(file config.StackFile) config.StackFile {
 // Show is a value on one line, without credentials in URLs.
 func Show(value any) string { return event.MaskURLs(config.Show(value)) }
 
-// withoutCredentials is a value without credentials in URLs.
-func withoutCredentials(value any) any {
-	switch typed := value.(type) {
-	case string:
-		return event.MaskURLs(typed)
-	case []any:
-		items := make([]any, len(typed))
-		for i, item := range typed {
-			items[i] = withoutCredentials(item)
-		}
-		return items
-	case map[string]any:
-		values := make(map[string]any, len(typed))
-		for key, inner := range typed {
-			values[key] = withoutCredentials(inner)
-		}
-		return values
-	}
-	return value
-}
+// redacted is a value without its encrypted parts and without credentials in URLs.
+func redacted(value any) any { return config.Redacted(value, event.MaskURLs) }
 
 // key finds a declared key.
 func (c configuration) key(name string) (config.Key, bool) {

@@ -69,7 +69,11 @@ func runInit(_ context.Context, d cmd.Deps, options initOptions) error {
 		}
 	}
 	if options.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, newInitDocument(options, files))
+		made := initDocument{Root: options.Root, Files: []string{}}
+		for _, file := range files {
+			made.Files = append(made.Files, file.Path)
+		}
+		return cmd.WriteJSON(d.Stdout, made)
 	}
 	_, err = fmt.Fprint(d.Stdout, initText(options, files))
 	return err
@@ -79,14 +83,6 @@ func runInit(_ context.Context, d cmd.Deps, options initOptions) error {
 type initDocument struct {
 	Root  string   `json:"root"`
 	Files []string `json:"files"`
-}
-
-func newInitDocument(options initOptions, files []config.Example) initDocument {
-	document := initDocument{Root: options.Root, Files: []string{}}
-	for _, file := range files {
-		document.Files = append(document.Files, file.Path)
-	}
-	return document
 }
 
 // checkAbsent reports everything that would be overwritten.

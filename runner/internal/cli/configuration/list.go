@@ -66,7 +66,7 @@ type listedValue struct {
 
 func newListedValue(key string, l layer) listedValue {
 	return listedValue{
-		Key: key, Value: withoutCredentials(config.Redacted(l.Value)),
+		Key: key, Value: redacted(l.Value),
 		Origin: string(l.Origin.Source), File: l.Origin.File, Line: l.Origin.Line, place: placeOf(l.Origin),
 	}
 }

@@ -79,7 +79,7 @@ type change struct {
 }
 
 func newChange(file, key string, value, was any) change {
-	return change{File: file, Key: key, Value: withoutCredentials(config.Redacted(value)), Was: withoutCredentials(config.Redacted(was))}
+	return change{File: file, Key: key, Value: redacted(value), Was: redacted(was)}
 }
 
 // ParseValue makes the value of a key for one run.

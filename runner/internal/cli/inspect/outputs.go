@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sync/errgroup"
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
@@ -98,17 +97,10 @@ func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]
 
 // outputs reads the outputs of several projects.
 func outputs(ctx context.Context, s *session.Session, names []string, secrets bool) (map[string]map[string]any, error) {
-	found := make([]map[string]any, len(names))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(cmd.DefaultParallel)
-	for i, name := range names {
-		group.Go(func() error {
-			var err error
-			found[i], err = s.Stacks.Outputs(ctx, name, secrets)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	found, err := cmd.Each(ctx, names, func(ctx context.Context, name string) (map[string]any, error) {
+		return s.Stacks.Outputs(ctx, name, secrets)
+	})
+	if err != nil {
 		return nil, err
 	}
 	outputs := map[string]map[string]any{}

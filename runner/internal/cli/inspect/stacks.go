@@ -160,18 +160,14 @@ func (l *environmentLine) count(deployed map[string]stacks.Summary) {
 
 // lastRuns are the last runs from here, by stack.
 func lastRuns(folder string) (map[string]*event.Summary, error) {
-	runs, err := journal.List(folder)
-	if err != nil {
-		return nil, err
-	}
+	runs, err := journal.Summaries(folder)
 	last := map[string]*event.Summary{}
-	for _, run := range runs { // the newest first
-		summary, err := run.Summary()
-		if err == nil && last[summary.Stack] == nil {
+	for _, summary := range runs { // the newest first
+		if last[summary.Stack] == nil {
 			last[summary.Stack] = summary
 		}
 	}
-	return last, nil
+	return last, err
 }
 
 func writeEnvironments(w io.Writer, lines []environmentLine, now time.Time, width int) error {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sync/errgroup"
 
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
@@ -167,25 +166,20 @@ func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error
 func status(ctx context.Context, s *session.Session, o statusOptions) (environmentStatus, error) {
 	status := environmentStatus{
 		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: event.MaskURLs(s.Settings.Backend.Text),
-		Simulated: o.Simulation.On, LastRun: lastRun(s), Projects: make([]projectStatus, len(s.Plan.Steps)),
+		Simulated: o.Simulation.On, LastRun: lastRun(s),
 	}
 	if state, owner, err := s.InspectLock(); err == nil && state == lock.Held {
 		status.Lock = owner.String()
 	}
-	snapshots := make([]stacks.Snapshot, len(s.Plan.Steps))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(cmd.DefaultParallel)
-	for i, step := range s.Plan.Steps {
-		group.Go(func() error {
-			var err error
-			if status.Projects[i], err = statusOf(ctx, s, step); err == nil {
-				snapshots[i], err = s.Stacks.Snapshot(ctx, step.Project.Name)
-			}
-			return err
-		})
+	var err error
+	if status.Projects, err = cmd.Each(ctx, s.Plan.Steps, func(ctx context.Context, step plan.Step) (projectStatus, error) {
+		return statusOf(ctx, s, step)
+	}); err != nil {
+		return status, err
 	}
-	if err := group.Wait(); err != nil {
-		return environmentStatus{}, err
+	snapshots, err := cmd.Each(ctx, s.Plan.Names(), s.Stacks.Snapshot)
+	if err != nil {
+		return status, err
 	}
 	now := map[string]stacks.Snapshot{}
 	for i, step := range s.Plan.Steps {
@@ -200,13 +194,9 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 
 // lastRun is the environment's last run; nil if none is on record.
 func lastRun(s *session.Session) *cmd.PastRun {
-	runs, err := journal.List(s.Folder.Runs())
-	if err != nil {
-		return nil
-	}
-	for _, run := range runs {
-		summary, err := run.Summary()
-		if err == nil && (journal.Environment{Provider: summary.Provider, Stack: summary.Stack}) == s.Environment() {
+	runs, _ := journal.Summaries(s.Folder.Runs()) // none is no reason to fail
+	for run, summary := range runs {
+		if s.Environment().Has(summary) {
 			last := cmd.NewPastRun(run, summary)
 			return &last
 		}

@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
 )
@@ -33,13 +34,6 @@ func approveFlags() []cli.Flag {
 		Name: "auto-approve-if", Value: &cmd.Choice{Allowed: []string{string(noDeletes), string(noReplaces)}, Value: string(noRule)},
 		Usage: "preview first, and do not ask if the preview follows `RULE`: no-deletes, no-replaces",
 	}}
-}
-
-func parseRule(c *cli.Context) rule {
-	if chosen, ok := c.Generic("auto-approve-if").(*cmd.Choice); ok {
-		return rule(chosen.Value)
-	}
-	return noRule
 }
 
 // broken names the projects whose preview does not follow the rule. What a
@@ -109,9 +103,7 @@ func approveUp(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Ses
 		broken = o.Approve.broken(s, shown)
 	}
 	switch {
-	case !shown.Changes.Any() && len(broken) == 0:
-		return shown, nil
-	case o.Approve != noRule && len(broken) == 0:
+	case len(broken) == 0 && (o.Approve != noRule || !shown.Changes.Any()):
 		return shown, nil
 	case !q.possible:
 		return shown, &cmd.Declined{Text: fmt.Sprintf("not approved by --auto-approve-if %s, because of %s; nothing was changed", o.Approve, strings.Join(broken, ", "))}
@@ -125,41 +117,33 @@ func approveUp(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Ses
 
 // preview shows what up would do. It is no run of its own: only the screen and
 // the caller learn of it.
-func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (event.Summary, error) {
+func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (shown event.Summary, err error) {
 	o.Operation = operation.Preview
-	seen := &sum{}
-	sinks := []event.Sink{seen}
+	sinks := []event.Sink{&shown}
 	var show cmd.Screen
 	if o.Output != "json" {
-		var err error
 		if show, _, err = newScreen(d, o, s, w, nil); err != nil {
-			return event.Summary{}, err
+			return shown, err
 		}
 		sinks = append(sinks, show)
 	}
 	emitter := event.NewEmitter(event.EmitterOptions{Run: s.Held.RunID, Masker: s.Masker, Now: d.Now, Sinks: sinks})
-	err := walk(ctx, d, o, s, w, emitter.Emit)
+	err = walk(ctx, d, o, s, w, emitter.Emit)
 	emitter.Close()
 	if show == nil {
-		return seen.Summary, err
+		return shown, err
 	}
 	_ = show.Close() // nobody reads any more
 	if err != nil {
-		return seen.Summary, &cmd.Reported{Code: cmd.ExitCode(err)}
+		err = &cmd.Reported{Code: cmd.ExitCode(err)}
 	}
-	return seen.Summary, nil
+	return shown, err
 }
-
-// sum is a sink that keeps what events add up to.
-type sum struct{ event.Summary }
-
-// Emit implements event.Sink.
-func (s *sum) Emit(e event.Event) { s.Apply(e) }
 
 // approveDestroy shows what will go and asks for the stack's name.
 func approveDestroy(ctx context.Context, s *session.Session, d cmd.Deps, terminal prompt.Terminal, w work) error {
 	stack := s.Settings.Stack.Text
-	if err := writeDoomed(s, d.Stderr, w); err != nil {
+	if err := listToDestroy(d.Stderr, s, w.plan); err != nil {
 		return err
 	}
 	answer, err := terminal.Text(ctx, "Type the stack's name to go on:")
@@ -172,11 +156,11 @@ func approveDestroy(ctx context.Context, s *session.Session, d cmd.Deps, termina
 	return nil
 }
 
-// writeDoomed lists what a destroy takes away.
-func writeDoomed(s *session.Session, w io.Writer, doomed work) error {
+// listToDestroy lists what a destroy takes away.
+func listToDestroy(w io.Writer, s *session.Session, p plan.Plan) error {
 	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.Provider.Name, s.Settings.Stack.Text)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, step := range doomed.plan.Steps {
+	for _, step := range p.Steps {
 		if summary := s.Stacks.Summary(step.Project.Name); summary.Resources > 0 {
 			fmt.Fprintf(table, "  %s\t%s\t%d resources\n", step.Project.Name, step.Project.Title, summary.Resources)
 		}

@@ -9,7 +9,7 @@ import (
 
 // Destroy is `runner destroy`.
 func Destroy(d cmd.Deps) *cli.Command {
-	return operationCommand(d, operation.Destroy, particulars{
+	return operationCommand(d, operation.Destroy, spec{
 		use: "destroy everything in the environment",
 		description: "Walks the plan backwards. Shows what will go and asks for the stack's name; without a terminal it needs\n" +
 			"--yes. Stacks, configuration and secrets stay. Running it again carries on; destroying nothing succeeds.\n" +

@@ -9,7 +9,7 @@ import (
 
 // Drift is `runner drift`.
 func Drift(d cmd.Deps) *cli.Command {
-	return operationCommand(d, operation.Drift, particulars{
+	return operationCommand(d, operation.Drift, spec{
 		use: "show where what really exists differs from the state",
 		description: "Compares all deployed projects with the clouds, side by side and without changing anything, and lists the\n" +
 			"resources that were changed or deleted by others, with the properties that differ. A Helm release is compared as\n" +

@@ -11,10 +11,10 @@ import (
 	"mara/runner/internal/session"
 )
 
-// tellHighlights shows, at the end of a successful up, what a user goes on
+// printHighlights prints, at the end of a successful up, what a user goes on
 // with: addresses and names to log in with, in the order of the plan. None of
 // them is secret, and nobody has to be asked: the run itself has told them.
-func tellHighlights(d cmd.Deps, o operateOptions, s *session.Session, outputs map[string]map[string]any) {
+func printHighlights(d cmd.Deps, o operateOptions, s *session.Session, outputs map[string]map[string]any) {
 	if !o.Operation.Deploys() || o.Output != "text" {
 		return
 	}

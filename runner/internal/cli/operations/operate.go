@@ -46,8 +46,8 @@ func operateFlags(own ...cli.Flag) []cli.Flag {
 	)
 }
 
-// particulars is what is particular about the command of an operation.
-type particulars struct {
+// spec is what the command of one operation has of its own.
+type spec struct {
 	use, description string
 	aliases          []string
 	flags            []cli.Flag
@@ -55,7 +55,7 @@ type particulars struct {
 }
 
 // operationCommand makes the command of an operation.
-func operationCommand(d cmd.Deps, op operation.Operation, own particulars) *cli.Command {
+func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command {
 	codes := append([]int{cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted}, own.codes...)
 	slices.Sort(codes)
 	return &cli.Command{
@@ -101,7 +101,7 @@ func parseOperate(c *cli.Context, d cmd.Deps, op operation.Operation) (operateOp
 		return o, err
 	}
 	o.Options.Selection, o.NeedSecrets = o.Selection.Selection, o.Operation.RunsPrograms()
-	o.Show, o.Approve, o.ExitCode = parseShow(c), parseRule(c), c.Bool("exit-code")
+	o.Show, o.Approve, o.ExitCode = parseShow(c), rule(cmd.Chosen(c, "auto-approve-if")), c.Bool("exit-code")
 	o.Remove, o.Forget = c.Bool("remove-stacks"), c.Bool("force-forget")
 	o.Refusal = o.checkConsent(d)
 	if o.Selection.ofLastRun() {
@@ -156,13 +156,13 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 		// A worker that was killed, by us or by others, cannot unlock its stack.
 		err = errors.Join(err, s.Leftovers().RemoveDeadLocks(w.plan))
 	}
-	run.outputs = toldOutputs(s)
+	run.outputs = maskedOutputs(s)
 	run.finish(d, o)
 	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {
 		return &cmd.Reported{Code: cmd.ExitCode(err)}
 	}
-	tellHighlights(d, o, s, run.outputs)
+	printHighlights(d, o, s, run.outputs)
 	if err := checkNothingLeft(ctx, o.Operation, s, w.plan); err != nil {
 		return err
 	}

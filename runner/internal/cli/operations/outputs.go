@@ -7,8 +7,8 @@ import (
 	"mara/runner/internal/stacks"
 )
 
-// toldOutputs are the outputs that the run has come to know, masked.
-func toldOutputs(s *session.Session) journal.Outputs {
+// maskedOutputs are the outputs that the run has come to know, masked.
+func maskedOutputs(s *session.Session) journal.Outputs {
 	all := journal.Outputs{}
 	for _, step := range s.Plan.Steps {
 		told, ok := s.Stacks.Told(step.Project.Name)

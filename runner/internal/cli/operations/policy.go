@@ -47,9 +47,8 @@ func policyFlags() []cli.Flag {
 }
 
 func parsePolicy(c *cli.Context) (policyOptions, error) {
-	o := policyOptions{Parallel: c.Int("parallel"), Resources: c.Int("parallel-resources"), Retry: c.Int("retry")}
-	if policy, ok := c.Generic("on-error").(*cmd.Choice); ok {
-		o.OnError = executor.OnError(policy.Value)
+	o := policyOptions{
+		Parallel: c.Int("parallel"), Resources: c.Int("parallel-resources"), Retry: c.Int("retry"), OnError: executor.OnError(cmd.Chosen(c, "on-error")),
 	}
 	command := c.Command.Name
 	switch {

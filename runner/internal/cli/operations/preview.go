@@ -9,7 +9,7 @@ import (
 
 // Preview is `runner preview`.
 func Preview(d cmd.Deps) *cli.Command {
-	return operationCommand(d, operation.Preview, particulars{
+	return operationCommand(d, operation.Preview, spec{
 		use: "show what up would change",
 		description: "Shows in one table what would be created, updated, replaced and deleted in each project. Stacks that do\n" +
 			"not exist yet are created empty, so that references to them are unknown rather than an error; a project that\n" +

@@ -9,7 +9,7 @@ import (
 
 // Refresh is `runner refresh`.
 func Refresh(d cmd.Deps) *cli.Command {
-	return operationCommand(d, operation.Refresh, particulars{
+	return operationCommand(d, operation.Refresh, spec{
 		use: "bring the state in line with what really exists",
 		description: "Projects that were never deployed are skipped. With --preview-only the state stays as it is, as with\n" +
 			"`runner drift`.\n\n" +

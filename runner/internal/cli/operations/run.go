@@ -33,9 +33,6 @@ type run struct {
 	markdown  string // file of GitHub's step summary
 }
 
-// Emit implements event.Sink: the run keeps the sum of its events.
-func (r *run) Emit(e event.Event) { r.summary.Apply(e) }
-
 // startRun opens the journal and the screen.
 func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (*run, error) {
 	if err := o.Show.check(); err != nil {
@@ -60,7 +57,7 @@ func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 		r.reports = append(r.reports, o.Show.Report)
 	}
 	r.opening = s.Warnings
-	sinks := append([]event.Sink{show, r.journal, r.collector, r}, r.trace(ctx, d, o)...)
+	sinks := append([]event.Sink{show, r.journal, r.collector, &r.summary}, r.trace(ctx, d, o)...)
 	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: s.Masker, Now: d.Now, Sinks: sinks})
 	s.OnWarning(func(text string) { r.emit(event.Event{Type: event.RunWarning, Message: text}) })
 	if len(s.MadeUp) > 0 && o.Operation.RunsPrograms() {

@@ -47,12 +47,9 @@ func diffFlags() []cli.Flag {
 const autoOrder = "auto"
 
 func parseShow(c *cli.Context) showOptions {
-	o := showOptions{Report: c.String("report"), Diff: c.Bool("diff")}
-	if mode, ok := c.Generic("ui").(*cmd.Choice); ok {
-		o.UI = ui.Mode(mode.Value)
-	}
-	if order, ok := c.Generic("log-order").(*cmd.Choice); ok && order.Value != autoOrder {
-		o.LogOrder = ui.LogOrder(order.Value)
+	o := showOptions{UI: ui.Mode(cmd.Chosen(c, "ui")), Report: c.String("report"), Diff: c.Bool("diff")}
+	if order := cmd.Chosen(c, "log-order"); order != autoOrder {
+		o.LogOrder = ui.LogOrder(order)
 	}
 	return o
 }

@@ -9,7 +9,7 @@ import (
 
 // Up is `runner up`.
 func Up(d cmd.Deps) *cli.Command {
-	return operationCommand(d, operation.Up, particulars{
+	return operationCommand(d, operation.Up, spec{
 		use: "create or update everything in the environment",
 		description: "Runs the projects of the plan, each as soon as what it needs has succeeded. On a terminal it first asks for\n" +
 			"configuration that is missing, in a new folder for all of it; then it shows what would change, and asks once.\n" +

@@ -42,17 +42,16 @@ func parseHistory(c *cli.Context, d cmd.Deps) (historyOptions, error) {
 }
 
 func runHistory(_ context.Context, d cmd.Deps, o historyOptions) error {
-	runs, err := journal.List(o.Folder)
+	runs, err := journal.Summaries(o.Folder)
 	if err != nil {
 		return err
 	}
 	past := []cmd.PastRun{}
-	for _, r := range runs {
-		summary, err := r.Summary()
-		if err != nil || o.Stack.IsSet() && summary.Stack != o.Stack.Text {
-			continue // a folder that cannot be read is no run to tell of
+	for run, summary := range runs {
+		if o.Stack.IsSet() && summary.Stack != o.Stack.Text {
+			continue
 		}
-		past = append(past, cmd.NewPastRun(r, summary))
+		past = append(past, cmd.NewPastRun(run, summary))
 		if len(past) == o.Limit {
 			break
 		}

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -29,9 +30,7 @@ func Report(d cmd.Deps) *cli.Command {
 
 func parseReport(c *cli.Context, d cmd.Deps) (options, error) {
 	o, err := parse(c, d)
-	if format := c.Generic("format").(*cmd.Choice); format.Value != "" {
-		o.Output = format.Value
-	}
+	o.Output = cmp.Or(cmd.Chosen(c, "format"), o.Output)
 	return o, err
 }
 

@@ -34,7 +34,7 @@ func changeProviderCommand(d cmd.Deps) *cli.Command {
 	}, cmd.JoinFlags(
 		[]cli.Flag{&cli.StringFlag{Name: "new-passphrase", Usage: "take the new passphrase from `SOURCE`: " + vault.SourceForms}},
 		cmd.LockFlags(), cmd.OutputFlag("text", "json"),
-	), 1, runChangeProvider)
+	), runChangeProvider)
 }
 
 // keyServices are how the URLs of key services begin.
@@ -56,10 +56,10 @@ func checkKeyProvider(provider string) error {
 }
 
 func runChangeProvider(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
-	if len(o.Keys) != 1 {
+	if len(o.Args) != 1 {
 		return failure.Usagef("secrets change-provider", "name the key provider: passphrase, or the URL of a key service")
 	}
-	if err := checkKeyProvider(o.Keys[0]); err != nil {
+	if err := checkKeyProvider(o.Args[0]); err != nil {
 		return err
 	}
 	out := d.Stdout
@@ -67,14 +67,14 @@ func runChangeProvider(ctx context.Context, d cmd.Deps, o options, s *session.Se
 		out = io.Discard
 	}
 	done, err := changeProvider(ctx, s, vault.Change{
-		Provider: o.Keys[0], NewPassphrase: o.NewPassphrase, Out: out,
+		Provider: o.Args[0], NewPassphrase: o.NewPassphrase, Out: out,
 		Confirm: func(question string) error { return cmd.Confirm(ctx, d, o.SessionOptions, "change-provider", question) },
 	})
 	if err != nil || o.Output != "json" {
 		return err
 	}
 	return cmd.WriteJSON(d.Stdout, keyProviderChange{
-		Stack: s.Settings.Stack.Text, Provider: event.MaskURLs(o.Keys[0]),
+		Stack: s.Settings.Stack.Text, Provider: event.MaskURLs(o.Args[0]),
 		Projects: append([]string{}, done.Projects...), Files: append([]string{}, done.Files...), Notes: done.Notes,
 	})
 }

@@ -24,7 +24,7 @@ func exportCommand(d cmd.Deps) *cli.Command {
 		Description: "Writes YAML, one KEY: VALUE each, for a password manager or another environment. Only you can read the\n" +
 			"file; a file that exists is replaced only when that is confirmed, or with --yes. Delete it when it has served.\n\n" +
 			"Example:\n  runner secrets export --to-file /run/user/1000/dev.yaml -s dev",
-	}, cmd.JoinFlags([]cli.Flag{&cli.StringFlag{Name: "to-file", Usage: "write to `FILE`"}}, cmd.OutputFlag("text", "json")), 0, runExport)
+	}, cmd.JoinFlags([]cli.Flag{&cli.StringFlag{Name: "to-file", Usage: "write to `FILE`"}}, cmd.OutputFlag("text", "json")), runExport)
 }
 
 func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {

@@ -19,11 +19,11 @@ func generateCommand(d cmd.Deps) *cli.Command {
 		ArgsUsage: "[KEY...]",
 		Description: "Without a KEY it makes all that are missing and can be made. What has a value keeps it; `runner secrets\n" +
 			"rotate` replaces it.\n\nExamples:\n  runner secrets generate -s dev\n  runner secrets generate prometheus:admin_password -s dev",
-	}, cmd.OutputFlag("text", "json"), -1, runGenerate)
+	}, cmd.OutputFlag("text", "json"), runGenerate)
 }
 
 func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
-	named, err := byKey("generate", o.Keys)
+	named, err := byKey("generate", o.Args)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func listCommand(d cmd.Deps) *cli.Command {
 		Usage: "show which secrets there are, and never a value",
 		Description: "Lists the secrets of the provider's projects, or of all projects as long as the stack has no provider, and\n" +
 			"what else is in the file. It needs no passphrase.\n\nExamples:\n  runner secrets list -s dev\n  runner secrets list -s dev -o json",
-	}, cmd.OutputFlag("table", "json"), 0, runList)
+	}, cmd.OutputFlag("table", "json"), runList)
 }
 
 // listedSecret is a line of the list.

@@ -19,28 +19,28 @@ func removeCommand(d cmd.Deps) *cli.Command {
 		Usage:       "take secrets out of the file",
 		ArgsUsage:   "KEY...",
 		Description: "It needs no passphrase.\n\nExample:\n  runner secrets remove harbor:admin_password -s dev",
-	}, cmd.OutputFlag("text", "json"), -1, runRemove)
+	}, cmd.OutputFlag("text", "json"), runRemove)
 }
 
 func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
-	if len(o.Keys) == 0 {
+	if len(o.Args) == 0 {
 		return failure.Usagef("secrets remove", "name the secrets by their keys")
 	}
 	var known []string
 	for _, entry := range s.Settings.Secrets.Entries {
 		known = append(known, entry.Key)
 	}
-	for _, key := range o.Keys {
+	for _, key := range o.Args {
 		if _, ok := s.Settings.Secrets.Lookup(key); !ok {
 			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.Settings.Secrets.File, key, config.DidYouMean(key, known)), Next: "`runner secrets list` shows what there is"}
 		}
 	}
-	text := fmt.Sprintf("Remove %s of the stack %s? The values are lost.", strings.Join(o.Keys, ", "), s.Settings.Stack.Text)
+	text := fmt.Sprintf("Remove %s of the stack %s? The values are lost.", strings.Join(o.Args, ", "), s.Settings.Stack.Text)
 	if err := cmd.Confirm(ctx, d, o.SessionOptions, "remove", text); err != nil {
 		return err
 	}
-	if err := s.Vault.Store(ctx, nil, nil, o.Keys...); err != nil {
+	if err := s.Vault.Store(ctx, nil, nil, o.Args...); err != nil {
 		return err
 	}
-	return o.tell(d, s, "removed", o.Keys)
+	return o.tell(d, s, "removed", o.Args)
 }

@@ -21,11 +21,11 @@ func rotateCommand(d cmd.Deps) *cli.Command {
 		Description: "The next `runner up` brings the new values into the cluster. A database that reads its password when it\n" +
 			"starts for the first time keeps the old one: `runner secrets list` says which.\n\n" +
 			"Example:\n  runner secrets rotate bank-of-anthos:jwt_private_key -s dev",
-	}, cmd.OutputFlag("text", "json"), -1, runRotate)
+	}, cmd.OutputFlag("text", "json"), runRotate)
 }
 
 func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
-	named, err := byKey("rotate", o.Keys)
+	named, err := byKey("rotate", o.Args)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 			return &failure.Usage{Text: secret.Key + " has no value yet", Next: "`runner secrets generate " + secret.Key + "` makes one"}
 		}
 	}
-	text := fmt.Sprintf("Replace %s of the stack %s? The old values are lost.", strings.Join(o.Keys, ", "), s.Settings.Stack.Text)
+	text := fmt.Sprintf("Replace %s of the stack %s? The old values are lost.", strings.Join(o.Args, ", "), s.Settings.Stack.Text)
 	if err := cmd.Confirm(ctx, d, o.SessionOptions, "rotate", text); err != nil {
 		return err
 	}

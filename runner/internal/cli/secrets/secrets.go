@@ -3,6 +3,7 @@ package secrets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -41,7 +42,6 @@ func Command(d cmd.Deps) *cli.Command {
 // options are the options of the commands about secrets.
 type options struct {
 	cmd.SessionOptions
-	Keys          []string
 	File          string // of export
 	NewPassphrase string // source of change-provider
 }
@@ -50,11 +50,11 @@ type options struct {
 type action func(ctx context.Context, d cmd.Deps, o options, s *session.Session) error
 
 // subcommand makes one of the commands about secrets.
-func subcommand(d cmd.Deps, command *cli.Command, own []cli.Flag, most int, run action) *cli.Command {
+func subcommand(d cmd.Deps, command *cli.Command, own []cli.Flag, run action) *cli.Command {
 	command.Description += "\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
 	command.Flags = cmd.JoinFlags(own, cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
 	command.Action = func(c *cli.Context) error {
-		options, err := parse(c, d, most)
+		options, err := parse(c, d)
 		if err != nil {
 			return err
 		}
@@ -63,35 +63,27 @@ func subcommand(d cmd.Deps, command *cli.Command, own []cli.Flag, most int, run 
 	return command
 }
 
-func parse(c *cli.Context, d cmd.Deps, most int) (options, error) {
+func parse(c *cli.Context, d cmd.Deps) (options, error) {
 	common, err := cmd.ParseSession(c, d)
 	if err != nil {
 		return options{}, err
 	}
-	o := options{SessionOptions: common, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase"), Keys: c.Args().Slice()}
+	o := options{SessionOptions: common, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase")}
 	if o.NewPassphrase != "" && !vault.IsSource(o.NewPassphrase) {
 		return o, failure.Usagef(cmd.Path(c), "--new-passphrase: %s; write %s", vault.NeverOnTheLine, vault.SourceForms)
 	}
-	if cmd.HasFlag(c.Command, "lock-timeout") {
-		if o.LockTimeout, err = cmd.ParseLock(c); err != nil {
-			return o, err
-		}
-	}
-	if most >= 0 && len(o.Keys) > most { // what is too much may be a value
+	if len(o.Args) > cmd.MostArguments(c) { // what is too much may be a value
 		return o, failure.Usagef(cmd.Path(c), "there are too many arguments")
 	}
-	return o, nil
+	o.LockTimeout, err = cmd.ParseLock(c)
+	return o, err
 }
 
 // openAndRun opens as much of the environment as secrets need: its provider may
 // still be unknown.
 func openAndRun(ctx context.Context, d cmd.Deps, o options, run action) (err error) {
 	s := session.New(d.Deps, o.Options)
-	defer func() {
-		if closing := s.Close(); err == nil {
-			err = closing
-		}
-	}()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.ResolveStack(); err != nil {
 		return err
 	}
@@ -141,7 +133,9 @@ func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session,
 		return err
 	}
 	values := map[string]string{}
+	var keys []string
 	for _, secret := range secrets {
+		keys = append(keys, secret.Key)
 		if values[secret.Key], err = encryption.Generate(secret); err != nil {
 			return failure.Usagef("secrets set", "%s: %v", secret.Key, err)
 		}
@@ -149,15 +143,7 @@ func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session,
 	if err := s.Vault.Store(ctx, sealer, values); err != nil {
 		return err
 	}
-	return o.tell(d, s, "made", keysOf(secrets))
-}
-
-func keysOf(secrets []projects.Secret) []string {
-	keys := make([]string, len(secrets))
-	for i, secret := range secrets {
-		keys[i] = secret.Key
-	}
-	return keys
+	return o.tell(d, s, "made", keys)
 }
 
 // shownPath is a path as the user would type it.

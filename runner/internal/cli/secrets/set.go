@@ -23,24 +23,24 @@ func setCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
 			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
 			"  pass show grafana | runner secrets set prometheus:admin_password - -s dev",
-	}, cmd.OutputFlag("text", "json"), 2, runSet)
+	}, cmd.OutputFlag("text", "json"), runSet)
 }
 
 func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
 	const command = "secrets set"
-	if len(o.Keys) == 0 {
+	if len(o.Args) == 0 {
 		return failure.Usagef(command, "name the secret by its key")
 	}
-	if strings.Contains(o.Keys[0], "=") {
+	if strings.Contains(o.Args[0], "=") {
 		return failure.Usagef(command, "%s; give KEY and SOURCE, which is %s", vault.NeverOnTheLine, vault.SourceForms)
 	}
-	secret, err := vault.Declared(command, o.Keys[0])
+	secret, err := vault.Declared(command, o.Args[0])
 	if err != nil {
 		return err
 	}
 	source := vault.Source{Secret: secret}
-	if len(o.Keys) > 1 {
-		if source.From = o.Keys[1]; !vault.IsSource(source.From) {
+	if len(o.Args) > 1 {
+		if source.From = o.Args[1]; !vault.IsSource(source.From) {
 			return failure.Usagef(command, "%s; SOURCE is %s", vault.NeverOnTheLine, vault.SourceForms)
 		}
 	}
