@@ -30,6 +30,7 @@ const (
 const (
 	InfraType    = "kubernetes:infra_type"
 	Mirror       = "kubernetes:mirror"
+	PodSecurity  = "kubernetes:pod_security"
 	StorageClass = "kubernetes:storage_class"
 )
 
@@ -57,6 +58,16 @@ func mirrorKey() config.Key {
 		Example: "registry.example.com/mirror",
 		Doc: "registry host and optional path that mirrors every chart (as OCI, below charts/) " +
 			"and every image (its own registry host replaced); docs/mirror.md says what to mind",
+	}
+}
+
+// podSecurityKey declares what the namespaces of charts do with Pods below the
+// level of the programs' own values.
+func podSecurityKey() config.Key {
+	return config.Key{
+		Name: PodSecurity, Kind: config.String, Default: "enforce", Allowed: []string{"enforce", "warn"}, Example: "warn",
+		Doc: "what namespaces do with Pods below their Pod Security level: refuse them, or only warn, " +
+			"for chart values of your own that need more rights",
 	}
 }
 

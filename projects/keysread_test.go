@@ -19,7 +19,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 	t.Parallel()
 	shared := sourceOf(t, "internal") + sourceOf(t, "utility/internal") + sourceOf(t, "infrastructure/aws/internal") + sourceOf(t, "infrastructure/linode/internal")
 	byName := map[string]string{ // keys that are named by constants
-		InfraType: "projects.InfraType", Mirror: "projects.Mirror", StorageClass: "projects.StorageClass",
+		InfraType: "projects.InfraType", Mirror: "projects.Mirror", PodSecurity: "projects.PodSecurity", StorageClass: "projects.StorageClass",
 	}
 	ofCharts := []string{ChartVersion, ChartRepository, HelmTimeout, Values, ValuesFile}
 	for _, project := range All() {

@@ -64,7 +64,7 @@ func IngressControllerNamespace() Project {
 		Summary:   "the namespace of the ingress controller",
 		Estimate:  3 * time.Second,
 		Namespace: "nginx-ingress",
-		Keys:      []config.Key{infraTypeKey()},
+		Keys:      []config.Key{infraTypeKey(), podSecurityKey()},
 		Outputs: []Output{
 			{Name: "namespace", Doc: "name of the namespace"},
 		},
@@ -126,6 +126,7 @@ func Logstore() Project {
 		Namespace: "logstore",
 		Keys: slices.Concat(
 			kubernetesKeys(),
+			[]config.Key{podSecurityKey()},
 			chartKeys("logstore", chart{version: "3.6.0", repository: openSearchCharts, timeout: 900}),
 			chartKeys("logstore:dashboards", chart{version: "3.6.0", repository: openSearchCharts, timeout: 600}),
 			[]config.Key{
@@ -161,6 +162,7 @@ func LogAgent() Project {
 		Namespace: "logagent",
 		Keys: slices.Concat(
 			kubernetesKeys(),
+			[]config.Key{podSecurityKey()},
 			chartKeys("logagent", chart{version: "0.58.1", repository: "oci://ghcr.io/fluent/helm-charts", timeout: 600}),
 		),
 		Outputs: []Output{
@@ -181,6 +183,7 @@ func CertManager() Project {
 		Namespace: "cert-manager",
 		Keys: slices.Concat(
 			kubernetesKeys(),
+			[]config.Key{podSecurityKey()},
 			chartKeys("certmgr", chart{version: "v1.21.1", repository: "oci://quay.io/jetstack/charts", timeout: 600}),
 			[]config.Key{
 				{
@@ -277,6 +280,7 @@ func Observability() Project {
 		Namespace: "observability",
 		Keys: slices.Concat(
 			kubernetesKeys(),
+			[]config.Key{podSecurityKey()},
 			chartKeys("observability", chart{
 				version: "0.170.0", repository: "https://open-telemetry.github.io/opentelemetry-helm-charts", timeout: 600,
 			}),

@@ -27,6 +27,7 @@ type Cluster struct {
 
 	settings   *settings.Settings
 	mirror     string
+	onInsecure string // what namespaces do with Pods below their level: enforce or warn
 	kubeconfig pulumi.StringOutput
 	provider   *kubernetes.Provider
 	labels     map[string]string
@@ -40,6 +41,10 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 	images := ""
 	if s.Declares(projects.Mirror) {
 		images = mirror.Of(s)
+	}
+	onInsecure := "enforce"
+	if s.Declares(projects.PodSecurity) {
+		onInsecure = s.String(projects.PodSecurity)
 	}
 	if err := s.Err(); err != nil {
 		return nil, err
@@ -58,6 +63,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 
 		settings:   s,
 		mirror:     images,
+		onInsecure: onInsecure,
 		kubeconfig: kubeconfig,
 		provider:   provider,
 		labels: map[string]string{
@@ -129,7 +135,7 @@ func (c *Cluster) Labels(extra ...string) pulumi.StringMap {
 // Namespace makes a namespace. Destroying it takes everything inside along,
 // such as the volume claims that charts leave behind.
 func (c *Cluster) Namespace(ctx *pulumi.Context, name string) (*corev1.Namespace, error) {
-	meta := c.Meta(name, nil, "pod-security.kubernetes.io/enforce", c.podSecurity(name))
+	meta := c.Meta(name, nil, "pod-security.kubernetes.io/"+c.onInsecure, c.podSecurity(name))
 	return corev1.NewNamespace(ctx, name, &corev1.NamespaceArgs{Metadata: meta}, c.Provider())
 }
 

@@ -12,12 +12,16 @@ import (
 	namespace "mara/projects/kubernetes/nginx/ingress-controller-namespace"
 )
 
-func run(t *testing.T, infraType string) programtest.Result {
+func run(t *testing.T, infraType string, more ...string) programtest.Result {
 	t.Helper()
+	config := map[string]string{"kubernetes:infra_type": infraType}
+	for i := 0; i+1 < len(more); i += 2 {
+		config[more[i]] = more[i+1]
+	}
 	return programtest.Run(t, programtest.Case{
 		Project: projects.IngressControllerNamespace(),
 		Program: namespace.Program,
-		Config:  map[string]string{"kubernetes:infra_type": infraType},
+		Config:  config,
 		Stacks: map[string]resource.PropertyMap{
 			"kubeconfig": {"kubeconfig": resource.MakeSecret(resource.NewProperty("k"))},
 		},
@@ -50,6 +54,20 @@ func TestProgram(t *testing.T) {
 		t.Errorf("references differ (-want +got):\n%s", diff)
 	}
 	result.CheckOutputs(t, projects.IngressControllerNamespace())
+}
+
+// TestPodSecurity can be told to warn where charts get values that need more.
+func TestPodSecurity(t *testing.T) {
+	t.Parallel()
+	made := run(t, "kind", "kubernetes:pod_security", "warn").One(t, "kubernetes:core/v1:Namespace", "nginx-ingress")
+	metadata, _ := made.Value("metadata").(map[string]any)
+	labels, _ := metadata["labels"].(map[string]any)
+	if labels["pod-security.kubernetes.io/warn"] != "privileged" || labels["pod-security.kubernetes.io/enforce"] != nil {
+		t.Errorf("labels %v", labels)
+	}
+	if err := run(t, "kind", "kubernetes:pod_security", "ignore").Err; err == nil || !strings.Contains(err.Error(), "allowed: enforce, warn") {
+		t.Errorf("error %v, want one that lists what is allowed", err)
+	}
 }
 
 func TestUnknownProvider(t *testing.T) {
