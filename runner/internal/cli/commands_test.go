@@ -45,7 +45,7 @@ func TestInit(t *testing.T) {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
 			root := filepath.Join(d.Dir, tt.root)
-			want := "made in " + root + ":\n  config/pulumi/.gitignore\n  config/pulumi/environment.example\n  config/pulumi/Pulumi.stackname.yaml.example\n" +
+			want := "created in " + root + ":\n  config/pulumi/.gitignore\n  config/pulumi/environment.example\n  config/pulumi/Pulumi.stackname.yaml.example\n" +
 				"\nnext, a whole environment on simulated clouds:\n" + tt.cd + "  runner up -p kind -s dev --simulate --yes\n"
 			if diff := cmp.Diff(want, stdout.String()); diff != "" {
 				t.Error(diff)

@@ -133,7 +133,7 @@ func TestConfigSet(t *testing.T) {
 func TestConfigSetRefuses(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"set eks:min_size many":           "error: eks:min_size must be a whole number, not the string \"many\"\nhint: `runner config explain eks:min_size` says what it takes\n",
+		"set eks:min_size many":           "error: eks:min_size must be a whole number, not the string \"many\"\nhint: `runner config explain eks:min_size` says what it accepts\n",
 		"set eks:min_size 0":              "error: eks:min_size is 0; the smallest allowed value is 1\n",
 		"set vpc:nat two":                 "error: vpc:nat is \"two\"; allowed: single, per-az, none\n",
 		"set eks:min_szie 3":              "error: eks:min_szie is read by no project; did you mean \"eks:min_size\"?\n",
@@ -197,7 +197,7 @@ func TestConfigExplain(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	_, stdout, _, _ = runConfig(t, configFile, "explain aws:defaultTags")
-	if !strings.Contains(stdout, "no project of the runner's declares it") {
+	if !strings.Contains(stdout, "no project declares it") {
 		t.Error(stdout)
 	}
 }
@@ -243,7 +243,7 @@ func TestSecretsInTheWrongFile(t *testing.T) {
 		"explain prometheus:admin_password": "is a secret",
 		"explain linode:token":              "[secret]",
 		"set linode:token other":            "error: linode:token is a credential, and would be in plain text\nhint: set LINODE_TOKEN in config/pulumi/environment\n",
-		"unset linode:token":                "took linode:token away (was [secret])",
+		"unset linode:token":                "removed linode:token (was [secret])",
 	} {
 		_, stdout, stderr, _ := runConfig(t, file, args)
 		if told := stdout + stderr; !strings.Contains(told, want) || strings.Contains(told, "hunter2") {

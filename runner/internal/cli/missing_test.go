@@ -115,7 +115,7 @@ func TestOverridesAreRefused(t *testing.T) {
 	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	for args, want := range map[string]string{
 		"--config x":                                  "error: --config: \"x\" is not KEY=VALUE\n",
-		"--config prometheus:admin_password=x":        "error: --config: prometheus:admin_password is a secret (password of Grafana's user admin), and a command line is not\nhint: use --secret prometheus:admin_password=env:NAME, or `runner secrets set prometheus:admin_password`\n",
+		"--config prometheus:admin_password=x":        "error: --config: prometheus:admin_password is a secret (password of Grafana's user admin), which does not belong on the command line\nhint: use --secret prometheus:admin_password=env:NAME, or `runner secrets set prometheus:admin_password`\n",
 		"--config kubernetes:infra_type=aws":          "error: --config: the provider is named with -p\n",
 		"--config kind:workers=many":                  "error: --config: kind:workers must be a whole number",
 		"--config kind:worker=1":                      "error: --config: kind:worker is read by no project; did you mean \"kind:workers\"?\n",

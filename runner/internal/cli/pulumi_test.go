@@ -100,8 +100,8 @@ func TestPulumiRefuses(t *testing.T) {
 		code       int
 		stderr     string
 	}{
-		{"nothing", "pulumi -s dev", cmd.ExitUsage, "error: a project and a Pulumi command are needed"},
-		{"no command", "pulumi certmgr -s dev", cmd.ExitUsage, "error: a project and a Pulumi command are needed"},
+		{"nothing", "pulumi -s dev", cmd.ExitUsage, "error: name a project and a Pulumi command"},
+		{"no command", "pulumi certmgr -s dev", cmd.ExitUsage, "error: name a project and a Pulumi command"},
 		{"unknown project", "pulumi certmg -s dev -- stack", cmd.ExitUsage, `error: no project "certmg" in the plan of kind; did you mean "certmgr"?`},
 		{"project of another provider", "pulumi aws-vpc -s dev -- stack", cmd.ExitUsage, `error: no project "aws-vpc" in the plan of kind`},
 		{"flag without --", "pulumi certmgr -s dev stack output --json", cmd.ExitUsage, "error: unknown flag --json"},

@@ -68,7 +68,7 @@ func TestNoStacks(t *testing.T) {
 	t.Parallel()
 	root, i := cmdtest.Root(t, nil), newInstalled(t)
 	d, stdout, stderr := installedDeps(t, root, i)
-	if code := Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone || stdout.String() != "no environments yet; `runner up` makes the first one\n" {
+	if code := Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone || stdout.String() != "no environments yet; `runner up` creates the first one\n" {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	if calls := i.calls(); strings.Join(calls, "") != "" {

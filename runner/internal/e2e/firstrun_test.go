@@ -23,7 +23,7 @@ type firstRun struct {
 
 // firstRuns are those of all providers. The ports of kind are free.
 func firstRuns(t *testing.T) []firstRun {
-	begin := []reply{typed("Make one?", ""), typed("Name of the stack", "")}
+	begin := []reply{typed("Create one?", ""), typed("Name of the stack", "")}
 	secrets := []reply{
 		typed("Choose a passphrase", ownPassphrase), typed("The same again", ownPassphrase),
 		typed("Grafana administrator password", ownPassword), typed("The same again", ownPassword),
@@ -183,7 +183,7 @@ func TestInterruptedWhileTheCloudIsAsked(t *testing.T) {
 	e := newcomer(t)
 	e.env = append(e.env, "LINODE_URL="+serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	s := e.sit("up", "-p", "linode")
-	s.answer(typed("Make one?", ""), typed("Name of the stack", ""), chosen("asking Linode ...", "\x03"))
+	s.answer(typed("Create one?", ""), typed("Name of the stack", ""), chosen("asking Linode ...", "\x03"))
 	if screen := s.end(130); strings.Contains(screen, "Linode region") || strings.Contains(screen, "warning") {
 		t.Errorf("it went on:\n%s", screen)
 	}

@@ -132,7 +132,7 @@ func TestResumeAfterOnly(t *testing.T) {
 			t.Errorf("%s: %s", x.Name, x.Reason)
 		}
 	}
-	if text := strings.Join(warnings(e.simulate(0, "up", "--resume")), "\n"); !strings.Contains(text, "nothing is left to do of run") {
+	if text := strings.Join(warnings(e.simulate(0, "up", "--resume")), "\n"); !strings.Contains(text, "nothing is left to do from run") {
 		t.Errorf("carrying on with what is done: %s", text)
 	}
 	if r := e.run("up", "--simulate", "--failed"); r.code != 3 || !strings.Contains(r.stderr, "nothing failed in the last up of kind/dev: run ") {

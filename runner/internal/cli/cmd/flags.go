@@ -74,15 +74,15 @@ func JoinFlags(groups ...[]cli.Flag) []cli.Flag { return slices.Concat(groups...
 // BaseFlags are for every command that prints more than a line.
 func BaseFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "debug", Category: CommonCategory, Usage: "log what happens inside, such as each Pulumi command, on stderr"},
-		&cli.BoolFlag{Name: "no-color", Category: CommonCategory, Usage: "print without colour; NO_COLOR does the same"},
+		&cli.BoolFlag{Name: "debug", Category: CommonCategory, Usage: "log internals, such as each Pulumi command, to stderr"},
+		&cli.BoolFlag{Name: "no-color", Category: CommonCategory, Usage: "disable colour; NO_COLOR does the same"},
 	}
 }
 
 // RootFlags are for commands that read the configuration.
 func RootFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "root", Category: CommonCategory, Usage: "use the configuration in `DIR`/config/pulumi (default: the nearest folder upward that has one)"},
+		&cli.StringFlag{Name: "root", Category: CommonCategory, Usage: "use the configuration in `DIR`/config/pulumi (default: the working folder, or the nearest one above it that has one)"},
 	}
 }
 
@@ -103,18 +103,18 @@ func EnvironmentFlags() []cli.Flag {
 // ConfirmFlags are for commands that ask something.
 func ConfirmFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Category: CommonCategory, Usage: "do it without asking for confirmation"},
-		&cli.BoolFlag{Name: "non-interactive", Category: CommonCategory, Usage: "never ask anything; what is missing is an error"},
+		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Category: CommonCategory, Usage: "skip the confirmation"},
+		&cli.BoolFlag{Name: "non-interactive", Category: CommonCategory, Usage: "never prompt; anything missing is an error"},
 	}
 }
 
 // SimulationFlags are for commands that work on real or simulated clouds.
 func SimulationFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "simulate", Category: CommonCategory, Usage: "work on simulated clouds, kept apart under .runner/simulated"},
-		&cli.Float64Flag{Name: "simulate-speed", Value: DefaultSpeed, Category: CommonCategory, Usage: "make simulated clouds `N` times as fast"},
-		&cli.StringSliceFlag{Name: "simulate-fail", Category: CommonCategory, Usage: "fail simulated resources of a type, `TYPE[=MESSAGE]`; may be repeated"},
-		&cli.StringSliceFlag{Name: "simulate-slow", Category: CommonCategory, Usage: "slow simulated resources of a type down, `TYPE=DURATION`; may be repeated"},
+		&cli.BoolFlag{Name: "simulate", Category: CommonCategory, Usage: "use simulated clouds; everything about them is kept under .runner/simulated"},
+		&cli.Float64Flag{Name: "simulate-speed", Value: DefaultSpeed, Category: CommonCategory, Usage: "run simulated clouds `N` times as fast"},
+		&cli.StringSliceFlag{Name: "simulate-fail", Category: CommonCategory, Usage: "make simulated resources of a type fail, `TYPE[=MESSAGE]`; may be repeated"},
+		&cli.StringSliceFlag{Name: "simulate-slow", Category: CommonCategory, Usage: "slow down simulated resources of a type, `TYPE=DURATION`; may be repeated"},
 	}
 }
 

@@ -163,7 +163,7 @@ func parseSimulation(c *cli.Context) (session.Simulation, error) {
 // PulumiFlags choose another Pulumi than the one inside.
 func PulumiFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "pulumi", Category: CommonCategory, Usage: "use the installed Pulumi at `PATH` instead of the engine inside"},
+		&cli.StringFlag{Name: "pulumi", Category: CommonCategory, Usage: "use the installed Pulumi at `PATH` instead of the embedded engine"},
 	}
 }
 
@@ -178,14 +178,14 @@ func LockFlags() []cli.Flag {
 func ParseLock(c *cli.Context) (time.Duration, error) {
 	wait := c.Duration("lock-timeout")
 	if wait < 0 {
-		return wait, failure.Usagef(Path(c), "--lock-timeout: %s is less than nothing", wait)
+		return wait, failure.Usagef(Path(c), "--lock-timeout: %s is less than 0", wait)
 	}
 	return wait, nil
 }
 
 // ProfileFlags ask for a profile.
 func ProfileFlags() []cli.Flag {
-	return []cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print where the time went, on stderr"}}
+	return []cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print to stderr where the time went"}}
 }
 
 // DefaultParallel is how many projects run at once unless told otherwise.

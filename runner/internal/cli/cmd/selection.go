@@ -9,10 +9,10 @@ import (
 // SelectionFlags are the flags of plan.Selection.
 func SelectionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "only", Usage: "run these `PROJECTS` only: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it"},
-		&cli.StringSliceFlag{Name: "skip", Usage: "leave these `PROJECTS` out"},
-		&cli.StringSliceFlag{Name: "from", Usage: "leave out what is listed before the first of these `PROJECTS`"},
-		&cli.StringSliceFlag{Name: "until", Usage: "leave out what is listed after the last of these `PROJECTS`"},
+		&cli.StringSliceFlag{Name: "only", Usage: "run only these `PROJECTS`: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it"},
+		&cli.StringSliceFlag{Name: "skip", Usage: "skip these `PROJECTS`"},
+		&cli.StringSliceFlag{Name: "from", Usage: "skip everything listed before the first of these `PROJECTS`"},
+		&cli.StringSliceFlag{Name: "until", Usage: "skip everything listed after the last of these `PROJECTS`"},
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
-		Usage: "look at the configuration of an environment, and change it",
+		Usage: "show and change the configuration of an environment",
 		Description: "The configuration is config/pulumi/Pulumi.<stack>.yaml, which all projects share. Secrets are not in it:\n" +
 			"see `runner secrets`.\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Subcommands: []*cli.Command{

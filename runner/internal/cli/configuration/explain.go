@@ -17,8 +17,8 @@ import (
 func explainCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "explain", Usage: "explain one key: its value, where it comes from, and what it may be", ArgsUsage: "KEY",
-		Description: "Shows the value, its origin and what it overrides, the meaning of the key, its default and what it takes, and\n" +
-			"the projects that read it.\n\n" +
+		Description: "Shows the value, where it comes from and what it overrides; the key's meaning, its default and the values it\n" +
+			"accepts; and the projects that read it.\n\n" +
 			"Example:\n  runner config explain eks:k8s_version -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
 		Action: cmd.Action(d, parseKey, runExplain),
@@ -108,13 +108,13 @@ func (e explanation) write(w io.Writer, key config.Key) {
 	}
 	line("meaning", e.Documentation)
 	if key.Kind == "" {
-		line("meaning", "no project of the runner's declares it; a provider of Pulumi's or a program of yours may read it")
+		line("meaning", "no project declares it; a Pulumi provider or a program of your own may read it")
 	}
 	line("type", string(e.Kind))
 	if e.Default != nil {
 		line("default", config.Show(e.Default))
 	}
-	line("takes", providers.Rule(key))
+	line("accepts", providers.Rule(key))
 	line("example", e.Example)
 	line("variables", strings.Join(e.Variables, ", "))
 	line("read by", strings.Join(e.Projects, ", "))

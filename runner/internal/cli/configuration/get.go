@@ -12,9 +12,9 @@ import (
 
 func getCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "get", Usage: "print the value of one key, in the file or else its default", ArgsUsage: "KEY",
-		Description: "A list or a map is printed as YAML on one line, which `runner config set` takes. A key that has no value ends\n" +
-			"with exit code 3.\n\nExample:\n  runner config get eks:k8s_version -s dev\n\n" +
+		Name: "get", Usage: "print the value of one key: what the file says, or the default", ArgsUsage: "KEY",
+		Description: "A list or a map is printed as YAML on one line, which `runner config set` accepts. A key without a value\n" +
+			"means exit code 3.\n\nExample:\n  runner config get eks:k8s_version -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
 		Action: cmd.Action(d, parseKey, runGet),

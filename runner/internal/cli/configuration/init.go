@@ -20,10 +20,9 @@ import (
 func Init(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:      "init",
-		Usage:     "make a folder for the configuration of environments",
+		Usage:     "create a folder for the configuration of environments",
 		ArgsUsage: "[DIR]",
-		Description: "Makes config/pulumi with examples below DIR (default: the working folder). Nothing that exists is\n" +
-			"overwritten.\n\nExample:\n  runner init my-environments\n\n" +
+		Description: "Creates config/pulumi with examples below DIR (default: the working folder). It overwrites nothing.\n\nExample:\n  runner init my-environments\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.BaseFlags()),
 		Action: cmd.Action(d, parseInit, runInit),
@@ -96,13 +95,13 @@ func checkAbsent(root string, files []config.Example) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return &config.Error{Problems: problems, Next: "the folder is ready to be used, or name another one with `runner init DIR`"}
+	return &config.Error{Problems: problems, Next: "the folder is ready to use; for another one, name it with `runner init DIR`"}
 }
 
 // initText says what was made and what to type next.
 func initText(options initOptions, files []config.Example) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "made in %s:\n", options.Root)
+	fmt.Fprintf(&b, "created in %s:\n", options.Root)
 	for _, file := range files {
 		b.WriteString("  " + file.Path + "\n")
 	}

@@ -16,11 +16,11 @@ func listCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list the configuration: every value and where it comes from",
-		Description: "Shows what is set, and what is missing. With --all it shows the keys at their defaults as well: those that\n" +
-			"the projects of the environment's provider read. Encrypted values are never shown.\n\n" +
+		Description: "Shows what is set and what is missing. --all adds the keys that are at their defaults, as far as the\n" +
+			"projects of the environment's provider read them. Encrypted values are never shown.\n\n" +
 			"Examples:\n  runner config list -s dev\n  runner config list --all -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags:  flags([]cli.Flag{&cli.BoolFlag{Name: "all", Usage: "show the keys at their defaults, too"}}, cmd.OutputFlag("text", "json")),
+		Flags:  flags([]cli.Flag{&cli.BoolFlag{Name: "all", Usage: "also show the keys that are at their defaults"}}, cmd.OutputFlag("text", "json")),
 		Action: cmd.Action(d, parseList, runList),
 	}
 }

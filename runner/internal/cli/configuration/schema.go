@@ -12,7 +12,7 @@ import (
 func schemaCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of the stack file, for editors",
-		Description: "It knows every key with its type, default, limits and meaning. Editors with a YAML language server complete and\n" +
+		Description: "It describes every key: type, default, limits and meaning. Editors with a YAML language server complete and\n" +
 			"check a stack file whose first line names it:\n\n" +
 			"  # yaml-language-server: $schema=stack.schema.json\n\n" +
 			"Example:\n  runner config schema > config/pulumi/stack.schema.json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),

@@ -18,10 +18,10 @@ import (
 func setCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "set", Usage: "set one value in the stack file", ArgsUsage: "KEY VALUE",
-		Description: "The value is checked and written as the type that the key has: the version 1.30 stays a text. A list is\n" +
-			"written with commas or as YAML, a map as YAML. Everything else in the file stays as it is, comments too;\n" +
-			"a file that does not exist is made. A key that projects do not declare may belong to a provider of Pulumi's\n" +
-			"or to a program of your own; one that looks like a typing error is refused.\n\n" +
+		Description: "The value is checked and written with the type of the key: the version 1.30 stays a string. Write a list\n" +
+			"with commas or as YAML, a map as YAML. Everything else in the file stays as it is, including comments;\n" +
+			"the file is created if necessary. A key that no project declares may belong to a Pulumi provider or to a\n" +
+			"program of your own; one that looks like a typo is refused.\n\n" +
 			"Examples:\n  runner config set eks:k8s_version 1.35 -s dev\n  runner config set vpc:azs us-east-1a,us-east-1b\n" +
 			"  runner config set nginx:values '{replicaCount: 2}'\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
@@ -50,7 +50,7 @@ func runSet(_ context.Context, d cmd.Deps, o keyOptions) error {
 	}
 	entry, exists := c.file.Lookup(name)
 	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
-		return c.refuse(name, entry.Line, "is encrypted; a plain value would show it", "take it away first with `runner config unset "+name+"`")
+		return c.refuse(name, entry.Line, "is encrypted; a plain value would show it", "remove it first with `runner config unset "+name+"`")
 	}
 	if name == config.InfraType && c.provider.IsSet() && c.provider.Text != text {
 		return c.refuse(name, entry.Line, fmt.Sprintf("is %q; a stack never changes its provider", c.provider.Text),
@@ -100,7 +100,7 @@ func (c configuration) parse(name, text string) (any, error) {
 	if err != nil {
 		return nil, &failure.Usage{
 			Text: fmt.Sprintf("%s %v", name, err),
-			Next: fmt.Sprintf("`runner config explain %s` says what it takes", name),
+			Next: fmt.Sprintf("`runner config explain %s` says what it accepts", name),
 		}
 	}
 	return value, nil

@@ -12,8 +12,8 @@ import (
 
 func unsetCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "unset", Usage: "take one value out of the stack file", ArgsUsage: "KEY",
-		Description: "The key is at its default after that. Everything else in the file stays as it is.\n\n" +
+		Name: "unset", Usage: "remove one value from the stack file", ArgsUsage: "KEY",
+		Description: "The key goes back to its default. Everything else in the file stays as it is.\n\n" +
 			"Example:\n  runner config unset eks:k8s_version -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
 		Action: cmd.Action(d, parseKey, runUnset),
@@ -43,6 +43,6 @@ func runUnset(_ context.Context, d cmd.Deps, o keyOptions) error {
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, newChange(c.file.File, name, nil, entry.Value))
 	}
-	_, err = fmt.Fprintf(d.Stderr, "%s: took %s away (was %s)\n", c.file.File, name, Show(entry.Value))
+	_, err = fmt.Fprintf(d.Stderr, "%s: removed %s (was %s)\n", c.file.File, name, Show(entry.Value))
 	return err
 }

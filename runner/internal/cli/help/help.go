@@ -40,8 +40,8 @@ func programHelp(all []*cli.Command) string {
 	b.WriteString("Stand up and manage a whole Kubernetes environment: many Pulumi projects as one.\n\n")
 	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n\nCommands:\n", cmd.Program)
 	b.WriteString(table(commandRows(all)))
-	b.WriteString("\nFlags may stand before or behind the command. Each has an environment variable, shown\n" +
-		"in brackets, that may also be set in config/pulumi/environment.\n\n")
+	b.WriteString("\nFlags may come before or after the command. Each has an environment variable, shown in\n" +
+		"brackets, which may also be set in config/pulumi/environment.\n\n")
 	fmt.Fprintf(&b, "`%s COMMAND --help` explains a command.\n\n", cmd.Program)
 	b.WriteString(cmd.ExitText(cmd.AllExitCodes()...) + "\n")
 	return b.String()

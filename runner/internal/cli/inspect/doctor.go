@@ -22,12 +22,12 @@ func Doctor(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",
 		Aliases:   []string{"validate"},
-		Usage:     "look whether everything is there that an operation needs",
+		Usage:     "check that everything an operation needs is there",
 		ArgsUsage: "[OPERATION]",
-		Description: "Looks at everything that the provider and the operation (up, if none is named) need: the configuration,\n" +
-			"Pulumi and its plugins, the passphrase, other programs, the cloud's account, the backend, locks and what\n" +
-			"earlier runs have left. Everything is looked at, whatever else is wrong, and each problem comes with its\n" +
-			"remedy. Reads only. The operations look at the same things before they change anything.\n\n" +
+		Description: "Checks everything that the provider and the operation (up, if none is named) need: the configuration,\n" +
+			"Pulumi and its plugins, the passphrase, other programs, the cloud account, the backend, locks and what\n" +
+			"earlier runs have left behind. One problem does not hide another, and each comes with its remedy. It only\n" +
+			"reads. Operations check the same things before they change anything.\n\n" +
 			"Examples:\n  runner doctor -p aws -s dev\n  runner doctor destroy -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  cmd.JoinFlags(cmd.SelectionFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),

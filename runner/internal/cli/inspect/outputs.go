@@ -22,8 +22,8 @@ func Outputs(d cmd.Deps) *cli.Command {
 		Name:      "outputs",
 		Usage:     "show the outputs of the projects",
 		ArgsUsage: "[PROJECT [KEY]]",
-		Description: "Without arguments the outputs of all projects; with a project, its outputs; with a key, that value alone,\n" +
-			"as text for scripts. Secret values read [secret] unless --show-secrets is given.\n\n" +
+		Description: "Without arguments, the outputs of all projects; with PROJECT, its outputs; with KEY, that value alone, as\n" +
+			"text for scripts. Secret values are shown as [secret] unless --show-secrets is given.\n\n" +
 			"Examples:\n  runner outputs -s dev\n  runner outputs bank-of-anthos application_url\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(

@@ -22,12 +22,12 @@ func Plan(d cmd.Deps) *cli.Command {
 		Name:    "plan",
 		Aliases: []string{"show-execution"},
 		Usage:   "show the projects of a provider, in order, with what they wait for",
-		Description: "Needs no configuration, no credentials and no Pulumi. Without -p the provider is the one in the\n" +
-			"configuration of the stack.\n\n" +
+		Description: "Needs no configuration, no credentials and no Pulumi. Without -p, the stack's configuration names the\n" +
+			"provider.\n\n" +
 			"The order is what `up --parallel 1` follows. A project that `reads` another uses its outputs; one that comes\n" +
-			"`after` another only waits for it. A `hook` is work of the runner itself when the project has succeeded.\n" +
-			"Times are those of this stack's earlier runs, if -s names one that has been deployed from here, else estimates.\n" +
-			"The formats dot, mermaid, svg and html draw the plan; svg is a picture, html a page with one and a table.\n\n" +
+			"`after` another only waits for it. A `hook` is what the runner itself does once the project has succeeded.\n" +
+			"Times come from this stack's earlier runs if -s names one that was deployed from here; otherwise they are\n" +
+			"estimates. The formats dot, mermaid, svg and html draw the plan; html is a page with the picture and a table.\n\n" +
 			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n  runner plan -p linode -o html > plan.html\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(

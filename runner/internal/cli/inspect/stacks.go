@@ -30,9 +30,9 @@ func Stacks(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "stacks",
 		Usage: "list the environments, with provider and state",
-		Description: "Lists the stacks that have a configuration here, that were deployed from here, or that the backend has: the\n" +
-			"provider, how many of its projects are deployed, the number of resources, and the last run from here. Reads\n" +
-			"only, and needs no passphrase. The star is the default: PULUMI_STACK.\n\n" +
+		Description: "Lists the stacks that have a configuration here, were deployed from here, or exist in the backend: provider,\n" +
+			"number of deployed projects, number of resources, and the last run from here. It only reads, and needs no\n" +
+			"passphrase. The star marks the default, PULUMI_STACK.\n\n" +
 			"Examples:\n  runner stacks\n  runner stacks --simulate -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"), cmd.RootFlags(),
@@ -172,7 +172,7 @@ func lastRuns(folder string) (map[string]*event.Summary, error) {
 
 func writeEnvironments(w io.Writer, lines []environmentLine, now time.Time, width int) error {
 	if len(lines) == 0 {
-		_, err := fmt.Fprintln(w, "no environments yet; `runner up` makes the first one")
+		_, err := fmt.Fprintln(w, "no environments yet; `runner up` creates the first one")
 		return err
 	}
 	table := typeset.Table{Columns: []typeset.Column{

@@ -31,12 +31,12 @@ func Status(d cmd.Deps) *cli.Command {
 		Description: "One line per project: never deployed, deployed, destroyed, failed, or locked by an operation; the number of\n" +
 			"resources; the last operation, how long it took and when it ended. Notes tell who holds a lock, which operations\n" +
 			"were cut off, and whether a project is stale: outputs it was deployed with have changed since (secret ones\n" +
-			"cannot be compared). Reads only, and needs no passphrase.\n\n" +
-			"With --watch it is shown again every two seconds, with -o json as one document a line.\n\n" +
+			"cannot be compared). It only reads, and needs no passphrase.\n\n" +
+			"With --watch it is shown again every two seconds; with -o json, as one document per line.\n\n" +
 			"Examples:\n  runner status -s dev\n  runner status -s dev --watch\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"),
-			[]cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "show it again and again, until Ctrl-C"}},
+			[]cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "keep showing it until Ctrl-C"}},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseStatus, runStatus),

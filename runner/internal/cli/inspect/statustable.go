@@ -23,7 +23,7 @@ func writeStatus(w io.Writer, status environmentStatus, now time.Time, width int
 		fmt.Fprintf(&b, "last run: %s %s %s, %s\n", r.Operation, r.Result, cmd.Ago(now.Sub(r.Started)), r.ID)
 	}
 	if status.Lock != "" {
-		fmt.Fprintf(&b, "a run goes on, by %s\n", status.Lock)
+		fmt.Fprintf(&b, "a run is in progress, by %s\n", status.Lock)
 	}
 	b.WriteString("\n")
 	b.WriteString(status.table(now, colour).Text(width))

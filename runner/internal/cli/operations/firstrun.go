@@ -95,7 +95,7 @@ func (f *firstRun) findRoot(ctx context.Context) error {
 	if f.o.Root != "" {
 		return nil
 	}
-	yes, err := f.agree(ctx, fmt.Sprintf("There is no configuration in %s. Make one?", f.d.Dir))
+	yes, err := f.agree(ctx, fmt.Sprintf("There is no configuration in %s. Create one?", f.d.Dir))
 	if err == nil && !yes {
 		err = f.o.NoRoot
 	}

@@ -106,19 +106,19 @@ func chosen(question, keys string) reply { return reply{question: question, keys
 func firstRuns() map[string][]reply {
 	return map[string][]reply{
 		"aws": {
-			typed("Make one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "aws\r"),
+			typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "aws\r"),
 			typed("AWS profile", ""), chosen("AWS region", "eu\r"), chosen("Availability zones", "\r"),
 			typed("Kubernetes version", "1.30"), typed("Type of the nodes", ""), typed("Smallest number", "2"), typed("Largest number", ""),
 			typed("Number of nodes to begin", ""), chosen("Where certificates", "\r"), typed("Write this", ""),
 		},
 		"linode": {
-			typed("Make one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "linode\r"),
+			typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "linode\r"),
 			chosen("Linode region", "\r"), typed("Kubernetes version", ""), typed("Type of the nodes", ""), typed("Number of nodes", "5"),
 			chosen("Several control-plane", "true\r"), typed("Type of the registry", ""), typed("Address for warnings", "ann@example.com"),
 			chosen("Where certificates", "acme\r"), typed("Address that the certificate", "ops@example.com"), typed("Write this", ""),
 		},
 		"kind": {
-			typed("Make one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "\r"),
+			typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "\r"),
 			typed("Number of worker", "2"), typed("for HTTP", "8080"), typed("for HTTPS", "8443"), typed("for the registry", ""), typed("Write this", "y"),
 		},
 	}
@@ -185,7 +185,7 @@ func TestInterruptedFirstRun(t *testing.T) {
 func TestDeclinedFirstRun(t *testing.T) {
 	t.Parallel()
 	for name, replies := range map[string][]reply{
-		"folder": {typed("Make one?", "n")},
+		"folder": {typed("Create one?", "n")},
 		"files":  append(firstRuns()["kind"][:7:7], typed("Write this", "n")),
 	} {
 		dir := t.TempDir()
@@ -268,7 +268,7 @@ func TestToolsFirst(t *testing.T) {
 			dir := t.TempDir()
 			var o cmd.Options
 			o.Sources.Process = []string{"PATH=" + t.TempDir()}
-			_, _, err := lead(t, dir, o, typed("Make one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", provider+"\r"))
+			_, _, err := lead(t, dir, o, typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", provider+"\r"))
 			if cmd.ExitCode(err) != cmd.ExitConfig {
 				t.Fatalf("got %v", err)
 			}

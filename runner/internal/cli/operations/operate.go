@@ -256,5 +256,5 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 
 // exitCodeFlags let the exit code tell whether something changes or differs.
 func exitCodeFlags() []cli.Flag {
-	return []cli.Flag{&cli.BoolFlag{Name: "exit-code", Usage: "end with exit code 5 if there are changes"}}
+	return []cli.Flag{&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are changes"}}
 }

@@ -15,7 +15,7 @@ import (
 // overrideFlags give configuration values for one run.
 func overrideFlags() []cli.Flag {
 	return []cli.Flag{&cli.StringSliceFlag{
-		Name: "config", Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` writes it",
+		Name: "config", Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` keeps it",
 	}}
 }
 
@@ -30,7 +30,7 @@ func parseOverrides(c *cli.Context) ([]config.Change, error) {
 		}
 		if secret, ok := projects.FindSecret(name); ok {
 			return nil, &failure.Usage{
-				Text: fmt.Sprintf("%s: %s is a secret (%s), and a command line is not", config.OverrideFlag, name, secret.Doc),
+				Text: fmt.Sprintf("%s: %s is a secret (%s), which does not belong on the command line", config.OverrideFlag, name, secret.Doc),
 				Next: fmt.Sprintf("use --secret %s=env:NAME, or `runner secrets set %s`", name, name),
 			}
 		}

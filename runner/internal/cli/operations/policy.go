@@ -41,7 +41,7 @@ func policyFlags() []cli.Flag {
 		&cli.IntFlag{Name: "parallel-resources", Usage: "work on up to `N` resources of a project at once", DefaultText: "as Pulumi does"},
 		&cli.GenericFlag{Name: "on-error", Value: &cmd.Choice{Allowed: policies, Value: policies[0]},
 			Usage: "when a project fails, follow `POLICY`: stop starts nothing new, continue goes on with what does not depend on it"},
-		&cli.IntFlag{Name: "retry", Usage: "try a project up to `N` more times if its error is known to pass: " + strings.Join(stacks.TransientKinds(), ", ")},
+		&cli.IntFlag{Name: "retry", Usage: "retry a project up to `N` times if its error is known to be transient: " + strings.Join(stacks.TransientKinds(), ", ")},
 		&cli.StringSliceFlag{Name: "timeout", Usage: "cancel a project after `DURATION`; PROJECT=DURATION for one of them; may be repeated"},
 	}
 }

@@ -13,7 +13,7 @@ func Preview(d cmd.Deps) *cli.Command {
 		use: "show what up would change",
 		description: "Shows in one table what would be created, updated, replaced and deleted in each project. Stacks that do\n" +
 			"not exist yet are created empty, so that references to them are unknown rather than an error; a project that\n" +
-			"depends on outputs that are not known yet is marked partial. --diff lists the resources above the table, with the\n" +
+			"depends on outputs not yet known is marked partial. --diff lists the resources above the table, with the\n" +
 			"names of the properties that would change, never their values.\n\n" +
 			"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n  runner preview -s dev --exit-code",
 		flags: cmd.JoinFlags(exitCodeFlags(), diffFlags(), secretFlags()),

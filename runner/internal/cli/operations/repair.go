@@ -20,19 +20,19 @@ import (
 func Repair(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "repair",
-		Usage: "put a state right that a run has left in the middle of creating something",
+		Usage: "repair a state after a run was cut off while it created something",
 		Description: "A run that is killed while it creates a resource leaves a pending operation in the state: the resource may\n" +
-			"exist, and Pulumi does not know it. For every project with such operations, repair\n\n" +
-			"  1. exports the state to .runner/backups, from where `pulumi stack import` takes it;\n" +
-			"  2. takes the resources that are named with --import into the state, and forgets the other creations;\n" +
+			"exist without Pulumi knowing it. For every project with such operations, repair\n\n" +
+			"  1. exports the state to .runner/backups, where `pulumi stack import` can get it;\n" +
+			"  2. imports the resources named with --import into the state, and forgets the other creations;\n" +
 			"  3. refreshes the state.\n\n" +
-			"A state that was cut off while it was written, as on a full disk, is restored to the one before it; the\n" +
-			"broken one is kept in .runner/backups, too.\n\n" +
-			"What was created and is forgotten has to be deleted by hand: look for it first.\n\n" +
+			"A state that was cut off while it was written, as on a full disk, is replaced with the one before it; the\n" +
+			"broken one is kept in .runner/backups as well.\n\n" +
+			"Resources that were created and are forgotten have to be deleted by hand: look for them first.\n\n" +
 			"Examples:\n  runner repair -s dev\n  runner repair -s dev --import main=vpc-0a1b2c3d\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
-			[]cli.Flag{&cli.StringSliceFlag{Name: "import", Usage: "take the resource into the state that exists with this id, `NAME=ID`; may be repeated"}},
+			[]cli.Flag{&cli.StringSliceFlag{Name: "import", Usage: "import the existing resource with this id into the state, `NAME=ID`; may be repeated"}},
 			cmd.SelectionFlags(), policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
@@ -105,7 +105,7 @@ func runRepair(ctx context.Context, d cmd.Deps, o repairOptions) (err error) {
 	if err := left.BackUp(ctx, broken, s.Held.Backups()); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Stderr, "the state as it was is in %s\n", s.Held.Backups())
+	fmt.Fprintf(d.Stderr, "the previous state is in %s\n", s.Held.Backups())
 	if err := left.Adopt(ctx, pending, ids); err != nil {
 		return err
 	}

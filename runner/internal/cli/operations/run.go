@@ -122,7 +122,7 @@ func (r *run) finish(d cmd.Deps, o operateOptions) {
 	r.report(d, o, details)
 	if r.markdown != "" {
 		if err := report.AppendStepSummary(r.markdown, &r.summary); err != nil {
-			fmt.Fprintf(d.Stderr, "warning: the step summary could not be written: %v\n", err)
+			fmt.Fprintf(d.Stderr, "warning: the step summary cannot be written: %v\n", err)
 		}
 	}
 	r.endTrace(d)
@@ -134,7 +134,7 @@ func (r *run) report(d cmd.Deps, o operateOptions, details report.Details) {
 	told := ""
 	for _, path := range r.reports {
 		if err := writeReport(path, &r.summary, details); err != nil {
-			fmt.Fprintf(d.Stderr, "warning: the report could not be written: %v\n", err)
+			fmt.Fprintf(d.Stderr, "warning: the report cannot be written: %v\n", err)
 			continue
 		}
 		told += "Report: " + path + "\n"

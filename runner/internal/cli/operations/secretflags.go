@@ -10,8 +10,8 @@ import (
 // secretFlags are for the operations that need secrets.
 func secretFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "secret", Usage: "keep this secret first, `KEY=SOURCE`; the source is " + vault.SourceForms + "; may be repeated"},
-		&cli.BoolFlag{Name: "generate-secrets", Usage: "make the secrets that are missing, and keep them encrypted"},
+		&cli.StringSliceFlag{Name: "secret", Usage: "store this secret first, `KEY=SOURCE`; the source is " + vault.SourceForms + "; may be repeated"},
+		&cli.BoolFlag{Name: "generate-secrets", Usage: "generate the secrets that are missing, and store them encrypted"},
 	}
 }
 

@@ -28,8 +28,8 @@ type selectionOptions struct {
 func resumeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "failed", Usage: "run only what failed in the last run"},
-		&cli.BoolFlag{Name: "resume", Usage: "carry on with the last run: only what failed in it or never ran"},
-		&cli.BoolFlag{Name: "resume-changed", Usage: "--resume, also when the configuration has changed since"},
+		&cli.BoolFlag{Name: "resume", Usage: "resume the last run: only what failed in it or never ran"},
+		&cli.BoolFlag{Name: "resume-changed", Usage: "like --resume, even if the configuration has changed since"},
 	}
 }
 
@@ -147,7 +147,7 @@ func limitToRest(s *session.Session, w *work, o operateOptions) error {
 	}
 	w.plan = w.plan.Limit(rest.Projects, "left out of run "+rest.Run.ID).Limit(rest.Unfinished(), "done in run "+rest.Run.ID)
 	if len(w.plan.Steps) == 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("nothing is left to do of run %s", rest.Run.ID))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("nothing is left to do from run %s", rest.Run.ID))
 	}
 	return nil
 }

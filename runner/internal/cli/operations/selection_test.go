@@ -82,7 +82,7 @@ func TestResumeOfARunThatIsDone(t *testing.T) {
 	if err := limitToRest(s, &w, o); err != nil || len(w.plan.Steps) > 0 {
 		t.Errorf("it carries on with %v, %v", w.plan.Names(), err)
 	}
-	if len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "nothing is left to do of run 20261120-") {
+	if len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "nothing is left to do from run 20261120-") {
 		t.Errorf("warnings: %v", s.Warnings)
 	}
 }

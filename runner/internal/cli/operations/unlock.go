@@ -22,12 +22,12 @@ func Unlock(d cmd.Deps) *cli.Command {
 		Name:  "unlock",
 		Usage: "remove the locks that a run has left behind",
 		Description: "A run that is killed may leave locks on its stacks. Shows the runner's own lock and Pulumi's, and removes\n" +
-			"them when they are confirmed. Locks of processes that still run on this machine stay, unless --force is\n" +
-			"given: first make sure that nothing works on the environment any more.\n\n" +
+			"them after confirmation. Locks of processes that are still running on this machine stay, unless --force is\n" +
+			"given: first make sure that nothing is working on the environment any more.\n\n" +
 			"Example:\n  runner unlock -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
-			[]cli.Flag{&cli.BoolFlag{Name: "force", Usage: "remove also the locks of processes that seem to run"}},
+			[]cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also remove the locks of processes that seem to be running"}},
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseUnlock, runUnlock),

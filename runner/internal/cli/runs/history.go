@@ -19,8 +19,8 @@ func History(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "history",
 		Usage: "list the runs",
-		Description: "The newest first: operation, environment, result, when it began, how long it took, and who ran it. With\n" +
-			"--simulate the simulated runs. With -s only those of a stack.\n\nExample:\n  runner history -s dev\n\n" +
+		Description: "Newest first: operation, environment, result, when it began, how long it took, and who ran it. --simulate\n" +
+			"lists the simulated runs, -s only those of one stack.\n\nExample:\n  runner history -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"),

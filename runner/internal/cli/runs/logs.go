@@ -27,15 +27,15 @@ import (
 func Logs(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "logs", Usage: "print what happened in the projects of a run", ArgsUsage: "[RUN] [PROJECT]",
-		Description: "Without RUN those of the last run, without PROJECT all of them. Secrets are masked. --follow shows a run that\n" +
-			"goes on, also one of another terminal, to its end. -o json prints the events of the projects.\n\n" +
+		Description: "Without RUN, the last run; without PROJECT, all projects. Secrets are masked. --follow shows a run that is\n" +
+			"still going on to its end, also one in another terminal. -o json prints the events of the projects.\n\n" +
 			"Examples:\n  runner logs certmgr\n  runner logs 20261120-193000-250k3f --errors\n  runner logs --follow\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
 			[]cli.Flag{
-				&cli.BoolFlag{Name: "errors", Usage: "print the projects that failed only"},
-				&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "print what comes as well, until the run has finished"},
+				&cli.BoolFlag{Name: "errors", Usage: "print only the projects that failed"},
+				&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "keep printing until the run has finished"},
 			},
 			flags(), cmd.BaseFlags(),
 		),

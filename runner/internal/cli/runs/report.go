@@ -17,7 +17,7 @@ func Report(d cmd.Deps) *cli.Command {
 	formats := report.Formats()
 	return &cli.Command{
 		Name: "report", Usage: "write a report of a past run", ArgsUsage: "[RUN]",
-		Description: "Without RUN the last one. The page (html) is one file that needs no network.\n\n" +
+		Description: "Without RUN, the last one. The page (html) is one file that needs no network.\n\n" +
 			"Examples:\n  runner report > run.html\n  runner report -o junit > run.xml\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag(formats...),

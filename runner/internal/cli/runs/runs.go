@@ -13,7 +13,7 @@ import (
 func flags() []cli.Flag {
 	return cmd.JoinFlags(cmd.RootFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory, Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
-		&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "work on simulated clouds, kept apart under .runner/simulated"},
+		&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "use simulated clouds; everything about them is kept under .runner/simulated"},
 	})
 }
 

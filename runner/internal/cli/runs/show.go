@@ -15,7 +15,7 @@ import (
 func Show(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "show a past run", ArgsUsage: "[RUN]",
-		Description: "Prints the run as it was shown, with its summary; without RUN the last one. The beginning of an id will do.\n" +
+		Description: "Prints the run as it was shown, with its summary; without RUN, the last one. The beginning of an id is enough.\n" +
 			"-o json prints its events.\n\nExample:\n  runner show 20261120-19\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), flags(), cmd.BaseFlags()),
 		Action: cmd.Action(d, parse, runShow),

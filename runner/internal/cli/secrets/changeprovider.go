@@ -20,14 +20,14 @@ import (
 func changeProviderCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
 		Name:      "change-provider",
-		Usage:     "encrypt everything anew: with another key service or another passphrase",
+		Usage:     "re-encrypt everything with another key service or another passphrase",
 		ArgsUsage: "PROVIDER",
-		Description: "PROVIDER is `passphrase`, or the URL of a key service as Pulumi has it: awskms://, gcpkms://,\n" +
-			"azurekeyvault:// or hashivault://. Encrypts the state of every deployed project, the encrypted values of the\n" +
-			"stack file and the secrets, and writes into both files how that is done. On an environment that has a\n" +
-			"passphrase, `passphrase` replaces it; the same key service gets a new data key.\n\n" +
-			"The new passphrase is asked for twice, or comes from --new-passphrase. When the command is interrupted,\n" +
-			"nothing else works on the environment until the same command has carried on to the end.\n\n" +
+		Description: "PROVIDER is `passphrase`, or the URL of a key service as Pulumi writes it: awskms://, gcpkms://,\n" +
+			"azurekeyvault:// or hashivault://. Re-encrypts the state of every deployed project, the encrypted values of\n" +
+			"the stack file and the secrets, and records the provider in both files. If the environment has a passphrase,\n" +
+			"`passphrase` replaces it; if it uses the same key service, it gets a new data key.\n\n" +
+			"The command asks for the new passphrase twice, unless --new-passphrase says where it is. If it is\n" +
+			"interrupted, nothing else works on the environment until the same command has been run to the end.\n\n" +
 			"Examples:\n  runner secrets change-provider passphrase -s dev\n" +
 			"  runner secrets change-provider \"awskms://alias/mara?region=eu-central-1\" -s dev\n" +
 			"  runner secrets change-provider passphrase --new-passphrase env:NEW --yes -s dev",
@@ -117,7 +117,7 @@ func refuseLeftovers(ctx context.Context, s *session.Session) error {
 	if err == nil && len(pending) > 0 {
 		err = &failure.Environment{
 			Text: fmt.Sprintf("a run was cut off while it worked on %s", pending[0]),
-			Next: "`" + s.Command("repair") + "` puts that right first",
+			Next: "`" + s.Command("repair") + "` repairs that first",
 		}
 	}
 	return err

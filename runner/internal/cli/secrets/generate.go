@@ -15,10 +15,10 @@ import (
 func generateCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
 		Name:      "generate",
-		Usage:     "make strong values for secrets that are missing",
+		Usage:     "generate strong values for missing secrets",
 		ArgsUsage: "[KEY...]",
-		Description: "Without a KEY it makes all that are missing and can be made. What has a value keeps it; `runner secrets\n" +
-			"rotate` replaces it.\n\nExamples:\n  runner secrets generate -s dev\n  runner secrets generate prometheus:admin_password -s dev",
+		Description: "Without KEY, all secrets that are missing and can be generated. A secret that has a value keeps it; `runner\n" +
+			"secrets rotate` replaces it.\n\nExamples:\n  runner secrets generate -s dev\n  runner secrets generate prometheus:admin_password -s dev",
 	}, cmd.OutputFlag("text", "json"), runGenerate)
 }
 

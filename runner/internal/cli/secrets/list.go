@@ -17,9 +17,9 @@ import (
 func listCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
 		Name:  "list",
-		Usage: "show which secrets there are, and never a value",
-		Description: "Lists the secrets of the provider's projects, or of all projects as long as the stack has no provider, and\n" +
-			"what else is in the file. It needs no passphrase.\n\nExamples:\n  runner secrets list -s dev\n  runner secrets list -s dev -o json",
+		Usage: "list the secrets, never their values",
+		Description: "Lists the secrets of the provider's projects, or of all projects while the stack has no provider, and\n" +
+			"whatever else is in the file. It needs no passphrase.\n\nExamples:\n  runner secrets list -s dev\n  runner secrets list -s dev -o json",
 	}, cmd.OutputFlag("table", "json"), runList)
 }
 

@@ -16,7 +16,7 @@ import (
 func removeCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
 		Name:        "remove",
-		Usage:       "take secrets out of the file",
+		Usage:       "remove secrets from the file",
 		ArgsUsage:   "KEY...",
 		Description: "It needs no passphrase.\n\nExample:\n  runner secrets remove harbor:admin_password -s dev",
 	}, cmd.OutputFlag("text", "json"), runRemove)

@@ -16,10 +16,10 @@ import (
 func rotateCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
 		Name:      "rotate",
-		Usage:     "make new values in the place of old ones",
+		Usage:     "replace values with newly generated ones",
 		ArgsUsage: "KEY...",
-		Description: "The next `runner up` brings the new values into the cluster. A database that reads its password when it\n" +
-			"starts for the first time keeps the old one: `runner secrets list` says which.\n\n" +
+		Description: "The next `runner up` brings the new values into the cluster. A database that reads its password only when\n" +
+			"it first starts keeps the old one: `runner secrets list` says which.\n\n" +
 			"Example:\n  runner secrets rotate bank-of-anthos:jwt_private_key -s dev",
 	}, cmd.OutputFlag("text", "json"), runRotate)
 }
@@ -34,7 +34,7 @@ func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	}
 	for _, secret := range named {
 		if secret.Generate == projects.None {
-			return &failure.Usage{Text: fmt.Sprintf("nothing can make %s", secret.Key), Next: "give a new value with `runner secrets set " + secret.Key + "`"}
+			return &failure.Usage{Text: fmt.Sprintf("%s cannot be generated", secret.Key), Next: "set a new value with `runner secrets set " + secret.Key + "`"}
 		}
 		if !s.Vault.Has(secret.Key) {
 			return &failure.Usage{Text: secret.Key + " has no value yet", Next: "`runner secrets generate " + secret.Key + "` makes one"}

@@ -22,10 +22,10 @@ import (
 func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "secrets",
-		Usage: "look after the encrypted values of an environment",
-		Description: "The values are in config/pulumi/secrets/Pulumi.<stack>.yaml, encrypted as Pulumi does it, so that plain\n" +
-			"pulumi reads them, too: safe to commit. The passphrase comes from PULUMI_CONFIG_PASSPHRASE or\n" +
-			"PULUMI_CONFIG_PASSPHRASE_FILE, or is asked for. Values never stand on the command line and are never shown.\n\n" +
+		Usage: "manage the encrypted values of an environment",
+		Description: "The values are in config/pulumi/secrets/Pulumi.<stack>.yaml, encrypted the way Pulumi does it: plain pulumi\n" +
+			"can read them, and the file is safe to commit. The passphrase comes from PULUMI_CONFIG_PASSPHRASE or\n" +
+			"PULUMI_CONFIG_PASSPHRASE_FILE, or is prompted for. Values are never given on the command line and never shown.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted),
 		Subcommands: []*cli.Command{
 			listCommand(d),

@@ -16,10 +16,10 @@ import (
 func setCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
 		Name:      "set",
-		Usage:     "keep the value of a secret, encrypted",
+		Usage:     "store the value of a secret, encrypted",
 		ArgsUsage: "KEY [SOURCE]",
-		Description: "The value is asked for, unless SOURCE says where it comes from: " + vault.SourceForms + ". A variable may\n" +
-			"also be set in config/pulumi/environment. Only this value changes in the file.\n\n" +
+		Description: "Asks for the value, unless SOURCE says where it comes from: " + vault.SourceForms + ". A variable may\n" +
+			"also be set in config/pulumi/environment. Nothing else in the file changes.\n\n" +
 			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
 			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
 			"  pass show grafana | runner secrets set prometheus:admin_password - -s dev",

@@ -19,9 +19,9 @@ import (
 func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "print the completion of a shell: bash, zsh or fish",
+		Usage:     "print the completion script for bash, zsh or fish",
 		ArgsUsage: "bash|zsh|fish",
-		Description: "Load it in the start-up file of the shell:\n\n" +
+		Description: "Load it in your shell's start-up file:\n\n" +
 			"  bash  source <(runner completion bash)\n" +
 			"  zsh   source <(runner completion zsh)\n" +
 			"  fish  runner completion fish | source\n\n" +

@@ -23,8 +23,8 @@ func Env(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "env",
 		Usage: "print what plain pulumi needs to see the same state and configuration",
-		Description: "Prints export lines for a shell to evaluate. After that `pulumi`, in the folder of a project, works on\n" +
-			"the environment's stacks. Secret values are never printed: comments say where they are.\n\n" +
+		Description: "Prints export lines for a shell to evaluate. After that, `pulumi` in the folder of a project works on the\n" +
+			"environment's stacks. Secret values are never printed: comments say where they are.\n\n" +
 			"Simulated clouds last only as long as the runner: use `runner pulumi --simulate` for those.\n\n" +
 			"Example:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),

@@ -26,9 +26,9 @@ func Pulumi(d cmd.Deps) *cli.Command {
 		Name:      "pulumi",
 		Usage:     "run any Pulumi command on one project",
 		ArgsUsage: "PROJECT -- ARGS...",
-		Description: "Runs Pulumi (the engine inside, or --pulumi) with the environment's state, stack and configuration, in the\n" +
+		Description: "Runs Pulumi (the embedded engine, or --pulumi) with the environment's state, stack and configuration, in the\n" +
 			"project's folder if there is a checkout, else in a working copy. It works on your own stack file, as plain\n" +
-			"pulumi does. The programs are those of this runner: `up`, `preview`, `refresh` and `destroy` need no Go.\n\n" +
+			"pulumi does. The programs are the ones in this runner: `up`, `preview`, `refresh` and `destroy` need no Go.\n\n" +
 			"With --simulate the clouds are simulated while the command runs, and it works on a copy of the\n" +
 			"configuration: what it writes there is lost.\n\n" +
 			"Examples:\n  runner pulumi certmgr -- stack output\n  runner pulumi certmgr -s dev -- preview --diff\n" +
@@ -42,7 +42,7 @@ func Pulumi(d cmd.Deps) *cli.Command {
 func parsePulumi(c *cli.Context, d cmd.Deps) (cmd.SessionOptions, error) {
 	o, err := cmd.ParseSession(c, d)
 	if err == nil && len(o.Args) < 2 {
-		err = failure.Usagef("pulumi", "a project and a Pulumi command are needed: `%s pulumi PROJECT -- ARGS...`", cmd.Program)
+		err = failure.Usagef("pulumi", "name a project and a Pulumi command: `%s pulumi PROJECT -- ARGS...`", cmd.Program)
 	}
 	return o, err
 }

@@ -15,7 +15,7 @@ import (
 func Schema(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of what the runner prints and reads", ArgsUsage: strings.Join(schema.Names(), "|"),
-		Description: "events: a line of `-o json` of an operation; summary: summary.json in a run's folder; plan: `runner plan -o json`;\n" +
+		Description: "events: one line of `-o json` of an operation; summary: summary.json in a run's folder; plan: `runner plan -o json`;\n" +
 			"config: the stack file, for editors (see `runner config schema --help`); status, history and doctor: what\n" +
 			"these commands print with -o json.\n\n" +
 			"Example:\n  runner schema events\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),

@@ -13,8 +13,8 @@ import (
 func Version(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "version",
-		Usage: "print the versions of the runner and of the Pulumi inside",
-		Description: "The Pulumi inside is the engine that runs unless --pulumi names another one.\n\n" +
+		Usage: "print the versions of the runner and of its embedded Pulumi",
+		Description: "The embedded Pulumi is used unless --pulumi names another one.\n\n" +
 			"Example:\n  runner version -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.BaseFlags()),
 		Action: cmd.Action(d, cmd.Parse, runVersion),
