@@ -3,10 +3,10 @@
 // flags, parses them to options and runs. Everything from outside comes in
 // through cmd.Deps; nothing is global, so that commands run side by side in tests.
 //
-// The way of a call: arguments.go puts flags and arguments in order and finds
-// the command, its parse function makes options (cmd/options.go for those that
-// many commands share), its run function works, and cmd/exit.go turns an error
-// into words and an exit code.
+// For each call, arguments.go puts flags and arguments in order and finds the
+// command, the command's parse function makes options (cmd/options.go has the
+// ones that many commands share), its run function does the work, and
+// cmd/exit.go turns an error into words and an exit code.
 package cli
 
 import (
@@ -78,9 +78,8 @@ func execute(ctx context.Context, d cmd.Deps, args []string) error {
 	return newApp(d, all).RunContext(ctx, append([]string{cmd.Program}, call.args...))
 }
 
-// newApp leaves to urfave what it does well, which is to parse and dispatch.
-// Help, errors and exit codes are our own: its handler would end the process
-// inside Run.
+// newApp lets urfave parse and dispatch. Help, errors and exit codes are our own:
+// urfave's handler would end the process inside Run.
 func newApp(d cmd.Deps, all []*cli.Command) *cli.App {
 	for _, command := range all {
 		quiet(command)

@@ -11,7 +11,7 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// call is a command line in order.
+// call is a command line that was put in order.
 type call struct {
 	command *cli.Command // nil for the program itself
 	path    string       // names of the command: "plan"
@@ -20,9 +20,9 @@ type call struct {
 }
 
 // arrange puts a command line in the order that urfave needs: the command, its
-// flags, its arguments. So flags may stand anywhere, also before the command
-// and behind arguments. A flag means the same in every command that has it,
-// which is why the commands need not be known to tell flags from arguments.
+// flags, its arguments. So flags may be anywhere, even before the command or after
+// arguments. A flag means the same in every command that has it, so flags can be
+// told from arguments before the command is known.
 func arrange(all []*cli.Command, args []string) (call, error) {
 	words, err := sortWords(cmd.AllFlags(all), args)
 	if err != nil {
@@ -80,8 +80,8 @@ func notAFlag(c call, flag string) error {
 	return failure.Usagef(c.path, "%s is not a flag of `%s %s`", flag, cmd.Program, c.path)
 }
 
-// nearestCommand is the first word that is a command, for a command line that
-// cannot be put in order: its help is what to look at.
+// nearestCommand returns the first word that is a command, for a command line that
+// cannot be put in order. The error points to its help.
 func nearestCommand(all []*cli.Command, args []string) string {
 	for _, word := range args {
 		if slices.ContainsFunc(all, func(c *cli.Command) bool { return c.HasName(word) }) {
@@ -91,7 +91,7 @@ func nearestCommand(all []*cli.Command, args []string) string {
 	return ""
 }
 
-// words is a command line taken apart.
+// words are the parts of a command line.
 type words struct {
 	flags     []flagWord
 	arguments []string
@@ -99,7 +99,7 @@ type words struct {
 	version   string // the flag as it was typed, "" when it was not
 }
 
-// flagWord is a flag by its full name, and as one word with its value.
+// flagWord is a flag that was given.
 type flagWord struct {
 	name, word string
 	value      string // "true" for a flag that takes none
@@ -107,8 +107,8 @@ type flagWord struct {
 	repeats    bool   // it may be given several times, and every value counts
 }
 
-// contradiction is the error for a flag that is given twice with different
-// values, of which one would be lost without a word.
+// contradiction refuses a flag that is given twice with different values: one of
+// them would be ignored.
 func (w words) contradiction(path string) error {
 	given := map[string]flagWord{}
 	for _, flag := range w.flags {
@@ -172,7 +172,7 @@ func splitFlag(word string) (flag, value string, hasValue bool) {
 	return strings.Cut(strings.TrimPrefix(word[1:], "-"), "=")
 }
 
-// isSpecial tells the flags of the program itself.
+// isSpecial says whether a flag is one of the program itself.
 func isSpecial(flag string) bool {
 	return slices.Contains([]string{"help", "h", "version", "v"}, flag)
 }
@@ -186,7 +186,7 @@ func (w *words) special(flag string) {
 	w.version = cmd.Dashed(flag)
 }
 
-// findCommand follows the arguments down to a command; the rest are its own.
+// findCommand finds the command that arguments begin with, and returns the rest.
 func findCommand(all []*cli.Command, arguments []string) (call, []string, error) {
 	var found call
 	for len(arguments) > 0 && len(all) > 0 {
@@ -202,8 +202,8 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 	return found, arguments, nil
 }
 
-// isKnownFlag says whether a word is a flag rather than a value with a hyphen
-// in front.
+// isKnownFlag says whether a word is a flag, rather than a value that begins with
+// a hyphen.
 func isKnownFlag(flags []cli.Flag, word string) bool {
 	if len(word) < 2 || word[0] != '-' {
 		return false

@@ -10,7 +10,7 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// Action parses the options of a command, and runs it with them.
+// Action returns an action that parses the options of a command and runs it.
 func Action[O any](d Deps, parse func(*cli.Context, Deps) (O, error), run func(context.Context, Deps, O) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if most := MostArguments(c); c.NArg() > most {
@@ -24,7 +24,7 @@ func Action[O any](d Deps, parse func(*cli.Context, Deps) (O, error), run func(c
 	}
 }
 
-// MostArguments is how many arguments a command takes, as its usage says.
+// MostArguments returns how many arguments a command takes, according to its usage.
 func MostArguments(c *cli.Context) int {
 	if strings.Contains(c.Command.ArgsUsage, "...") {
 		return math.MaxInt
@@ -32,7 +32,7 @@ func MostArguments(c *cli.Context) int {
 	return len(strings.Fields(c.Command.ArgsUsage))
 }
 
-// Path is the names of a command: "config list".
+// Path returns the names of a command: "config list".
 func Path(c *cli.Context) string {
 	_, path, _ := strings.Cut(c.Command.HelpName, " ")
 	return path

@@ -1,5 +1,5 @@
-// Package cmd is what the commands have in common: the outside world, flags and
-// options, questions, output, errors and exit codes.
+// Package cmd has what commands share: the outside world, flags and options,
+// confirmation, output, errors and exit codes.
 package cmd
 
 import (
@@ -8,7 +8,7 @@ import (
 	"mara/runner/internal/session"
 )
 
-// Program is the name of the program in texts.
+// Program is the name of the program.
 const Program = "runner"
 
 // Deps is the outside world.
@@ -23,7 +23,7 @@ type Deps struct {
 	Size             func() (width, height int) // of the terminal at stdout; zeros when it is none
 }
 
-// Width is the width of the terminal at stdout; 0 when it is none.
+// Width returns the width of the terminal at stdout, 0 if it is none.
 func (d Deps) Width() int {
 	if d.Size == nil {
 		return 0
@@ -32,7 +32,7 @@ func (d Deps) Width() int {
 	return width
 }
 
-// Gentle announces a run that the first Ctrl-C stops without cancelling it.
+// Gentle makes the first Ctrl-C stop a run without cancelling it.
 func (d Deps) Gentle() (stop <-chan struct{}, release func()) {
 	if d.Interrupt == nil {
 		return nil, func() {}

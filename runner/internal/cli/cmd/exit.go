@@ -35,7 +35,7 @@ const (
 	ExitInterrupted = 130
 )
 
-// ExitMeanings says what each exit code means, for help texts.
+// ExitMeanings maps exit codes to their meanings.
 func ExitMeanings() map[int]string {
 	return map[int]string{
 		ExitDone:        "done",
@@ -51,8 +51,8 @@ func ExitMeanings() map[int]string {
 // AllExitCodes lists the exit codes.
 func AllExitCodes() []int { return slices.Sorted(maps.Keys(ExitMeanings())) }
 
-// exitCodes is the one table from errors to exit codes; the first match wins,
-// and what is not listed is a failure.
+// exitCodes is the one table from errors to exit codes. The first match wins;
+// other errors are failures.
 func exitCodes() []struct {
 	matches func(error) bool
 	code    int
@@ -76,18 +76,18 @@ func exitCodes() []struct {
 	}
 }
 
-// isA says whether an error is of a type.
+// isA says whether an error is, or wraps, a T.
 func isA[T error](err error) bool {
 	var target T
 	return errors.As(err, &target)
 }
 
-// is says whether an error is this one.
+// is returns a match for errors that are, or wrap, target.
 func is(target error) func(error) bool {
 	return func(err error) bool { return errors.Is(err, target) }
 }
 
-// ExitCode is the exit code for an error; the first match in the table wins.
+// ExitCode returns the exit code for an error.
 func ExitCode(err error) int {
 	if err == nil {
 		return ExitDone
@@ -104,15 +104,14 @@ func ExitCode(err error) int {
 	return ExitFailed
 }
 
-// Reported is an end that the user has been told about in full, such as the
-// summary of a failed run: only the exit code is left to say.
+// Reported is an error that the user has already seen, as in the summary of a
+// failed run. Only its exit code is left to report.
 type Reported struct{ Code int }
 
-// Error names the exit code; nobody sees it outside of tests.
+// Error names the exit code. Only tests see it.
 func (r *Reported) Error() string { return fmt.Sprintf("exit code %d", r.Code) }
 
-// PrintError prints what has not been reported of an error, with the next step
-// if there is one.
+// PrintError prints an error, except what was reported before, and its next step.
 func PrintError(w io.Writer, err error) {
 	if err = unreported(err); err == nil {
 		return
@@ -124,7 +123,7 @@ func PrintError(w io.Writer, err error) {
 	}
 }
 
-// unreported takes what the user has been told about away from joined errors.
+// unreported returns an error without the parts that are Reported.
 func unreported(err error) error {
 	if !isA[*Reported](err) {
 		return err
@@ -140,8 +139,8 @@ func unreported(err error) error {
 	return errors.Join(rest...)
 }
 
-// OnUsageError turns the parser's errors into ours: `invalid value "x" for
-// flag -parallel: parse error` names the flag the way nobody types it.
+// OnUsageError rewrites the parser's errors: `invalid value "x" for flag -parallel:
+// parse error` does not name the flag as it is typed.
 func OnUsageError(c *cli.Context, err error, _ bool) error {
 	text := err.Error()
 	for _, pattern := range []string{`^invalid value ("[^"]*") for flag -([\w-]+): (.*)$`, `^invalid boolean value ("[^"]*") for -([\w-]+): (.*)$`} {
@@ -152,7 +151,7 @@ func OnUsageError(c *cli.Context, err error, _ bool) error {
 	return failure.Usagef(Path(c), "%s", text)
 }
 
-// cause is the parser's reason, unless it says no more than that it is wrong.
+// cause returns the parser's reason, unless it only says that the value is wrong.
 func cause(text string) string {
 	if text == "parse error" || strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ") {
 		return ""
@@ -160,7 +159,7 @@ func cause(text string) string {
 	return ": " + text
 }
 
-// ExitText lists exit codes; every command's description ends with it.
+// ExitText lists exit codes, for the end of a command's description.
 func ExitText(codes ...int) string {
 	var parts []string
 	for _, code := range codes {

@@ -11,7 +11,7 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// CommandNames are the names of commands, with their aliases.
+// CommandNames returns the names of commands, with their aliases.
 func CommandNames(all []*cli.Command) []string {
 	var names []string
 	for _, c := range all {
@@ -65,7 +65,7 @@ func Dashed(name string) string {
 	return "--" + name
 }
 
-// CommonCategory sets the flags apart that many commands have.
+// CommonCategory is the category of flags that many commands have.
 const CommonCategory = "Common flags"
 
 // JoinFlags puts groups of flags together.
@@ -86,7 +86,7 @@ func RootFlags() []cli.Flag {
 	}
 }
 
-// either puts alternatives into a sentence.
+// either joins names with commas and "or".
 func either(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
@@ -128,7 +128,7 @@ func OutputFlag(formats ...string) []cli.Flag {
 	}}
 }
 
-// Choice is a value out of a closed set.
+// Choice is the value of a flag with a fixed set of values.
 type Choice struct {
 	Allowed []string
 	Value   string
@@ -143,10 +143,10 @@ func (c *Choice) Set(value string) error {
 	return nil
 }
 
-// String is the chosen value.
+// String returns the chosen value.
 func (c *Choice) String() string { return c.Value }
 
-// Chosen is the value of a flag that is a Choice; "" where a command has none.
+// Chosen returns the value of a Choice flag, or "" if the command has no such flag.
 func Chosen(c *cli.Context, flag string) string {
 	if chosen, ok := c.Generic(flag).(*Choice); ok {
 		return chosen.Value
@@ -159,5 +159,5 @@ func Variable(flag string) string {
 	return "RUNNER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// DefaultSpeed is how fast simulated clouds are unless told otherwise.
+// DefaultSpeed is the default speed of simulated clouds.
 const DefaultSpeed = simulate.DefaultSpeed

@@ -28,14 +28,14 @@ func ParseSession(c *cli.Context, d Deps) (SessionOptions, error) {
 	return SessionOptions{Options: session.Options{Request: common.Request, Pulumi: c.String("pulumi")}, Invocation: common.Invocation}, err
 }
 
-// Options is what many commands share. Fields whose flags a command does
-// not have are at their defaults.
+// Options are the options that many commands share. Without their flags, fields
+// have their defaults.
 type Options struct {
 	session.Request
 	Invocation
 }
 
-// Invocation is what a command line says besides the environment it is about.
+// Invocation is the part of a command line that is not about the environment.
 type Invocation struct {
 	Args   []string
 	Output string
@@ -43,9 +43,9 @@ type Invocation struct {
 	Color  bool // stdout takes colour
 }
 
-// Parse reads the flags that many commands share. As a first step it
-// fills the flags that were not given from their environment variables, also
-// the command's own: parse functions call it before they read anything.
+// Parse reads the flags that many commands share. It first sets all flags that
+// were not given from their environment variables, including the command's own:
+// parse functions call it before they read any flag.
 func Parse(c *cli.Context, d Deps) (Options, error) {
 	o := Options{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
 	if HasFlag(c.Command, "root") {
@@ -61,7 +61,7 @@ func Parse(c *cli.Context, d Deps) (Options, error) {
 	return o, err
 }
 
-// ReadFlags reads the flags once the environment file is known.
+// ReadFlags reads the flags, after FindRoot.
 func (o *Options) ReadFlags(c *cli.Context, d Deps) error {
 	if err := fillFromEnvironment(c, o.Sources); err != nil {
 		return err
@@ -77,8 +77,8 @@ func (o *Options) ReadFlags(c *cli.Context, d Deps) error {
 	return err
 }
 
-// FindRoot finds the root and reads the environment file there. That there is
-// no root is an error only for commands that need one.
+// FindRoot finds the root and reads its environment file. A missing root is an
+// error only for commands that need one.
 func (o *Options) FindRoot(c *cli.Context, d Deps) error {
 	named := flagValue(c, "root")
 	if !named.IsSet() {
@@ -103,7 +103,7 @@ func (o *Options) FindRoot(c *cli.Context, d Deps) error {
 	return nil
 }
 
-// flagValue is the text of a flag that was given.
+// flagValue returns the value of a flag that was given.
 func flagValue(c *cli.Context, flag string) config.Value {
 	if !HasFlag(c.Command, flag) || !c.IsSet(flag) {
 		return config.Value{}
@@ -132,8 +132,7 @@ func fillFromEnvironment(c *cli.Context, sources config.Sources) error {
 	return nil
 }
 
-// splitVariable is the values of a flag's variable: a flag that may be repeated
-// takes them separated by semicolons.
+// splitVariable splits the variable of a flag that may be repeated at semicolons.
 func splitVariable(flag cli.Flag, text string) []string {
 	if _, repeated := flag.(*cli.StringSliceFlag); !repeated {
 		return []string{text}
@@ -160,7 +159,7 @@ func parseSimulation(c *cli.Context) (session.Simulation, error) {
 	return s, nil
 }
 
-// PulumiFlags choose another Pulumi than the one inside.
+// PulumiFlags choose an installed Pulumi.
 func PulumiFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "pulumi", Category: CommonCategory, Usage: "use the installed Pulumi at `PATH` instead of the embedded engine"},
@@ -188,10 +187,10 @@ func ProfileFlags() []cli.Flag {
 	return []cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print to stderr where the time went"}}
 }
 
-// DefaultParallel is how many projects run at once unless told otherwise.
+// DefaultParallel is how many projects run at once by default.
 const DefaultParallel = 4
 
-// Facts are what the look of the output depends on.
+// Facts returns what decides how output looks.
 func (o SessionOptions) Facts(d Deps) ui.Facts {
 	return ui.Facts{
 		Terminal: d.StdoutIsTerminal, NoColour: !o.Color, Logging: o.Debug && d.StderrIsTerminal,

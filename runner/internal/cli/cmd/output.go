@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// WriteJSON prints a document for machines, indented as for people.
+// WriteJSON prints a document as indented JSON.
 func WriteJSON(w io.Writer, document any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
@@ -17,7 +17,7 @@ func WriteJSON(w io.Writer, document any) error {
 	return encoder.Encode(document)
 }
 
-// Dash is a number, or a dash for none.
+// Dash formats a number, with a dash for 0.
 func Dash(n int) string {
 	if n == 0 {
 		return "-"
@@ -25,7 +25,7 @@ func Dash(n int) string {
 	return strconv.Itoa(n)
 }
 
-// OrDash is a text, or a dash for none.
+// OrDash returns a text, or a dash if it is empty.
 func OrDash(text string) string {
 	if text == "" {
 		return "-"
@@ -33,7 +33,7 @@ func OrDash(text string) string {
 	return text
 }
 
-// Ago says how long ago something was, the way kubectl does.
+// Ago formats an age the way kubectl does.
 func Ago(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:

@@ -12,7 +12,7 @@ import (
 	"mara/runner/internal/stacks"
 )
 
-// PlainValue is a text as it is, and anything else as JSON.
+// PlainValue formats a string as it is and anything else as JSON.
 func PlainValue(value any) string {
 	if text, ok := value.(string); ok {
 		return text

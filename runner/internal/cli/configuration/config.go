@@ -1,5 +1,5 @@
-// Package configuration has the commands about the configuration: init and
-// config. It is written here only.
+// Package configuration has the commands that create, show and change the
+// configuration: init and config.
 package configuration
 
 import (
@@ -35,12 +35,12 @@ func Command(d cmd.Deps) *cli.Command {
 	}
 }
 
-// flags are those of every command below config that reads the file.
+// flags returns the flags of a command that reads the stack file.
 func flags(own ...[]cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(cmd.JoinFlags(own...), cmd.EnvironmentFlags(), cmd.BaseFlags())
 }
 
-// configuration is a stack's configuration to look at or to change.
+// configuration is a stack's configuration.
 type configuration struct {
 	root, stack string
 	file        config.StackFile
@@ -67,8 +67,8 @@ func open(o cmd.Options) (configuration, error) {
 	return c, err
 }
 
-// hidden is a stack file whose secrets are not shown, though they may be there in
-// plain text.
+// hidden returns a stack file in which the values of secrets are replaced, even
+// those that are in plain text.
 func hidden(file config.StackFile) config.StackFile {
 	file.Entries = slices.Clone(file.Entries)
 	for i, entry := range file.Entries {
@@ -79,10 +79,10 @@ func hidden(file config.StackFile) config.StackFile {
 	return file
 }
 
-// Show is a value on one line, without credentials in URLs.
+// Show formats a value on one line, without credentials in URLs.
 func Show(value any) string { return event.MaskURLs(config.Show(value)) }
 
-// redacted is a value without its encrypted parts and without credentials in URLs.
+// redacted returns a value without its encrypted parts and without credentials in URLs.
 func redacted(value any) any { return config.Redacted(value, event.MaskURLs) }
 
 // key finds a declared key.
@@ -95,8 +95,8 @@ func (c configuration) key(name string) (config.Key, bool) {
 	return config.Key{}, false
 }
 
-// planned are the keys that the provider's projects read, and the runner's own;
-// all keys while there is no provider.
+// planned returns the keys that the provider's projects read, and the runner's
+// own. Without a provider it returns all keys.
 func (c configuration) planned() []config.Key {
 	provider, err := providers.ByName(c.provider.Text)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c configuration) planned() []config.Key {
 	return keys
 }
 
-// check is the error for a key that cannot be one of the configuration.
+// check refuses keys that do not belong in the configuration.
 func (c configuration) check(name string) error {
 	if secret, ok := projects.FindSecret(name); ok {
 		return &failure.Usage{
@@ -137,14 +137,13 @@ func (c configuration) check(name string) error {
 	return nil
 }
 
-// layer is a value that a key has in one place.
+// layer is the value of a key in one place.
 type layer struct {
 	Value  any
 	Origin config.Origin
 }
 
-// layers are the places that say something about a key, the one that counts
-// first.
+// layers returns the values that a key has in all places, the effective one first.
 func (c configuration) layers(key config.Key) []layer {
 	var layers []layer
 	add := func(v config.Value) {

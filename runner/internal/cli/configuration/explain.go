@@ -25,7 +25,7 @@ func explainCommand(d cmd.Deps) *cli.Command {
 	}
 }
 
-// explanation is the JSON form of what is known about a key.
+// explanation is what is known about a key, as JSON.
 type explanation struct {
 	listedValue
 	Overrides     []listedValue `json:"overrides,omitempty"`
@@ -94,7 +94,7 @@ func readers(key string) []string {
 	return names
 }
 
-// write explains in lines that fit a narrow terminal.
+// write writes the explanation in short lines.
 func (e explanation) write(w io.Writer, key config.Key) {
 	fmt.Fprintln(w, e.Key)
 	line := func(title, text string) {

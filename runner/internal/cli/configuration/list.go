@@ -71,7 +71,7 @@ func newListedValue(key string, l layer) listedValue {
 	}
 }
 
-// placeOf is an origin in short: the key itself is shown beside it.
+// placeOf is a short form of an origin, to be shown beside the key.
 func placeOf(o config.Origin) string {
 	if o.Source == config.FromStackConfig {
 		return fmt.Sprintf("%s:%d", o.File, o.Line)
@@ -79,8 +79,8 @@ func placeOf(o config.Origin) string {
 	return o.String()
 }
 
-// list is what the configuration says: declared keys in the order of the
-// projects, then the others of the file. Hidden is how many were left out.
+// list returns the values of the declared keys in the order of the projects, then
+// those of the other keys in the file, and how many keys were left out.
 func (c configuration) list(all bool) (values []listedValue, hidden int) {
 	values = []listedValue{}
 	for _, key := range c.listed() {
@@ -97,7 +97,7 @@ func (c configuration) list(all bool) (values []listedValue, hidden int) {
 	return values, hidden
 }
 
-// listed are the keys of the provider's projects and those in the file.
+// listed returns the keys of the provider's projects and those in the file.
 func (c configuration) listed() []config.Key {
 	keys := c.planned()
 	for _, entry := range c.file.Entries {

@@ -82,12 +82,12 @@ func newChange(file, key string, value, was any) change {
 	return change{File: file, Key: key, Value: redacted(value), Was: redacted(was)}
 }
 
-// ParseValue makes the value of a key for one run.
+// ParseValue parses a value that is given for one run.
 func ParseValue(name, text string) (any, error) {
 	return configuration{declared: session.DeclaredKeys(), file: config.StackFile{File: "the configuration"}}.parse(name, text)
 }
 
-// parse makes the value of a key from what was typed.
+// parse parses a value as the type of its key.
 func (c configuration) parse(name, text string) (any, error) {
 	if err := c.check(name); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (c configuration) refuse(key string, line int, text, next string) error {
 	return &config.Error{Problems: []config.Problem{{File: c.file.File, Line: line, Key: key, Text: text}}, Next: next}
 }
 
-// write changes the stack file, in one step.
+// write changes the stack file atomically.
 func (c configuration) write(changes ...config.Change) error {
 	content, err := c.file.Edit(changes...)
 	if err != nil {
@@ -119,8 +119,8 @@ func (c configuration) write(changes ...config.Change) error {
 	return Write(c.root, c.file.File, content)
 }
 
-// Write replaces a file below config/pulumi, in one step. A new
-// environment file is the user's alone: credentials are kept there.
+// Write replaces a file below config/pulumi atomically. Only the user can read a
+// new environment file: it may hold credentials.
 func Write(root, file string, content []byte) error {
 	mode := os.FileMode(0o644)
 	if file == config.EnvironmentFile {

@@ -7,8 +7,8 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// Fit sets a help text anew for the width of a terminal; zero leaves it as
-// it is written. Examples stay whole: they are to be copied.
+// Fit wraps a help text for the width of a terminal; 0 leaves it as it is.
+// Examples are not wrapped: they are to be copied.
 func Fit(text string, width int) string {
 	if width <= 0 {
 		return text
@@ -30,16 +30,15 @@ func Fit(text string, width int) string {
 	return b.String()
 }
 
-// goesOn says whether a line of prose was broken only because the next word did
-// not fit any more.
+// goesOn says whether a line of prose ends only because the next word did not fit.
 func goesOn(line, next string) bool {
 	const usual = 80 // at least this wide are the lines of help as it is written
 	word, _, _ := strings.Cut(next, " ")
 	return word != "" && typeset.Cells(line+" "+word) > usual
 }
 
-// fitRow sets a line of a list or a table, whose right column stays one, or goes
-// below the left one where that leaves it no room.
+// fitRow wraps the right column of a line of a list or a table, or puts it below
+// the left one if there is no room.
 func fitRow(line string, width int) string {
 	const (
 		little = 24 // cells for the right column

@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 )
 
-// Text is the help of the program, or of one command.
+// Text returns the help of the program, or of one command.
 func Text(all []*cli.Command, command *cli.Command, path string) string {
 	if command == nil {
 		return programHelp(all)
@@ -73,7 +73,7 @@ func table(rows []row) string {
 	return b.String()
 }
 
-// SplitFlags tells the flags that many commands have from the others.
+// SplitFlags separates a command's own flags from common ones.
 func SplitFlags(flags []cli.Flag) (own, common []cli.Flag) {
 	for _, f := range flags {
 		if categorized, ok := f.(cli.CategorizableFlag); ok && categorized.GetCategory() == cmd.CommonCategory {
@@ -96,8 +96,8 @@ func writeFlags(b *strings.Builder, title string, flags []cli.Flag) {
 	b.WriteString("\n" + title + ":\n" + table(rows))
 }
 
-// FlagRow is a flag as it is typed, and what it does, with its default and its
-// environment variable.
+// FlagRow returns a flag as it is typed and its description, with its default and
+// its environment variable.
 func FlagRow(f cli.Flag) row {
 	documented, ok := f.(cli.DocGenerationFlag)
 	if !ok {
@@ -118,12 +118,12 @@ func FlagRow(f cli.Flag) row {
 	return row{left, text + " [" + cmd.Variable(f.Names()[0]) + "]"}
 }
 
-// Sentence begins with a capital.
+// Sentence capitalises the first letter.
 func Sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// Synopsis is how a command is called.
+// Synopsis returns the usage line of a command.
 func Synopsis(command *cli.Command, path string) string {
 	parts := []string{cmd.Program, path}
 	if len(command.Subcommands) > 0 {

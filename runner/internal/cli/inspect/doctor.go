@@ -40,8 +40,8 @@ type doctorOptions struct {
 	cmd.Invocation
 }
 
-// parseDoctor reads the flags also where the environment file is broken: that is
-// one problem among others.
+// parseDoctor also works with a broken environment file, which is a problem for
+// the doctor to report.
 func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
 	common := cmd.Options{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
 	broken := common.FindRoot(c, d)
@@ -69,7 +69,7 @@ func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
 	return o, nil
 }
 
-// runDoctor looks at everything, and fails if there are problems.
+// runDoctor checks everything, and fails if there are problems.
 func runDoctor(ctx context.Context, d cmd.Deps, o doctorOptions) (err error) {
 	e, err := doctor.Examine(d.Deps, o.Options)
 	if err != nil {

@@ -71,8 +71,8 @@ func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions) (err error) {
 	return writeOutputs(d.Stdout, names, outputs)
 }
 
-// openToReveal opens the stacks with the key that decrypts outputs. It returns
-// the projects whose outputs are wanted: one, or all.
+// openToReveal opens the stacks with the key that decrypts outputs. It returns the
+// projects to show: one, or all.
 func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]string, error) {
 	if err := s.Resolve(); err != nil {
 		return nil, err

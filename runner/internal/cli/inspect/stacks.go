@@ -77,7 +77,7 @@ func runStacks(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error
 	return writeEnvironments(d.Stdout, lines, d.Now(), d.Width())
 }
 
-// environments puts together what is configured, recorded and deployed.
+// environments lists what is configured, recorded or deployed.
 func environments(s *session.Session, o cmd.SessionOptions, deployed map[string]map[string]stacks.Summary) ([]environmentLine, error) {
 	configured, err := config.Stacks(o.Root)
 	if err != nil {
@@ -111,7 +111,7 @@ func environments(s *session.Session, o cmd.SessionOptions, deployed map[string]
 	return lines, nil
 }
 
-// isEnvironment says whether stacks of one name are ours: others share the
+// isEnvironment says whether stacks of one name are ours. Others may share the
 // backend.
 func isEnvironment(summaries map[string]stacks.Summary) bool {
 	for project := range summaries {
@@ -122,13 +122,13 @@ func isEnvironment(summaries map[string]stacks.Summary) bool {
 	return false
 }
 
-// recordedStacks are the stacks that were deployed from here.
+// recordedStacks returns the stacks that were deployed from here.
 func recordedStacks(folder layout.Runner) []string {
 	return slices.DeleteFunc(folder.Stacks(), func(name string) bool { return config.CheckStackName(name) != nil })
 }
 
-// providerOfStack is the provider of a stack: configured, recorded, or that
-// whose cluster is deployed. A stack file that cannot be read has none here.
+// providerOfStack returns the provider of a stack: the configured one, the recorded
+// one, or the one whose cluster is deployed. It ignores a broken stack file.
 func providerOfStack(s *session.Session, o cmd.SessionOptions, stack string, deployed map[string]stacks.Summary) string {
 	if file, err := config.ReadStack(o.Root, stack); err == nil {
 		if named := file.Text(config.InfraType); named.IsSet() {
@@ -158,7 +158,7 @@ func (l *environmentLine) count(deployed map[string]stacks.Summary) {
 	}
 }
 
-// lastRuns are the last runs from here, by stack.
+// lastRuns returns the last run of each stack from here.
 func lastRuns(folder string) (map[string]*event.Summary, error) {
 	runs, err := journal.Summaries(folder)
 	last := map[string]*event.Summary{}

@@ -77,7 +77,7 @@ const (
 	stateLocked    = "locked"
 )
 
-// statusVersion changes when a field changes its meaning or goes away.
+// statusVersion changes when a field changes its meaning or is removed.
 const statusVersion = 1
 
 // environmentStatus is the whole status.
@@ -111,7 +111,7 @@ func runStatus(ctx context.Context, d cmd.Deps, o statusOptions) (err error) {
 	return writeStatus(d.Stdout, status, d.Now(), d.Width(), o.Color)
 }
 
-// watchStatus shows the status until it is interrupted, or nobody looks.
+// watchStatus keeps showing the status until it is interrupted or nobody reads.
 func watchStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Session) error {
 	const often = 2 * time.Second
 	show, leave := statusShow(d, o)
@@ -138,8 +138,8 @@ func watchStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Se
 	return nil
 }
 
-// statusShow shows one look of many: on a terminal in the place of the one
-// before, which leave ends.
+// statusShow returns how to show a status again and again; on a terminal it
+// replaces the one before. Call leave at the end.
 func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error, leave func()) {
 	leave = func() {}
 	if o.Output == "json" {
@@ -162,7 +162,7 @@ func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error
 	}, leave
 }
 
-// status looks at the environment.
+// status reads the status of the environment.
 func status(ctx context.Context, s *session.Session, o statusOptions) (environmentStatus, error) {
 	status := environmentStatus{
 		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: event.MaskURLs(s.Settings.Backend.Text),
@@ -192,7 +192,7 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 	return status, nil
 }
 
-// lastRun is the environment's last run; nil if none is on record.
+// lastRun returns the environment's last run, nil if there is none.
 func lastRun(s *session.Session) *cmd.PastRun {
 	runs, _ := journal.Summaries(s.Folder.Runs()) // none is no reason to fail
 	for run, summary := range runs {

@@ -61,7 +61,7 @@ func (p projectStatus) row(now time.Time) []string {
 	return []string{p.Project, p.State, cmd.Dash(p.Resources), cmd.OrDash(string(p.Operation)), took, ended, p.note()}
 }
 
-// note is what a user has to know besides.
+// note returns what else a user should know.
 func (p projectStatus) note() string {
 	var notes []string
 	if p.Lock != "" {
@@ -76,7 +76,7 @@ func (p projectStatus) note() string {
 	return strings.Join(notes, "; ")
 }
 
-// paint colours what says how the project is.
+// paint colours a text by the state of the project.
 func (p projectStatus) paint(text string) string {
 	const green, red, yellow, dim = "32", "31", "33", "2"
 	colour := dim

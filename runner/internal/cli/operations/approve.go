@@ -18,7 +18,7 @@ import (
 	"mara/runner/internal/session"
 )
 
-// rule is what a preview has to be like for up to go on without asking.
+// rule says which previews up may carry out without asking.
 type rule string
 
 // The rules.
@@ -28,7 +28,7 @@ const (
 	noDeletes  rule = "no-deletes"  // nothing that exists goes, which a replacement does, too
 )
 
-// approveFlags are the flags of up that decide about asking.
+// approveFlags returns the flags that decide whether up asks.
 func approveFlags() []cli.Flag {
 	return []cli.Flag{&cli.GenericFlag{
 		Name: "auto-approve-if", Value: &cmd.Choice{Allowed: []string{string(noDeletes), string(noReplaces)}, Value: string(noRule)},
@@ -36,8 +36,8 @@ func approveFlags() []cli.Flag {
 	}}
 }
 
-// broken names the projects whose preview does not follow the rule. What a
-// partial preview of something that exists has not shown yet may be anything.
+// broken returns the projects whose preview breaks the rule. A partial preview of
+// a deployed project breaks it too: what it does not show may be anything.
 func (r rule) broken(s *session.Session, preview event.Summary) []string {
 	var names []string
 	for _, step := range preview.Steps {
@@ -49,9 +49,8 @@ func (r rule) broken(s *session.Session, preview event.Summary) []string {
 	return names
 }
 
-// checkConsent finds that nobody can ever approve, before anything is opened.
-// Without somebody to ask it takes --yes, or a rule to decide by; a simulated up,
-// which costs nothing, goes on.
+// checkConsent refuses an operation that nobody can approve, before anything is
+// opened. Without a terminal it takes --yes or a rule; a simulated up needs neither.
 func (o operateOptions) checkConsent(d cmd.Deps) error {
 	_, terminal := prompt.NewTerminal(d.Stdin, d.Stderr)
 	decides := o.Operation.Deploys() && (o.Approve != noRule || o.Simulation.On)
@@ -69,9 +68,8 @@ func (o operateOptions) needsApproval() bool {
 	return !o.Yes && o.Operation.ChangesResources()
 }
 
-// approve asks before an operation that changes something. Up shows what it
-// would do first, and returns that. Destroying takes the stack's name for an
-// answer.
+// approve asks before an operation that changes something. Up first shows its
+// preview, which is returned. Destroy asks for the stack's name.
 func approve(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (shown event.Summary, err error) {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	ask := o.Interactive && ok
@@ -86,13 +84,13 @@ func approve(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 	return shown, approveDestroy(ctx, s, d, terminal, w)
 }
 
-// question asks the user, if there is one.
+// question is a terminal to ask on, if there is one.
 type question struct {
 	terminal prompt.Terminal
 	possible bool
 }
 
-// approveUp previews everything, in one table, and asks once.
+// approveUp shows a preview of all projects and asks once.
 func approveUp(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, q question) (shown event.Summary, err error) {
 	shown, err = preview(ctx, d, o, s, w)
 	if err != nil {
@@ -115,8 +113,7 @@ func approveUp(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Ses
 	return shown, err
 }
 
-// preview shows what up would do. It is no run of its own: only the screen and
-// the caller learn of it.
+// preview shows what up would do. It is not recorded as a run.
 func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (shown event.Summary, err error) {
 	o.Operation = operation.Preview
 	sinks := []event.Sink{&shown}
@@ -140,7 +137,7 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 	return shown, err
 }
 
-// approveDestroy shows what will go and asks for the stack's name.
+// approveDestroy lists what will be destroyed and asks for the stack's name.
 func approveDestroy(ctx context.Context, s *session.Session, d cmd.Deps, terminal prompt.Terminal, w work) error {
 	stack := s.Settings.Stack.Text
 	if err := listToDestroy(d.Stderr, s, w.plan); err != nil {
@@ -156,7 +153,7 @@ func approveDestroy(ctx context.Context, s *session.Session, d cmd.Deps, termina
 	return nil
 }
 
-// listToDestroy lists what a destroy takes away.
+// listToDestroy lists the projects that have resources.
 func listToDestroy(w io.Writer, s *session.Session, p plan.Plan) error {
 	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.Provider.Name, s.Settings.Stack.Text)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -20,11 +20,10 @@ import (
 	"mara/runner/internal/wizard"
 )
 
-// complete leads the user to a complete configuration before an operation that
-// deploys: the folder, the stack, the provider, the values. It writes once, when
-// all questions are answered and confirmed; until then there is no trace.
-// Without somebody to ask, or in a simulation, it does nothing: what is missing
-// is told later.
+// complete asks for missing configuration before an operation that deploys: the
+// folder, the stack, the provider, the values. It writes everything at the end,
+// once it is confirmed. Without a terminal, or in a simulation, it does nothing;
+// missing values are reported later.
 func complete(ctx context.Context, d cmd.Deps, o operateOptions) (cmd.SessionOptions, error) {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	if !o.Interactive || !ok || !o.Operation.RunsPrograms() || o.Simulation.On {

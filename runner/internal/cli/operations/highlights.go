@@ -11,9 +11,8 @@ import (
 	"mara/runner/internal/session"
 )
 
-// printHighlights prints, at the end of a successful up, what a user goes on
-// with: addresses and names to log in with, in the order of the plan. None of
-// them is secret, and nobody has to be asked: the run itself has told them.
+// printHighlights prints the addresses and user names that matter after a
+// successful up, in the order of the plan. None of them is secret.
 func printHighlights(d cmd.Deps, o operateOptions, s *session.Session, outputs map[string]map[string]any) {
 	if !o.Operation.Deploys() || o.Output != "text" {
 		return
@@ -23,7 +22,7 @@ func printHighlights(d cmd.Deps, o operateOptions, s *session.Session, outputs m
 	}
 }
 
-// highlightLines sets the highlighted outputs that have a value in columns.
+// highlightLines formats the highlighted outputs in columns.
 func highlightLines(steps []plan.Step, outputs map[string]map[string]any) []string {
 	var text bytes.Buffer
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

@@ -9,8 +9,8 @@ import (
 	"mara/runner/internal/session"
 )
 
-// open opens an environment for an operation. It finds every problem that can be
-// found before anything changes, and tells all of them at once.
+// open opens an environment for an operation. It looks for problems before
+// anything changes, and reports all of them at once.
 func open(ctx context.Context, d cmd.Deps, o operateOptions) (*session.Session, error) {
 	s := session.New(d.Deps, o.Options)
 	err := openSteps(ctx, s, o)

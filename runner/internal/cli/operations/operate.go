@@ -1,6 +1,6 @@
 // Package operations has the commands that work on an environment: up, preview,
-// refresh, drift and destroy, and unlock and repair, which put right what a run
-// has left behind. The workflow is runOperate.
+// refresh, drift and destroy; and unlock and repair, which clean up after runs
+// that were cut off. The workflow is runOperate.
 package operations
 
 import (
@@ -37,8 +37,7 @@ type operateOptions struct {
 	Show      showOptions
 }
 
-// operateFlags are the flags of an operation; own are those that others do not
-// have.
+// operateFlags returns the flags of all operations, after the given ones.
 func operateFlags(own ...cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(
 		own, cmd.SelectionFlags(), overrideFlags(), resumeFlags(), policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(), cmd.ProfileFlags(),
@@ -46,7 +45,7 @@ func operateFlags(own ...cli.Flag) []cli.Flag {
 	)
 }
 
-// spec is what the command of one operation has of its own.
+// spec describes the command of one operation.
 type spec struct {
 	use, description string
 	aliases          []string
@@ -110,8 +109,8 @@ func parseOperate(c *cli.Context, d cmd.Deps, op operation.Operation) (operateOp
 	return o, nil
 }
 
-// runOperate is the workflow: complete the configuration, open the environment, choose what to do, look for
-// what is in the way, ask, and do it.
+// runOperate is the workflow: complete the configuration, open the environment,
+// choose the projects, look for leftovers of earlier runs, ask, and do it.
 func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if o.SessionOptions, err = complete(ctx, d, o); err != nil {
 		return err
@@ -145,7 +144,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	return carryOut(ctx, d, o, s, w)
 }
 
-// carryOut walks the plan, and tells and checks what comes of it.
+// carryOut runs the plan, reports the result and checks it.
 func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) error {
 	run, err := startRun(ctx, d, o, s, w)
 	if err != nil {
@@ -172,7 +171,7 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	return nil
 }
 
-// rememberProvider notes the provider before anything is deployed with it.
+// rememberProvider records the provider before anything is deployed with it.
 func rememberProvider(op operation.Operation, s *session.Session) error {
 	if !op.Deploys() {
 		return nil
@@ -180,8 +179,7 @@ func rememberProvider(op operation.Operation, s *session.Session) error {
 	return session.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name)
 }
 
-// checkNothingLeft asks the backend once more, after a destroy, whether
-// anything is left.
+// checkNothingLeft asks the backend after a destroy whether anything is left.
 func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Session, p plan.Plan) error {
 	if !op.Destroys() || len(p.Steps) == 0 {
 		return nil
@@ -201,7 +199,7 @@ func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Se
 	return nil
 }
 
-// walk has the executor do the operation on what is to be done.
+// walk has the executor run the plan.
 func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, emit func(event.Event)) error {
 	stop, release := d.Gentle()
 	defer release()
@@ -224,7 +222,7 @@ func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session,
 	return err
 }
 
-// task is what is the same for every step.
+// task returns the part of a task that all steps share.
 func (o operateOptions) task() stacks.Task {
 	return stacks.Task{
 		Operation: o.Operation, ParallelResources: o.Resources,
@@ -254,7 +252,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
 }
 
-// exitCodeFlags let the exit code tell whether something changes or differs.
+// exitCodeFlags returns the flag that makes changes an exit code.
 func exitCodeFlags() []cli.Flag {
 	return []cli.Flag{&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are changes"}}
 }

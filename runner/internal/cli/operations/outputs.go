@@ -7,7 +7,7 @@ import (
 	"mara/runner/internal/stacks"
 )
 
-// maskedOutputs are the outputs that the run has come to know, masked.
+// maskedOutputs returns the outputs known after the run, with secrets masked.
 func maskedOutputs(s *session.Session) journal.Outputs {
 	all := journal.Outputs{}
 	for _, step := range s.Plan.Steps {

@@ -12,15 +12,15 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// overrideFlags give configuration values for one run.
+// overrideFlags returns the flag for configuration values of a single run.
 func overrideFlags() []cli.Flag {
 	return []cli.Flag{&cli.StringSliceFlag{
 		Name: "config", Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` keeps it",
 	}}
 }
 
-// parseOverrides reads the values by the kinds of their keys. Secrets have no
-// place in a command line, where other users see them.
+// parseOverrides parses values as the types of their keys. It refuses secrets:
+// other users can see command lines.
 func parseOverrides(c *cli.Context) ([]config.Change, error) {
 	var changes []config.Change
 	for _, text := range c.StringSlice("config") {

@@ -15,10 +15,10 @@ import (
 	"mara/runner/internal/stacks"
 )
 
-// firstWait is the time before a project is tried the second time.
+// firstWait is the delay before the first retry.
 const firstWait = 5 * time.Second
 
-// policyOptions say how a plan is walked.
+// policyOptions say how a plan is run.
 type policyOptions struct {
 	Parallel  int
 	Resources int // at once in one project; 0 leaves it to Pulumi
@@ -27,7 +27,7 @@ type policyOptions struct {
 	Timeouts  []timeout
 }
 
-// timeout is how long the work on projects may take.
+// timeout limits how long projects may take.
 type timeout struct {
 	Term  string // which projects; "" for all
 	Limit time.Duration
@@ -81,8 +81,8 @@ func parseTimeout(text string) (timeout, error) {
 	return timeout{Term: term, Limit: duration}, err
 }
 
-// timeouts are the limits for all projects and for single ones; the last word
-// on a project counts.
+// timeouts returns the limit for all projects and those for single ones. The last
+// limit that matches a project wins.
 func (o policyOptions) timeouts(p plan.Plan) (all time.Duration, single map[string]time.Duration, err error) {
 	single = map[string]time.Duration{}
 	for _, t := range o.Timeouts {
@@ -101,8 +101,8 @@ func (o policyOptions) timeouts(p plan.Plan) (all time.Duration, single map[stri
 	return all, single, nil
 }
 
-// retry says when a project is tried again. Simulated clouds recover as fast as
-// they work.
+// retry says when to retry a project. The delay is shorter on simulated clouds, as
+// is everything else.
 func (o policyOptions) retry(s session.Simulation) executor.Retry {
 	wait := firstWait
 	if s.On {

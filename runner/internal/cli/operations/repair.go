@@ -40,8 +40,7 @@ func Repair(d cmd.Deps) *cli.Command {
 	}
 }
 
-// repairOptions are a refresh that comes after what is in the state has been put
-// right.
+// repairOptions are the options of repair, which ends with a refresh.
 type repairOptions struct {
 	operateOptions
 	Import []string // NAME=ID
@@ -77,7 +76,7 @@ func runRepair(ctx context.Context, d cmd.Deps, o repairOptions) (err error) {
 		return err
 	}
 	if s.Held.Restored && len(pending) > 0 {
-		// What was cut off is known only now: the user has to look first.
+		// What was cut off is known only now, and the user has to look first.
 		return &leftovers.PendingError{Pending: pending, Repair: s.Command("repair")}
 	}
 	if len(pending) == 0 {
@@ -113,8 +112,7 @@ func runRepair(ctx context.Context, d cmd.Deps, o repairOptions) (err error) {
 	return carryOut(ctx, d, o.operateOptions, s, w)
 }
 
-// idsOf maps the URNs of creations that were cut off to the ids that are given
-// for their names.
+// idsOf maps the URNs of interrupted creations to the ids given for their names.
 func idsOf(given []string, pending []stacks.Pending) (map[string]string, error) {
 	ids := map[string]string{}
 	for _, text := range given {
@@ -142,7 +140,7 @@ func idsOf(given []string, pending []stacks.Pending) (map[string]string, error) 
 	return ids, nil
 }
 
-// confirmRepair shows what will become of what was cut off.
+// confirmRepair shows what will be done about each interrupted operation, and asks.
 func confirmRepair(ctx context.Context, d cmd.Deps, o repairOptions, pending []stacks.Pending, ids map[string]string) error {
 	for _, p := range pending {
 		fate := "is looked up by the refresh"

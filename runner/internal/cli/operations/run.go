@@ -18,8 +18,8 @@ import (
 	"mara/runner/internal/trace"
 )
 
-// run is where the events of an operation go: to the screen, to the journal,
-// and into its reports.
+// run receives the events of an operation, for the screen, the journal and the
+// reports.
 type run struct {
 	emitter   *event.Emitter
 	journal   *journal.Journal
@@ -66,7 +66,7 @@ func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	return r, nil
 }
 
-// trace begins to trace the run, if that is asked for. It is no reason to stop.
+// trace starts to trace the run, if asked to. A failure is only a warning.
 func (r *run) trace(ctx context.Context, d cmd.Deps, o operateOptions) []event.Sink {
 	tracer, err := trace.Start(ctx, trace.Options{
 		Getenv: func(name string) string { return o.Sources.Lookup(name).Text }, Version: d.Version,
@@ -81,7 +81,7 @@ func (r *run) trace(ctx context.Context, d cmd.Deps, o operateOptions) []event.S
 	return []event.Sink{tracer}
 }
 
-// endTrace sends what is left of the traces, but does not wait for long.
+// endTrace sends the rest of the trace, and waits a few seconds at most.
 func (r *run) endTrace(d cmd.Deps) {
 	const patience = 5 * time.Second
 	if r.tracer == nil {
@@ -94,8 +94,7 @@ func (r *run) endTrace(d cmd.Deps) {
 	}
 }
 
-// emit passes an event on; the first one is followed by what is to be said at
-// the opening.
+// emit passes an event on. The opening warnings follow the first one.
 func (r *run) emit(e event.Event) {
 	r.emitter.Emit(e)
 	if e.Type != event.RunStarted {
@@ -106,8 +105,7 @@ func (r *run) emit(e event.Event) {
 	}
 }
 
-// finish ends the screen and completes the run's folder. What goes wrong here
-// is told, but is no failure of the operation.
+// finish ends the screen and completes the run's folder. Failures are warnings.
 func (r *run) finish(d cmd.Deps, o operateOptions) {
 	r.emitter.Close()
 	_ = r.screen.Close() // nobody reads any more
@@ -129,7 +127,7 @@ func (r *run) finish(d cmd.Deps, o operateOptions) {
 	_ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(), d.Now())
 }
 
-// report writes the reports and tells where they are.
+// report writes the reports and prints where they are.
 func (r *run) report(d cmd.Deps, o operateOptions, details report.Details) {
 	told := ""
 	for _, path := range r.reports {
@@ -144,7 +142,7 @@ func (r *run) report(d cmd.Deps, o operateOptions, details report.Details) {
 	}
 }
 
-// meta tells who runs what, for the run's folder.
+// meta says who runs what, for the run's folder.
 func meta(s *session.Session, d cmd.Deps, o operateOptions, w work) journal.Meta {
 	return journal.Meta{
 		Operation: o.Operation, Environment: s.Environment(), Simulated: o.Simulation.On,
@@ -153,7 +151,7 @@ func meta(s *session.Session, d cmd.Deps, o operateOptions, w work) journal.Meta
 	}
 }
 
-// nextSteps are the commands to type after a run.
+// nextSteps suggests commands to type after a run.
 func nextSteps(o operateOptions, stack string) func(*event.Summary) []string {
 	suffix := " -s " + stack
 	if o.Simulation.On {

@@ -43,7 +43,7 @@ func diffFlags() []cli.Flag {
 	return []cli.Flag{&cli.BoolFlag{Name: "diff", Usage: "list the resources that the preview would change, with their properties"}}
 }
 
-// autoOrder leaves the order of diagnostics to the place where they are read.
+// autoOrder chooses the order of diagnostics by where they are read.
 const autoOrder = "auto"
 
 func parseShow(c *cli.Context) showOptions {
@@ -54,7 +54,7 @@ func parseShow(c *cli.Context) showOptions {
 	return o
 }
 
-// check finds a report that cannot be written before the run begins.
+// check refuses a report format that does not exist.
 func (o showOptions) check() error {
 	if o.Report == "" {
 		return nil
@@ -65,8 +65,7 @@ func (o showOptions) check() error {
 	return nil
 }
 
-// newScreen chooses how the run is shown; next are the commands to suggest at
-// the end.
+// newScreen chooses how the run is shown. At the end it suggests the next commands.
 func newScreen(d cmd.Deps, o operateOptions, s *session.Session, w work, next func(*event.Summary) []string) (cmd.Screen, ui.Look, error) {
 	if o.Output == "json" {
 		return ui.NewJSON(d.Stdout), ui.Look{}, nil
@@ -89,7 +88,7 @@ func newScreen(d cmd.Deps, o operateOptions, s *session.Session, w work, next fu
 	}), look, nil
 }
 
-// durations is how long the projects usually take, as far as earlier runs tell.
+// durations returns how long the projects took in earlier runs.
 func durations(s *session.Session, op operation.Operation) map[string]time.Duration {
 	known, err := journal.Durations(s.Folder.Runs(), journal.DurationQuery{
 		Environment: s.Environment(),
@@ -102,7 +101,7 @@ func durations(s *session.Session, op operation.Operation) map[string]time.Durat
 	return known
 }
 
-// resources is how many resources the projects will have been through.
+// resources estimates how many resources each project will go through.
 func resources(s *session.Session, w work) map[string]int {
 	last, err := journal.Resources(s.Folder.Runs(), s.Environment())
 	if err != nil {
@@ -143,7 +142,7 @@ func writeReport(path string, summary *event.Summary, details report.Details) er
 	return closing(file, report.Write(file, format, summary, details))
 }
 
-// closing closes a file that was written; its error counts.
+// closing closes a file after writing. An error of closing counts.
 func closing(file io.Closer, err error) error {
 	if closed := file.Close(); err == nil {
 		return closed

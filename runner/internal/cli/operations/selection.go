@@ -16,7 +16,7 @@ import (
 	"mara/runner/internal/session"
 )
 
-// selectionOptions say which projects of the plan run.
+// selectionOptions choose the projects that run.
 type selectionOptions struct {
 	plan.Selection
 	Failed  bool // only what failed in the last run
@@ -42,7 +42,7 @@ func parseProjects(c *cli.Context) (selectionOptions, error) {
 	return o, nil
 }
 
-// words are the flags as they were given, for people to read.
+// words returns the flags as they were given.
 func (o selectionOptions) words() []string {
 	var words []string
 	for _, flag := range []struct {
@@ -73,8 +73,8 @@ type work struct {
 	preview event.Summary            // of an up that was shown first
 }
 
-// choose is the plan in the order of the operation, without what is not
-// selected. It refuses what cannot go well.
+// choose orders the plan for the operation and leaves out what is not selected. It
+// refuses a selection that cannot work.
 func choose(s *session.Session, o operateOptions) (work, error) {
 	w := work{plan: s.Plan}
 	switch {
@@ -101,10 +101,10 @@ func choose(s *session.Session, o operateOptions) (work, error) {
 	return w, w.plan.CheckExcluded(s.Stacks.IsDeployed)
 }
 
-// ofLastRun says that the last run decides what is left to do.
+// ofLastRun says whether the last run decides what is left to do.
 func (o selectionOptions) ofLastRun() bool { return o.Failed || o.Resume }
 
-// readRest reads what the last run has left.
+// readRest reads what the last run has left to do.
 func readRest(s *session.Session, o operateOptions) (journal.Resumption, error) {
 	return journal.Resume(s.Folder.Runs(), journal.Query{
 		Environment: s.Environment(), Operation: o.Operation, Fingerprint: s.Fingerprint(),
@@ -112,8 +112,8 @@ func readRest(s *session.Session, o operateOptions) (journal.Resumption, error) 
 	})
 }
 
-// selectRest selects what the last run has left, for what is looked at before
-// the environment is locked. That there is no such run is told afterwards.
+// selectRest selects what the last run has left to do, for the checks before the
+// environment is locked. If there is no such run, limitToRest says so later.
 func (o operateOptions) selectRest(s *session.Session) plan.Selection {
 	own := o.Selection.Selection
 	selected, err := plan.Select(s.Plan, own)
@@ -131,7 +131,7 @@ func (o operateOptions) selectRest(s *session.Session) plan.Selection {
 	return plan.Selection{Skip: []string{"*"}} // nothing is left
 }
 
-// limitToRest leaves out what the last run has done, and what it left out.
+// limitToRest leaves out what the last run has done or left out.
 func limitToRest(s *session.Session, w *work, o operateOptions) error {
 	rest, err := readRest(s, o)
 	if err != nil {
@@ -152,7 +152,7 @@ func limitToRest(s *session.Session, w *work, o operateOptions) error {
 	return nil
 }
 
-// checkFailed refuses to run what failed when nothing did.
+// checkFailed refuses --failed if nothing failed.
 func checkFailed(s *session.Session, rest journal.Resumption, o operateOptions) error {
 	if len(rest.Failed) > 0 {
 		return nil

@@ -85,7 +85,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
 	return errors.Join(writeUnlocked(d.Stdout, o, done), err)
 }
 
-// unlocked is what was unlocked.
+// unlocked says what was unlocked.
 type unlocked struct {
 	Projects    []string `json:"projects"`
 	Environment bool     `json:"environment"` // the runner's own lock

@@ -37,12 +37,12 @@ func changeProviderCommand(d cmd.Deps) *cli.Command {
 	), runChangeProvider)
 }
 
-// keyServices are how the URLs of key services begin.
+// keyServices returns the URL schemes of the key services.
 func keyServices() []string {
 	return []string{"awskms://", "gcpkms://", "azurekeyvault://", "hashivault://"}
 }
 
-// checkKeyProvider refuses what Pulumi does not know.
+// checkKeyProvider refuses providers that Pulumi does not know.
 func checkKeyProvider(provider string) error {
 	if provider == "passphrase" {
 		return nil
@@ -79,7 +79,7 @@ func runChangeProvider(ctx context.Context, d cmd.Deps, o options, s *session.Se
 	})
 }
 
-// changeProvider locks the environment and changes what encrypts it.
+// changeProvider locks the environment and re-encrypts it.
 func changeProvider(ctx context.Context, s *session.Session, how vault.Change) (done vault.Changed, err error) {
 	held, err := s.Lock(ctx, "change-provider")
 	if err != nil {
@@ -102,8 +102,8 @@ func changeProvider(ctx context.Context, s *session.Session, how vault.Change) (
 	return s.Vault.Change(ctx, s.Stacks, how)
 }
 
-// refuseLeftovers refuses states that something else works on, or was cut off in:
-// Pulumi forgets what was being created when it takes a state back.
+// refuseLeftovers refuses states that are locked or have pending operations:
+// Pulumi drops pending operations when it imports a state.
 func refuseLeftovers(ctx context.Context, s *session.Session) error {
 	left := s.Leftovers()
 	locks, err := left.Locks(s.Plan)

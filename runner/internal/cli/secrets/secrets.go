@@ -46,10 +46,10 @@ type options struct {
 	NewPassphrase string // source of change-provider
 }
 
-// action is what runs a command about secrets.
+// action runs a command about secrets.
 type action func(ctx context.Context, d cmd.Deps, o options, s *session.Session) error
 
-// subcommand makes one of the commands about secrets.
+// subcommand completes a command about secrets with flags and an action.
 func subcommand(d cmd.Deps, command *cli.Command, own []cli.Flag, run action) *cli.Command {
 	command.Description += "\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
 	command.Flags = cmd.JoinFlags(own, cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
@@ -79,8 +79,8 @@ func parse(c *cli.Context, d cmd.Deps) (options, error) {
 	return o, err
 }
 
-// openAndRun opens as much of the environment as secrets need: its provider may
-// still be unknown.
+// openAndRun resolves the stack and runs a command. The stack need not have a
+// provider yet.
 func openAndRun(ctx context.Context, d cmd.Deps, o options, run action) (err error) {
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
@@ -97,8 +97,7 @@ type change struct {
 	Keys  []string `json:"keys"`
 }
 
-// tell says what was done to the secrets of some keys, in a file: for people one
-// line for each.
+// tell prints what was done to which secrets.
 func (o options) tell(d cmd.Deps, s *session.Session, did string, keys []string) error {
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, change{Stack: s.Settings.Stack.Text, File: s.Settings.Secrets.File, Keys: append([]string{}, keys...)})
@@ -126,7 +125,7 @@ func byKey(command string, keys []string) ([]projects.Secret, error) {
 	return found, nil
 }
 
-// makeSecrets makes values for secrets and keeps them.
+// makeSecrets generates values for secrets and stores them.
 func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session, secrets []projects.Secret) error {
 	sealer, err := s.Vault.Sealer(ctx)
 	if err != nil {
@@ -146,7 +145,7 @@ func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session,
 	return o.tell(d, s, "made", keys)
 }
 
-// shownPath is a path as the user would type it.
+// shownPath returns a path relative to the working folder, if it is below it.
 func shownPath(d cmd.Deps, path string) string {
 	if relative, err := filepath.Rel(d.Dir, path); err == nil && filepath.IsLocal(relative) {
 		return relative

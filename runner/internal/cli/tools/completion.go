@@ -15,7 +15,7 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// Completion completes the command lines of all commands.
+// Completion is `runner completion`. It completes all commands.
 func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
@@ -33,7 +33,7 @@ func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 	}
 }
 
-// shells maps the shells to what writes their script.
+// shells maps shells to the functions that write their scripts.
 func shells() map[string]func([]completedCommand) string {
 	return map[string]func([]completedCommand) string{
 		"bash": bashCompletion,
@@ -50,7 +50,7 @@ func runCompletion(d cmd.Deps, o cmd.Options, all []*cli.Command) error {
 	return err
 }
 
-// completedCommand is what a completion knows about a command.
+// completedCommand is a command as completions see it.
 type completedCommand struct {
 	names  []string
 	usage  string
@@ -59,7 +59,7 @@ type completedCommand struct {
 	folder bool     // its argument is a folder
 }
 
-// completedFlag is what a completion knows about a flag.
+// completedFlag is a flag as completions see it.
 type completedFlag struct {
 	names      []string // without hyphens
 	usage      string
@@ -111,7 +111,7 @@ func completeFlag(flag cli.Flag) completedFlag {
 	return completed
 }
 
-// projectNames are the projects of all providers.
+// projectNames returns the projects of all providers.
 func projectNames() []string {
 	var names []string
 	for _, project := range projects.All() {
@@ -121,7 +121,7 @@ func projectNames() []string {
 	return names
 }
 
-// typed are the names of a flag as they are typed.
+// typed returns the names of a flag with their hyphens.
 func (f completedFlag) typed() []string {
 	names := make([]string, 0, len(f.names))
 	for _, n := range f.names {
@@ -130,7 +130,7 @@ func (f completedFlag) typed() []string {
 	return names
 }
 
-// offered are the words that a command can be followed by.
+// offered returns the words that may follow a command.
 func (c completedCommand) offered() []string {
 	words := slices.Clone(c.words)
 	for _, flag := range c.flags {

@@ -105,7 +105,7 @@ func zshFlag(flag completedFlag) string {
 	return "'(" + strings.Join(typed, " ") + ")'{" + strings.Join(typed, ",") + "}" + text + "'"
 }
 
-// zshText is safe inside quotes, brackets and colons.
+// zshText escapes a text for use inside quotes, brackets and colons.
 func zshText(text string) string {
 	return strings.NewReplacer("'", `'\''`, ":", `\:`, "[", `\[`, "]", `\]`).Replace(text)
 }
@@ -151,7 +151,7 @@ func fishFlag(flag completedFlag) string {
 	return text + " -d " + fishText(flag.usage)
 }
 
-// fishText is quoted for fish.
+// fishText quotes a text for fish.
 func fishText(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }

@@ -1,5 +1,5 @@
-// Package tools has the commands for people and programs that use Pulumi, a shell
-// or an editor beside the runner: env, pulumi, schema, completion and version.
+// Package tools has the commands for use with Pulumi, shells, editors and scripts:
+// env, pulumi, schema, completion and version.
 package tools
 
 import (
@@ -53,9 +53,9 @@ func runEnv(_ context.Context, d cmd.Deps, o cmd.SessionOptions) error {
 	return env.write(d.Stdout)
 }
 
-// shellEnvironment is what a shell has to be told: exports, and comments about
-// what is not printed. The comments come last, so that they cannot swallow an
-// export when the shell puts everything on one line.
+// shellEnvironment has the exports for a shell, and comments about what is not
+// exported. Comments come last: a shell may join all lines, and a comment would
+// swallow the exports after it.
 type shellEnvironment struct {
 	settings config.Settings
 	sources  config.Sources
@@ -75,7 +75,7 @@ func (e *shellEnvironment) comment(format string, args ...any) {
 	e.comments = append(e.comments, fmt.Sprintf("# "+format, args...))
 }
 
-// backend exports where state is kept, unless the address has a password in it.
+// backend exports the backend's URL, unless it has a password in it.
 func (e *shellEnvironment) backend() {
 	backend := e.settings.Backend
 	if event.MaskURLs(backend.Text) != backend.Text {
@@ -85,8 +85,8 @@ func (e *shellEnvironment) backend() {
 	e.export(config.BackendVariable, backend.Text)
 }
 
-// passphrase exports the name of the passphrase's file. The passphrase itself
-// is in the process environment already, or a comment says where it is.
+// passphrase exports the name of the passphrase's file, or says where the
+// passphrase is.
 func (e *shellEnvironment) passphrase() {
 	switch place, found := e.find(encryption.PassphraseVariable); {
 	case found && place.Source == config.FromFile:
@@ -113,8 +113,7 @@ func (e *shellEnvironment) passphraseFile() {
 	e.export(encryption.PassphraseFileVariable, path)
 }
 
-// find finds a variable that may be set to nothing, which for a passphrase is a
-// value as well.
+// find finds a variable, even an empty one: a passphrase may be empty.
 func (e *shellEnvironment) find(name string) (config.Origin, bool) {
 	for _, v := range e.sources.File.Variables() {
 		if v.Name == name {
@@ -129,8 +128,8 @@ func (e *shellEnvironment) find(name string) (config.Origin, bool) {
 	return config.Origin{}, false
 }
 
-// fileVariables names the other variables of the environment file: they may be
-// secret, and a run of the runner sets them all.
+// fileVariables names the other variables of the environment file. Their values
+// may be secret.
 func (e *shellEnvironment) fileVariables() {
 	var names []string
 	for _, v := range e.sources.File.Variables() {
@@ -148,8 +147,7 @@ func (e *shellEnvironment) fileVariables() {
 	e.comment("  set -a; . %s; set +a", shellescape.Quote(filepath.Join(e.settings.Root, config.EnvironmentFile)))
 }
 
-// provider tells what the runner knows without the stack file, and plain pulumi
-// does not.
+// provider warns that plain pulumi does not know the provider.
 func (e *shellEnvironment) provider() {
 	if _, ok := e.settings.Config.Lookup(config.InfraType); ok {
 		return
@@ -166,7 +164,7 @@ func (e *shellEnvironment) write(w io.Writer) error {
 	return err
 }
 
-// environmentDocument is the JSON form of what a shell has to be told.
+// environmentDocument is the JSON form of a shellEnvironment.
 type environmentDocument struct {
 	Variables map[string]string `json:"variables"`
 	Notes     []string          `json:"notes"` // about what is not printed

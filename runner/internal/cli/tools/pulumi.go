@@ -47,7 +47,7 @@ func parsePulumi(c *cli.Context, d cmd.Deps) (cmd.SessionOptions, error) {
 	return o, err
 }
 
-// runPulumi runs the command as a child that has the terminal to itself.
+// runPulumi runs the command as a child, in the foreground.
 func runPulumi(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error) {
 	path, err := enginePath(d, o.Pulumi)
 	if err != nil {
@@ -99,7 +99,7 @@ func openProject(ctx context.Context, s *session.Session, name string) (project 
 	return project, dir, err
 }
 
-// enginePath is where the engine is; the command runs in another folder.
+// enginePath returns the absolute path of the engine.
 func enginePath(d cmd.Deps, installed string) (string, error) {
 	found, err := engine.Find(d.Engines, installed)
 	if err != nil {
@@ -112,8 +112,8 @@ func enginePath(d cmd.Deps, installed string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// programArgument is where --client goes among a Pulumi command's arguments:
-// behind the name of a command that runs the program, -1 for any other.
+// programArgument returns where to put --client among the arguments of a Pulumi
+// command: after the name of a command that runs the program. It is -1 for others.
 func programArgument(args []string) int {
 	for i := 0; i < len(args); i++ {
 		word := args[i]
@@ -130,9 +130,8 @@ func programArgument(args []string) int {
 	return -1
 }
 
-// passThrough runs a command in the foreground and takes over its exit code. A
-// Ctrl-C reaches it from the terminal; a signal to the runner alone is passed
-// on as one, once.
+// passThrough runs a command in the foreground and returns its exit code. The
+// terminal sends it Ctrl-C; a signal to the runner alone is passed on, once.
 func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
 	_, release := d.Gentle()
 	defer release()

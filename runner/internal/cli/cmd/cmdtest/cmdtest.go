@@ -19,7 +19,7 @@ import (
 	"mara/runner/internal/vault"
 )
 
-// Deps is an outside world with nothing in it.
+// Deps returns an empty outside world.
 func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
@@ -38,7 +38,7 @@ func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	}, stdout, stderr
 }
 
-// Root makes a root with these files.
+// Root creates a root with these files.
 func Root(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -67,7 +67,7 @@ func WriteFile(t *testing.T, path, content string) {
 	}
 }
 
-// WriteUp keeps the run of an up.
+// WriteUp records the run of an up.
 func WriteUp(t *testing.T, folder string, meta journal.Meta, p plan.Plan, results map[string]event.Result) {
 	t.Helper()
 	j, err := journal.Create(journal.Options{Dir: folder, ID: journal.NewID(Now()), Meta: meta})
