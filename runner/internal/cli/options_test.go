@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/session"
+	"mara/runner/internal/simulate"
 )
 
 // parseWith runs a command line through the frame with a command that has every
@@ -49,11 +50,11 @@ func TestParseCommon(t *testing.T) {
 		change     func(*cmd.Deps)
 		want       cmd.Options
 	}{
-		{"defaults", "all", nil, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: cmd.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		{"defaults", "all", nil, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"all flags", "all -s dev -p aws -o json -y --debug --simulate --simulate-speed 10 --simulate-fail A=b,c --simulate-fail D --simulate-slow E=1s", nil, cmd.Options{Request: session.Request{Stack: fromFlag("--stack", "dev"), Provider: fromFlag("--provider", "aws"), Debug: true, Simulation: session.Simulation{On: true, Speed: 10, Fail: []string{"A=b,c", "D"}, Slow: []string{"E=1s"}}}, Invocation: cmd.Invocation{Output: "json", Yes: true}}},
 		{"process environment", "all", func(d *cmd.Deps) {
 			d.Environ = []string{"RUNNER_OUTPUT=json", "RUNNER_SIMULATE=true", "RUNNER_SIMULATE_FAIL=A=b,c;D", "RUNNER_DEBUG=0"}
-		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{On: true, Speed: cmd.DefaultSpeed, Fail: []string{"A=b,c", "D"}}}, Invocation: cmd.Invocation{Output: "json"}}},
+		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{On: true, Speed: simulate.DefaultSpeed, Fail: []string{"A=b,c", "D"}}}, Invocation: cmd.Invocation{Output: "json"}}},
 		{"environment file over process environment", "all", func(d *cmd.Deps) {
 			d.Dir, d.Environ = root, []string{"RUNNER_YES=false", "RUNNER_SIMULATE_SPEED=2"}
 		}, cmd.Options{Request: session.Request{Root: root, Simulation: session.Simulation{Speed: 50}}, Invocation: cmd.Invocation{Output: "plain", Yes: true}}},
@@ -61,17 +62,17 @@ func TestParseCommon(t *testing.T) {
 			cmd.Options{Request: session.Request{Root: root, Simulation: session.Simulation{Speed: 3}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"terminal", "all", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
-		}, cmd.Options{Request: session.Request{Interactive: true, Simulation: session.Simulation{Speed: cmd.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain", Color: true}}},
+		}, cmd.Options{Request: session.Request{Interactive: true, Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain", Color: true}}},
 		{"terminal without colour and questions", "all --no-color --non-interactive", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
-		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: cmd.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"NO_COLOR and CI", "all", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
 			d.Environ = []string{"NO_COLOR=1", "CI=true"}
-		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: cmd.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"dumb terminal", "all", func(d *cmd.Deps) {
 			d.StdoutIsTerminal, d.Environ = true, []string{"TERM=dumb"}
-		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: cmd.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

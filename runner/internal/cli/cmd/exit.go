@@ -53,14 +53,8 @@ func AllExitCodes() []int { return slices.Sorted(maps.Keys(ExitMeanings())) }
 
 // exitCodes is the one table from errors to exit codes. The first match wins;
 // other errors are failures.
-func exitCodes() []struct {
-	matches func(error) bool
-	code    int
-} {
-	return []struct {
-		matches func(error) bool
-		code    int
-	}{
+func exitCodes() []exitRule {
+	return []exitRule{
 		{isA[*failure.Usage], ExitUsage},
 		{isA[*config.FlagError], ExitUsage},
 		{isA[*journal.NoRunError], ExitUsage},
@@ -74,6 +68,12 @@ func exitCodes() []struct {
 		{is(interrupt.ErrInterrupted), ExitInterrupted},
 		{is(context.Canceled), ExitInterrupted},
 	}
+}
+
+// exitRule gives errors an exit code.
+type exitRule struct {
+	matches func(error) bool
+	code    int
 }
 
 // isA says whether an error is, or wraps, a T.

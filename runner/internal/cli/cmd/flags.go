@@ -112,7 +112,7 @@ func ConfirmFlags() []cli.Flag {
 func SimulationFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "simulate", Category: CommonCategory, Usage: "use simulated clouds; everything about them is kept under .runner/simulated"},
-		&cli.Float64Flag{Name: "simulate-speed", Value: DefaultSpeed, Category: CommonCategory, Usage: "run simulated clouds `N` times as fast"},
+		&cli.Float64Flag{Name: "simulate-speed", Value: simulate.DefaultSpeed, Category: CommonCategory, Usage: "run simulated clouds `N` times as fast"},
 		&cli.StringSliceFlag{Name: "simulate-fail", Category: CommonCategory, Usage: "make simulated resources of a type fail, `TYPE[=MESSAGE]`; may be repeated"},
 		&cli.StringSliceFlag{Name: "simulate-slow", Category: CommonCategory, Usage: "slow down simulated resources of a type, `TYPE=DURATION`; may be repeated"},
 	}
@@ -158,6 +158,3 @@ func Chosen(c *cli.Context, flag string) string {
 func Variable(flag string) string {
 	return "RUNNER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
-
-// DefaultSpeed is the default speed of simulated clouds.
-const DefaultSpeed = simulate.DefaultSpeed

@@ -85,14 +85,13 @@ func Show(value any) string { return event.MaskURLs(config.Show(value)) }
 // redacted returns a value without its encrypted parts and without credentials in URLs.
 func redacted(value any) any { return config.Redacted(value, event.MaskURLs) }
 
-// key finds a declared key.
+// key finds a declared key. Without one it returns a key with no more than its name.
 func (c configuration) key(name string) (config.Key, bool) {
-	for _, key := range c.declared {
-		if key.Name == name {
-			return key, true
-		}
+	i := slices.IndexFunc(c.declared, func(key config.Key) bool { return key.Name == name })
+	if i < 0 {
+		return config.Key{Name: name}, false
 	}
-	return config.Key{}, false
+	return c.declared[i], true
 }
 
 // planned returns the keys that the provider's projects read, and the runner's
@@ -108,13 +107,7 @@ func (c configuration) planned() []config.Key {
 			read[key.Name] = true
 		}
 	}
-	var keys []config.Key
-	for _, key := range c.declared {
-		if read[key.Name] {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	return slices.DeleteFunc(slices.Clone(c.declared), func(key config.Key) bool { return !read[key.Name] })
 }
 
 // check refuses keys that do not belong in the configuration.

@@ -55,7 +55,6 @@ func runExplain(_ context.Context, d cmd.Deps, o keyOptions) error {
 				return err
 			}
 		}
-		key = config.Key{Name: name}
 	}
 	e := c.explain(key)
 	if o.Output == "json" {

@@ -27,10 +27,7 @@ func runGet(_ context.Context, d cmd.Deps, o keyOptions) error {
 	if err != nil {
 		return err
 	}
-	key, ok := c.key(name)
-	if !ok {
-		key = config.Key{Name: name}
-	}
+	key, _ := c.key(name)
 	layers := c.layers(key)
 	if len(layers) == 0 {
 		if err := c.check(name); err != nil {

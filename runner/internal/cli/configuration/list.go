@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -101,11 +102,7 @@ func (c configuration) list(all bool) (values []listedValue, hidden int) {
 func (c configuration) listed() []config.Key {
 	keys := c.planned()
 	for _, entry := range c.file.Entries {
-		known := false
-		for _, key := range keys {
-			known = known || key.Name == entry.Key
-		}
-		if !known {
+		if !slices.ContainsFunc(keys, func(key config.Key) bool { return key.Name == entry.Key }) {
 			keys = append(keys, config.Key{Name: entry.Key})
 		}
 	}

@@ -89,9 +89,7 @@ func (r *run) endTrace(d cmd.Deps) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := r.tracer.Close(ctx); err != nil {
-		fmt.Fprintf(d.Stderr, "warning: %v\n", err)
-	}
+	warn(d, "", r.tracer.Close(ctx))
 }
 
 // emit passes an event on. The opening warnings follow the first one.
@@ -109,33 +107,34 @@ func (r *run) emit(e event.Event) {
 func (r *run) finish(d cmd.Deps, o operateOptions) {
 	r.emitter.Close()
 	_ = r.screen.Close() // nobody reads any more
-	if err := r.journal.KeepOutputs(r.outputs); err != nil {
-		fmt.Fprintf(d.Stderr, "warning: %v\n", err)
-	}
+	warn(d, "", r.journal.KeepOutputs(r.outputs))
 	details := r.collector.Details()
 	cmd.AddOutputs(details, r.outputs)
-	if err := r.journal.Close(); err != nil {
-		fmt.Fprintf(d.Stderr, "warning: the journal of this run is incomplete: %v\n", err)
-	}
+	warn(d, "the journal of this run is incomplete: ", r.journal.Close())
 	r.report(d, o, details)
 	if r.markdown != "" {
-		if err := report.AppendStepSummary(r.markdown, &r.summary); err != nil {
-			fmt.Fprintf(d.Stderr, "warning: the step summary cannot be written: %v\n", err)
-		}
+		warn(d, "the step summary cannot be written: ", report.AppendStepSummary(r.markdown, &r.summary))
 	}
 	r.endTrace(d)
 	_ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(), d.Now())
+}
+
+// warn prints an error after a run as a warning.
+func warn(d cmd.Deps, what string, err error) {
+	if err != nil {
+		fmt.Fprintf(d.Stderr, "warning: %s%v\n", what, err)
+	}
 }
 
 // report writes the reports and prints where they are.
 func (r *run) report(d cmd.Deps, o operateOptions, details report.Details) {
 	told := ""
 	for _, path := range r.reports {
-		if err := writeReport(path, &r.summary, details); err != nil {
-			fmt.Fprintf(d.Stderr, "warning: the report cannot be written: %v\n", err)
-			continue
+		err := writeReport(path, &r.summary, details)
+		warn(d, "the report cannot be written: ", err)
+		if err == nil {
+			told += "Report: " + path + "\n"
 		}
-		told += "Report: " + path + "\n"
 	}
 	if told != "" && o.Output != "json" {
 		fmt.Fprint(d.Stdout, "\n"+told)

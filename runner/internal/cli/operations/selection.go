@@ -45,21 +45,20 @@ func parseProjects(c *cli.Context) (selectionOptions, error) {
 // words returns the flags as they were given.
 func (o selectionOptions) words() []string {
 	var words []string
-	for _, flag := range []struct {
-		name   string
-		values []string
-	}{{"--only", o.Only}, {"--skip", o.Skip}, {"--from", o.From}, {"--until", o.Until}} {
-		for _, value := range flag.values {
-			words = append(words, flag.name+" "+value)
+	add := func(flag string, values []string) {
+		for _, value := range values {
+			words = append(words, flag+" "+value)
 		}
 	}
-	for _, flag := range []struct {
-		name string
-		on   bool
-	}{{"--failed", o.Failed}, {"--resume", o.Resume}} {
-		if flag.on {
-			words = append(words, flag.name)
-		}
+	add("--only", o.Only)
+	add("--skip", o.Skip)
+	add("--from", o.From)
+	add("--until", o.Until)
+	if o.Failed {
+		words = append(words, "--failed")
+	}
+	if o.Resume {
+		words = append(words, "--resume")
 	}
 	return words
 }
