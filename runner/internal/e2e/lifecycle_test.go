@@ -265,7 +265,7 @@ func checkFailure(t *testing.T, events []event.Event, fails []string, message st
 	failures := 0
 	for _, project := range events[0].Projects {
 		step := steps[project.Name]
-		for _, need := range project.Needs.All() {
+		for _, need := range project.All() {
 			failedBelow[project.Name] = append(failedBelow[project.Name], failedBelow[need]...)
 			if steps[need].Result == event.Failed {
 				failedBelow[project.Name] = append(failedBelow[project.Name], need)
@@ -338,7 +338,7 @@ func checkOrder(t *testing.T, events []event.Event) []string {
 			limit = e.Parallel
 			for _, p := range e.Projects {
 				listed = append(listed, p.Name)
-				needs[p.Name] = p.Needs.All()
+				needs[p.Name] = p.All()
 			}
 		case event.StepStarted:
 			started[e.Project] = true

@@ -128,7 +128,7 @@ func (w *watch) best() string {
 	best := -1
 	for i, step := range w.plan.Steps {
 		ready := w.state[step.Project.Name] == ""
-		for _, need := range step.Needs.All() {
+		for _, need := range step.All() {
 			ready = ready && w.state[need] == "done"
 		}
 		if ready && (best < 0 || w.remaining[i] > w.remaining[best]) {

@@ -116,7 +116,7 @@ func (q Query) last(runs []Run) (*record, error) {
 			return nil, err
 		}
 		switch {
-		case r == nil || !q.Environment.Has(r.summary):
+		case r == nil || !q.Has(r.summary):
 		case r.summary.Operation == q.Operation:
 			return r, nil
 		case r.hasChanged():
