@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"mara/runner/internal/encryption"
@@ -123,20 +124,21 @@ func Find(embedded []string, installed string) (Found, error) {
 }
 
 // killOnThird kills the engine when the user interrupts for the third time. The
-// returned function ends the watch.
+// returned function ends the watch: afterwards nothing is killed any more.
 func killOnThird(levels *interrupt.Levels, e Engine) (stop func()) {
 	if levels == nil {
 		return func() {}
 	}
 	done := make(chan struct{})
-	go func() {
+	var watch sync.WaitGroup
+	watch.Go(func() {
 		select {
 		case <-levels.Killed():
 			e.Kill()
 		case <-done:
 		}
-	}()
-	return func() { close(done) }
+	})
+	return func() { close(done); watch.Wait() }
 }
 
 // logged is an engine whose commands are logged, without their environment,
