@@ -107,12 +107,7 @@ func (e *Examination) stackLocks(open func() error) preflight.Look {
 		if err := open(); err != nil {
 			return unopened(err)
 		}
-		left := e.Session.Leftovers()
-		locks, err := left.Locks(e.plan)
-		if err == nil && len(locks) > 0 {
-			err = left.Locked(locks)
-		}
-		if err != nil {
+		if err := e.Session.Leftovers().RefuseLocked(e.plan); err != nil {
 			return findings(err)
 		}
 		return preflight.Good("no stack is locked")

@@ -203,6 +203,15 @@ func List(pending []stacks.Pending) string {
 	return strings.Join(parts, "; ")
 }
 
+// RefuseLocked is an error if stacks of a plan are locked.
+func (f Finder) RefuseLocked(p plan.Plan) error {
+	locks, err := f.Locks(p)
+	if err == nil && len(locks) > 0 {
+		err = f.Locked(locks)
+	}
+	return err
+}
+
 // Locked is the error for locks that are in the way.
 func (f Finder) Locked(locks []Lock) error {
 	return &LockedError{Locks: locks, Unlock: f.Command("unlock")}

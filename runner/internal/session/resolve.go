@@ -43,7 +43,7 @@ func (s *Session) ResolveStack() error {
 		return err
 	}
 	s.Settings, s.Env, s.Folder = settings, settings.Environ(), o.Folder()
-	s.Masker.Add(secretsOf(s.Env)...)
+	s.Masker.Add(SecretsOf(s.Env)...)
 	s.Masker.AddURLs(slices.Collect(maps.Values(s.Env))...)
 	for _, entry := range settings.Config.Entries {
 		s.Masker.AddURLs(config.Show(entry.Value))
@@ -212,9 +212,7 @@ func StackProblems(r Request) error {
 }
 
 // SecretsOf are the values of variables whose names say that they are secret.
-func SecretsOf(env map[string]string) []string { return secretsOf(env) }
-
-func secretsOf(env map[string]string) []string {
+func SecretsOf(env map[string]string) []string {
 	var secrets []string
 	for name, value := range env {
 		for _, ending := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "SECRET_ACCESS_KEY", "API_KEY", "PRIVATE_KEY"} {

@@ -167,19 +167,24 @@ func (s *Session) AllStacks(ctx context.Context) (map[string]map[string]stacks.S
 	if !s.States().MayHaveStates() {
 		return nil, nil
 	}
-	e, err := s.Engine(ctx)
+	o, err := optionsToRead(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	work, err := s.TempFolder()
-	if err != nil {
-		return nil, err
+	return stacks.ListAll(ctx, o)
+}
+
+// optionsToRead are what questions to the backend need that run no program.
+func optionsToRead(ctx context.Context, s *Session) (o stacks.Options, err error) {
+	o = stacks.Options{Stack: s.Settings.Stack.Text, Env: s.Env, Masker: s.Masker}
+	if o.Command, err = s.Engine(ctx); err != nil {
+		return o, err
 	}
-	organization, err := s.Organization(ctx, work)
-	if err != nil {
-		return nil, err
+	if o.WorkDir, err = s.TempFolder(); err != nil {
+		return o, err
 	}
-	return stacks.ListAll(ctx, stacks.Options{Command: e, Organization: organization, WorkDir: work, Env: s.Env, Masker: s.Masker})
+	o.Organization, err = s.Organization(ctx, o.WorkDir)
+	return o, err
 }
 
 // Organization is the first part of the names of stacks: fixed on self-managed
@@ -201,21 +206,11 @@ func (s *Session) deployedSalt(ctx context.Context) (string, error) {
 	if states.IsFile() {
 		return states.Salt(), nil
 	}
-	e, err := s.Engine(ctx)
+	o, err := optionsToRead(ctx, s)
 	if err != nil {
 		return "", err
 	}
-	work, err := s.TempFolder()
-	if err != nil {
-		return "", err
-	}
-	organization, err := s.Organization(ctx, work)
-	if err != nil {
-		return "", err
-	}
-	deployed, err := stacks.Open(ctx, stacks.Options{
-		Command: e, Stack: s.Settings.Stack.Text, Organization: organization, WorkDir: work, Env: s.Env, Masker: s.Masker,
-	})
+	deployed, err := stacks.Open(ctx, o)
 	if err != nil {
 		return "", err
 	}

@@ -23,10 +23,11 @@ func (v *Vault) passphraseScheme(ctx context.Context) (scheme encryption.Scheme,
 		return scheme, false, err
 	}
 	scheme, needed = schemes.Passphrase(v.options())
-	if !needed || scheme.Salt != "" || v.Simulated {
+	if !needed || scheme.Salt != "" || v.Simulated || v.asked {
 		return scheme, needed, nil
 	}
 	v.salt, err = v.DeployedSalt(ctx)
+	v.asked = err == nil
 	if err != nil || v.salt == "" {
 		return scheme, needed, err
 	}
@@ -42,6 +43,7 @@ func (v *Vault) adoptSalt(ctx context.Context) error {
 	if err := encryption.SaveSalt(v.options(), v.salt); err != nil {
 		return v.failed(err)
 	}
+	v.salt = "" // the file has it now
 	return nil
 }
 

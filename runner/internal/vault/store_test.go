@@ -35,3 +35,22 @@ func TestStoreWhenInterrupted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDeployedSaltIsAskedForOnce: it takes commands where states are no files.
+func TestDeployedSaltIsAskedForOnce(t *testing.T) {
+	t.Parallel()
+	root, asked := t.TempDir(), 0
+	v := New(Options{
+		Settings: &config.Settings{Root: root, Stack: config.Value{Text: "dev"}},
+		Env:      map[string]string{"PULUMI_CONFIG_PASSPHRASE": "x"}, Masker: event.NewMasker(), Folder: layout.Of(root, false),
+		DeployedSalt: func(context.Context) (string, error) { asked++; return "", nil },
+	})
+	for range 2 {
+		if err := v.Provide(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}

@@ -67,6 +67,7 @@ func (g Given) has(key string) bool {
 type Vault struct {
 	Options
 	salt    string // of the deployed states, where no file has one
+	asked   bool   // for that salt, which may take commands
 	closers []func() error
 }
 

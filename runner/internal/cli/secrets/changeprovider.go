@@ -106,11 +106,7 @@ func changeProvider(ctx context.Context, s *session.Session, how vault.Change) (
 // Pulumi drops pending operations when it imports a state.
 func refuseLeftovers(ctx context.Context, s *session.Session) error {
 	left := s.Leftovers()
-	locks, err := left.Locks(s.Plan)
-	if err == nil && len(locks) > 0 {
-		err = left.Locked(locks)
-	}
-	if err != nil {
+	if err := left.RefuseLocked(s.Plan); err != nil {
 		return err
 	}
 	pending, err := left.Pending(ctx, s.Plan, true)
