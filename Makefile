@@ -1,5 +1,5 @@
 # mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
-.PHONY: build tools demo test chaos bench race lint fmt golden e2e verify
+.PHONY: build tools demo test chaos bench race lint fmt golden e2e e2e-real e2e-provider node-image verify
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
@@ -9,7 +9,10 @@ chaos: build tools ; scripts/chaos.sh
 bench: build tools ; scripts/bench.sh
 race:   ; scripts/race.sh
 lint:   ; scripts/lint.sh
-fmt:    ; gofmt -w config projects providers runner && go mod tidy && cd scripts/tools && go mod tidy
-golden: ; go test ./providers ./runner/internal/plan ./runner/internal/cli ./runner/internal/event ./runner/internal/ui ./runner/internal/report ./runner/internal/kindprovider -update
+fmt:    ; gofmt -w config projects providers runner scripts && scripts/tidy.sh
+golden: ; go test ./projects/schemas ./providers ./runner/internal/plan ./runner/internal/cli ./runner/internal/event ./runner/internal/ui ./runner/internal/report ./runner/internal/kindprovider -update
 e2e: build tools ; go test -timeout 60m -count=1 $(if $(RUN),-v -run '$(RUN)') ./runner/internal/e2e
+e2e-real: build tools ; scripts/e2e-real.sh $(if $(RUN),-test.v -test.run '$(RUN)')
+e2e-provider: build ; scripts/e2e-provider.sh
+node-image: ; scripts/node-image.sh
 verify: ; scripts/verify.sh

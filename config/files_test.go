@@ -39,7 +39,7 @@ func TestFindRootRefuses(t *testing.T) {
 	_, err = FindRoot(dir, flagValue("--root", "nowhere"))
 	checkError(t, err, true, "--root: the folder "+filepath.Join(dir, "nowhere")+" does not exist", "")
 	_, err = FindRoot(dir, flagValue("--root", dir))
-	checkError(t, err, true, "--root: "+dir+" has no folder config/pulumi", "runner init "+dir)
+	checkError(t, err, true, "--root: "+dir+" has neither a folder config/pulumi nor a file mara.yaml", "runner init "+dir)
 	_, err = FindRoot(dir, flagValue("--root", "a\x00b"))
 	checkError(t, err, true, "--root: invalid argument", "")
 	_, err = FindRoot(dir, Value{Text: dir, Origin: Origin{Source: FromProcess, Name: "RUNNER_ROOT"}})

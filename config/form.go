@@ -1,8 +1,13 @@
 package config
 
 import (
+	"fmt"
 	"net/mail"
+	"net/netip"
+	"net/url"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // Form is what a text has to look like, in words for the user.
@@ -12,6 +17,16 @@ type Form string
 const (
 	Email Form = "an e-mail address"
 	Host  Form = "a host name in lower case"
+	// Range is an IPv4 range without bits below its mask.
+	Range Form = "an IPv4 range such as 10.0.0.0/16"
+	// Storage is a size as Kubernetes takes it.
+	Storage Form = "a size such as 10Gi"
+	// Charts is where Helm finds charts.
+	Charts Form = "a URL that begins with https:// or oci://"
+	// Registry is a host, with a port and a path if need be.
+	Registry Form = "a registry's host, with a port and a path where needed, without https://"
+	// Image names an image with its version.
+	Image Form = "an image with a tag or a digest"
 )
 
 // hostName is that of a DNS entry: an Ingress takes no other, and no address.
@@ -24,6 +39,32 @@ func (f Form) fits(text string) bool {
 		return err == nil && address.Address == text
 	case Host:
 		return len(text) <= 253 && regexp.MustCompile(hostName).MatchString(text)
+	case Range:
+		prefix, err := netip.ParsePrefix(text)
+		return err == nil && prefix.Addr().Is4() && prefix == prefix.Masked()
+	case Storage:
+		return storageSize.MatchString(text)
+	case Charts:
+		address, err := url.Parse(text)
+		return err == nil && address.Host != "" && slices.Contains([]string{"https", "http", "oci"}, address.Scheme)
+	case Registry:
+		return registryPath.MatchString(text)
+	case Image:
+		name := text[strings.LastIndexByte(text, '/')+1:]
+		return strings.ContainsAny(name, ":@") && !strings.ContainsAny(text, " ")
 	}
 	return true
 }
+
+// hint says what may have been meant.
+func (f Form) hint(text string) string {
+	if prefix, err := netip.ParsePrefix(text); f == Range && err == nil && prefix.Addr().Is4() {
+		return fmt.Sprintf("; did you mean %s?", prefix.Masked())
+	}
+	return ""
+}
+
+var (
+	storageSize  = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$`)
+	registryPath = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+)?(/[a-z0-9._/-]+)?$`)
+)

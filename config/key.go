@@ -16,7 +16,8 @@ const (
 	Int    Kind = "integer"
 	Bool   Kind = "boolean"
 	List   Kind = "list" // a list of strings
-	Map    Kind = "map"  // a free-form map, such as chart values
+	Items  Kind = "list of values"
+	Map    Kind = "map" // a free-form map, such as chart values
 )
 
 // Key declares one key of the stack configuration. It is the single source
@@ -57,6 +58,11 @@ func (k Key) Validate(value any) error {
 		return validateBool(value)
 	case List:
 		return validateList(value)
+	case Items:
+		if _, ok := value.([]any); !ok {
+			return fmt.Errorf("must be a list, not %s", describe(value))
+		}
+		return nil
 	case Map:
 		if _, ok := value.(map[string]any); !ok {
 			return fmt.Errorf("must be a map, not %s", describe(value))
@@ -75,7 +81,7 @@ func (k Key) validateString(value any) error {
 		return fmt.Errorf("is %q; allowed: %s", text, strings.Join(k.Allowed, ", "))
 	}
 	if text != "" && !k.Form.fits(text) {
-		return fmt.Errorf("is %q, which is not %s", text, k.Form)
+		return fmt.Errorf("is %q, which is not %s%s", text, k.Form, k.Form.hint(text))
 	}
 	return nil
 }

@@ -8,11 +8,13 @@ type Source string
 // The sources in order of precedence.
 const (
 	FromFlag        Source = "flag"
+	FromFleet       Source = "fleet" // of the stack: a command works on one environment after the other
 	FromFile        Source = "environment file"
 	FromProcess     Source = "process environment"
 	FromStackConfig Source = "stack configuration"
 	FromLogin       Source = "pulumi login"
 	FromRecord      Source = "first deployment" // of the provider: what the environment was first deployed with
+	FromMara        Source = "mara.yaml"        // of the provider: the only one there
 	FromDefault     Source = "default"
 	FromSimulation  Source = "simulation" // overrides all others
 )

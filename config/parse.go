@@ -38,7 +38,7 @@ func parseKind(kind Kind, text string) (any, error) {
 			return splitList(text), nil
 		}
 		return parseYAML(text)
-	case Map:
+	case Map, Items:
 		return parseYAML(text)
 	}
 	return text, nil

@@ -15,7 +15,7 @@ type NoRootError struct{ Start string }
 
 // Error names the folder where the search began.
 func (e *NoRootError) Error() string {
-	return fmt.Sprintf("no folder with %s here (%s) or above", Folder, e.Start)
+	return fmt.Sprintf("no folder with %s here (%s) or above, and none with %s", Folder, e.Start, MaraFile)
 }
 
 // NextStep names the command that makes one.
@@ -24,14 +24,14 @@ func (e *NoRootError) NextStep() string {
 }
 
 // FindRoot finds the root: the folder that was named, or else the nearest one
-// upward from dir that holds config/pulumi. A NoRootError means that there is
+// upward from dir that holds config/pulumi or mara.yaml. A NoRootError means that there is
 // none.
 func FindRoot(dir string, named Value) (string, error) {
 	if named.IsSet() {
 		return namedRoot(dir, named)
 	}
 	for folder := filepath.Clean(dir); ; folder = filepath.Dir(folder) {
-		if isFolder(filepath.Join(folder, Folder)) {
+		if isRoot(folder) {
 			return folder, nil
 		}
 		if folder == filepath.Dir(folder) {
@@ -51,11 +51,17 @@ func namedRoot(dir string, named Value) (string, error) {
 		return "", named.Wrong(fmt.Sprintf("the folder %s does not exist", root), "")
 	case err != nil:
 		return "", named.Wrong(reason(err), "")
-	case !isFolder(filepath.Join(root, Folder)):
-		return "", named.Wrong(fmt.Sprintf("%s has no folder %s", root, Folder),
+	case !isRoot(root):
+		return "", named.Wrong(fmt.Sprintf("%s has neither a folder %s nor a file %s", root, Folder, MaraFile),
 			fmt.Sprintf("make one with `runner init %s`", named.Text))
 	}
 	return filepath.Clean(root), nil
+}
+
+// isRoot says whether a folder has a configuration, or only own projects.
+func isRoot(folder string) bool {
+	info, err := os.Stat(filepath.Join(folder, MaraFile))
+	return isFolder(filepath.Join(folder, Folder)) || err == nil && info.Mode().IsRegular()
 }
 
 func isFolder(path string) bool {

@@ -36,6 +36,8 @@ type Request struct {
 	Provider Value // of the flag
 	Sources  Sources
 	Simulate bool // keep state under .runner/simulated, whatever is configured
+	// StateFolder is where a simulation keeps its state instead; "" for the usual.
+	StateFolder string
 }
 
 // Settings is everything an operation needs to know about its environment. It
@@ -105,7 +107,7 @@ func ResolveStack(flag Value, sources Sources) (Value, error) {
 	if err := CheckStackName(stack.Text); err != nil {
 		return Value{}, stack.Wrong(err.Error(), "")
 	}
-	if asked.IsSet() && configured.Origin.Source == FromFile && configured.Text != asked.Text {
+	if asked.IsSet() && asked.Origin.Source != FromFleet && configured.Origin.Source == FromFile && configured.Text != asked.Text {
 		text := fmt.Sprintf("asks for the stack %q, but %s says %q", asked.Text, configured.Origin, configured.Text)
 		return Value{}, asked.Wrong(text, fmt.Sprintf("leave out %s, or change line %d of %s to %s=%s",
 			asked.Origin.Name, configured.Origin.Line, EnvironmentFile, StackVariable, asked.Text))
@@ -143,6 +145,9 @@ func providerMismatch(asked, configured Value) error {
 // resolveBackend is where state is kept: where PULUMI_BACKEND_URL says, else
 // where the user is logged in, else below the root.
 func resolveBackend(r Request, environ map[string]string) (Value, error) {
+	if r.Simulate && r.StateFolder != "" {
+		return Value{Text: folderAddress(r.StateFolder), Origin: Origin{Source: FromSimulation}}, nil
+	}
 	if r.Simulate {
 		return fileBackend(r.Root, simulatedStateFolder, FromSimulation), nil
 	}

@@ -50,7 +50,7 @@ func AWSVPC() Project {
 		Estimate: 3 * time.Minute,
 		Keys: append(awsProviderKeys(),
 			config.Key{
-				Name: "vpc:cidr", Kind: config.String, Default: "10.0.0.0/16", Example: "10.64.0.0/18",
+				Name: "vpc:cidr", Kind: config.String, Form: config.Range, Default: "10.0.0.0/16", Example: "10.64.0.0/18",
 				Doc: "IPv4 range of the network, /16 to /22; must not overlap eks:service_cidr",
 			},
 			config.Key{
@@ -93,7 +93,7 @@ func AWSEKS() Project {
 			{Name: "cluster_version", Doc: "Kubernetes version of the cluster"},
 			{Name: "region", Doc: "region of the cluster"},
 		},
-		Hooks:                []Hook{HookKubeconfig},
+		Hooks:                []Hook{kubeconfigHook()},
 		LeavesCloudResources: true,
 	}
 }
@@ -234,7 +234,7 @@ func awsProviderKeys() []config.Key {
 // eksServiceKey declares the range of the cluster's service addresses.
 func eksServiceKey() config.Key {
 	return config.Key{
-		Name: "eks:service_cidr", Kind: config.String, Default: "172.20.0.0/16", Example: "10.100.0.0/16",
+		Name: "eks:service_cidr", Kind: config.String, Form: config.Range, Default: "172.20.0.0/16", Example: "10.100.0.0/16",
 		Doc: "IPv4 range of service addresses; must not overlap vpc:cidr",
 	}
 }

@@ -12,35 +12,48 @@ import (
 	"mara/config"
 )
 
+// Runtime is the runtime that the Pulumi.yaml of every project here names: it is
+// served by the command below pulumi-language-mara.
+const Runtime = "mara"
+
 // Project describes one Pulumi project.
 type Project struct {
 	Name      string        // Pulumi project name, unique: "kind-cluster"
-	Path      string        // folder below projects/: "infrastructure/kind/cluster"
+	Path      string        // folder below projects/: "infrastructure/kind/cluster"; of an own project below the root
 	Title     string        // "Kind Cluster"
 	Summary   string        // one line: what it deploys
 	Namespace string        // Kubernetes namespace it deploys to; "" when it has none of its own
 	Keys      []config.Key  // configuration keys that the program reads
 	Secrets   []Secret      // secret values it needs, kept in the secrets project
 	Outputs   []Output      // what it exports
-	Hooks     []Hook        // what the runner does when it has succeeded
+	Hooks     []Hook        // work around its steps
 	Estimate  time.Duration // what a first deployment usually takes on a real cloud
 	// LeavesCloudResources says that load balancers and volumes which the cluster
 	// has made in its cloud stay when it is destroyed. The runner destroys it only
 	// when there are none.
 	LeavesCloudResources bool
+	Own                  *Own // what only a project of the user has; nil for the others
 }
 
-// Hook names work that the runner does when a step has succeeded.
-type Hook string
+// Own is what mara.yaml says about a project of the user.
+type Own struct {
+	Dir     string        // its folder, absolute
+	Runtime string        // of its Pulumi.yaml
+	When    string        // jq; "" for always
+	Timeout time.Duration // 0 for none of its own
+	// StackFiles has its own stack files, one for each stack, over the shared ones:
+	// the folder that they are in. "" where there is only the shared one.
+	StackFiles string
+	Line       int // in mara.yaml
+}
 
-// HookKubeconfig merges the output "kubeconfig" into the user's kubeconfig.
-const HookKubeconfig Hook = "kubeconfig"
-
-// HookReachable waits until the output "application_url" answers.
-const HookReachable Hook = "answers"
-
-// OnDestroy reports whether a destroy runs the hook, too, to undo what it did.
-func (h Hook) OnDestroy() bool { return h == HookKubeconfig }
+// Folder is the project's folder below the root, as it is shown.
+func (p Project) Folder() string {
+	if p.Own != nil {
+		return p.Path
+	}
+	return "projects/" + p.Path
+}
 
 // Secret describes a secret value. It lives encrypted in the stack file of the
 // secrets project, and reaches its consumer through a Kubernetes Secret.
@@ -51,6 +64,8 @@ type Secret struct {
 	Generate  Generator // how the runner makes a value when the user gives none
 	MinLength int       // shortest value allowed; 0 means any that is not empty
 	Default   string    // the value when nothing is given and nothing is generated
+	Own       bool      // of an own project, which reads it from its configuration
+	Optional  bool      // the program does without a value
 	Doc       string    // one line: what it is for
 }
 
@@ -110,4 +125,20 @@ func (p Project) Output(name string) (Output, bool) {
 		}
 	}
 	return Output{}, false
+}
+
+// AllSecrets are the secrets of the built-in projects, each once.
+func AllSecrets() []Secret { return SecretsOf(All()) }
+
+// SecretsOf are the secrets of projects, each once.
+func SecretsOf(all []Project) []Secret {
+	var secrets []Secret
+	for _, project := range all {
+		for _, secret := range project.Secrets {
+			if !slices.ContainsFunc(secrets, func(s Secret) bool { return s.Key == secret.Key }) {
+				secrets = append(secrets, secret)
+			}
+		}
+	}
+	return secrets
 }

@@ -77,10 +77,9 @@ func TestManifests(t *testing.T) {
 			configFolder = "config/pulumi/secrets"
 		}
 		got := manifest{
-			Name: m.Name, Runtime: m.Runtime,
-			Main: path.Join(folder, m.Main), StackConfigDir: path.Join(folder, m.StackConfigDir),
+			Name: m.Name, Runtime: m.Runtime, Main: m.Main, StackConfigDir: path.Join(folder, m.StackConfigDir),
 		}
-		want := manifest{Name: project.Name, Runtime: "go", Main: "projects/standalone", StackConfigDir: configFolder}
+		want := manifest{Name: project.Name, Runtime: Runtime, StackConfigDir: configFolder}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("Pulumi.yaml of %q differs (-want +got):\n%s", project.Name, diff)
 		}
@@ -224,13 +223,13 @@ func TestClusterProjectsShareOneContract(t *testing.T) {
 		}
 	}
 	for _, project := range All() {
-		if slices.Contains(project.Hooks, HookKubeconfig) != isCluster[project.Name] {
+		if project.HasHook(HookKubeconfig) != isCluster[project.Name] {
 			t.Errorf("%s: a cluster project has the kubeconfig hook, no other one has", project.Name)
 		}
 		if project.LeavesCloudResources && !isCluster[project.Name] {
 			t.Errorf("%s is no cluster that could leave something behind", project.Name)
 		}
-		if _, ok := project.Output("application_url"); ok != slices.Contains(project.Hooks, HookReachable) {
+		if _, ok := project.Output("application_url"); ok != project.HasHook(HookReachable) {
 			t.Errorf("%s must have an address when somebody waits for it, and only then", project.Name)
 		}
 	}

@@ -55,9 +55,10 @@ func mirrorKey() config.Key {
 	return config.Key{
 		Name:    Mirror,
 		Kind:    config.String,
+		Form:    config.Registry,
 		Example: "registry.example.com/mirror",
 		Doc: "registry host and optional path that mirrors every chart (as OCI, below charts/) " +
-			"and every image (its own registry host replaced); docs/mirror.md says what to mind",
+			"and every image (its own registry host replaced); `runner mirror sync` fills it",
 	}
 }
 
@@ -87,7 +88,7 @@ func storageClassKey() config.Key {
 // storageSizeKey declares the size of a program's volumes.
 func storageSizeKey(name, what string) config.Key {
 	return config.Key{
-		Name: name, Kind: config.String, Default: "10Gi", Example: "20Gi",
+		Name: name, Kind: config.String, Form: config.Storage, Default: "10Gi", Example: "20Gi",
 		Doc: what + ", fixed at the first deployment; Linode's smallest is 10Gi",
 	}
 }
@@ -142,6 +143,7 @@ func chartKeys(group string, defaults chart) []config.Key {
 		{
 			Name:    ChartKey(group, ChartRepository),
 			Kind:    config.String,
+			Form:    config.Charts,
 			Default: defaults.repository,
 			Example: "https://charts.example.com",
 			Doc:     "repository of the chart, https:// or oci://; wins over kubernetes:mirror when set",

@@ -34,7 +34,7 @@ func KindCluster() Project {
 		Estimate: 90 * time.Second,
 		Keys: []config.Key{
 			{
-				Name: "kind:node_image", Kind: config.String,
+				Name: "kind:node_image", Kind: config.String, Form: config.Image,
 				Default: "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed",
 				Example: "kindest/node:v1.35.8@sha256:07b2536e30b803ed61d1677a79df6115f798ce64c80f9e22f6ed45afd09323c0",
 				Doc:     "image of the nodes, which fixes the Kubernetes version; with its digest, as the release notes of kind list it",
@@ -62,11 +62,11 @@ func KindCluster() Project {
 				Doc: "port of this machine that the API server listens on; 0 takes a free one",
 			},
 			{
-				Name: "kind:pod_subnet", Kind: config.String, Example: "10.244.0.0/16",
+				Name: "kind:pod_subnet", Kind: config.String, Form: config.Range, Example: "10.244.0.0/16",
 				Doc: "range of pod addresses; kind's own default when not set",
 			},
 			{
-				Name: "kind:service_subnet", Kind: config.String, Example: "10.96.0.0/16",
+				Name: "kind:service_subnet", Kind: config.String, Form: config.Range, Example: "10.96.0.0/16",
 				Doc: "range of service addresses; kind's own default when not set",
 			},
 			{
@@ -96,7 +96,7 @@ func KindCluster() Project {
 			{Name: "node_names", Doc: "names of the node containers"},
 			{Name: "network", Doc: "container network of the nodes"},
 		},
-		Hooks: []Hook{HookKubeconfig},
+		Hooks: []Hook{kubeconfigHook()},
 	}
 }
 
@@ -110,7 +110,7 @@ func KindRegistry() Project {
 		Estimate: 20 * time.Second,
 		Keys: []config.Key{
 			{
-				Name: "kind:registry_image", Kind: config.String, Default: "registry:3", Example: "registry:3.0.0",
+				Name: "kind:registry_image", Kind: config.String, Form: config.Image, Default: "registry:3", Example: "registry:3.0.0",
 				Doc: "image of the registry",
 			},
 			{

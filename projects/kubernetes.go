@@ -360,6 +360,6 @@ func BankOfAnthos() Project {
 			{Name: "demo_user", Highlight: true, Doc: "user name to log in with; its password is in Bank of Anthos' own documentation"},
 			{Name: "host", Doc: "host name in the Ingress"},
 		},
-		Hooks: []Hook{HookReachable},
+		Hooks: []Hook{reachableHook()},
 	}
 }

@@ -13,6 +13,10 @@ import (
 // to the configuration of a simulated run.
 const SimulatedKey = "mara:simulated"
 
+// WithoutKey is the configuration key by which the runner tells the project
+// secrets which projects mara.yaml leaves out: their names, with commas.
+const WithoutKey = "mara:without"
+
 // RootKey is the key of the value by which the runner tells a program, in its
 // context, where the root is: relative paths in the configuration start at
 // config/pulumi below it. Under plain `pulumi up` there is no such value, and
@@ -91,7 +95,7 @@ func LinodeLKE() Project {
 			{Name: "cluster_id", Doc: "id of the cluster"},
 			{Name: "api_endpoint", Highlight: true, Doc: "URL of the API server"},
 		},
-		Hooks:                []Hook{HookKubeconfig},
+		Hooks:                []Hook{kubeconfigHook()},
 		LeavesCloudResources: true,
 	}
 }

@@ -2,31 +2,25 @@ package projects
 
 import (
 	"fmt"
+	"slices"
 
 	"mara/config"
 )
 
-// FindSecret finds the secret that a key names.
-func FindSecret(key string) (Secret, bool) {
-	for _, project := range All() {
-		for _, secret := range project.Secrets {
-			if secret.Key == key {
-				return secret, true
-			}
-		}
-	}
-	return Secret{}, false
-}
-
 // Unsealed takes what may not be in the shared stack file out of it: secrets of
-// projects, which have a file of their own, and credentials in plain text. The
-// problems say what to do instead; no value is shown.
-func Unsealed(file config.StackFile) (rest config.StackFile, problems []config.Problem) {
+// projects, which have a file of their own, and credentials in plain text. Own
+// projects may have theirs in it, encrypted. The problems say what to do instead;
+// no value is shown.
+func Unsealed(file config.StackFile, secrets []Secret) (rest config.StackFile, problems []config.Problem) {
 	var kept []config.Entry
 	for _, entry := range file.Entries {
 		_, encrypted := entry.Value.(config.Ciphertext)
 		variable := CredentialVariable(entry.Key)
-		if _, isSecret := FindSecret(entry.Key); isSecret {
+		i := slices.IndexFunc(secrets, func(s Secret) bool { return s.Key == entry.Key })
+		if i >= 0 && secrets[i].Own && encrypted {
+			continue
+		}
+		if i >= 0 {
 			problems = append(problems, file.Problem(entry.Key, fmt.Sprintf(
 				"is a secret, and is not read from here; take it away, and keep it encrypted with `runner secrets set %s`", entry.Key)))
 			continue

@@ -13,8 +13,11 @@ func kind() layout {
 	return layout{
 		Infrastructure: projects.Kind(),
 		questions:      kindQuestions(),
-		bundled:        []string{"kind"},
-		plugins:        []Plugin{{Name: "kind", Projects: own}},
+		relations: []Relation{
+			disjoint("kind:pod_subnet", "kind:service_subnet"), distinct("kind:http_port", "kind:https_port", "kind:registry_port", "kind:api_server_port"),
+		},
+		bundled: []string{"kind"},
+		plugins: []Plugin{{Name: "kind", Projects: own}},
 		checks: []Check{
 			// The cluster runs in it. Only the kubeconfig is had without the cluster.
 			{Name: "kind-runtime", Projects: slices.Concat(own, inCluster()), Needed: operation.All()},

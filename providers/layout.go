@@ -18,6 +18,8 @@ type layout struct {
 	plugins   []Plugin            // of its own projects; those of the shared ones come behind
 	checks    []Check             // before those of the shared projects
 	questions []Question
+	relations []Relation
+	trial     Trial
 }
 
 // node is a project by name, with its edges.
@@ -91,7 +93,7 @@ func (l layout) nodes() []node {
 
 // provider fills the names in from the catalogue.
 func (l layout) provider() Provider {
-	p := Provider{Infrastructure: l.Infrastructure, BundledPlugins: l.bundled, Questions: l.questions}
+	p := Provider{Infrastructure: l.Infrastructure, BundledPlugins: l.bundled, Questions: l.questions, Relations: l.relations, Trial: l.trial}
 	p.Plugins = withPlugins(l.plugins, sharedPlugins())
 	p.Checks = append(slices.Clone(l.checks), sharedChecks()...)
 	catalogue := projects.All()

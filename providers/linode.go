@@ -10,6 +10,7 @@ func linode() layout {
 	return layout{
 		Infrastructure: projects.Linode(),
 		questions:      linodeQuestions(),
+		trial:          linodeTrial(),
 		first:          []node{{name: "linode-lke"}},
 		plugins: []Plugin{
 			{Name: "linode", Projects: []string{"linode-lke", "linode-harbor"}},

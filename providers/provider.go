@@ -25,12 +25,43 @@ type Provider struct {
 	BundledPlugins []string // come with the runner: Pulumi cannot download them
 	Checks         []Check  // what has to be right before an operation
 	Questions      []Question
+	Relations      []Relation // between values of the configuration
+	Trial          Trial      // of a cloud; empty where trying costs nothing
+	// Extends is the built-in provider that one of the user's own is based on, and
+	// whose name the programs know; "" for none.
+	Extends string
+	Hooks   []projects.Hook // of the runs
+}
+
+// InfraType is the provider's name as programs know it.
+func (p Provider) InfraType() string {
+	if p.Extends != "" {
+		return p.Extends
+	}
+	return p.Name
+}
+
+// Without names the projects with secrets that its cluster could have, but that
+// the list leaves out.
+func (p Provider) Without() []string {
+	if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == projects.SecretsProject }) {
+		return nil
+	}
+	var names []string
+	for _, project := range projects.All() {
+		listed := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == project.Name && s.Project.Own == nil })
+		if len(project.Secrets) > 0 && project.Serves(p.InfraType()) && !listed {
+			names = append(names, project.Name)
+		}
+	}
+	return names
 }
 
 // Step is one project of an environment and what it waits for, by the names of
 // Pulumi projects.
 type Step struct {
 	Project projects.Project
+	Phase   string // of the plan; "" leaves it to the step's place
 	needs.Needs
 }
 

@@ -96,7 +96,7 @@ func TestProvidersFitTheCatalogue(t *testing.T) {
 				t.Errorf("%s: %s does not belong to it", p.Name, s.Project.Name)
 			}
 			isCluster := s.Project.Name == p.ClusterProject
-			if hooked := slices.Contains(s.Project.Hooks, projects.HookKubeconfig); hooked != isCluster {
+			if hooked := s.Project.HasHook(projects.HookKubeconfig); hooked != isCluster {
 				t.Errorf("%s: %s has the kubeconfig hook: %v", p.Name, s.Project.Name, hooked)
 			}
 			if _, ok := s.Project.Output("kubeconfig"); isCluster && !ok {
@@ -171,6 +171,7 @@ func TestGenerated(t *testing.T) {
 	for path, got := range map[string][]byte{
 		"../config/pulumi/Pulumi.stackname.yaml.example": StackExample(),
 		"../docs/projects.md":                            Reference(),
+		"../docs/tested.md":                              tested(realRuns(t)),
 	} {
 		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {

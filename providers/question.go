@@ -42,20 +42,33 @@ func (c *Condition) Met(value func(key string) any) bool {
 
 // Key is the declaration of a question's key.
 func (p Provider) Key(name string) config.Key {
+	key, ok := p.findKey(name)
+	if !ok {
+		panic(fmt.Sprintf("provider %s: no project declares the key %q", p.Name, name))
+	}
+	return key
+}
+
+func (p Provider) findKey(name string) (config.Key, bool) {
 	for _, step := range p.Steps {
 		if key, ok := step.Project.Key(name); ok {
-			return key
+			return key, true
 		}
 	}
-	panic(fmt.Sprintf("provider %s: no project declares the key %q", p.Name, name))
+	return config.Key{}, false
 }
 
 // Value is what a key is with this configuration: its value, else its default.
+// Where the project that reads it is left out, it is nothing.
 func (p Provider) Value(file config.StackFile, name string) any {
+	key, ok := p.findKey(name)
+	if !ok {
+		return nil
+	}
 	if entry, ok := file.Lookup(name); ok && entry.Value != nil {
 		return entry.Value
 	}
-	return p.Key(name).Default
+	return key.Default
 }
 
 // Missing are the keys that the configuration needs and has not: those that are
@@ -80,15 +93,14 @@ func (p Provider) Missing(file config.StackFile, sources config.Sources) []confi
 	return file.Missing(config.Needed(keys, sources))
 }
 
-// Check finds the numbers that do not fit one another, if the file sets one of
-// them.
+// Check finds the values that do not fit one another.
 func (p Provider) Check(file config.StackFile) []config.Problem {
 	var problems []config.Problem
 	for _, q := range p.Questions {
 		problems = append(problems, p.misfit(file, q.AtLeast, q.Key)...)
 		problems = append(problems, p.misfit(file, q.Key, q.AtMost)...)
 	}
-	return problems
+	return append(problems, p.unrelated(file)...)
 }
 
 // misfit is the problem when the number of one key is larger than that of

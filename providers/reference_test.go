@@ -3,7 +3,6 @@ package providers
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mara/config"
@@ -37,20 +36,20 @@ Configuration keys are set in ` + "`config/pulumi/Pulumi.<stack>.yaml`" + `, sec
 // writeProject writes the section of one project.
 func writeProject(b *strings.Builder, project projects.Project) {
 	fmt.Fprintf(b, "\n## %s\n\n%s: %s.\n\n", project.Name, project.Title, project.Summary)
-	fmt.Fprintf(b, "- Folder: `projects/%s`\n", project.Path)
+	fmt.Fprintf(b, "- Folder: `%s`\n", project.Folder())
 	fmt.Fprintf(b, "- Providers: %s\n", strings.Join(serving(project), ", "))
 	if project.Namespace != "" {
 		fmt.Fprintf(b, "- Namespace: `%s`\n", project.Namespace)
 	}
 	writeEdges(b, "Reads the outputs of", project, func(s Step) []string { return s.Reads })
 	writeEdges(b, "Waits for", project, func(s Step) []string { return s.After })
-	if slices.Contains(project.Hooks, projects.HookKubeconfig) {
+	if project.HasHook(projects.HookKubeconfig) {
 		b.WriteString("- When it has succeeded, the runner merges its kubeconfig into yours; destroy takes it out again\n")
 	}
 	if project.LeavesCloudResources {
 		b.WriteString("- Before it is destroyed, the runner waits until its load balancers and volumes are gone, and refuses if they stay\n")
 	}
-	if slices.Contains(project.Hooks, projects.HookReachable) {
+	if project.HasHook(projects.HookReachable) {
 		b.WriteString("- When it has succeeded, the runner waits until `application_url` answers, five minutes at most; on kind it fails when it does not\n")
 	}
 	writeKeys(b, project.Keys)

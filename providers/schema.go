@@ -11,13 +11,12 @@ import (
 )
 
 // StackSchema is the JSON Schema of a stack file, for editors. It is made from
-// the catalogue, as StackExample is.
+// the keys that projects declare.
 //
 // It asks for more than the runner does in one place: a text that YAML reads as
 // a number, such as 1.30, has to be in quotes. The runner keeps such texts, but
 // other readers of the file do not.
-func StackSchema() ([]byte, error) {
-	keys := Keys()
+func StackSchema(keys []config.Key) ([]byte, error) {
 	properties := map[string]any{}
 	for _, key := range keys {
 		properties[key.Name] = keySchema(key)
@@ -101,6 +100,8 @@ func valueSchemas(key config.Key) []schema {
 		return []schema{{"type": "boolean"}, {"enum": []string{"true", "false"}}}
 	case config.List:
 		return []schema{{"type": "array", "items": schema{"type": "string"}}}
+	case config.Items:
+		return []schema{{"type": "array"}}
 	case config.Map:
 		return []schema{{"type": "object"}}
 	}

@@ -15,14 +15,10 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3"
 	"golang.org/x/term"
 
-	"mara/projects/programs"
 	"mara/runner/internal/cli"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cloud"
-	"mara/runner/internal/cloud/awscloud"
-	"mara/runner/internal/cloud/linodecloud"
 	"mara/runner/internal/interrupt"
-	"mara/runner/internal/preflight"
+	"mara/runner/internal/programhost"
 	"mara/runner/internal/session"
 	"mara/runner/internal/simulate/clouds"
 	"mara/runner/internal/ui/mute"
@@ -60,19 +56,18 @@ func run() int {
 	if err != nil {
 		dir = "."
 	}
-	return cli.Run(levels.Context(), cmd.Deps{
-		Deps: session.Deps{
-			Console: vault.Console{
-				Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())), Dir: dir, Now: time.Now,
-			},
-			Engines:       engines(),
-			PluginFolders: besideRunner(),
-			Interrupt:     levels,
-			Programs:      programs.ByName,
-			Clouds:        clouds.Packages,
-			Plugins:       plugins,
-			CloudClients:  cloud.Connected(map[string]cloud.Connect{"aws": awscloud.New, "linode": linodecloud.New}),
+	deps := session.Deps{
+		Console: vault.Console{
+			Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())), Dir: dir, Now: time.Now,
 		},
+		Engines:       engines(),
+		PluginFolders: besideRunner(),
+		Interrupt:     levels,
+		Clouds:        clouds.Packages,
+	}
+	deps.CloudClients = programhost.Clouds(deps.ProgramHost)
+	return cli.Run(levels.Context(), cmd.Deps{
+		Deps:             deps,
 		Stdout:           os.Stdout,
 		StdoutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		StderrIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
@@ -103,15 +98,6 @@ func engines() []string {
 		paths = append(paths, path)
 	}
 	return paths
-}
-
-// plugins are the versions of Pulumi's plugins that the linked SDKs ask for.
-func plugins() map[string]string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return nil
-	}
-	return preflight.PluginVersions(info)
 }
 
 // besideRunner is the folder of this program, links followed; none when that

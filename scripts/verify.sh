@@ -3,13 +3,12 @@
 # the other platforms compile.
 set -eu
 cd "$(dirname "$0")/.."
-unformatted=$(gofmt -l config projects providers runner)
+unformatted=$(gofmt -l config projects providers runner scripts)
 if [ -n "$unformatted" ]; then
   echo "gofmt would change: $unformatted" >&2
   exit 1
 fi
-go mod tidy -diff
-(cd scripts/tools && go mod tidy -diff)
+scripts/tidy.sh -diff
 make lint
 make test
 make race

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"mara/runner/internal/layout"
-	"mara/runner/internal/plan"
 )
 
 // wanted is how long the critical path takes.
@@ -29,7 +28,7 @@ func measurePath(ctx context.Context, o options, w io.Writer) error {
 		return err
 	}
 	defer e.remove()
-	declared := plan.Declared()
+	declared := e.plan.Declared()
 	for _, step := range e.plan.Steps {
 		if slow[step.Project.Name] == "" { // it makes nothing that could take time
 			declared.Known[step.Project.Name] = 0

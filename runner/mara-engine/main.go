@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"syscall"
@@ -39,7 +40,20 @@ func main() {
 		}
 		return
 	}
+	lookBeside()
 	os.Exit(execute(os.Args[1:]))
+}
+
+// lookBeside has Pulumi look for plugins beside this program, too, after
+// everywhere else on the PATH. It does so by itself for its own only.
+func lookBeside() {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err == nil {
+		_ = os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(self))
+	}
 }
 
 // work serves requests until the runner closes the pipe.

@@ -370,23 +370,30 @@ func TestCrashOutput(t *testing.T) {
 	}
 }
 
-// TestUnlock derives a key ahead of its use, and tells whether it fits.
+// TestUnlock derives a key ahead of its use, tells whether it fits, and opens what
+// it has encrypted.
 func TestUnlock(t *testing.T) {
 	t.Parallel()
 	w := startWorker(t)
-	salt, _, err := passphrase.NewPassphraseSecretsManager("right")
+	salt, manager, err := passphrase.NewPassphraseSecretsManager("right")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ciphertext, err := manager.Encrypter().EncryptValue(t.Context(), "hunter2")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
 		unlock wire.Unlock
 		code   int
+		stdout string
 	}{
-		{wire.Unlock{Passphrase: "wrong", Salt: salt}, wire.WrongPassphrase},
-		{wire.Unlock{Passphrase: "right", Salt: salt}, wire.Unlocked},
-		{wire.Unlock{Passphrase: "right", Salt: "no salt"}, wire.CannotUnlock},
+		{wire.Unlock{Passphrase: "wrong", Salt: salt, Ciphertexts: []string{ciphertext}}, wire.WrongPassphrase, ""},
+		{wire.Unlock{Passphrase: "right", Salt: salt}, wire.Unlocked, "[]\n"},
+		{wire.Unlock{Passphrase: "right", Salt: salt, Ciphertexts: []string{"v1:broken", ciphertext}}, wire.Unlocked, "[\"\",\"hunter2\"]\n"},
+		{wire.Unlock{Passphrase: "right", Salt: "no salt"}, wire.CannotUnlock, ""},
 	} {
-		if got := w.do(wire.Request{Unlock: &test.unlock}); got.code != test.code || strings.Contains(got.stdout+got.stderr, "right") {
+		if got := w.do(wire.Request{Unlock: &test.unlock}); got.code != test.code || got.stdout != test.stdout || strings.Contains(got.stdout+got.stderr, "right") {
 			t.Errorf("%+v: got %+v, want exit code %d", test.unlock, got, test.code)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
-	"mara/projects/internal/mirror"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
+	"mara/projects/naming"
 )
 
 // Cluster is the environment's cluster as one program deploys to it.
@@ -40,7 +40,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 	infrastructure := s.Infrastructure()
 	images := ""
 	if s.Declares(projects.Mirror) {
-		images = mirror.Of(s)
+		images = strings.Trim(s.String(projects.Mirror), "/")
 	}
 	onInsecure := "enforce"
 	if s.Declares(projects.PodSecurity) {
@@ -142,7 +142,7 @@ func (c *Cluster) Namespace(ctx *pulumi.Context, name string) (*corev1.Namespace
 // Image is the name to pull an image by: as given, or from the mirror in place
 // of its own registry.
 func (c *Cluster) Image(name string) string {
-	return mirror.Image(c.mirror, name)
+	return naming.InMirror(c.mirror, name)
 }
 
 // Registry is the registry host to pull images from, for charts that take host

@@ -9,6 +9,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/helm"
+	"mara/projects/naming"
 )
 
 // Chart says what to release. Version, repository, timeout and further values
@@ -69,7 +70,7 @@ func (c *Cluster) locate(chart Chart) (location, repository string) {
 	key := projects.ChartKey(chart.Group, projects.ChartRepository)
 	repository = strings.TrimRight(c.settings.String(key), "/")
 	if c.mirror != "" && !c.settings.IsSet(key) {
-		repository = "oci://" + c.mirror + "/charts"
+		repository = "oci://" + naming.ChartsInMirror(c.mirror)
 	}
 	if strings.HasPrefix(repository, "oci://") {
 		return repository + "/" + chart.Chart, ""

@@ -8,6 +8,8 @@ package secrets
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -26,7 +28,8 @@ type bundle struct {
 // Program makes the namespaces and their Secrets.
 func Program(ctx *pulumi.Context) error {
 	s := settings.New(ctx, projects.Secrets())
-	bundles, err := collect(s)
+	left, _ := ctx.GetConfig(projects.WithoutKey)
+	bundles, err := collect(s, strings.Split(left, ","))
 	if err != nil {
 		return err
 	}
@@ -48,10 +51,10 @@ func Program(ctx *pulumi.Context) error {
 
 // collect reads every value that the provider's plan needs, and reports
 // everything that is missing or wrong at once.
-func collect(s *settings.Settings) ([]bundle, error) {
+func collect(s *settings.Settings, without []string) ([]bundle, error) {
 	var bundles []bundle
 	var problems []error
-	for _, consumer := range consumers(s.Infrastructure().Name) {
+	for _, consumer := range consumers(s.Infrastructure().Name, without) {
 		data := map[string]string{}
 		for _, secret := range consumer.Secrets {
 			data[secret.DataKey] = s.Secret(secret)
@@ -62,11 +65,12 @@ func collect(s *settings.Settings) ([]bundle, error) {
 	return bundles, errors.Join(s.Err(), errors.Join(problems...))
 }
 
-// consumers lists the projects of the provider's plan that need a Secret.
-func consumers(infraType string) []projects.Project {
+// consumers lists the projects of the provider's plan that need a Secret, without
+// those that are left out.
+func consumers(infraType string, without []string) []projects.Project {
 	var found []projects.Project
 	for _, project := range projects.All() {
-		if len(project.Secrets) > 0 && project.Serves(infraType) {
+		if len(project.Secrets) > 0 && project.Serves(infraType) && !slices.Contains(without, project.Name) {
 			found = append(found, project)
 		}
 	}

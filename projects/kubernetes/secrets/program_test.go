@@ -43,7 +43,7 @@ func keyPEM(t *testing.T, bits int, pkcs8 bool) string {
 func values(t *testing.T, infraType string) map[string]string {
 	t.Helper()
 	config := map[string]string{"kubernetes:infra_type": infraType}
-	for _, consumer := range consumers(infraType) {
+	for _, consumer := range consumers(infraType, nil) {
 		for _, secret := range consumer.Secrets {
 			config[secret.Key] = "value of " + secret.Key
 		}

@@ -6,6 +6,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/settings"
+	"mara/projects/naming"
 	"mara/projects/utility/internal/image"
 )
 
@@ -17,12 +18,16 @@ const plusRegistry = "private-registry.nginx.com"
 // pull asks for an image of a registry. The local copy is a cache that
 // environments share, so destroying one of them leaves it.
 func pull(cfg *settings.Settings) wanted {
-	source, err := image.Parse(imageName(cfg))
-	if err != nil {
+	named := imageName(cfg)
+	if _, err := image.Parse(named); err != nil {
 		cfg.Reject("kic:image_name", "cannot be used: %w", err)
 		return wanted{}
 	}
-	found := source.At(cfg.String(projects.Mirror))
+	found, err := image.Parse(naming.InMirror(cfg.String(projects.Mirror), named))
+	if err != nil {
+		cfg.Reject(projects.Mirror, "cannot be used: %w", err)
+		return wanted{}
+	}
 	return wanted{
 		args: &docker.RemoteImageArgs{
 			Name:        pulumi.String(found.String()),

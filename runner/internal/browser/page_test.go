@@ -31,7 +31,7 @@ func pages(t *testing.T) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Estimates = plan.Declared()
+		p.Estimates = p.Declared()
 		if all["plan-"+provider.Name], err = plan.Render(p, plan.HTML, 0); err != nil {
 			t.Fatal(err)
 		}

@@ -19,10 +19,12 @@ import (
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/cli/inspect"
+	"mara/runner/internal/cli/mirrors"
 	"mara/runner/internal/cli/operations"
 	"mara/runner/internal/cli/runs"
 	"mara/runner/internal/cli/secrets"
 	"mara/runner/internal/cli/tools"
+	"mara/runner/internal/cli/trial"
 )
 
 // commands lists every command, in the order of the help text.
@@ -41,13 +43,18 @@ func commands(d cmd.Deps) []*cli.Command {
 		inspect.Stacks(d),
 		inspect.Status(d),
 		inspect.Outputs(d),
+		inspect.Query(d),
+		inspect.Policy(d),
+		operations.Hook(d),
 		secrets.Command(d),
+		mirrors.Command(d),
 		operations.Unlock(d),
 		operations.Repair(d),
 		runs.History(d),
 		runs.Show(d),
 		runs.Logs(d),
 		runs.Report(d),
+		trial.Try(d, Run),
 		tools.Env(d),
 		tools.Pulumi(d),
 		tools.Schema(d),

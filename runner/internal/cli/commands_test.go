@@ -144,7 +144,7 @@ func TestExitCode(t *testing.T) {
 		{"failure", errors.New("no"), cmd.ExitFailed, "error: no\n"},
 		{"usage", failure.Usagef("up", "no %s", "way"), cmd.ExitUsage, "error: no way\nhint: see `runner up --help`\n"},
 		{"wrapped", fmt.Errorf("x: %w", &config.Error{Problems: []config.Problem{{Text: "bad"}}}), cmd.ExitConfig, "error: x: bad\n"},
-		{"no root", &config.NoRootError{Start: "/x"}, cmd.ExitConfig, "error: no folder with config/pulumi here (/x) or above\nhint: make one with `runner init`, or name it with --root or RUNNER_ROOT\n"},
+		{"no root", &config.NoRootError{Start: "/x"}, cmd.ExitConfig, "error: no folder with config/pulumi here (/x) or above, and none with mara.yaml\nhint: make one with `runner init`, or name it with --root or RUNNER_ROOT\n"},
 		{"environment", &failure.Environment{Text: "no engine", Next: "install one"}, cmd.ExitConfig, "error: no engine\nhint: install one\n"},
 		{"interrupted", fmt.Errorf("up: %w", interrupt.ErrInterrupted), cmd.ExitInterrupted, "error: up: interrupted\n"},
 		{"cancelled", context.Canceled, cmd.ExitInterrupted, "error: context canceled\n"},

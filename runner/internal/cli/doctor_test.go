@@ -201,15 +201,16 @@ func TestDoctorAsksForNoMore(t *testing.T) {
 	t.Parallel()
 	always := []string{"environment-file", "settings", "configuration", "engine", "backend", "lock"}
 	changes := append(slices.Clone(always), "stack-locks", "pending", "disk")
+	programs := []string{"programs"}
 	docker := []string{"passphrase", "plugins", "docker"}
 	kind := []string{"kind-runtime", "kind-nodes", "kind-resources", "kind-limits", "kind-ports"}
 	for args, want := range map[string][]string{
-		"-p kind":                           slices.Concat(changes, docker, kind, []string{"secrets", "kubectl"}),
+		"-p kind":                           slices.Concat(changes, programs, docker, kind, []string{"secrets", "kubectl"}),
 		"-p kind destroy":                   slices.Concat(changes, docker, kind[:1]),
-		"-p kind preview":                   slices.Concat(always, docker, kind, []string{"disk", "secrets"}),
+		"-p kind preview":                   slices.Concat(always, programs, docker, kind, []string{"disk", "secrets"}),
 		"-p linode refresh --only logstore": slices.Concat(changes, docker[:2]),
-		"-p linode up --only logstore":      slices.Concat(changes, docker[:2], []string{"secrets", "kubectl"}),
-		"-p kind --simulate":                changes,
+		"-p linode up --only logstore":      slices.Concat(changes, programs, docker[:2], []string{"secrets", "kubectl"}),
+		"-p kind --simulate":                slices.Concat(changes, programs),
 		"-p kind drift --simulate":          append(slices.Clone(always), "disk"),
 		"-p aws destroy --only kic-image-*": slices.Concat(changes, docker),
 		"-p aws destroy --only certmgr":     slices.Concat(changes, docker[:2], []string{"aws-cli"}),

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/scripttest"
@@ -144,7 +142,6 @@ func installedDeps(t *testing.T, root string, i *installed) (d cmd.Deps, stdout,
 	i.tools()
 	d.Dir = root
 	d.Environ = []string{"HOME=" + t.TempDir(), "RUNNER_PULUMI=" + i.path(), "PATH=" + i.folder}
-	d.Programs = func(string) (pulumi.RunFunc, bool) { return func(*pulumi.Context) error { return nil }, true }
 	d.Clouds = func() []simulate.Package { return nil }
 	return d, stdout, stderr
 }

@@ -18,6 +18,8 @@ import (
 func noJSON() map[string]string {
 	return map[string]string{
 		"completion": "prints a script for a shell",
+		"hook run":   "prints what the hooks print",
+		"try":        "prints what the commands that it runs print, each of which has -o json",
 		"pulumi":     "passes on what Pulumi prints; its own --json goes there",
 	}
 }

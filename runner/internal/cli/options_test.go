@@ -51,7 +51,7 @@ func TestParseCommon(t *testing.T) {
 		want       cmd.Options
 	}{
 		{"defaults", "all", nil, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
-		{"all flags", "all -s dev -p aws -o json -y --debug --simulate --simulate-speed 10 --simulate-fail A=b,c --simulate-fail D --simulate-slow E=1s", nil, cmd.Options{Request: session.Request{Stack: fromFlag("--stack", "dev"), Provider: fromFlag("--provider", "aws"), Debug: true, Simulation: session.Simulation{On: true, Speed: 10, Fail: []string{"A=b,c", "D"}, Slow: []string{"E=1s"}}}, Invocation: cmd.Invocation{Output: "json", Yes: true}}},
+		{"all flags", "all -s dev -p aws -o json -y --debug --simulate --simulate-speed 10 --simulate-fail A=b,c --simulate-fail D --simulate-slow E=1s --simulate-schema s.json", nil, cmd.Options{Request: session.Request{Stack: fromFlag("--stack", "dev"), Provider: fromFlag("--provider", "aws"), Debug: true, Simulation: session.Simulation{On: true, Speed: 10, Fail: []string{"A=b,c", "D"}, Slow: []string{"E=1s"}, Schemas: []string{"s.json"}}}, Invocation: cmd.Invocation{Output: "json", Yes: true}}},
 		{"process environment", "all", func(d *cmd.Deps) {
 			d.Environ = []string{"RUNNER_OUTPUT=json", "RUNNER_SIMULATE=true", "RUNNER_SIMULATE_FAIL=A=b,c;D", "RUNNER_DEBUG=0"}
 		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{On: true, Speed: simulate.DefaultSpeed, Fail: []string{"A=b,c", "D"}}}, Invocation: cmd.Invocation{Output: "json"}}},
@@ -86,7 +86,7 @@ func TestParseCommon(t *testing.T) {
 				t.Fatal(err)
 			}
 			ignored := cmp.Options{
-				cmp.AllowUnexported(cmd.Options{}), cmpopts.IgnoreFields(session.Request{}, "Sources", "NoRoot"),
+				cmp.AllowUnexported(cmd.Options{}), cmpopts.IgnoreFields(session.Request{}, "Sources", "NoRoot", "Catalogue"),
 			}
 			if diff := cmp.Diff(tt.want, got, ignored, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
@@ -110,6 +110,7 @@ func TestParseCommonRefuses(t *testing.T) {
 		{"all --simulate-speed fast", "", cmd.ExitUsage, `--simulate-speed: "fast" is not a valid value`},
 		{"all --parallel many", "", cmd.ExitUsage, `--parallel: "many" is not a valid value`},
 		{"all", "RUNNER_PARALLEL=many", cmd.ExitConfig, `RUNNER_PARALLEL in the process environment: "many" is not a valid value`},
+		{"all --simulate-schema x", "", cmd.ExitUsage, "--simulate-schema needs --simulate: real clouds have rules of their own"},
 		{"all --simulate-fail x", "", cmd.ExitUsage, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own"},
 	}
 	for _, tt := range tests {

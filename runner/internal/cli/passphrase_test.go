@@ -180,12 +180,12 @@ func valuesOf(values map[string]string) []string {
 	return all
 }
 
-// withInstalled adds a fake pulumi, and programs that do nothing.
+// withInstalled adds a fake pulumi.
 func withInstalled(t *testing.T, d cmd.Deps) cmd.Deps {
 	t.Helper()
 	other, _, _ := installedDeps(t, d.Dir, newInstalled(t))
 	d.Environ = append(slices.Clone(d.Environ), other.Environ...)
-	d.Programs, d.Clouds = other.Programs, other.Clouds
+	d.Clouds = other.Clouds
 	return d
 }
 

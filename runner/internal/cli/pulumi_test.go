@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-
 	"mara/projects"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/cmd/cmdtest"
@@ -77,19 +75,31 @@ func TestPulumiRunsInTheProjectsFolder(t *testing.T) {
 	}
 }
 
-// TestPulumiServesTheProgram holds that a command that runs the program is told
-// where it is served.
+// TestPulumiServesTheProgram holds that commands are told where programs are
+// served, besides what the user's own language hosts are.
 func TestPulumiServesTheProgram(t *testing.T) {
 	t.Parallel()
-	d, stdout, stderr := cmdtest.Deps(t)
-	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
-	d.Programs = func(string) (pulumi.RunFunc, bool) { return func(*pulumi.Context) error { return nil }, true }
-	args := []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fakePulumi(t, `echo "$@"`), "certmgr", "--", "up", "--yes"}
-	if code := Run(context.Background(), d, args); code != cmd.ExitDone {
-		t.Fatalf("exit code %d: %s", code, stderr)
+	for _, test := range []struct{ env, want string }{
+		{"", "mara:4242\n"},
+		{"yaml:1,go:2", "mara:4242,yaml:1,go:2\n"},
+	} {
+		d, stdout, stderr := cmdtest.Deps(t)
+		d.Environ = []string{"PATH=" + os.Getenv("PATH"), "PULUMI_DEBUG_LANGUAGES=" + test.env}
+		args := []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fakePulumi(t, `echo "$PULUMI_DEBUG_LANGUAGES"`), "certmgr", "--", "up", "--yes"}
+		if code := Run(context.Background(), d, args); code != cmd.ExitDone || stdout.String() != test.want {
+			t.Errorf("exit code %d, got %q, want %q: %s", code, stdout, test.want, stderr)
+		}
 	}
-	if got := stdout.String(); !strings.HasPrefix(got, "up --client=127.0.0.1:") || !strings.HasSuffix(got, " --yes\n") {
-		t.Errorf("called with %q", got)
+}
+
+// TestPulumiWithoutTheHost says what is missing.
+func TestPulumiWithoutTheHost(t *testing.T) {
+	t.Parallel()
+	d, _, stderr := cmdtest.Deps(t)
+	d.PluginFolders = nil
+	args := []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fakePulumi(t, "exit 1"), "certmgr", "--", "up"}
+	if code := Run(context.Background(), d, args); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "there is no pulumi-language-mara") {
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 

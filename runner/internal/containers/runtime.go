@@ -10,9 +10,10 @@ import (
 	"io"
 	"maps"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"mara/runner/internal/program"
 )
 
 // Names are the runtimes that kind works with, in kind's order of preference.
@@ -60,7 +61,7 @@ func Find(name string, look func(name string) bool, run Runner) (*Runtime, error
 // run then.
 func FindIn(env map[string]string, name string) (*Runtime, error) {
 	onPath := func(name string) bool {
-		_, err := lookPath(name, env["PATH"])
+		_, err := program.Find(name, "", env["PATH"])
 		return err == nil
 	}
 	return Find(name, onPath, In(env))
@@ -100,23 +101,12 @@ func In(env map[string]string) Runner {
 		entries = append(entries, name+"="+env[name])
 	}
 	return func(ctx context.Context, c Command) error {
-		path, err := lookPath(c.Name, env["PATH"])
+		path, err := program.Find(c.Name, "", env["PATH"])
 		if err != nil {
 			return err
 		}
 		return run(ctx, c, path, entries)
 	}
-}
-
-// lookPath finds a program on a PATH that is not this process's.
-func lookPath(name, path string) (string, error) {
-	for _, folder := range filepath.SplitList(path) {
-		file := filepath.Join(folder, name)
-		if found, err := exec.LookPath(file); err == nil && filepath.IsAbs(found) {
-			return found, nil
-		}
-	}
-	return "", fmt.Errorf("there is no %s on the PATH", name)
 }
 
 // verb is what a command does, without its arguments: those may be long, and

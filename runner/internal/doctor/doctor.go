@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,7 +54,7 @@ func Examine(d session.Deps, o Options) (*Examination, error) {
 	e.Provider = e.Session.Provider
 	if e.Provider.Name == "" && o.Provider.IsSet() {
 		var err error
-		if e.Provider, err = session.ProviderOf(o.Provider); err != nil {
+		if e.Provider, err = o.ProviderOf(o.Provider); err != nil {
 			return nil, err
 		}
 	}
@@ -79,6 +78,9 @@ func (e *Examination) Checks(ctx context.Context) []preflight.Check {
 		{Name: "settings", Title: "stack and provider", Group: preflight.Environment, Look: e.settings},
 		{Name: "configuration", Title: "configuration", Group: preflight.Environment, Look: e.configured(e.resolved(e.configuration))},
 		{Name: "engine", Title: "Pulumi", Group: preflight.Engine, Limit: engineTime, Look: e.engine(start)},
+	}
+	if e.Options.Operation.RunsPrograms() {
+		checks = append(checks, preflight.Check{Name: "programs", Title: "programs", Group: preflight.Engine, Look: e.programs})
 	}
 	if !e.Options.Simulation.On {
 		checks = append(checks, e.realChecks()...)
@@ -189,7 +191,7 @@ func (e *Examination) configuration(context.Context) []preflight.Finding {
 // them; what it can neither ask for nor make is a problem.
 func (e *Examination) secrets(context.Context) []preflight.Finding {
 	var found []preflight.Finding
-	if slices.Contains(e.plan.Names(), projects.Secrets().Name) {
+	if e.plan.ReadsSecrets() {
 		for _, m := range e.Session.Vault.Missing() {
 			finding := preflight.Finding{Status: preflight.Warning, Text: m.Problem().String()}
 			if !e.Options.Interactive && m.Secret.Generate == projects.None {
@@ -242,6 +244,15 @@ func (e *Examination) engine(start func() (engine.Engine, error)) preflight.Look
 		}
 		return preflight.Good(fmt.Sprintf("%s, %s %s", strings.TrimSpace(stdout), where, found.Path))
 	}
+}
+
+// programs looks whether the built-in programs can be served.
+func (e *Examination) programs(context.Context) []preflight.Finding {
+	path, err := e.Session.Deps.ProgramHost()
+	if err != nil {
+		return findings(err)
+	}
+	return preflight.Good("served by " + path)
 }
 
 // findings are the problems that an error lists.

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"mara/config"
+	"mara/projects/schemas"
 	"mara/providers"
 	"mara/providers/operation"
 	"mara/runner/internal/event"
@@ -238,10 +239,7 @@ func (m machine) withoutUndeployed(ctx context.Context, s *session.Session, repo
 
 func (m machine) plugins() preflight.PluginOptions {
 	o := preflight.PluginOptions{Env: m.facts.Env}
-	versions := map[string]string{}
-	if m.deps.Plugins != nil {
-		versions = m.deps.Plugins()
-	}
+	versions := schemas.Versions()
 	for _, name := range m.provider.PluginsFor(m.projects) {
 		o.Wanted = append(o.Wanted, preflight.Plugin{Name: name, Version: versions[name]})
 	}

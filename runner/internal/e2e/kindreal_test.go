@@ -1,53 +1,68 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"mara/projects"
 	"mara/runner/internal/containers"
+	"mara/runner/internal/event"
 	"mara/runner/internal/kindprovider/kindtest"
 )
 
-// TestKindForReal stands up a cluster with Kubernetes in it, and a registry that
-// it pulls from, where the images for that are on this machine.
-func TestKindForReal(t *testing.T) {
+// What follows runs kind's own code on a real docker, with Kubernetes in the
+// nodes, where the images for that are on this machine: `make e2e-real` makes
+// them. The tests share the daemon, and run one after the other.
+
+// realKind is an environment on kind that is not simulated.
+type realKind struct {
+	*environment
+	docker                  *containers.Runtime
+	stack                   string
+	images                  realImages
+	http, registry, workers int
+	preload, mirrors        string // of the stack's configuration, in YAML
+	mirror                  string // where everything comes from; "" for nowhere
+}
+
+type realImages struct{ node, registry string }
+
+// realProjects are those that work without the provider of Kubernetes.
+const realProjects = "kind-cluster,kind-registry,kubeconfig"
+
+// newRealKind is an environment without a cluster.
+func newRealKind(t *testing.T, stack string) *realKind {
+	t.Helper()
 	docker := kindtest.Docker(t)
-	nodeImage := imageHere(t, docker, "kind:node_image", "E2E_NODE_IMAGE")
-	registryImage := imageHere(t, docker, "kind:registry_image", "E2E_REGISTRY_IMAGE")
-	e := newEnvironment(t, embedded)
-	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=test", "DOCKER_HOST="+os.Getenv("DOCKER_HOST"), "PULUMI_HOME="+t.TempDir())
-	e.write("config/pulumi/environment", "PULUMI_STACK=test\n")
-	registryPort := freePort(t)
-	e.write("config/pulumi/Pulumi.test.yaml", fmt.Sprintf(
-		"config:\n  kind:node_image: %q\n  kind:registry_image: %q\n  kind:http_port: %d\n  kind:https_port: %d\n  kind:registry_port: %d\n",
-		nodeImage, registryImage, freePort(t), freePort(t), registryPort))
-	before := kindtest.DockerTraces(t, docker)
+	images := realImages{
+		node:     imageHere(t, docker, "kind:node_image", "E2E_NODE_IMAGE"),
+		registry: imageHere(t, docker, "kind:registry_image", "E2E_REGISTRY_IMAGE"),
+	}
+	r := &realKind{environment: newEnvironment(t, embedded), docker: docker, stack: stack, images: images, http: freePort(t), registry: freePort(t)}
+	r.env = append(r.env, "PULUMI_CONFIG_PASSPHRASE=test", "DOCKER_HOST="+os.Getenv("DOCKER_HOST"), "PULUMI_HOME="+t.TempDir())
+	r.write("config/pulumi/environment", "PULUMI_STACK="+stack+"\n")
+	r.configure()
+	return r
+}
+
+// leavesNothing holds that docker is as it was before, when the test ends.
+func (r *realKind) leavesNothing(t *testing.T) {
+	t.Helper()
+	before := kindtest.DockerTraces(t, r.docker)
 	t.Cleanup(func() {
-		clearAway(t, docker)
-		if after := kindtest.DockerTraces(t, docker); strings.Join(after, " ") != strings.Join(before, " ") {
-			t.Errorf("in docker are %v, before there were %v", after, before)
+		clearAway(t, r.docker)
+		if diff := cmp.Diff(before, kindtest.DockerTraces(t, r.docker)); diff != "" {
+			t.Errorf("in docker (-before +after):\n%s", diff)
 		}
 	})
-	const only = "kind-cluster,kind-registry,kubeconfig"
-	defer e.run("destroy", "--yes", "-o", "json") // a cleanup's context has ended
-	if r := e.run("up", "-p", "kind", "--only", only, "--yes", "-o", "json"); r.code != 0 {
-		t.Fatalf("up: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
-	}
-	checkKubernetes(t, docker, fmt.Sprintf("localhost:%d/mara-test-app:1", registryPort))
-	if r := e.run("up", "--only", only, "--yes", "-o", "json"); r.code != 0 || len(changed(decode(t, r.stdout))) > 0 {
-		t.Errorf("a second up: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
-	}
-	if r := e.run("destroy", "--yes", "-o", "json"); r.code != 0 {
-		t.Fatalf("destroy: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
-	}
-	if content, err := os.ReadFile(filepath.Join(e.home, ".kube", "config")); err == nil && strings.Contains(string(content), "127.0.0.1") {
-		t.Errorf("the cluster is still in the kubeconfig:\n%s", content)
-	}
 }
 
 // imageHere is an image that is on this machine: the one that a variable names,
@@ -65,30 +80,8 @@ func imageHere(t *testing.T, docker *containers.Runtime, key, variable string) s
 			return image
 		}
 	}
-	t.Skipf("the image is not on this machine (docker pull %s, or name another with %s)", wanted, variable)
+	t.Skipf("the image is not on this machine (`make e2e-real` makes one; docker pull %s gets it; %s names another)", wanted, variable)
 	return ""
-}
-
-// checkKubernetes has the cluster tell that it is ready, and pull an image from
-// the registry.
-func checkKubernetes(t *testing.T, docker *containers.Runtime, image string) {
-	t.Helper()
-	const node = "mara-test-control-plane"
-	for _, command := range []string{
-		"kubectl wait --for=condition=Ready nodes --all --timeout=120s",
-		"kubectl get configmap --namespace=kube-public local-registry-hosting",
-	} {
-		if output, err := docker.Exec(t.Context(), node, nil, strings.Fields(command)...); err != nil {
-			t.Errorf("%s: %v\n%s", command, err, output)
-		}
-	}
-	kindtest.Image(t, image, []string{"/init"}, map[string]kindtest.File{"init": {Content: []byte("x")}})
-	if output, err := exec.CommandContext(t.Context(), "docker", "push", image).CombinedOutput(); err != nil {
-		t.Fatalf("pushing: %v\n%s", err, output)
-	}
-	if output, err := docker.Exec(t.Context(), node, nil, "crictl", "pull", image); err != nil {
-		t.Errorf("pulling: %v\n%s", err, output)
-	}
 }
 
 // defaultOf is the default of one of kind's keys.
@@ -103,4 +96,273 @@ func defaultOf(t *testing.T, key string) string {
 	}
 	t.Fatalf("there is no key %s", key)
 	return ""
+}
+
+// configure writes the stack's configuration.
+func (r *realKind) configure() {
+	r.t.Helper()
+	text := fmt.Sprintf("config:\n  kind:node_image: %q\n  kind:registry_image: %q\n  kind:http_port: %d\n  kind:https_port: %d\n  kind:registry_port: %d\n",
+		r.images.node, r.images.registry, r.http, r.http+10_000, r.registry)
+	for _, key := range []struct{ name, value string }{{"workers", fmt.Sprint(r.workers)}, {"preload", r.preload}, {"registry_mirrors", r.mirrors}} {
+		if key.value != "" && key.value != "0" {
+			text += "  kind:" + key.name + ": " + key.value + "\n"
+		}
+	}
+	if r.mirror != "" {
+		text += "  kubernetes:mirror: " + r.mirror + "\n"
+	}
+	r.write("config/pulumi/Pulumi."+r.stack+".yaml", text)
+}
+
+// in is the same environment in a part of the test.
+func (r *realKind) in(t *testing.T) *realKind {
+	part, e := *r, *r.environment
+	e.t, part.environment = t, &e
+	return &part
+}
+
+// up stands up the cluster, the registry and the kubeconfig, and says which
+// projects have changed.
+func (r *realKind) up(args ...string) []string {
+	r.t.Helper()
+	return changed(r.operate(0, append([]string{"up", "-p", "kind", "--only", realProjects}, args...)...))
+}
+
+// operate runs an operation that ends with an exit code.
+func (r *realKind) operate(want int, args ...string) []event.Event {
+	r.t.Helper()
+	result := r.run(append(args, "--yes", "-o", "json")...)
+	if result.code != want {
+		r.t.Fatalf("%s: exit code %d, want %d\n%s%s", strings.Join(args, " "), result.code, want, lastLines(result.stdout), result.stderr)
+	}
+	return decode(r.t, result.stdout)
+}
+
+func (r *realKind) cluster() string      { return "mara-" + r.stack }
+func (r *realKind) controlPlane() string { return r.cluster() + "-control-plane" }
+
+// onNode runs a command on the control plane that has to succeed.
+func (r *realKind) onNode(command ...string) string {
+	r.t.Helper()
+	output, err := r.docker.Exec(r.t.Context(), r.controlPlane(), nil, command...)
+	if err != nil {
+		r.t.Errorf("%s: %v\n%s", strings.Join(command, " "), err, output)
+	}
+	return strings.TrimSpace(output)
+}
+
+// kubectl runs kubectl on the control plane.
+func (r *realKind) kubectl(words string) string {
+	r.t.Helper()
+	return r.onNode(append([]string{"kubectl"}, strings.Fields(words)...)...)
+}
+
+// containersOf are the containers that bear the stack's name.
+func (r *realKind) containersOf() []string {
+	r.t.Helper()
+	all, err := r.docker.List(context.Background(), "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var names []string
+	for _, c := range all {
+		if strings.HasPrefix(c.Name, r.cluster()+"-") {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// logged are the warnings and notes of a run.
+func logged(events []event.Event) string {
+	var lines []string
+	for _, e := range events {
+		if e.Type == event.StepLog {
+			lines = append(lines, e.Message)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// eventually repeats a question until its answer is the one that is wanted.
+func (r *realKind) eventually(want string, ask func() string) {
+	r.t.Helper()
+	var got string
+	for range 60 {
+		if got = ask(); got == want {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+	r.t.Errorf("it is %q after a minute, want %q", got, want)
+}
+
+// TestRealLife takes an environment with Kubernetes in its nodes through its
+// life. The parts follow one another.
+func TestRealLife(t *testing.T) {
+	r := newRealKind(t, "test")
+	r.leavesNothing(t)
+	defer r.run("destroy", "--yes", "-o", "json") // a cleanup's context has ended
+	run := realRun{Command: "make e2e-real", Projects: strings.Split(realProjects, ",")}
+	for _, part := range []struct {
+		name string
+		test func(*realKind)
+	}{
+		{"cancelled while it is created", realCancelled},
+		{"killed while it is created", realKilled},
+		{"up", realUp},
+		{"nothing to do", realNothingToDo},
+		{"the registry", realRegistry},
+		{"preload and mirrors", realChange},
+		{"a stopped node", realStopped},
+		{"a paused node", realPaused},
+		{"dockerd restarted", realDockerd},
+		{"the clients of Kubernetes", realClients},
+		{"another environment beside it", realBeside},
+		{"destroy", realDestroy},
+	} {
+		skipped := false
+		if !t.Run(part.name, func(t *testing.T) {
+			defer func() { skipped = t.Skipped() }()
+			part.test(r.in(t))
+		}) {
+			return
+		}
+		if !skipped {
+			run.Parts = append(run.Parts, part.name)
+		}
+		if part.name == "up" {
+			run.Versions = r.versions()
+		}
+	}
+	r.record(t, run)
+}
+
+// realUp makes the cluster, with something in it.
+func realUp(r *realKind) {
+	events := r.operate(0, "up", "-p", "kind", "--only", realProjects)
+	if got := changed(events); len(got) != 3 {
+		r.t.Errorf("what has changed: %v\n%s", got, logged(events))
+	}
+	r.kubectl("wait --for=condition=Ready nodes --all --timeout=120s")
+	r.kubectl("get configmap --namespace=kube-public local-registry-hosting")
+	r.kubectl("create configmap kept --from-literal=key=value")
+	content, err := os.ReadFile(filepath.Join(r.home, ".kube", "config"))
+	if err != nil || !strings.Contains(string(content), "mara-kind-test") {
+		r.t.Errorf("the cluster is not in the kubeconfig: %v\n%s", err, content)
+	}
+}
+
+// keptSomething holds that the cluster is still the one that realUp has made.
+func (r *realKind) keptSomething() {
+	r.t.Helper()
+	if got := r.kubectl("get configmap kept --output=jsonpath={.data.key}"); got != "value" {
+		r.t.Errorf("the ConfigMap holds %q: the cluster is another one", got)
+	}
+}
+
+func realNothingToDo(r *realKind) {
+	if got := r.up(); len(got) > 0 {
+		r.t.Errorf("what has changed: %v", got)
+	}
+	r.operate(0, "drift", "--exit-code")
+}
+
+// realRegistry pushes an image, which a node pulls.
+func realRegistry(r *realKind) {
+	image := fmt.Sprintf("localhost:%d/mara-test-app:1", r.registry)
+	kindtest.Image(r.t, image, []string{"/init"}, map[string]kindtest.File{"init": {Content: []byte("x")}})
+	runDocker(r.t, "push", image)
+	r.onNode("crictl", "pull", image)
+}
+
+// realChange changes what can be changed while the cluster runs: an image of this
+// machine is in the nodes then, and another comes from a mirror.
+func realChange(r *realKind) {
+	kindtest.Image(r.t, "mara-test-preloaded:1", []string{"/init"}, map[string]kindtest.File{"init": {Content: []byte("x")}})
+	changedConfig := *r
+	changedConfig.preload = "[mara-test-preloaded:1]"
+	changedConfig.mirrors = fmt.Sprintf(`{example.invalid: "http://%s-registry:5000"}`, r.cluster())
+	changedConfig.configure()
+	if diff := cmp.Diff([]string{"kind-cluster"}, r.up()); diff != "" {
+		r.t.Errorf("what has changed (-want +got):\n%s", diff)
+	}
+	if images := r.onNode("crictl", "images"); !strings.Contains(images, "mara-test-preloaded:1") {
+		r.t.Errorf("the image is not on the node:\n%s", images)
+	}
+	r.onNode("crictl", "pull", "example.invalid/mara-test-app:1") // realRegistry has pushed it
+	r.keptSomething()
+	if got := r.up(); len(got) > 0 {
+		r.t.Errorf("a second up has changed %v", got)
+	}
+}
+
+// realStopped stops the node: that is drift, and an up starts it, and waits until
+// its API server answers.
+func realStopped(r *realKind) { r.halted("stop", "stopped") }
+
+// realPaused pauses the node. Its containers do not answer, which is no reason to
+// make the cluster anew.
+func realPaused(r *realKind) { r.halted("pause", "paused") }
+
+func (r *realKind) halted(command, state string) {
+	runDocker(r.t, command, r.controlPlane())
+	drift := r.run("drift", "--exit-code")
+	if drift.code != 5 || !strings.Contains(drift.stdout, state) {
+		r.t.Errorf("drift: exit code %d\n%s%s", drift.code, drift.stdout, drift.stderr)
+	}
+	events := r.operate(0, "up", "--only", realProjects)
+	if !strings.Contains(logged(events), "starting the stopped nodes "+r.controlPlane()) {
+		r.t.Errorf("up does not say that it starts the node:\n%s", logged(events))
+	}
+	r.keptSomething()
+
+	// Noted by a refresh, and mended by the update that follows from it.
+	runDocker(r.t, command, r.controlPlane())
+	r.operate(0, "refresh")
+	r.up()
+	r.keptSomething()
+	r.operate(0, "drift", "--exit-code")
+}
+
+// realDockerd has the daemon restarted, as an upgrade of docker does.
+func realDockerd(r *realKind) {
+	file := os.Getenv("E2E_DOCKERD")
+	if file == "" {
+		r.t.Skip("this docker is not the test's own: it is not restarted")
+	}
+	before := r.dockerd(file)
+	runProgram(r.t, "kill", before)
+	r.eventually("true", func() string {
+		now, err := os.ReadFile(file)
+		_, unready := r.docker.Info(r.t.Context())
+		return fmt.Sprint(err == nil && unready == nil && strings.TrimSpace(string(now)) != before)
+	})
+	r.operate(0, "refresh")
+	r.up()
+	r.keptSomething()
+	r.onNode("crictl", "pull", fmt.Sprintf("localhost:%d/mara-test-app:1", r.registry))
+	r.operate(0, "drift", "--exit-code")
+}
+
+func (r *realKind) dockerd(file string) string {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(content))
+}
+
+// realDestroy destroys everything with a stopped node, and again what is gone.
+func realDestroy(r *realKind) {
+	runDocker(r.t, "stop", r.controlPlane())
+	r.operate(0, "destroy")
+	if left := r.containersOf(); len(left) > 0 {
+		r.t.Errorf("left: %v", left)
+	}
+	if content, err := os.ReadFile(filepath.Join(r.home, ".kube", "config")); err == nil && strings.Contains(string(content), "127.0.0.1") {
+		r.t.Errorf("the cluster is still in the kubeconfig:\n%s", content)
+	}
+	r.operate(0, "destroy")
 }

@@ -64,6 +64,42 @@ func TestKilledRunner(t *testing.T) {
 	}
 }
 
+// TestKilledPrograms: when the process that serves the programs is killed, the
+// run says so, what was begun is finished, and the next run carries on.
+func TestKilledPrograms(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	cmd := e.command("up", "-p", "kind", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json", "--simulate-slow", "kind:index:Cluster=5s")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	killed, warned := 0, false
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		line := lines.Text()
+		warned = warned || strings.Contains(line, "pulumi-language-mara ended in the middle of the run")
+		if killed > 0 || !strings.Contains(line, "kind:index:Cluster") {
+			continue
+		}
+		for pid, command := range e.processes() {
+			if strings.Contains(command, "pulumi-language-mara") && syscall.Kill(pid, syscall.SIGKILL) == nil {
+				killed++
+			}
+		}
+	}
+	_ = cmd.Wait()
+	if killed != 1 || !warned || cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("%d processes were killed, a warning: %t, %s", killed, warned, cmd.ProcessState)
+	}
+	if got := results(e.simulate(0, "up", "--resume")); got.Failed > 0 || got.Succeeded == 0 {
+		t.Errorf("the next run: %+v", got)
+	}
+	e.checkNothingIsLeft()
+}
+
 // killed runs an operation until the cluster is being worked on, and kills the
 // runner.
 func (e *environment) killed(operation string) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"mara/config"
 	"mara/projects"
@@ -38,6 +39,8 @@ type Options struct {
 	Provider     string            // kubernetes:infra_type of both copies
 	Env          map[string]string // tells the passphrase
 	Managed      bool              // the backend encrypts by itself (Pulumi Cloud)
+	Own          []string          // secrets of own projects, which read them from the shared file
+	Without      []string          // projects of the catalogue that are left out
 	Simulate     *ThrowAway        // what a simulation makes up; nil for the real thing
 	Open         Opener            // checks the passphrase elsewhere; nil does it here
 }
@@ -76,6 +79,9 @@ func Prepare(o Options) (Copies, error) {
 		return Copies{}, err
 	}
 	if err := p.makeUp(); err != nil {
+		return Copies{}, err
+	}
+	if err := p.handOver(); err != nil {
 		return Copies{}, err
 	}
 	return p.copies()
@@ -212,11 +218,32 @@ func (p *preparation) saltOf(file stackFile) string {
 }
 
 func (p *preparation) open(salt, path string) (*Key, error) {
-	key, err := openKey(p.passphrase, salt, p.Open)
+	key, values, err := openKey(p.passphrase, salt, p.ciphertexts(), p.Open)
 	if err != nil {
 		return nil, wrongKey(err, path)
 	}
+	for _, value := range values {
+		if value != "" { // of another key
+			p.result.Known = append(p.result.Known, value)
+		}
+	}
 	return key, nil
+}
+
+// ciphertexts are all encrypted values that the copies may get.
+func (p *preparation) ciphertexts() []string {
+	contents := [][]byte{p.Stack.Content, p.Secrets.Content}
+	if p.Simulate != nil {
+		earlier, _ := os.ReadFile(p.Simulate.File) // there may be none
+		contents = append(contents, earlier)
+	}
+	var all []string
+	for _, content := range contents {
+		if file, err := config.ParseStack("", content); err == nil { // what is wrong is told elsewhere
+			all = append(all, file.Ciphertexts()...)
+		}
+	}
+	return all
 }
 
 // wrongKey says which file a passphrase does not open.
@@ -251,8 +278,67 @@ func (p *preparation) ownSalt() (*Key, error) {
 	return key, SaveSalt(p.Options, key.Salt())
 }
 
+// handOver puts the secrets of own projects, which are kept with the others, into
+// the copy of the shared file, as they are encrypted.
+func (p *preparation) handOver() error {
+	for _, key := range p.Own {
+		value := get(p.secrets.config(), key)
+		if value == nil || get(p.stack.config(), key) != nil {
+			continue
+		}
+		if p.scheme(p.stack) == (Scheme{}) {
+			return fmt.Errorf("%s: Pulumi Cloud encrypts each stack with a key of its own, so that the value cannot be handed on; "+
+				"let a passphrase or a key service encrypt: `runner secrets change-provider`", key)
+		}
+		if p.scheme(p.stack) != p.scheme(p.secrets) {
+			return fmt.Errorf("%s: %s and %s are encrypted in different ways, so that the value cannot be handed on; "+
+				"have both encrypted alike: `runner secrets change-provider`", key, p.Stack.Path, p.Secrets.Path)
+		}
+		set(p.stack.config(), key, value)
+	}
+	return nil
+}
+
+// scheme is how the copy of a file says that it is encrypted.
+func (p *preparation) scheme(file stackFile) Scheme {
+	return Scheme{Salt: file.text(saltKey), Provider: file.text(providerKey), DataKey: file.text(dataKey)}
+}
+
+// Over is a stack file of one project, with the values of the shared copy below
+// its own. Where its own values are encrypted in another way, the encrypted
+// values of the shared copy are left out: they could not be read.
+func (c Copies) Over(own []byte) ([]byte, error) {
+	shared, err := parse(c.Stack)
+	if err != nil {
+		return nil, err
+	}
+	file, err := parse(own)
+	if err != nil {
+		return nil, err
+	}
+	ownScheme := file.text(saltKey) != "" || file.text(providerKey) != ""
+	values := shared.config()
+	for i := 0; i+1 < len(values.Content); i += 2 {
+		key, value := values.Content[i].Value, values.Content[i+1]
+		foreign := ownScheme && hasSecure(value) && file.text(saltKey) != shared.text(saltKey)
+		if get(file.config(), key) == nil && !foreign {
+			set(file.config(), key, value)
+		}
+	}
+	for _, key := range []string{saltKey, providerKey, dataKey} {
+		if value := shared.text(key); value != "" && !ownScheme {
+			file.setText(key, value)
+		}
+	}
+	file.keepTexts()
+	return file.bytes()
+}
+
 // copies renders the working copies.
 func (p *preparation) copies() (Copies, error) {
+	if len(p.Without) > 0 {
+		set(p.secrets.config(), projects.WithoutKey, scalar(strings.Join(p.Without, ",")))
+	}
 	for _, file := range []stackFile{p.stack, p.secrets} {
 		set(file.config(), config.InfraType, scalar(p.Provider))
 		if p.Simulate != nil {

@@ -93,6 +93,55 @@ func TestPrepareSharesOneSalt(t *testing.T) {
 	}
 }
 
+// TestPrepareKnowsTheSecrets of both files, wherever the key is made, so that no
+// program can say them before they are masked.
+func TestPrepareKnowsTheSecrets(t *testing.T) {
+	t.Parallel()
+	key, other := rightKey(t), mustKey(t, "another passphrase")
+	sealed := func(k *encryption.Key, value string) string {
+		ciphertext, err := k.Encrypt(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "{secure: " + ciphertext + "}"
+	}
+	o := places(t)
+	o.Stack.Content = []byte("encryptionsalt: " + key.Salt() + "\nconfig:\n  a:plain: visible\n  a:key: " + sealed(key, "hunter2") +
+		"\n  a:deep:\n    list: [" + sealed(key, "swordfish") + "]\n  a:foreign: " + sealed(other, "unknown") + "\n")
+	o.Secrets.Content = []byte("config:\n  b:key: " + sealed(key, "open sesame") + "\n")
+	want := []string{right, "hunter2", "open sesame", "swordfish"}
+	for name, open := range map[string]encryption.Opener{
+		"here": nil,
+		"here after all": func(string, string, []string) ([]string, error) {
+			return nil, errors.ErrUnsupported
+		},
+		"elsewhere": func(_, _ string, ciphertexts []string) ([]string, error) {
+			values := make([]string, len(ciphertexts))
+			for i, ciphertext := range ciphertexts {
+				values[i], _ = key.Decrypt(ciphertext)
+			}
+			return values, nil
+		},
+	} {
+		o.Open = open
+		known := prepare(t, o).Known
+		slices.Sort(known)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, known); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func mustKey(t *testing.T, passphrase string) *encryption.Key {
+	t.Helper()
+	key, err := encryption.NewKey(passphrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -418,6 +467,77 @@ func TestSharedDataKey(t *testing.T) {
 		}
 		if got := read(t, copies.Stack).DataKey; got != test.want {
 			t.Errorf("%s: the data key is %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestOwnSecretsAreHandedOver: the projects of the user read their secrets from
+// the shared file, and have them nevertheless kept with the others.
+func TestOwnSecretsAreHandedOver(t *testing.T) {
+	t.Parallel()
+	key := rightKey(t)
+	value, err := key.Encrypt("hunter2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	salted := "encryptionsalt: " + key.Salt() + "\n"
+	secret := "config: {app:token: {secure: '" + value + "'}, other:token: {secure: '" + value + "'}}\n"
+	for name, test := range map[string]struct {
+		stack, secrets string
+		managed        bool
+		err            string
+	}{
+		"one key":                  {stack: salted, secrets: secret},
+		"already there":            {stack: salted + "config: {app:token: {secure: '" + value + "'}}\n", secrets: secret},
+		"another scheme":           {stack: "secretsprovider: awskms://a\nencryptedkey: x\n", secrets: salted + secret, err: "are encrypted in different ways"},
+		"encrypted by the backend": {secrets: secret, managed: true, err: "Pulumi Cloud encrypts each stack with a key of its own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := places(t)
+			o.Stack.Content, o.Secrets.Content, o.Managed, o.Own = []byte(test.stack), []byte(test.secrets), test.managed, []string{"app:token", "app:none"}
+			copies, err := encryption.Prepare(o)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]any{"app:token": map[string]any{"secure": value}, "kubernetes:infra_type": "kind"}
+			if diff := cmp.Diff(want, read(t, copies.Stack).Config); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestOver: what a project says in its own file counts, and what the others say
+// is below it.
+func TestOver(t *testing.T) {
+	t.Parallel()
+	shared := encryption.Copies{Stack: []byte("encryptionsalt: v1:shared\nconfig: {a:x: '1.30', a:y: b, a:s: {secure: c}}\n")}
+	for name, test := range map[string]struct {
+		own  string
+		want document
+	}{
+		"none": {"", document{Salt: "v1:shared", Config: map[string]any{"a:x": "1.30", "a:y": "b", "a:s": map[string]any{"secure": "c"}}}},
+		"a value": {"config: {a:y: 1.20, b:z: t}", document{Salt: "v1:shared", Config: map[string]any{
+			"a:x": "1.30", "a:y": "1.20", "b:z": "t", "a:s": map[string]any{"secure": "c"},
+		}}},
+		"a salt": {"encryptionsalt: v1:own\nconfig: {b:s: {secure: d}}", document{Salt: "v1:own", Config: map[string]any{
+			"a:x": "1.30", "a:y": "b", "b:s": map[string]any{"secure": "d"},
+		}}},
+		"a key service": {"secretsprovider: awskms://a\nencryptedkey: e", document{Provider: "awskms://a", DataKey: "e", Config: map[string]any{"a:x": "1.30", "a:y": "b"}}},
+	} {
+		got, err := shared.Over([]byte(test.own))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, read(t, got)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }

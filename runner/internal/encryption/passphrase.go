@@ -37,9 +37,9 @@ type Key struct {
 }
 
 // Opener checks whether a passphrase opens what a salt belongs to, without
-// making the key here. It returns ErrPassphrase, or errors.ErrUnsupported to
-// have it checked here after all.
-type Opener func(passphrase, salt string) error
+// making the key here. It returns what ciphertexts stand for, "" for one
+// that the key does not open; or ErrPassphrase; or errors.ErrUnsupported to have it done here after all.
+type Opener func(passphrase, salt string, ciphertexts []string) (values []string, err error)
 
 // NewKey makes a key with a new salt.
 func NewKey(passphrase string) (*Key, error) {
@@ -58,29 +58,43 @@ func NewKey(passphrase string) (*Key, error) {
 
 // OpenKey makes the key of a salt ("v1:<salt>:<sealed probe>"), or returns
 // ErrPassphrase.
-func OpenKey(passphrase, salt string) (*Key, error) { return openKey(passphrase, salt, nil) }
+func OpenKey(passphrase, salt string) (*Key, error) {
+	key, _, err := openKey(passphrase, salt, nil, nil)
+	return key, err
+}
 
-// openKey is OpenKey; open, if there is one, checks the passphrase.
-func openKey(passphrase, salt string, open Opener) (*Key, error) {
+// openKey is OpenKey that also returns what ciphertexts stand for. open, if there
+// is one, does the work.
+func openKey(passphrase, salt string, ciphertexts []string, open Opener) (*Key, []string, error) {
 	parts := strings.SplitN(salt, ":", 3)
 	if len(parts) != 3 || parts[0] != "v1" {
-		return nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
+		return nil, nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
 	}
 	random, err := base64.StdEncoding.DecodeString(parts[1])
 	if err != nil {
-		return nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
+		return nil, nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
 	}
 	key := &Key{salt: salt, crypter: deriving(passphrase, random)}
 	if open != nil {
-		if err := open(passphrase, salt); !errors.Is(err, errors.ErrUnsupported) {
-			return key, err
+		if values, err := open(passphrase, salt, ciphertexts); !errors.Is(err, errors.ErrUnsupported) {
+			return key, values, err
 		}
 	}
-	opened, err := key.crypter().DecryptValue(context.Background(), parts[2])
+	opened, err := key.Decrypt(parts[2])
 	if err != nil || opened != probe {
-		return nil, ErrPassphrase
+		return nil, nil, ErrPassphrase
 	}
-	return key, nil
+	return key, key.reveal(ciphertexts), nil
+}
+
+// reveal returns what ciphertexts stand for, "" for one that the key does not
+// open.
+func (k *Key) reveal(ciphertexts []string) []string {
+	values := make([]string, len(ciphertexts))
+	for i, ciphertext := range ciphertexts {
+		values[i], _ = k.Decrypt(ciphertext)
+	}
+	return values
 }
 
 // deriving derives the key when it is first needed.

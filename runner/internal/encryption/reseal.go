@@ -12,13 +12,10 @@ import (
 // are deep inside others, encrypts them with another, and returns the new
 // content. Everything else stays byte for byte.
 func Reseal(ctx context.Context, file config.StackFile, from, to Sealer) ([]byte, error) {
-	ciphertexts := map[string]string{}
-	for i, ciphertext := range file.Ciphertexts() {
-		ciphertexts[fmt.Sprintf("%s:value%d", projects.SecretsProject, i)] = ciphertext
-	}
-	values, err := from.Unseal(ctx, ciphertexts)
+	ciphertexts := numbered(file)
+	values, err := Reveal(ctx, file, from)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file.File, err)
+		return nil, err
 	}
 	sealed := map[string]string{}
 	if len(values) > 0 {
@@ -31,4 +28,23 @@ func Reseal(ctx context.Context, file config.StackFile, from, to Sealer) ([]byte
 		renewed[ciphertext] = sealed[key]
 	}
 	return file.Reseal(renewed, to.Scheme().Header())
+}
+
+// Reveal decrypts every value of a stack file, also those that are deep inside
+// others.
+func Reveal(ctx context.Context, file config.StackFile, sealer Sealer) (map[string]string, error) {
+	values, err := sealer.Unseal(ctx, numbered(file))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.File, err)
+	}
+	return values, nil
+}
+
+// numbered are the encrypted values of a stack file under made-up keys.
+func numbered(file config.StackFile) map[string]string {
+	ciphertexts := map[string]string{}
+	for i, ciphertext := range file.Ciphertexts() {
+		ciphertexts[fmt.Sprintf("%s:value%d", projects.SecretsProject, i)] = ciphertext
+	}
+	return ciphertexts
 }

@@ -60,7 +60,7 @@ func (p *preparation) makeUpSecrets() error {
 	earlier := p.earlierSecrets()
 	added := false
 	for _, secret := range p.Simulate.Secrets {
-		if get(values, secret.Key) != nil {
+		if secret.Optional || get(values, secret.Key) != nil || secret.Own && get(p.stack.config(), secret.Key) != nil {
 			continue
 		}
 		p.result.MadeUp = append(p.result.MadeUp, secret.Key)
@@ -75,6 +75,7 @@ func (p *preparation) makeUpSecrets() error {
 				return fmt.Errorf("making up %s: %w", secret.Key, err)
 			}
 			node, added = secure(ciphertext), true
+			p.result.Known = append(p.result.Known, value)
 			set(earlier.config(), secret.Key, node)
 		}
 		set(values, secret.Key, node)

@@ -77,6 +77,13 @@ func TestSimulationMakesUpWhatIsMissing(t *testing.T) {
 	}
 	values := opened(t, passphrase, copies)
 	checkInvented(t, values)
+	for _, again := range []encryption.Copies{copies, prepare(t, o)} { // as they were made, and as they are read
+		for key, value := range values {
+			if !slices.Contains(again.Known, value) {
+				t.Errorf("the value of %s is not known to the masker", key)
+			}
+		}
+	}
 	content, err := os.ReadFile(o.Simulate.File)
 	if err != nil || !strings.HasPrefix(string(content), "# SIMULATED") {
 		t.Errorf("what was made up is kept as %q, %v", content, err)

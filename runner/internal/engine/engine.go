@@ -10,7 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,8 +27,9 @@ type Engine interface {
 	stacks.Command
 	// Warm starts workers in the background.
 	Warm(workers int)
-	// Unlock derives the passphrase's key in the workers, which need it.
-	Unlock(ctx context.Context, passphrase, salt string) error
+	// Unlock derives the passphrase's key in the workers, which need it, and
+	// returns what ciphertexts stand for.
+	Unlock(ctx context.Context, passphrase, salt string, ciphertexts []string) ([]string, error)
 	// Kill ends everything at once.
 	Kill()
 	// Close ends what is idle.
@@ -70,23 +71,23 @@ func Start(ctx context.Context, o Options) (e Engine, stop func() error, err err
 	return logged{e, o.Log, o.Now}, func() error { unwatch(); return raw.Close() }, nil
 }
 
-// Opener checks passphrases in the engine's workers. Each of them needs the key
+// Opener checks passphrases, and opens what they encrypt, in the engine's workers. Each of them needs the key
 // anyway, and they derive it while this process has other things to do.
 func Opener(ctx context.Context, e Engine) encryption.Opener {
 	if e == nil {
 		return nil
 	}
-	return func(passphrase, salt string) error {
-		err := e.Unlock(ctx, passphrase, salt)
+	return func(passphrase, salt string, ciphertexts []string) ([]string, error) {
+		values, err := e.Unlock(ctx, passphrase, salt, ciphertexts)
 		switch {
 		case errors.Is(err, encryption.ErrPassphrase):
-			return err
+			return nil, err
 		case err != nil && ctx.Err() != nil:
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		case err != nil: // the first command will say what is wrong with the engine
-			return errors.ErrUnsupported
+			return nil, errors.ErrUnsupported
 		}
-		return nil
+		return values, nil
 	}
 }
 
@@ -154,16 +155,26 @@ func (l logged) Run(ctx context.Context, dir string, stdin io.Reader, stdout, st
 	began := l.now()
 	l.log.Debug("pulumi begins", "args", strings.Join(args, " "), "dir", dir)
 	out, errs, code, err := l.Engine.Run(ctx, dir, stdin, stdout, stderr, env, args...)
-	l.log.Debug("pulumi ended", "command", CommandName(args), "project", filepath.Base(dir), "exit", code, "took", l.now().Sub(began))
+	l.log.Debug("pulumi ended", "command", CommandName(args), "project", ProjectOf(args), "exit", code, "took", l.now().Sub(began))
 	return out, errs, code, err
 }
 
 // Unlock implements Engine.
-func (l logged) Unlock(ctx context.Context, passphrase, salt string) error {
+func (l logged) Unlock(ctx context.Context, passphrase, salt string, ciphertexts []string) ([]string, error) {
 	began := l.now()
-	err := l.Engine.Unlock(ctx, passphrase, salt)
+	values, err := l.Engine.Unlock(ctx, passphrase, salt, ciphertexts)
 	l.log.Debug("key derived", "took", l.now().Sub(began), "error", err)
-	return err
+	return values, err
+}
+
+// ProjectOf is the project whose stack a Pulumi command works on; "" for none.
+func ProjectOf(args []string) string {
+	if i := slices.Index(args, "--stack"); i >= 0 && i+1 < len(args) {
+		if parts := strings.Split(args[i+1], "/"); len(parts) == 3 {
+			return parts[1]
+		}
+	}
+	return ""
 }
 
 // CommandName is what a Pulumi command is called: "up", "stack ls".

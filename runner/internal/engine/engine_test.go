@@ -94,7 +94,7 @@ func (quiet) Run(context.Context, string, io.Reader, []io.Writer, []io.Writer, [
 	return "", "", 0, nil
 }
 
-func (quiet) Unlock(context.Context, string, string) error { return nil }
+func (quiet) Unlock(context.Context, string, string, []string) ([]string, error) { return nil, nil }
 
 // TestLogged: commands are logged, but neither their environment nor passphrases.
 func TestLogged(t *testing.T) {
@@ -108,9 +108,9 @@ func TestLogged(t *testing.T) {
 	}
 	log := slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: noTime}))
 	e := logged{quiet{}, log, func() time.Time { return time.Unix(0, 0) }}
-	_, _, _, _ = e.Run(t.Context(), "/tmp/aws-vpc", nil, nil, nil, []string{"PULUMI_CONFIG_PASSPHRASE=tell-nobody"}, "stack", "output")
-	_ = e.Unlock(t.Context(), "tell-nobody", "v1:salt")
-	want := `level=DEBUG msg="pulumi begins" args="stack output" dir=/tmp/aws-vpc
+	_, _, _, _ = e.Run(t.Context(), "/tmp/work", nil, nil, nil, []string{"PULUMI_CONFIG_PASSPHRASE=tell-nobody"}, "stack", "output", "--stack", "organization/aws-vpc/dev")
+	_, _ = e.Unlock(t.Context(), "tell-nobody", "v1:salt", nil)
+	want := `level=DEBUG msg="pulumi begins" args="stack output --stack organization/aws-vpc/dev" dir=/tmp/work
 level=DEBUG msg="pulumi ended" command="stack output" project=aws-vpc exit=0 took=0s
 level=DEBUG msg="key derived" took=0s error=<nil>
 `

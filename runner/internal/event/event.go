@@ -146,6 +146,10 @@ func (r Resource) String() string {
 	return r.Type + " " + r.Name
 }
 
+// RunProject is what events about hooks of the run itself have as their project.
+// No plan has a project of that name.
+const RunProject = "run"
+
 // Project is one entry of the plan as run.started tells it: enough to draw the
 // plan and its dependencies without knowing any provider.
 type Project struct {

@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"time"
 
+	"mara/projects"
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/interrupt"
@@ -75,11 +76,17 @@ type Options struct {
 	Timeout  time.Duration
 	Timeouts map[string]time.Duration
 	Operator Operator
-	// Hook does the work of a hook, or undoes it when the operation is
-	// destroy. It is called after an up or a destroy that went well; after a
-	// destroy also when there was nothing left to destroy, so that a hook that
-	// failed the first time is made good.
-	Hook func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error
+	// Hook does the work of a hook. Those that follow a success come after a step
+	// that had something to do; after a destroy also when there was nothing left
+	// to destroy, so that a hook that failed the first time is made good.
+	Hook func(ctx context.Context, call HookCall, emit func(event.Event)) error
+	// RunHooks are those of the run itself. Their events carry HookProject. One that
+	// fails before the run keeps every step from starting; one that fails after it
+	// makes the run fail.
+	RunHooks []projects.Hook
+	// Conclude is called after a run in which every step has gone well, before its
+	// last hooks and run.finished; its error makes the run a failure. It may be nil.
+	Conclude func() error
 	// Emit receives the events; it is called from several goroutines.
 	Emit func(event.Event)
 	// Stop ends the run gently when it is closed: nothing new starts, running
@@ -88,6 +95,17 @@ type Options struct {
 	// Now is the clock for durations; nil means time.Now.
 	Now func() time.Time
 }
+
+// HookCall is what a hook is about.
+type HookCall struct {
+	Hook projects.Hook
+	Step plan.Step // zero for a hook of the run
+	// Result is how the step, or the run, has ended; nothing before it.
+	Result StepResult
+}
+
+// HookProject stands for the run in the events of its hooks.
+const HookProject = event.RunProject
 
 // OnError is what the failure of one project does to the others.
 type OnError string
@@ -103,7 +121,8 @@ func Policies() []string { return []string{string(Stop), string(Continue)} }
 
 // Run walks the plan and returns when nothing runs any more. The error is nil
 // if and only if the result is a success; it joins interrupt.ErrInterrupted, if
-// the run was, and one StepError for every failed step, in plan order.
+// the run was, one StepError for every failed step, in plan order, and the error
+// of Conclude.
 func Run(ctx context.Context, o Options) (Result, error) {
 	g, err := newGraph(o.Plan.Steps)
 	if err != nil {
@@ -111,10 +130,12 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	r := newRun(o, g)
 	r.announce()
-	r.walk(ctx)
+	if r.runHooks(ctx, projects.Before, StepResult{}) {
+		r.walk(ctx)
+	}
 	r.settle()
-	result := r.conclude()
-	return result, result.err(ctx)
+	result, err := r.conclude(ctx)
+	return result, errors.Join(result.err(ctx), err)
 }
 
 // StepError is the failure of one step.

@@ -199,8 +199,8 @@ type hookLog struct {
 	err   error
 }
 
-func (l *hookLog) run(_ context.Context, step plan.Step, hook string, emit func(event.Event)) error {
-	l.calls = append(l.calls, step.Project.Name+" "+hook)
+func (l *hookLog) run(_ context.Context, call executor.HookCall, emit func(event.Event)) error {
+	l.calls = append(l.calls, call.Step.Project.Name+" "+call.Hook.Name)
 	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: "hooked"})
 	return l.err
 }
@@ -399,4 +399,51 @@ func TestPlansThatCannotWork(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestConclude: its error makes a run a failure, and it is only asked when all
+// steps have gone well.
+func TestConclude(t *testing.T) {
+	t.Parallel()
+	forbidden := errors.New("forbidden")
+	for _, test := range []struct {
+		name      string
+		fails     bool
+		concluded error
+		want      event.Result
+		asked     bool
+	}{
+		{"well", false, nil, event.Succeeded, true},
+		{"forbidden", false, forbidden, event.Failed, true},
+		{"a step fails", true, forbidden, event.Failed, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var last event.Event
+			asked := false
+			_, err := executor.Run(t.Context(), executor.Options{
+				Plan: planOf("a"), Operation: operation.Preview, Operator: once(func() error {
+					if test.fails {
+						return errors.New("oh no")
+					}
+					return nil
+				}),
+				Conclude: func() error { asked = true; return test.concluded },
+				Emit:     func(e event.Event) { last = e },
+			})
+			if last.Type != event.RunFinished || last.Result != test.want || asked != test.asked {
+				t.Errorf("ended with %s %s, asked: %v", last.Type, last.Result, asked)
+			}
+			if (err != nil) != (test.want == event.Failed) || test.asked && !errors.Is(err, test.concluded) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// once is an operator that does the same for every step.
+type once func() error
+
+func (o once) Operate(context.Context, plan.Step, func(event.Event)) (executor.Outcome, error) {
+	return executor.Outcome{}, o()
 }

@@ -32,7 +32,7 @@ func planOf(lines ...string) plan.Plan {
 		name, hooked := strings.CutSuffix(name, "!")
 		step := plan.Step{Project: projects.Project{Name: name, Title: strings.ToUpper(name)}, Needs: needs.Needs{Reads: strings.Fields(reads)}, Index: i}
 		if hooked {
-			step.Hooks = []projects.Hook{projects.HookKubeconfig}
+			step.Project.Hooks = projects.BuiltInHooks()[:1]
 		}
 		p.Steps = append(p.Steps, step)
 	}

@@ -270,7 +270,7 @@ func TestTimeoutCoversHooks(t *testing.T) {
 	repeated(t, func(t *testing.T) {
 		h := begin(t.Context(), t, planOf("a!"), func(o *executor.Options) {
 			o.Timeout = time.Minute
-			o.Hook = func(ctx context.Context, _ plan.Step, _ string, _ func(event.Event)) error {
+			o.Hook = func(ctx context.Context, _ executor.HookCall, _ func(event.Event)) error {
 				<-ctx.Done()
 				return context.Cause(ctx)
 			}

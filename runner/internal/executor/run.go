@@ -26,6 +26,7 @@ type run struct {
 
 	failed      []string // projects, as they failed
 	interrupted string   // the last reason; empty while nobody has asked to stop
+	hookErr     error    // of the first hook of the run that failed
 }
 
 // finished is what the goroutine of a step sends back.
@@ -218,6 +219,8 @@ func (r *run) abandon(position int) StepResult {
 		result.Reason = list(result.Causes) + " failed"
 	case r.interrupted != "":
 		result.Result, result.Reason = event.Cancelled, event.ReasonInterrupted
+	case r.hookErr != nil:
+		result.Reason = "a hook of the run failed"
 	default:
 		result.Reason = "stopped after " + list(r.failed) + " failed"
 	}
@@ -263,20 +266,28 @@ func (r *run) record(position int, result StepResult) {
 	r.Emit(e)
 }
 
-// conclude adds up the results and emits the end of the run.
-func (r *run) conclude() Result {
+// conclude adds up the results, asks for the verdict, runs the last hooks and
+// emits the end of the run.
+func (r *run) conclude(ctx context.Context) (result Result, err error) {
 	var counts event.Results
 	var changes event.Changes
 	for _, s := range r.results {
 		counts = counts.Count(s.Result)
 		changes = changes.Plus(s.Changes)
 	}
-	result := Result{Operation: r.Operation, Outcome: counts.Outcome(), Steps: r.results, Duration: r.Now().Sub(r.began)}
+	result = Result{Operation: r.Operation, Outcome: counts.Outcome(), Steps: r.results}
+	if result.Outcome == event.Succeeded && r.hookErr == nil && r.Conclude != nil {
+		if err = r.Conclude(); err != nil {
+			result.Outcome = event.Failed
+		}
+	}
+	err = errors.Join(err, r.runLastHooks(ctx, &result, changes))
+	result.Duration = r.Now().Sub(r.began)
 	r.Emit(event.Event{
 		Type: event.RunFinished, Result: result.Outcome, DurationMS: result.Duration.Milliseconds(),
 		Results: &counts, Changes: &changes,
 	})
-	return result
+	return result, err
 }
 
 // list joins names as a sentence does.

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"mara/projects"
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
@@ -17,7 +18,7 @@ type worker struct {
 	step      plan.Step
 	operation operation.Operation
 	operator  Operator
-	hook      func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error
+	hook      func(ctx context.Context, call HookCall, emit func(event.Event)) error
 	retry     Retry
 	limit     time.Duration // zero means none
 	stop      <-chan struct{}
@@ -39,16 +40,22 @@ func (w worker) aborted() StepResult {
 	}
 }
 
-// work runs the operation and then the hooks, within the time limit.
+// work runs the operation with the hooks around it, within the time limit.
 func (w worker) work(ctx context.Context) StepResult {
 	began := w.now()
 	limited, cancel := w.limited(ctx)
 	defer cancel()
-	a := w.try(limited)
-	if a.err == nil && w.hooksDue(a.out) {
-		a.err = w.runHooks(limited)
+	a := attempts{err: w.runHooks(limited, projects.Before, StepResult{})}
+	if a.err == nil {
+		a = w.try(limited)
+	}
+	if a.err == nil && w.followed(a.out) {
+		a.err = w.runHooks(limited, projects.OnSuccess, w.judge(limited, a))
 	}
 	result := w.judge(limited, a)
+	if a.err != nil || w.followed(a.out) {
+		w.runLastHooks(ctx, &result)
+	}
 	result.Duration = w.now().Sub(began)
 	return result
 }
@@ -81,31 +88,55 @@ func (w worker) operate(ctx context.Context) (out Outcome, err error) {
 	return w.operator.Operate(ctx, w.step, w.emit)
 }
 
-// hooksDue reports whether the hooks follow the operation.
-func (w worker) hooksDue(out Outcome) bool {
-	return w.operation.Destroys() || w.operation.Deploys() && out.Skipped == ""
+// followed reports whether hooks follow an operation that went well.
+func (w worker) followed(out Outcome) bool {
+	return w.operation.Destroys() || out.Skipped == ""
 }
 
-// runHooks runs the hooks in order, up to the first that fails.
-func (w worker) runHooks(ctx context.Context) error {
-	for _, h := range w.step.Hooks {
-		name := string(h)
-		if ctx.Err() != nil {
-			return fmt.Errorf("hook %s: %w", name, context.Cause(ctx))
+// runHooks runs the hooks of a moment in order, up to the first that fails.
+func (w worker) runHooks(ctx context.Context, on projects.Moment, result StepResult) error {
+	for _, h := range w.step.Project.Hooks {
+		if h.On != on || !h.For(w.operation) {
+			continue
 		}
-		if err := w.runHook(ctx, name); err != nil {
-			return fmt.Errorf("hook %s: %w", name, err)
+		if ctx.Err() != nil {
+			return fmt.Errorf("hook %s: %w", h.Name, context.Cause(ctx))
+		}
+		if err := w.runHook(ctx, HookCall{Hook: h, Step: w.step, Result: result}); err != nil {
+			return fmt.Errorf("hook %s: %w", h.Name, err)
 		}
 	}
 	return nil
 }
 
+// lastHooksLimit is how long the last hooks of a step that was cut off may take.
+const lastHooksLimit = time.Minute
+
+// runLastHooks runs the hooks that follow a failure, and those that always come.
+// They run also after an interruption, for they clean up. Their failure is that
+// of the step, unless the step has failed already.
+func (w worker) runLastHooks(ctx context.Context, result *StepResult) {
+	if ctx.Err() != nil {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastHooksLimit)
+		defer cancel()
+		ctx = limited
+	}
+	var errs []error
+	if result.Err != nil {
+		errs = append(errs, w.runHooks(ctx, projects.OnFailure, *result))
+	}
+	errs = append(errs, w.runHooks(ctx, projects.Always, *result))
+	if err := errors.Join(errs...); err != nil && result.Err == nil {
+		result.Result, result.Err = event.Failed, err
+	}
+}
+
 // runHook runs one hook between its two events.
-func (w worker) runHook(ctx context.Context, name string) error {
+func (w worker) runHook(ctx context.Context, call HookCall) error {
 	began := w.now()
-	w.emit(event.Event{Type: event.HookStarted, Hook: name})
-	err := w.callHook(ctx, name)
-	e := event.Event{Type: event.HookFinished, Hook: name, Result: event.Succeeded, DurationMS: w.now().Sub(began).Milliseconds()}
+	w.emit(event.Event{Type: event.HookStarted, Hook: call.Hook.Name})
+	err := w.callHook(ctx, call)
+	e := event.Event{Type: event.HookFinished, Hook: call.Hook.Name, Result: event.Succeeded, DurationMS: w.now().Sub(began).Milliseconds()}
 	if err != nil {
 		e.Result, e.Error = event.Failed, err.Error()
 	}
@@ -114,9 +145,9 @@ func (w worker) runHook(ctx context.Context, name string) error {
 }
 
 // callHook calls the hook and survives its panic.
-func (w worker) callHook(ctx context.Context, name string) (err error) {
+func (w worker) callHook(ctx context.Context, call HookCall) (err error) {
 	defer w.recover(&err)
-	return w.hook(ctx, w.step, name, w.emit)
+	return w.hook(ctx, call, w.emit)
 }
 
 // recover turns a panic into an error and keeps the stack as a diagnostic: one

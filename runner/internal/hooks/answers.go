@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"mara/runner/internal/cloud"
+	"mara/providers/cloud"
 	"mara/runner/internal/event"
 	"mara/runner/internal/reach"
 )

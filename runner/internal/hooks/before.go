@@ -83,7 +83,7 @@ func (h Hooks) emptyCluster(
 	if h.Stacks.Summary(project).Resources == 0 {
 		return nil
 	}
-	content, err := h.clusterKubeconfig(ctx, project)
+	content, err := h.ClusterKubeconfig(ctx, project)
 	if err != nil || content == nil {
 		return err
 	}

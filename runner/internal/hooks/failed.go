@@ -35,7 +35,7 @@ func (h Hooks) Failed(ctx context.Context, step plan.Step, failure error, emit f
 func (h Hooks) describePods(ctx context.Context, namespace string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, podsLimit)
 	defer cancel()
-	content, err := h.clusterKubeconfig(ctx, h.Provider.ClusterProject)
+	content, err := h.ClusterKubeconfig(ctx, h.Provider.ClusterProject)
 	if err != nil {
 		return nil, err
 	}

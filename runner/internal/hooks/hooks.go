@@ -1,6 +1,6 @@
-// Package hooks does the work around the steps of a run: it merges a cluster's
-// kubeconfig, waits for the application, tells which Pods are not ready, and
-// empties a cluster before it is destroyed.
+// Package hooks does the work around the steps of a run: it runs the commands of
+// the user, merges a cluster's kubeconfig, waits for the application, tells which
+// Pods are not ready, and empties a cluster before it is destroyed.
 package hooks
 
 import (
@@ -12,9 +12,9 @@ import (
 	"mara/providers"
 	"mara/providers/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/executor"
 	"mara/runner/internal/kubeconfig"
 	"mara/runner/internal/layout"
-	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
 )
 
@@ -23,6 +23,7 @@ type Hooks struct {
 	Stacks    *stacks.Set
 	Provider  providers.Provider
 	Stack     string
+	Root      string            // of the configuration
 	Env       map[string]string // of Pulumi and its plugins
 	Runtime   string            // the container runtime that is configured; "" for the first there is
 	Folder    layout.Runner
@@ -34,29 +35,33 @@ type Hooks struct {
 	probe func(ctx context.Context, kubeconfig []byte, env map[string]string) error // whether a cluster answers; nil for the network
 }
 
-// HookFunc is what the executor calls when a step has succeeded.
-type HookFunc func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error
+// HookFunc is what the executor calls for a hook.
+type HookFunc func(ctx context.Context, call executor.HookCall, emit func(event.Event)) error
 
 // Hook does the hooks of an operation: destroy undoes what up did.
 func (h Hooks) Hook(op operation.Operation) HookFunc {
-	return func(ctx context.Context, step plan.Step, hook string, emit func(event.Event)) error {
-		h.Log.Debug("hook", "name", hook, "project", step.Project.Name, "operation", op)
-		switch projects.Hook(hook) {
-		case projects.HookKubeconfig:
-			if op.Destroys() {
-				return h.forgetKubeconfig(ctx, emit)
-			}
-			return h.mergeKubeconfig(ctx, step.Project.Name, emit)
-		case projects.HookReachable:
-			return h.awaitAnswer(ctx, step.Project.Name, emit)
+	return func(ctx context.Context, call executor.HookCall, emit func(event.Event)) error {
+		name, project := call.Hook.Name, call.Step.Project.Name
+		h.Log.Debug("hook", "name", name, "project", project, "operation", op)
+		switch {
+		case call.Hook.On == projects.Before && project != "" && !op.RunsPrograms() && !h.Stacks.IsDeployed(project):
+			return nil // the operation has nothing to do
+		case call.Hook.Command != nil:
+			return h.runCommand(ctx, op, call, emit)
+		case name == projects.HookKubeconfig && op.Destroys():
+			return h.forgetKubeconfig(ctx, emit)
+		case name == projects.HookKubeconfig:
+			return h.mergeKubeconfig(ctx, project, emit)
+		case name == projects.HookReachable:
+			return h.awaitAnswer(ctx, project, emit)
 		}
-		return fmt.Errorf("this runner has no hook %q", hook)
+		return fmt.Errorf("this runner has no hook %q", name)
 	}
 }
 
 // mergeKubeconfig puts the cluster's entries into the user's kubeconfig.
 func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(event.Event)) error {
-	content, err := h.clusterKubeconfig(ctx, project)
+	content, err := h.ClusterKubeconfig(ctx, project)
 	if err != nil {
 		return err
 	}
@@ -87,9 +92,9 @@ func (h Hooks) probeCluster(ctx context.Context, content []byte, emit func(event
 	}
 }
 
-// clusterKubeconfig is the kubeconfig that a cluster project exports; nil when
+// ClusterKubeconfig is the kubeconfig that a cluster project exports; nil when
 // it exports none. From here on it is masked.
-func (h Hooks) clusterKubeconfig(ctx context.Context, project string) ([]byte, error) {
+func (h Hooks) ClusterKubeconfig(ctx context.Context, project string) ([]byte, error) {
 	outputs, err := h.Stacks.Outputs(ctx, project, true)
 	if err != nil {
 		return nil, err

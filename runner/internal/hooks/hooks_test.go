@@ -21,6 +21,7 @@ import (
 	"mara/providers"
 	"mara/providers/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/executor"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
@@ -81,10 +82,14 @@ func hookSession(t *testing.T, outputs map[string]any) Hooks {
 	return s
 }
 
+// callOf is a call of a hook of a project.
+func callOf(project, hook string) executor.HookCall {
+	return executor.HookCall{Hook: projects.Hook{Name: hook, On: projects.OnSuccess}, Step: plan.Step{Project: projects.Project{Name: project}}}
+}
+
 func runHook(t *testing.T, s Hooks, op operation.Operation, hook string) (messages []string, err error) {
 	t.Helper()
-	step := plan.Step{Project: projects.Project{Name: "linode-lke"}}
-	err = s.Hook(op)(t.Context(), step, hook, func(e event.Event) { messages = append(messages, e.Message) })
+	err = s.Hook(op)(t.Context(), callOf("linode-lke", hook), func(e event.Event) { messages = append(messages, e.Message) })
 	return messages, err
 }
 
@@ -235,7 +240,7 @@ func TestAnswersHook(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				var messages []string
-				err := s.Hook(operation.Up)(t.Context(), plan.Step{Project: projects.BankOfAnthos()}, string(projects.HookReachable),
+				err := s.Hook(operation.Up)(t.Context(), callOf("bank-of-anthos", projects.HookReachable),
 					func(e event.Event) { messages = append(messages, e.Message) })
 				if (err == nil) != (test.problem == "") || err != nil && err.Error() != test.problem {
 					t.Errorf("error %v, want %q", err, test.problem)

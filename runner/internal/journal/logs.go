@@ -41,7 +41,7 @@ func (l *logs) write(s *event.Summary, e event.Event) error {
 // if it adds nothing. A project has a log from its start on.
 func logged(s *event.Summary, e event.Event) string {
 	step, _ := s.Step(e.Project)
-	if step == nil || step.Started.IsZero() {
+	if (step == nil || step.Started.IsZero()) && e.Project != event.RunProject {
 		return ""
 	}
 	text := describe(s, e)

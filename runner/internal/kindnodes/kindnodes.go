@@ -105,8 +105,9 @@ func (n Nodes) AwaitReady(ctx context.Context, runtime *containers.Runtime, limi
 	return reach.Until(ctx, "the API server", reach.Options{Ask: ask, Every: time.Second, Limit: limit})
 }
 
-// readyLimit is how long Revive waits for an API server.
-const readyLimit = 2 * time.Minute
+// ReadyLimit is how long an API server may take to be ready after its node was
+// started.
+const ReadyLimit = 2 * time.Minute
 
 // Revive starts the halted nodes of the cluster with the uid, tells which they
 // are, and waits until the API server is ready. It leaves other clusters alone.
@@ -123,5 +124,5 @@ func Revive(ctx context.Context, runtime *containers.Runtime, cluster, uid strin
 	if err := runtime.Resume(ctx, halted...); err != nil {
 		return err
 	}
-	return nodes.AwaitReady(ctx, runtime, readyLimit)
+	return nodes.AwaitReady(ctx, runtime, ReadyLimit)
 }

@@ -27,7 +27,7 @@ func (w clusterWork) finish(ctx context.Context, n nodes, before *ClusterState) 
 		err = w.mirror(ctx, n, old.RegistryMirrors)
 	}
 	if err == nil {
-		err = w.preload(ctx)
+		err = w.preload(ctx, n)
 	}
 	if err != nil {
 		return state, incomplete(err)
@@ -63,8 +63,9 @@ func hostsFile(url string) string {
 	return fmt.Sprintf("[host.%q]\n  capabilities = [\"pull\", \"resolve\"]\n", url)
 }
 
-// preload loads images of this machine into all nodes.
-func (w clusterWork) preload(ctx context.Context) error {
+// preload loads images of this machine into all nodes. One that is no longer on
+// this machine is left as it is if the nodes have it.
+func (w clusterWork) preload(ctx context.Context, n nodes) error {
 	if len(w.args.Preload) == 0 {
 		return nil
 	}
@@ -74,6 +75,13 @@ func (w clusterWork) preload(ctx context.Context) error {
 	}
 	defer os.RemoveAll(folder)
 	for _, image := range w.args.Preload {
+		found, err := w.Containers.HasImage(ctx, image)
+		if err != nil {
+			return explain(err)
+		}
+		if !found && w.haveImage(ctx, n, image) {
+			continue
+		}
 		if err := w.ensureImage(ctx, image, "image to preload"); err != nil {
 			return err
 		}
@@ -83,6 +91,15 @@ func (w clusterWork) preload(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// haveImage tells whether all nodes have an image. One that cannot be asked does
+// not.
+func (w clusterWork) haveImage(ctx context.Context, n nodes, image string) bool {
+	return !slices.ContainsFunc(n.kubernetes(), func(node string) bool {
+		_, err := w.Containers.Exec(ctx, node, nil, "crictl", "inspecti", image)
+		return err != nil
+	})
 }
 
 func (w clusterWork) load(ctx context.Context, image, archive string) error {

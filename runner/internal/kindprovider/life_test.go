@@ -56,6 +56,15 @@ func newCluster(t *testing.T, inputs map[string]property.Value) *life {
 	return newLife(t, kindtest.New(t, "node", "registry"), kindsdk.ClusterToken, all)
 }
 
+// newRegistry is a registry, which does not exist yet, of a cluster.
+func newRegistry(t *testing.T, c *life) *life {
+	t.Helper()
+	return newLife(t, c.machine, kindsdk.RegistryToken, map[string]property.Value{
+		"name": property.New("dev-registry"), "image": property.New("registry"), "hostPort": property.New(5001.0),
+		"network": property.New("kind"), "clusterName": property.New("dev"), "clusterUid": c.state.Get("uid"), "nodeNames": c.state.Get("nodeNames"),
+	})
+}
+
 // create creates the resource; with an error in want it has to fail with that.
 func (l *life) create(want string) {
 	l.Helper()
@@ -74,6 +83,12 @@ func (l *life) update(want string) {
 	if err == nil || r.PartialState != nil {
 		l.state = r.Properties
 	}
+}
+
+// delete deletes the resource.
+func (l *life) delete(want string) {
+	l.Helper()
+	l.ends(l.provider.Delete(l.Context(), p.DeleteRequest{ID: "it", Urn: l.urn, Properties: l.state}), want)
 }
 
 // refresh reads the resource, and returns the problems that its state tells.
@@ -142,6 +157,24 @@ func TestHaltedNodes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPreloadedImageIsGone: an image that the nodes have does not have to stay on
+// this machine, where it may have been built. One that a node lacks does.
+func TestPreloadedImageIsGone(t *testing.T) {
+	t.Parallel()
+	l := newCluster(t, map[string]property.Value{"preload": property.New([]property.Value{property.New("app:1")})})
+	l.machine.Fail("pull app:1", "registry-1.docker.io: no such host")
+	l.create("app:1 is not on this machine and could not be pulled")
+	l.machine.Fail("pull app:1", "")
+	l.update("")
+	l.machine.RemoveImage("app:1")
+	l.machine.Fail("pull app:1", "registry-1.docker.io: no such host")
+	l.machine.Change(controlPlane, stop)
+	l.update("")
+	l.machine.Change(controlPlane, func(c *kindtest.Container) { c.Images = nil })
+	l.update("app:1 is not on this machine and could not be pulled")
+	l.machine.Calls()
 }
 
 // TestUpdateKeepsNodes: whatever goes wrong, a cluster that was complete is
@@ -259,10 +292,7 @@ func TestRegistryProblems(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, nil)
 	c.create("")
-	l := newLife(t, c.machine, kindsdk.RegistryToken, map[string]property.Value{
-		"name": property.New("dev-registry"), "image": property.New("registry"), "hostPort": property.New(5001.0),
-		"network": property.New("kind"), "clusterName": property.New("dev"), "clusterUid": c.state.Get("uid"), "nodeNames": c.state.Get("nodeNames"),
-	})
+	l := newRegistry(t, c)
 	l.create("")
 	if problems := l.refresh(); problems != "" {
 		t.Errorf("a new registry has the problems %q", problems)
@@ -285,4 +315,21 @@ func TestRegistryProblems(t *testing.T) {
 	if problems := l.refresh(); problems != "" {
 		t.Errorf("after the update it has the problems %q", problems)
 	}
+}
+
+// TestRegistryAwaitsTheAPIServer: when the runtime was restarted, its nodes run,
+// and their API server is not ready yet.
+func TestRegistryAwaitsTheAPIServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, nil)
+		c.create("")
+		l := newRegistry(t, c)
+		l.create("")
+		l.machine.Boot(5)
+		l.update("")
+		l.machine.Boot(5)
+		l.delete("")
+		l.machine.Calls()
+	})
 }

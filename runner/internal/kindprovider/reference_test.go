@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the generated files anew")
 
 const (
-	schemaFile = "schema.json"
+	schemaFile = "../../../projects/schemas/kind.json"
 	docsFile   = "../../../docs/kind.md"
 	docsBegin  = "<!-- generated: go test ./runner/internal/kindprovider -run Generated -update -->\n"
 	docsEnd    = "<!-- end of what is generated -->\n"

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mara/runner/internal/kindnodes"
 )
 
 // The wires of a registry make the cluster use it. On every node a file sends
@@ -50,8 +52,20 @@ func (w registryWork) wire(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := w.awaitReady(ctx, n); err != nil {
+		return err
+	}
 	if _, err := n.Kubectl(ctx, w.Containers, w.args.configMap(), "apply", "-f", "-"); err != nil {
 		return fmt.Errorf("making the ConfigMap kube-public/%s: %w", configMapName, err)
+	}
+	return nil
+}
+
+// awaitReady waits for the API server. The runtime starts nodes by itself when it
+// is restarted, and a running node does not tell since when it runs.
+func (w registryWork) awaitReady(ctx context.Context, n *nodes) error {
+	if err := n.AwaitReady(ctx, w.Containers, kindnodes.ReadyLimit); err != nil {
+		return fmt.Errorf("the cluster %s is not ready: %w", w.args.ClusterName, explain(err))
 	}
 	return nil
 }
@@ -60,6 +74,9 @@ func (w registryWork) wire(ctx context.Context) error {
 func (w registryWork) unwire(ctx context.Context) error {
 	n, err := w.cluster(ctx)
 	if err != nil || n == nil {
+		return err
+	}
+	if err := w.awaitReady(ctx, n); err != nil {
 		return err
 	}
 	_, err = n.Kubectl(ctx, w.Containers, "", "delete", "configmap", "--namespace=kube-public", "--ignore-not-found", configMapName)

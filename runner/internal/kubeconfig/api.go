@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"mara/runner/internal/cloud"
+	"mara/providers/cloud"
 )
 
 // probeTimeout bounds a probe.
@@ -36,13 +36,16 @@ type API struct {
 // is set, beside the process's own environment, for a command in the kubeconfig
 // that gets a token, and may name a proxy.
 func Connect(content []byte, env map[string]string, timeout time.Duration) (*API, error) {
-	config, err := restConfig(content, env)
+	config, err := Config(content, env)
 	if err != nil {
 		return nil, err
 	}
 	client, base, err := client(config, timeout)
 	return &API{base: base, client: client}, err
 }
+
+// ErrNotFound says that there is nothing at a path.
+var ErrNotFound = errors.New("404 Not Found")
 
 // Get asks for what is at a path, such as "api/v1/services".
 func (a *API) Get(ctx context.Context, path string, into any) error {
@@ -55,7 +58,11 @@ func (a *API) Get(ctx context.Context, path string, into any) error {
 		return err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
+	switch response.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound:
+		return fmt.Errorf("asking for %s: %w", path, ErrNotFound)
+	default:
 		return fmt.Errorf("asking for %s: %s", path, response.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(response.Body, answerLimit)).Decode(into); err != nil {
@@ -67,7 +74,7 @@ func (a *API) Get(ctx context.Context, path string, into any) error {
 // Probe fails if the API server of a cluster cannot be reached. Any answer is
 // good enough, so it needs no credentials.
 func Probe(ctx context.Context, content []byte, env map[string]string) error {
-	config, err := restConfig(content, env)
+	config, err := Config(content, env)
 	if err != nil {
 		return err
 	}
@@ -86,7 +93,8 @@ func Probe(ctx context.Context, content []byte, env map[string]string) error {
 	return response.Body.Close()
 }
 
-func restConfig(content []byte, env map[string]string) (*rest.Config, error) {
+// Config is how a client reaches the API server of a kubeconfig.
+func Config(content []byte, env map[string]string) (*rest.Config, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(content)
 	if err != nil {
 		return nil, errors.New("the cluster's kubeconfig cannot be used") // the parser's error may quote it

@@ -3,16 +3,16 @@ package plan
 import (
 	"maps"
 	"time"
-
-	"mara/projects"
 )
 
 // Declared are estimates for a first deployment, for as long as no run tells
-// better: what the projects usually take on a real cloud.
-func Declared() Estimates {
+// better: what the plan's projects usually take on a real cloud.
+func (p Plan) Declared() Estimates {
 	known := map[string]time.Duration{}
-	for _, project := range projects.All() {
-		known[project.Name] = project.Estimate
+	for _, step := range p.Steps {
+		if step.Project.Estimate > 0 {
+			known[step.Project.Name] = step.Project.Estimate
+		}
 	}
 	return Estimates{Known: known, Default: time.Minute}
 }

@@ -46,7 +46,9 @@ func (e *ExcludedError) NextStep() string {
 func (p Plan) CheckExcluded(deployed func(project string) bool) error {
 	excluded := map[string]Step{}
 	for _, e := range p.Excluded {
-		excluded[e.Step.Project.Name] = e.Step
+		if !e.NotWanted {
+			excluded[e.Step.Project.Name] = e.Step
+		}
 	}
 	blocked := map[string][]string{}
 	for _, step := range p.Steps {

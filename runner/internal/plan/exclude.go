@@ -6,6 +6,20 @@ import "slices"
 type Excluded struct {
 	Step   Step
 	Reason string // "--skip logstore+"
+	// NotWanted says that its own condition does not hold. What reads it does
+	// without.
+	NotWanted bool
+}
+
+// WithoutUnwanted leaves out the projects whose own condition does not hold, for
+// these reasons.
+func (p Plan) WithoutUnwanted(reasons map[string]string) Plan {
+	rest := p.Without(reasons)
+	for i, e := range rest.Excluded {
+		_, unwanted := reasons[e.Step.Project.Name]
+		rest.Excluded[i].NotWanted = e.NotWanted || unwanted
+	}
+	return rest
 }
 
 // Without leaves out the projects that have a reason. What remains keeps its

@@ -40,11 +40,15 @@ func renderDOT(p Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %q {\n  label=%q;\n  labelloc=t;\n  node [shape=box, style=rounded];\n", p.Provider, treeTitle(p))
 	eachPhase(p, func(phase Phase, steps []Step) {
-		fmt.Fprintf(&b, "  subgraph %q {\n    label=%q;\n", "cluster_"+string(phase), phase)
+		if phase != "" {
+			fmt.Fprintf(&b, "  subgraph %q {\n    label=%q;\n", "cluster_"+string(phase), phase)
+		}
 		for _, s := range steps {
 			fmt.Fprintf(&b, "    %q [label=%q];\n", s.Project.Name, s.label("\n"))
 		}
-		b.WriteString("  }\n")
+		if phase != "" {
+			b.WriteString("  }\n")
+		}
 	})
 	for _, a := range arrows(p) {
 		style := ""
@@ -62,11 +66,15 @@ func renderMermaid(p Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "---\ntitle: %q\n---\nflowchart TD\n", treeTitle(p))
 	eachPhase(p, func(phase Phase, steps []Step) {
-		fmt.Fprintf(&b, "  subgraph phase_%s [%s]\n", phase, phase)
+		if phase != "" {
+			fmt.Fprintf(&b, "  subgraph phase_%s [%s]\n", phase, phase)
+		}
 		for _, s := range steps {
 			fmt.Fprintf(&b, "    p%d[\"%s\"]\n", s.Index, s.label("<br/>"))
 		}
-		b.WriteString("  end\n")
+		if phase != "" {
+			b.WriteString("  end\n")
+		}
 	})
 	for _, a := range arrows(p) {
 		line := "-->"

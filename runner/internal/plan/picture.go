@@ -23,7 +23,10 @@ func picture(p Plan) graph.Graph {
 	}
 	for _, s := range p.Steps {
 		name := s.Project.Name
-		text, label := name, fmt.Sprintf("%s (%s), phase %s", s.Project.Title, name, s.Phase)
+		text, label := name, fmt.Sprintf("%s (%s)", s.Project.Title, name)
+		if s.Phase != "" {
+			label += ", phase " + string(s.Phase)
+		}
 		if estimate := p.Estimates.Of(name); estimate > 0 {
 			text += ", " + about(estimate)
 			label += ", about " + about(estimate)

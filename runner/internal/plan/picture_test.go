@@ -15,7 +15,7 @@ func TestPictureGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := mustNew(t, linode)
-	plan.Estimates = Declared()
+	plan.Estimates = plan.Declared()
 	for _, format := range []Format{SVG, HTML} {
 		got, err := Render(plan, format, 0)
 		if err != nil {
@@ -53,7 +53,7 @@ func TestPictureMarksTheCriticalPath(t *testing.T) {
 		if n := markedNodes(t, plan); n != 0 {
 			t.Errorf("%s: %d boxes are marked although nobody knows how long they take", p.Name, n)
 		}
-		plan.Estimates = Declared()
+		plan.Estimates = plan.Declared()
 		if got, want := markedNodes(t, plan), len(plan.CriticalPath(plan.Estimates).Projects); got != want {
 			t.Errorf("%s: %d boxes are marked, want %d", p.Name, got, want)
 		}

@@ -18,7 +18,7 @@ import (
 // Phase is the part of a plan that a step belongs to.
 type Phase string
 
-// The phases of a plan, in order.
+// The phases of the built-in plans, in order. Own projects may have others.
 const (
 	Infrastructure Phase = "infrastructure" // a cluster and a way to reach it
 	Secrets        Phase = "secrets"        // the project secrets
@@ -31,8 +31,7 @@ type Step struct {
 	Phase   Phase
 	Index   int // position in the plan, from 0
 	needs.Needs
-	// Hooks are what the runner does when it has succeeded; of a destroy, what
-	// it undoes.
+	// Hooks are those of an up; in the plan of a destroy, those of a destroy.
 	Hooks []projects.Hook
 	// Outside are the projects that it reads or waits for and that a selection
 	// has left out; none in a whole plan.
@@ -56,13 +55,9 @@ type Plan struct {
 // reported at once.
 func New(p providers.Provider) (Plan, error) {
 	plan := Plan{Provider: p.Name, Title: p.Title}
-	phase := Infrastructure
+	phases := phasesOf(p.Steps)
 	for i, step := range p.Steps {
-		current := phase
-		if step.Project.Name == projects.SecretsProject {
-			current, phase = Secrets, Kubernetes
-		}
-		plan.Steps = append(plan.Steps, Step{Project: step.Project, Phase: current, Index: i, Needs: step.Needs, Hooks: step.Project.Hooks})
+		plan.Steps = append(plan.Steps, Step{Project: step.Project, Phase: phases[i], Index: i, Needs: step.Needs, Hooks: plan.hooksOf(step.Project)})
 	}
 	if err := check(plan.Steps); err != nil {
 		return Plan{}, err
@@ -102,13 +97,30 @@ func (p Plan) Reverse() Plan {
 	return reversed
 }
 
-// hooksOf are the hooks of a project that have something to do in the plan's
-// direction.
-func (p Plan) hooksOf(project projects.Project) []projects.Hook {
-	if !p.Destroy {
-		return project.Hooks
+// phasesOf are the phases of steps: the one that a step declares, else what its
+// place before or after the project secrets says. Without that there is none.
+func phasesOf(steps []providers.Step) []Phase {
+	phases := make([]Phase, len(steps))
+	secrets := slices.IndexFunc(steps, func(s providers.Step) bool { return s.Project.Name == projects.SecretsProject })
+	for i, step := range steps {
+		switch {
+		case step.Phase != "":
+			phases[i] = Phase(step.Phase)
+		case secrets < 0:
+		case i < secrets:
+			phases[i] = Infrastructure
+		case i == secrets:
+			phases[i] = Secrets
+		default:
+			phases[i] = Kubernetes
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(project.Hooks), func(h projects.Hook) bool { return !h.OnDestroy() })
+	return phases
+}
+
+// hooksOf are the hooks that a project has in the plan's direction.
+func (p Plan) hooksOf(project projects.Project) []projects.Hook {
+	return slices.DeleteFunc(slices.Clone(project.Hooks), func(h projects.Hook) bool { return !h.For(p.operation()) })
 }
 
 // Unordered is the same plan with nothing to wait for: all steps may run at
@@ -143,6 +155,14 @@ func (p Plan) Names() []string {
 		names = append(names, step.Project.Name)
 	}
 	return names
+}
+
+// ReadsSecrets reports whether programs of the plan read secrets: the project
+// that hands them on, or an own project.
+func (p Plan) ReadsSecrets() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool {
+		return s.Project.Name == projects.SecretsProject || s.Project.Own != nil && len(s.Project.Secrets) > 0
+	})
 }
 
 // indexOf maps the names of projects to the position of their steps.

@@ -122,7 +122,7 @@ func TestHooksOfADestroy(t *testing.T) {
 			{up, "bank-of-anthos", "[answers]"}, {down, "bank-of-anthos", "[]"}, {down.Reverse(), "bank-of-anthos", "[answers]"},
 		} {
 			step := stepOf(test.plan, test.project)
-			if got := fmt.Sprint(step.Hooks); got != test.want {
+			if got := fmt.Sprint(step.hooks()); got != test.want {
 				t.Errorf("%s, destroy %v: hooks of %s %s, want %s", p.Name, test.plan.Destroy, test.project, got, test.want)
 			}
 		}

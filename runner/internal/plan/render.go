@@ -87,7 +87,7 @@ func list(names []string) string {
 func (s Step) hooks() []string {
 	names := make([]string, 0, len(s.Hooks))
 	for _, hook := range s.Hooks {
-		names = append(names, string(hook))
+		names = append(names, hook.Name)
 	}
 	return names
 }
@@ -143,7 +143,7 @@ func renderJSON(p Plan) (string, error) {
 	level := levelOf(p)
 	for _, s := range p.Steps {
 		document.Steps = append(document.Steps, DocumentStep{
-			Index: s.Index, Project: s.Project.Name, Title: s.Project.Title, Path: "projects/" + s.Project.Path, Phase: s.Phase,
+			Index: s.Index, Project: s.Project.Name, Title: s.Project.Title, Path: s.Project.Folder(), Phase: s.Phase,
 			Reads: append([]string{}, s.Reads...), After: append([]string{}, s.After...), Hooks: s.hooks(),
 			Level: level[s.Project.Name], EstimateMS: p.Estimates.Of(s.Project.Name).Milliseconds(),
 		})

@@ -20,7 +20,7 @@ func TestRenderGolden(t *testing.T) {
 	t.Parallel()
 	for _, p := range providers.All() {
 		up := mustNew(t, p)
-		up.Estimates = Declared()
+		up.Estimates = up.Declared()
 		for _, plan := range []Plan{up, up.Reverse()} {
 			for _, format := range []Format{Tree, Table, JSON, DOT, Mermaid} {
 				name := p.Name + "-" + string(plan.operation()) + "." + string(format)
@@ -42,7 +42,7 @@ func TestRenderFits(t *testing.T) {
 	t.Parallel()
 	for _, p := range providers.All() {
 		up := mustNew(t, p)
-		up.Estimates = Declared()
+		up.Estimates = up.Declared()
 		for _, width := range []int{80, 120} {
 			for _, format := range []Format{Tree, Table} {
 				got, err := Render(up, format, width)
@@ -86,7 +86,7 @@ func TestRenderTreeEnds(t *testing.T) {
 		want string
 	}{
 		{"nothing", nil, "test (Test): 0 projects, in the order of up\n"},
-		{"one", []string{"a"}, "test (Test): 1 project, in the order of up\n└── group      phase infrastructure\n    └── a [A]\n"},
+		{"one", []string{"a"}, "test (Test): 1 project, in the order of up\n└── group\n    └── a [A]\n"},
 		{"a phase begins a group", []string{"a", "secrets a"}, "test (Test): 2 projects, in the order of up\n" +
 			"┌── group                  phase infrastructure\n│   └── a [A]\n" +
 			"└── group                  phase secrets\n    └── secrets [SECRETS]  reads a\n"},

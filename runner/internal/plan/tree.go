@@ -59,7 +59,7 @@ func treeTitle(p Plan) string {
 
 // phaseRemark marks the first group of a phase.
 func phaseRemark(phase, before Phase) string {
-	if phase == before {
+	if phase == before || phase == "" {
 		return ""
 	}
 	return "phase " + string(phase)

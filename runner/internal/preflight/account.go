@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/runner/internal/cloud"
+	"mara/providers/cloud"
 )
 
 // account is whose credentials the provider's cloud sees. Those that it refuses

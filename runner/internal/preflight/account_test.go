@@ -10,7 +10,7 @@ import (
 
 	"mara/config"
 	"mara/providers"
-	"mara/runner/internal/cloud"
+	"mara/providers/cloud"
 )
 
 // fakeCloud has one account, or an error.

@@ -3,8 +3,8 @@ package preflight
 import (
 	"mara/config"
 	"mara/providers"
+	"mara/providers/cloud"
 	"mara/providers/operation"
-	"mara/runner/internal/cloud"
 )
 
 // Facts is what checks need to know about the environment.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"time"
 
-	"mara/runner/internal/cloud"
+	"mara/providers/cloud"
 )
 
 // askTime bounds a question over the network; it leaves a check time to say

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,21 +16,7 @@ import (
 // Plugin is a resource plugin of Pulumi's.
 type Plugin struct {
 	Name    string
-	Version string // of its SDK in this binary, which asks for the same; "" when it has none
-}
-
-// PluginVersions are the versions of the plugins that the SDKs linked into a
-// program ask for, by name.
-func PluginVersions(info *debug.BuildInfo) map[string]string {
-	versions := map[string]string{}
-	for _, module := range info.Deps {
-		name, isPulumi := strings.CutPrefix(module.Path, "github.com/pulumi/pulumi-")
-		name, _, isSDK := strings.Cut(name, "/sdk")
-		if isPulumi && isSDK {
-			versions[name] = strings.TrimPrefix(module.Version, "v")
-		}
-	}
-	return versions
+	Version string // that the programs' SDK asks for; "" when any will do
 }
 
 // PluginOptions is what Plugins looks at.
@@ -97,7 +82,7 @@ func (o PluginOptions) isInstalled(p Plugin) bool {
 	if _, err := os.Stat(filepath.Join(o.Beside, p.program())); err == nil && o.Beside != "" {
 		return true
 	}
-	folder := filepath.Join(pulumiHome(o.Env), "plugins", "resource-"+p.Name+"-v"+p.Version)
+	folder := filepath.Join(PulumiHome(o.Env), "plugins", "resource-"+p.Name+"-v"+p.Version)
 	info, err := os.Stat(folder)
 	_, partial := os.Stat(folder + ".partial")
 	return err == nil && info.IsDir() && partial != nil
@@ -166,8 +151,8 @@ func list(plugins []Plugin) string {
 	return strings.Join(names, ", ")
 }
 
-// pulumiHome is where Pulumi keeps what it downloads.
-func pulumiHome(env map[string]string) string {
+// PulumiHome is where Pulumi keeps what it downloads.
+func PulumiHome(env map[string]string) string {
 	if home := env["PULUMI_HOME"]; home != "" {
 		return home
 	}

@@ -6,25 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestPluginVersions(t *testing.T) {
-	t.Parallel()
-	got := PluginVersions(&debug.BuildInfo{Deps: []*debug.Module{
-		{Path: "github.com/pulumi/pulumi-aws/sdk/v7", Version: "v7.0.0"},
-		{Path: "github.com/pulumi/pulumi-random/sdk", Version: "v1.2.3"},
-		{Path: "github.com/pulumi/pulumi/sdk/v3", Version: "v3.250.0"},
-		{Path: "github.com/pulumi/pulumi-go-provider", Version: "v1.4.0"},
-	}})
-	if diff := cmp.Diff(map[string]string{"aws": "7.0.0", "random": "1.2.3"}, got); diff != "" {
-		t.Error(diff)
-	}
-}
 
 // home is an environment whose Pulumi has installed these folders and files.
 func home(t *testing.T, folders, files []string) map[string]string {

@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"mara/runner/internal/program"
 )
 
 // tool is another program on this machine.
@@ -21,13 +22,8 @@ type tool struct {
 
 // findTool looks for a program on the PATH that Pulumi will have.
 func findTool(name string, env map[string]string) (tool, bool) {
-	for _, folder := range filepath.SplitList(env["PATH"]) {
-		path := filepath.Join(folder, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && filepath.IsAbs(path) {
-			return tool{path: path, env: env}, true
-		}
-	}
-	return tool{}, false
+	path, err := program.Find(name, "", env["PATH"])
+	return tool{path: path, env: env}, err == nil
 }
 
 // ask runs the program and returns what it prints. An error has what it says

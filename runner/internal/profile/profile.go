@@ -7,19 +7,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-
 	"mara/runner/internal/engine"
 	"mara/runner/internal/event"
 	"mara/runner/internal/pulumicli"
-	"mara/runner/internal/stacks"
 )
 
 // Profile measures where the time of a run goes. A nil Profile measures
@@ -44,7 +40,7 @@ type phase struct {
 
 // commandTime is one Pulumi command.
 type commandTime struct {
-	project string // the folder it ran in is named after it
+	project string
 	name    string // "stack output"
 	took    time.Duration
 }
@@ -86,7 +82,7 @@ func (p *Profile) Watch(e engine.Engine) engine.Engine {
 func (w watched) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string, args ...string) (string, string, int, error) {
 	began := w.profile.now()
 	out, errs, code, err := w.Engine.Run(ctx, dir, stdin, stdout, stderr, env, args...)
-	w.profile.ran(filepath.Base(dir), args, w.profile.now().Sub(began))
+	w.profile.ran(engine.ProjectOf(args), args, w.profile.now().Sub(began))
 	return out, errs, code, err
 }
 
@@ -96,25 +92,11 @@ func (p *Profile) ran(project string, args []string, took time.Duration) {
 	p.commands = append(p.commands, commandTime{project, engine.CommandName(args), took})
 }
 
-// Programs measures programs.
-func (p *Profile) Programs(all stacks.Programs) stacks.Programs {
+// Ran counts the time of a program.
+func (p *Profile) Ran(project string, took time.Duration) {
 	if p == nil {
-		return all
+		return
 	}
-	return func(project string) (pulumi.RunFunc, bool) {
-		program, ok := all(project)
-		if !ok {
-			return nil, false
-		}
-		return func(ctx *pulumi.Context) error {
-			began := p.now()
-			defer func() { p.programmed(project, p.now().Sub(began)) }()
-			return program(ctx)
-		}, true
-	}
-}
-
-func (p *Profile) programmed(project string, took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.programs[project] += took

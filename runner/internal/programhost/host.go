@@ -1,127 +1,176 @@
-// Package programhost serves one of the runner's programs as a language
-// runtime, so that any Pulumi command, run by hand, can execute it: the command
-// gets the address with --client, and neither a checkout nor a Go toolchain is
-// needed.
+// Package programhost starts the process that serves the built-in programs to
+// all engines of a session: pulumi-language-mara.
 package programhost
 
 import (
-	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/grpc"
-	"google.golang.org/protobuf/types/known/emptypb"
+	"github.com/pulumi/pulumi/sdk/v3"
+
+	"mara/projects"
+	"mara/projects/pulumi-language-mara/wire"
+	"mara/runner/internal/crash"
 )
 
-// Options is what a Host serves.
-type Options struct {
-	Program pulumi.RunFunc
-	// Config is what the program gets where the stack's configuration says
-	// nothing.
-	Config map[string]string
-}
+// name is the file name of the host.
+const name = "pulumi-language-" + projects.Runtime
 
-// Host serves a program until it is closed.
-type Host struct {
-	Address string // for --client
+// variable is where Pulumi looks for language hosts that run already.
+const variable = "PULUMI_DEBUG_LANGUAGES"
 
-	cancel chan bool
-	done   <-chan error
-}
+// closeTime is how long the host may take to end.
+const closeTime = 5 * time.Second
 
-// Start serves a program on a port of this machine.
-func Start(options Options) (*Host, error) {
-	cancel := make(chan bool)
-	handle, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
-		Cancel: cancel,
-		Init: func(server *grpc.Server) error {
-			pulumirpc.RegisterLanguageRuntimeServer(server, &runtime{options: options})
-			return nil
-		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("serving the program: %w", err)
-	}
-	return &Host{Address: fmt.Sprintf("127.0.0.1:%d", handle.Port), cancel: cancel, done: handle.Done}, nil
-}
+// lastWords is how long a host that does not serve may take to end.
+const lastWords = time.Second
 
-// Close stops serving. A program that still runs is waited for; its calls fail
-// as soon as the engine is gone.
-func (h *Host) Close() error {
-	close(h.cancel)
-	return <-h.done
-}
-
-// runtime answers the engine's questions to a language runtime. A program that
-// is linked in has nothing to install and requires nothing in advance.
-type runtime struct {
-	pulumirpc.UnimplementedLanguageRuntimeServer
-	options Options
-}
-
-// Run executes the program once, for a preview or for an update.
-func (r *runtime) Run(ctx context.Context, request *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
-	program, err := pulumi.NewContext(ctx, r.info(request))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = program.Close() }()
-	if err := r.execute(program); err != nil {
-		return &pulumirpc.RunResponse{Error: err.Error()}, nil
-	}
-	return &pulumirpc.RunResponse{}, nil
-}
-
-// execute turns a panic of the program into an error: the command that runs it
-// goes on, and has to tell the user.
-func (r *runtime) execute(ctx *pulumi.Context) (err error) {
-	defer func() {
-		if caught := recover(); caught != nil {
-			err = fmt.Errorf("the program panicked: %v", caught)
+// Find finds the host in the first of the folders that has it, else on PATH.
+func Find(folders []string) (string, error) {
+	for _, folder := range folders {
+		path := filepath.Join(folder, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
 		}
-	}()
-	return pulumi.RunWithContext(ctx, r.options.Program)
-}
-
-// info is what a program knows about its run.
-func (r *runtime) info(request *pulumirpc.RunRequest) pulumi.RunInfo {
-	config := maps.Clone(r.options.Config)
-	if config == nil {
-		config = map[string]string{}
 	}
-	maps.Copy(config, request.GetConfig())
-	info := pulumi.RunInfo{
-		Project: request.GetProject(), Stack: request.GetStack(), Organization: request.GetOrganization(),
-		RootDirectory: request.GetInfo().GetRootDirectory(),
-		Config:        config, ConfigSecretKeys: request.GetConfigSecretKeys(),
-		Parallel: request.GetParallel(), DryRun: request.GetDryRun(), MonitorAddr: request.GetMonitorAddress(),
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
 	}
-	// The engine's own address comes as the first argument.
-	if arguments := request.GetArgs(); len(arguments) > 0 {
-		info.EngineAddr = arguments[0]
+	return "", fmt.Errorf("there is no %s, which has the built-in programs; install it beside runner, or put it on PATH", name)
+}
+
+// Options say which programs are served, and for whom.
+type Options struct {
+	Path     string // of the host
+	Root     string // where relative paths in the configuration start
+	Provider string // for a configuration that does not name it
+	// Ran is told how long each program took.
+	Ran func(project string, took time.Duration)
+	// Ended is told when the host ends although nobody has closed it.
+	Ended func(error)
+}
+
+// Host is a running host.
+type Host struct {
+	options Options
+	process *exec.Cmd
+	stdin   io.Closer // closing it ends the host
+	crash   crash.Output
+	closing atomic.Bool
+
+	ready chan struct{} // closed when what follows is known
+	hello wire.Hello
+	err   error // why it does not serve
+
+	done chan struct{} // closed when the process has ended
+}
+
+// Start starts the host, which gets ready in the background. It is in a process
+// group of its own, so that a Ctrl-C does not end programs in the middle.
+func Start(o Options) (*Host, error) {
+	h := &Host{options: o, ready: make(chan struct{}), done: make(chan struct{})}
+	h.process = exec.Command(o.Path, "--"+wire.RunnerFlag, "--"+wire.RootFlag, o.Root, "--"+wire.ProviderFlag, o.Provider)
+	h.process.Stderr = &h.crash
+	h.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stdout, err := h.process.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", o.Path, err)
 	}
-	return info
+	if h.stdin, err = h.process.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", o.Path, err)
+	}
+	if err := h.process.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", o.Path, err)
+	}
+	go h.listen(json.NewDecoder(stdout))
+	return h, nil
 }
 
-// GetRequiredPlugins implements the language runtime.
-func (r *runtime) GetRequiredPlugins(context.Context, *pulumirpc.GetRequiredPluginsRequest) (*pulumirpc.GetRequiredPluginsResponse, error) {
-	return &pulumirpc.GetRequiredPluginsResponse{}, nil
+// listen takes what the host says until it ends.
+func (h *Host) listen(said *json.Decoder) {
+	defer close(h.done)
+	if h.err = h.greet(said); h.err != nil {
+		close(h.ready)
+		return
+	}
+	close(h.ready)
+	for {
+		var ran wire.Ran
+		if said.Decode(&ran) != nil {
+			break
+		}
+		if h.options.Ran != nil {
+			h.options.Ran(ran.Project, ran.Took)
+		}
+	}
+	ended := h.process.Wait()
+	if !h.closing.Load() && h.options.Ended != nil {
+		h.options.Ended(fmt.Errorf("%s ended in the middle of the run: %w%s", name, orEOF(ended), h.crash.Note()))
+	}
 }
 
-// GetRequiredPackages implements the language runtime.
-func (r *runtime) GetRequiredPackages(context.Context, *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
-	return &pulumirpc.GetRequiredPackagesResponse{}, nil
+// orEOF is why a process has ended that was to go on.
+func orEOF(err error) error {
+	if err == nil {
+		return io.EOF
+	}
+	return err
 }
 
-// GetPluginInfo implements the language runtime.
-func (r *runtime) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
-	return &pulumirpc.PluginInfo{Version: "1.0.0"}, nil
-}
-
-// InstallDependencies implements the language runtime.
-func (r *runtime) InstallDependencies(*pulumirpc.InstallDependenciesRequest, pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
+// greet learns where the programs are served. It ends a host that does not
+// serve them.
+func (h *Host) greet(said *json.Decoder) error {
+	if err := said.Decode(&h.hello); err != nil {
+		timer := time.AfterFunc(lastWords, h.kill)
+		defer timer.Stop()
+		_ = h.process.Wait() // what it says of itself is complete then
+		return fmt.Errorf("%s does not serve: %w%s", h.options.Path, err, h.crash.Note())
+	}
+	if h.hello.Protocol != wire.Version || h.hello.Pulumi != sdk.Version.String() {
+		h.kill()
+		_ = h.process.Wait()
+		return fmt.Errorf("%s is of another build (protocol %d, Pulumi %s; wanted %d, %s); install it together with runner",
+			h.options.Path, h.hello.Protocol, h.hello.Pulumi, wire.Version, sdk.Version)
+	}
 	return nil
 }
+
+// Attach has Pulumi's commands use the host, with a variable of their
+// environment. It waits until programs are served.
+func (h *Host) Attach(env map[string]string) error {
+	<-h.ready
+	if h.err != nil {
+		return h.err
+	}
+	attach := fmt.Sprintf("%s:%d", projects.Runtime, h.hello.Port)
+	if others := env[variable]; others != "" {
+		attach += "," + others
+	}
+	env[variable] = attach
+	return nil
+}
+
+// Close ends the host, and waits for that. A program that still runs is waited
+// for a little.
+func (h *Host) Close() error {
+	h.closing.Store(true)
+	err := h.stdin.Close()
+	if errors.Is(err, os.ErrClosed) { // it has ended before
+		err = nil
+	}
+	timer := time.AfterFunc(closeTime, h.kill)
+	defer timer.Stop()
+	<-h.done
+	return err
+}
+
+// kill ends the host and what its programs have started.
+func (h *Host) kill() { _ = syscall.Kill(-h.process.Process.Pid, syscall.SIGKILL) }

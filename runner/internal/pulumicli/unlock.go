@@ -3,9 +3,9 @@ package pulumicli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"mara/runner/internal/encryption"
@@ -15,21 +15,31 @@ import (
 // unlocking is a key that workers derive ahead of the commands that need it.
 type unlocking struct {
 	request wire.Unlock
-	answers chan error // one from each worker, with room for all
+	answers chan revealed // one from each worker, with room for all
+}
+
+// revealed is a worker's answer.
+type revealed struct {
+	values []string
+	err    error
 }
 
 // Unlock has every worker that is idle or being started derive the key of a
 // passphrase, so that commands need not, and returns the first answer: nil,
 // encryption.ErrPassphrase for a wrong passphrase, or errors.ErrUnsupported if
-// there is no such worker.
-func (p *Pool) Unlock(ctx context.Context, passphrase, salt string) error {
+// there is no such worker. values are what the ciphertexts stand for, "" for one
+// that the key does not open.
+func (p *Pool) Unlock(ctx context.Context, passphrase, salt string, ciphertexts []string) (values []string, err error) {
 	p.mu.Lock()
 	workers, idle := len(p.idle)+p.coming, p.idle
 	if workers == 0 || p.closed {
 		p.mu.Unlock()
-		return errors.ErrUnsupported
+		return nil, errors.ErrUnsupported
 	}
-	asked := &unlocking{request: wire.Unlock{Passphrase: passphrase, Salt: salt}, answers: make(chan error, workers)}
+	asked := &unlocking{
+		request: wire.Unlock{Passphrase: passphrase, Salt: salt, Ciphertexts: ciphertexts},
+		answers: make(chan revealed, workers),
+	}
 	p.idle, p.unlocking = nil, asked
 	for _, w := range idle {
 		p.busy[w] = true
@@ -37,33 +47,37 @@ func (p *Pool) Unlock(ctx context.Context, passphrase, salt string) error {
 	}
 	p.mu.Unlock()
 	select {
-	case err := <-asked.answers:
-		return err
+	case answer := <-asked.answers:
+		return answer.values, answer.err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 }
 
 // unlock has one worker derive the key, unless it could not be started.
-func (p *Pool) unlock(w *worker, err error, request wire.Unlock) error {
+func (p *Pool) unlock(w *worker, err error, request wire.Unlock) revealed {
 	if err != nil {
-		return err
+		return revealed{err: err}
 	}
-	var told bytes.Buffer
-	code, err := w.do(wire.Request{Unlock: &request}, io.Discard, &told)
+	var shown, told bytes.Buffer
+	code, err := w.do(wire.Request{Unlock: &request}, &shown, &told)
 	if err != nil {
 		p.drop(w)
-		return err
+		return revealed{err: err}
 	}
 	p.giveBack(w)
 	switch code {
 	case wire.Unlocked:
-		return nil
+		var values []string
+		err := json.Unmarshal(shown.Bytes(), &values)
+		return revealed{values, err}
 	case wire.WrongPassphrase:
-		return encryption.ErrPassphrase
+		return revealed{err: encryption.ErrPassphrase}
 	}
-	return fmt.Errorf("deriving the passphrase's key: %s", strings.TrimSpace(told.String()))
+	return revealed{err: fmt.Errorf("deriving the passphrase's key: %s", strings.TrimSpace(told.String()))}
 }
 
 // Unlock is for workers only.
-func (i *Installed) Unlock(context.Context, string, string) error { return errors.ErrUnsupported }
+func (i *Installed) Unlock(context.Context, string, string, []string) ([]string, error) {
+	return nil, errors.ErrUnsupported
+}

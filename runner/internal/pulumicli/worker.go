@@ -1,20 +1,19 @@
 package pulumicli
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3"
 
+	"mara/runner/internal/crash"
 	"mara/runner/internal/pulumicli/wire"
 )
 
@@ -31,7 +30,7 @@ type worker struct {
 	pipe     io.Closer // the request pipe; closing it ends the worker
 	replies  *json.Decoder
 	output   io.Closer
-	crash    *crashOutput
+	crash    *crash.Output
 	waited   func() error
 }
 
@@ -53,7 +52,7 @@ func startWorker(path string) (*worker, error) {
 		pipe:     requestWrite,
 		replies:  json.NewDecoder(replyRead),
 		output:   replyRead,
-		crash:    &crashOutput{},
+		crash:    &crash.Output{},
 	}
 	w.process.ExtraFiles = []*os.File{requestRead, replyWrite}
 	w.process.Env = []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "TERM=dumb"}
@@ -79,7 +78,7 @@ func startWorker(path string) (*worker, error) {
 func (w *worker) greet(path string) error {
 	var hello wire.Hello
 	if err := w.replies.Decode(&hello); err != nil {
-		return fmt.Errorf("%s does not answer as an engine: %w%s", path, err, w.crash.note())
+		return fmt.Errorf("%s does not answer as an engine: %w%s", path, err, w.crash.Note())
 	}
 	if hello.Protocol != wire.Version || hello.Pulumi != sdk.Version.String() {
 		return fmt.Errorf("%s is of another build (protocol %d, Pulumi %s; wanted %d, %s); install runner and mara-engine together",
@@ -117,7 +116,7 @@ func (w *worker) failure(err error) error {
 	if ended == nil {
 		ended = err
 	}
-	return fmt.Errorf("the engine process ended in the middle of the operation: %w%s", ended, w.crash.note())
+	return fmt.Errorf("the engine process ended in the middle of the operation: %w%s", ended, w.crash.Note())
 }
 
 // kill ends the worker and the plugins it started.
@@ -132,34 +131,4 @@ func (w *worker) close() error {
 	defer timer.Stop()
 	_ = w.waited() // the exit code of an idle worker does not matter
 	return w.output.Close()
-}
-
-// crashLimit bounds what is kept of a crash.
-const crashLimit = 16 * 1024
-
-// crashOutput keeps the beginning of what a process writes to its stderr outside a
-// command, which is where the Go runtime reports a crash.
-type crashOutput struct {
-	mu  sync.Mutex // guards buf
-	buf bytes.Buffer
-}
-
-func (c *crashOutput) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if room := crashLimit - c.buf.Len(); room > 0 {
-		c.buf.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
-}
-
-// note is the first line, for an error message.
-func (c *crashOutput) note() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	line, _, _ := strings.Cut(strings.TrimSpace(c.buf.String()), "\n")
-	if line == "" {
-		return ""
-	}
-	return " (" + line + ")"
 }

@@ -1,5 +1,5 @@
 // Package schema holds the JSON Schemas of what the runner writes for programs,
-// and of the stack file that it reads. Each names the version of the format that
+// and of the files that it reads. Each names the version of the format that
 // it describes; a new version gets a schema of its own.
 package schema
 
@@ -24,13 +24,13 @@ const Config = "config"
 
 // Names returns the names of the schemas.
 func Names() []string {
-	return []string{"events", "summary", "plan", "status", "history", "doctor", Config}
+	return []string{"events", "summary", "plan", "status", "history", "doctor", "project", "mirror", Config}
 }
 
 // Get returns a schema as JSON text with a line end.
 func Get(name string) ([]byte, error) {
 	if name == Config {
-		return providers.StackSchema()
+		return providers.StackSchema(providers.Keys())
 	}
 	for _, known := range Names() {
 		if name == known {

@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/providers/cloud"
 	"mara/providers/operation"
-	"mara/runner/internal/cloud"
+	"mara/runner/internal/catalogue"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
 	"mara/runner/internal/simulate"
-	"mara/runner/internal/stacks"
 	"mara/runner/internal/vault"
 )
 
@@ -21,11 +21,9 @@ type Deps struct {
 	vault.Console
 	Engines       []string                  // where mara-engine may be, in order of preference
 	Probes        preflight.Probes          // of this machine
-	PluginFolders []string                  // folders in which resource providers may be
+	PluginFolders []string                  // folders in which resource providers and language hosts may be
 	Interrupt     *interrupt.Levels         // how hard to stop; nil in tests that never stop
-	Programs      stacks.Programs           // the programs of the projects
 	Clouds        func() []simulate.Package // the clouds that can be simulated
-	Plugins       func() map[string]string  // versions of Pulumi's plugins that the programs ask for, by name
 	CloudClients  cloud.Clients             // ask the real ones; nil when they cannot be asked
 }
 
@@ -36,13 +34,36 @@ type Request struct {
 	Stack       config.Value // of the flag
 	Provider    config.Value // of the flag
 	Sources     config.Sources
+	Catalogue   *catalogue.Catalogue // nil for the built-in one
 	Simulation  Simulation
 	Interactive bool // questions may be asked
 	Debug       bool
 }
 
+// Known is what is known of projects and providers.
+func (r Request) Known() catalogue.Catalogue {
+	if r.Catalogue == nil {
+		return catalogue.BuiltIn()
+	}
+	return *r.Catalogue
+}
+
 // Folder is where the runner keeps what it knows of the environment.
-func (r Request) Folder() layout.Runner { return layout.Of(r.Root, r.Simulation.On) }
+func (r Request) Folder() layout.Runner {
+	if r.Simulation.Scratch != "" {
+		return layout.Runner(r.Simulation.Scratch)
+	}
+	return layout.Of(r.Root, r.Simulation.On)
+}
+
+// resolving are the request's facts that settings are made from.
+func (r Request) resolving() config.Request {
+	o := config.Request{Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources, Simulate: r.Simulation.On}
+	if r.Simulation.Scratch != "" {
+		o.StateFolder = string(r.Folder().State())
+	}
+	return o
+}
 
 // Simulation is what the simulation flags say.
 type Simulation struct {
@@ -50,6 +71,16 @@ type Simulation struct {
 	Speed float64
 	Fail  []string // TYPE[=MESSAGE]
 	Slow  []string // TYPE=DURATION
+
+	Schemas []string // files with schemas of packages that are not built in
+
+	// Cluster is the kubeconfig of a real cluster that is asked, as a dry run, about
+	// everything that the simulated one would make; "" asks none.
+	Cluster string
+	// Scratch is a folder for a simulation that nobody will go on with; "" keeps
+	// it below the root.
+	Scratch string
+	Admit   simulate.Admission // has a say in every resource; nil admits all
 }
 
 // Options say how to open an environment.

@@ -6,11 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-
-	"mara/projects"
 	"mara/providers"
-	"mara/runner/internal/stacks"
 )
 
 // findPlugins finds the resource providers that come with the runner, by name:
@@ -36,15 +32,4 @@ func pluginList(plugins map[string]string) []map[string]string {
 		list = append(list, map[string]string{"name": name, "path": plugins[name]})
 	}
 	return list
-}
-
-// rooted lets programs know the root, where paths in the configuration start.
-func rooted(all stacks.Programs, root string) stacks.Programs {
-	return func(project string) (pulumi.RunFunc, bool) {
-		program, ok := all(project)
-		if !ok {
-			return nil, false
-		}
-		return func(ctx *pulumi.Context) error { return program(ctx.WithValue(projects.RootKey{}, root)) }, true
-	}
 }

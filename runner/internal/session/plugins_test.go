@@ -1,15 +1,11 @@
 package session
 
 import (
-	"errors"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"mara/projects"
 	"mara/providers"
 )
 
@@ -41,36 +37,3 @@ func TestFindPlugins(t *testing.T) {
 		})
 	}
 }
-
-// TestRooted holds that programs learn the root.
-func TestRooted(t *testing.T) {
-	t.Parallel()
-	var root any
-	all := rooted(func(project string) (pulumi.RunFunc, bool) {
-		return func(ctx *pulumi.Context) error { root = ctx.Value(projects.RootKey{}); return nil }, project == "known"
-	}, "/root")
-	if _, ok := all("unknown"); ok {
-		t.Error("an unknown project was found")
-	}
-	program, ok := all("known")
-	if !ok {
-		t.Fatal("a known project was not found")
-	}
-	if err := pulumi.RunErr(program, pulumi.WithMocks("p", "s", noMocks{})); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff("/root", root); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// noMocks is for programs without resources.
-type noMocks struct{}
-
-var errNone = errors.New("there is nothing here")
-
-func (noMocks) NewResource(pulumi.MockResourceArgs) (string, resource.PropertyMap, error) {
-	return "", nil, errNone
-}
-
-func (noMocks) Call(pulumi.MockCallArgs) (resource.PropertyMap, error) { return nil, errNone }

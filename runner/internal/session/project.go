@@ -11,7 +11,6 @@ import (
 	"mara/projects"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
-	"mara/runner/internal/programhost"
 )
 
 // Project is one project of the environment, for plain Pulumi to work on.
@@ -41,15 +40,18 @@ func (p Project) Folder(copies encryption.Copies) (string, error) {
 	if err := s.States().Make(); err != nil {
 		return "", failure.RunnerFolder(err)
 	}
-	checkout := filepath.Join(s.Settings.Root, "projects", filepath.FromSlash(p.Path))
-	if !s.Options.Simulation.On && hasProject(checkout, p.Name) {
+	if p.Own != nil && p.Own.StackFiles != "" && !s.Options.Simulation.On {
+		return p.Own.Dir, nil
+	}
+	checkout := filepath.Join(s.Settings.Root, filepath.FromSlash(p.Project.Folder()))
+	if p.Own == nil && !s.Options.Simulation.On && hasProject(checkout, p.Name) {
 		return checkout, nil
 	}
 	work, err := s.TempFolder()
 	if err != nil {
 		return "", err
 	}
-	files, err := p.simulated(copies), error(nil)
+	files, err := p.simulated(work, copies)
 	if !s.Options.Simulation.On {
 		files, err = p.plain(work)
 	}
@@ -74,15 +76,19 @@ func hasProject(folder, name string) bool {
 }
 
 // simulated are the files of the project with a copy of its stack file.
-func (p Project) simulated(copies encryption.Copies) map[string][]byte {
+func (p Project) simulated(work string, copies encryption.Copies) (map[string][]byte, error) {
 	content := copies.Stack
 	if p.Name == projects.Secrets().Name {
 		content = copies.Secrets
 	}
-	return map[string][]byte{
-		"Pulumi.yaml": fmt.Appendf(nil, "name: %s\nruntime: go\n", p.Name),
-		"Pulumi." + p.session.Settings.Stack.Text + ".yaml": content,
+	settings, err := fmt.Appendf(nil, "name: %s\nruntime: %s\n", p.Name, projects.Runtime), error(nil)
+	if p.Own != nil {
+		settings, err = manifest(p.Project, work, "")
 	}
+	return map[string][]byte{
+		config.ManifestFile: settings,
+		"Pulumi." + p.session.Settings.Stack.Text + ".yaml": content,
+	}, err
 }
 
 // plain are the files of the project in the folder work that lead Pulumi to the
@@ -96,11 +102,15 @@ func (p Project) plain(work string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := yaml.Marshal(map[string]any{
-		"name": p.Name, "runtime": "go", "stackConfigDir": relative,
+	if p.Own != nil {
+		settings, err := manifest(p.Project, work, relative)
+		return map[string][]byte{config.ManifestFile: settings}, err
+	}
+	settings, err := yaml.Marshal(map[string]any{
+		"name": p.Name, "runtime": projects.Runtime, "stackConfigDir": relative,
 		"plugins": map[string]any{"providers": pluginList(p.session.plugins)},
 	})
-	return map[string][]byte{"Pulumi.yaml": manifest}, err
+	return map[string][]byte{config.ManifestFile: settings}, err
 }
 
 // relativeFolder is the way from one folder to another. Pulumi follows it by its
@@ -114,23 +124,4 @@ func relativeFolder(from, to string) (string, error) {
 		to = resolved
 	}
 	return filepath.Rel(from, to)
-}
-
-// Host serves the project's program until the session closes. The program learns
-// the provider even where the stack file does not name it.
-func (p Project) Host() (address string, err error) {
-	s := p.session
-	program, ok := rooted(s.Deps.Programs, s.Settings.Root)(p.Name)
-	if !ok {
-		return "", fmt.Errorf("this runner has no program for the project %s", p.Name)
-	}
-	host, err := programhost.Start(programhost.Options{
-		Program: program,
-		Config:  map[string]string{config.InfraType: s.Provider.Name},
-	})
-	if err != nil {
-		return "", err
-	}
-	s.OnClose(host.Close)
-	return host.Address, nil
 }

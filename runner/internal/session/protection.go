@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/providers"
 	"mara/providers/operation"
 )
 
@@ -15,7 +14,16 @@ func ProtectKey() config.Key {
 }
 
 // DeclaredKeys are the keys that somebody reads: projects, or the runner.
-func DeclaredKeys() []config.Key { return append(providers.Keys(), ProtectKey()) }
+func (r Request) DeclaredKeys() []config.Key {
+	known := r.Known()
+	keys := append(known.Keys(), ProtectKey())
+	for _, secret := range known.Secrets() {
+		if secret.Own { // it may stand in the stack file, encrypted
+			keys = append(keys, config.Key{Name: secret.Key, Kind: config.String, Doc: secret.Doc})
+		}
+	}
+	return keys
+}
 
 // CheckProtection refuses to destroy an environment that is protected. There is
 // no flag to overrule it: whoever wants to destroy it has to say so in the

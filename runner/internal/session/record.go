@@ -27,8 +27,27 @@ type providerRecord struct {
 
 // RememberedProvider is the provider that was named, else the one that the
 // environment was first used with, which the folder has noted. The two never differ: a
-// stack does not change its provider.
-func RememberedProvider(folder layout.Runner, stack string, named config.Value) (config.Value, error) {
+// stack does not change its provider. Without either it is the only one that
+// mara.yaml knows.
+func (r Request) RememberedProvider(folder layout.Runner, stack string, named config.Value) (config.Value, error) {
+	recorded, err := recordedProvider(folder, stack, named)
+	if err != nil || recorded.IsSet() {
+		return recorded, err
+	}
+	return r.onlyProvider(), nil
+}
+
+// onlyProvider is the provider that nobody has to name; not set if there are
+// several.
+func (r Request) onlyProvider() config.Value {
+	name := r.Known().Default()
+	if name == "" {
+		return config.Value{}
+	}
+	return config.Value{Text: name, Origin: config.Origin{Source: config.FromMara, File: config.MaraFile}}
+}
+
+func recordedProvider(folder layout.Runner, stack string, named config.Value) (config.Value, error) {
 	file := folder.Provider(stack)
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,15 +89,20 @@ func RememberProvider(folder layout.Runner, stack, provider string) error {
 	return nil
 }
 
-// ProviderOf is the provider of a name that was given somewhere.
-func ProviderOf(name config.Value) (providers.Provider, error) {
+// ProviderOf is the provider of a name that was given somewhere, else the only
+// one that mara.yaml knows.
+func (r Request) ProviderOf(name config.Value) (providers.Provider, error) {
+	known := r.Known()
+	if !name.IsSet() {
+		name = r.onlyProvider()
+	}
 	if !name.IsSet() {
 		return providers.Provider{}, &config.FlagError{
-			Flag: "--provider", Text: "no provider is named; known: " + strings.Join(providers.Names(), ", "),
+			Flag: "--provider", Text: "no provider is named; known: " + strings.Join(known.Names(), ", "),
 			Next: "name it with -p NAME, or with " + config.InfraType + " in the stack configuration",
 		}
 	}
-	provider, err := providers.ByName(name.Text)
+	provider, err := known.ByName(name.Text)
 	if err != nil {
 		return providers.Provider{}, name.Wrong(err.Error(), "`runner providers` lists them")
 	}

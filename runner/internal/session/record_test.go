@@ -31,10 +31,10 @@ func named(text string) config.Value {
 func TestProviderRecord(t *testing.T) {
 	t.Parallel()
 	s := recordSession(t, "aws")
-	if got, err := RememberedProvider(s.Folder, "dev", named("kind")); got.Text != "kind" || err != nil {
+	if got, err := s.Options.RememberedProvider(s.Folder, "dev", named("kind")); got.Text != "kind" || err != nil {
 		t.Errorf("before an up: %v, %v", got, err)
 	}
-	if got, err := RememberedProvider(s.Folder, "dev", config.Value{}); got.IsSet() || err != nil {
+	if got, err := s.Options.RememberedProvider(s.Folder, "dev", config.Value{}); got.IsSet() || err != nil {
 		t.Errorf("before an up, nothing named: %v, %v", got, err)
 	}
 	for range 2 {
@@ -42,13 +42,13 @@ func TestProviderRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := RememberedProvider(s.Folder, "dev", config.Value{}); got.Text != "aws" || got.Origin.File != s.Folder.Provider("dev") || err != nil {
+	if got, err := s.Options.RememberedProvider(s.Folder, "dev", config.Value{}); got.Text != "aws" || got.Origin.File != s.Folder.Provider("dev") || err != nil {
 		t.Errorf("nothing named: %+v, %v", got, err)
 	}
-	if got, err := RememberedProvider(s.Folder, "dev", named("aws")); got.Text != "aws" || err != nil {
+	if got, err := s.Options.RememberedProvider(s.Folder, "dev", named("aws")); got.Text != "aws" || err != nil {
 		t.Errorf("the same named: %v, %v", got, err)
 	}
-	_, err := RememberedProvider(s.Folder, "dev", named("kind"))
+	_, err := s.Options.RememberedProvider(s.Folder, "dev", named("kind"))
 	var wrong *failure.Environment
 	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), `the stack "dev" was deployed with the provider aws, but --provider asks for kind`) ||
 		!strings.Contains(wrong.NextStep(), "-p aws") {
@@ -67,13 +67,13 @@ func TestProviderRecordThatIsBroken(t *testing.T) {
 	for _, content := range []string{"", "# nothing\n", "provider: [", "other: x\n"} {
 		s := recordSession(t, "aws")
 		put(t, s.Folder.Provider("dev"), content)
-		if got, err := RememberedProvider(s.Folder, "dev", named("kind")); got.Text != "kind" || err != nil {
+		if got, err := s.Options.RememberedProvider(s.Folder, "dev", named("kind")); got.Text != "kind" || err != nil {
 			t.Errorf("%q: %v, %v", content, got, err)
 		}
 	}
 	s := recordSession(t, "aws")
 	put(t, filepath.Dir(s.Folder.Provider("dev")), "a file")
-	for what, err := range map[string]error{"reading": second(RememberedProvider(s.Folder, "dev", named("kind"))), "writing": RememberProvider(s.Folder, "dev", "aws")} {
+	for what, err := range map[string]error{"reading": second(s.Options.RememberedProvider(s.Folder, "dev", named("kind"))), "writing": RememberProvider(s.Folder, "dev", "aws")} {
 		if !errors.As(err, new(*failure.Environment)) || !strings.Contains(err.Error(), "the folder .runner cannot be used") {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
+	"mara/runner/internal/catalogue"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/vault"
@@ -19,7 +20,7 @@ func (s *Session) ResolveRoot() error {
 	if o.Root == "" {
 		return o.NoRoot
 	}
-	settings, err := config.ResolveRoot(config.Request{Root: o.Root, Sources: o.Sources, Simulate: o.Simulation.On})
+	settings, err := config.ResolveRoot(o.resolving())
 	if err != nil {
 		return err
 	}
@@ -33,9 +34,7 @@ func (s *Session) ResolveStack() error {
 	if o.Root == "" {
 		return o.NoRoot
 	}
-	settings, err := config.Resolve(config.Request{
-		Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources, Simulate: o.Simulation.On,
-	})
+	settings, err := config.Resolve(o.resolving())
 	if err != nil {
 		return err
 	}
@@ -52,11 +51,11 @@ func (s *Session) ResolveStack() error {
 		s.Env["PULUMI_HOME"] = s.Folder.PulumiHome()
 	}
 	if settings.Provider.IsSet() { // a wrong name is told before anything else
-		if _, err := ProviderOf(settings.Provider); err != nil {
+		if _, err := o.ProviderOf(settings.Provider); err != nil {
 			return err
 		}
 	}
-	named, err := RememberedProvider(s.Folder, settings.Stack.Text, settings.Provider)
+	named, err := o.RememberedProvider(s.Folder, settings.Stack.Text, settings.Provider)
 	if err != nil {
 		return err
 	}
@@ -77,10 +76,17 @@ func (s *Session) ResolveStack() error {
 	return nil
 }
 
+// usePlanOf makes the plan. Projects that their own condition leaves out are only
+// known to operations that work on what is deployed.
 func (s *Session) usePlanOf(named config.Value) (err error) {
-	if s.Provider, err = ProviderOf(named); err == nil {
-		s.Plan, err = plan.New(s.Provider)
+	if s.Provider, err = s.Options.ProviderOf(named); err != nil {
+		return err
 	}
+	if s.Plan, err = plan.New(s.Provider); err != nil || !s.Options.Operation.RunsPrograms() {
+		return err
+	}
+	unwanted, err := catalogue.LeftOut(s.Provider, s.Settings.Stack.Text, s.Settings.Config)
+	s.Plan = s.Plan.WithoutUnwanted(unwanted)
 	return err
 }
 
@@ -94,14 +100,15 @@ func (s *Session) openVault() {
 		secrets = append(secrets, step.Project.Secrets...)
 	}
 	if s.Provider.Name == "" {
-		secrets = vault.All()
+		secrets = o.Known().Secrets()
 	}
 	selected, err := plan.Select(s.Plan, o.Selection) // a wrong selection is refused elsewhere
 	s.Vault = vault.New(vault.Options{
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
-		Provider: s.Provider.Name, Folder: s.Folder, Keys: keys, Secrets: secrets,
+		Provider: s.Provider.InfraType(), Folder: s.Folder, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
+		Without:     s.Provider.Without(),
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
-		Needed: o.NeedSecrets && err == nil && slices.Contains(selected.Names(), projects.Secrets().Name),
+		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
 		Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,
 	})
 	s.OnClose(s.Vault.Close)
@@ -119,7 +126,7 @@ func (s *Session) needProvider() error {
 	if s.Provider.Name != "" {
 		return nil
 	}
-	_, err := ProviderOf(config.Value{})
+	_, err := s.Options.ProviderOf(config.Value{})
 	return err
 }
 
@@ -130,7 +137,7 @@ func (s *Session) ResolveToOperate() error {
 		return s.unresolved(err)
 	}
 	if err := s.needProvider(); err != nil {
-		return config.Join(err, s.Settings.Config.Validate(DeclaredKeys(), nil))
+		return config.Join(err, s.Settings.Config.Validate(s.Options.DeclaredKeys(), nil))
 	}
 	return s.Validate()
 }
@@ -148,9 +155,13 @@ func (s *Session) Validate() error {
 	if !s.Options.Simulation.On {
 		missing = s.Provider.Missing(file, s.Options.Sources)
 	}
-	sealed, unsealed := projects.Unsealed(file)
-	more := slices.Concat(unsealed, s.Provider.Check(file), s.Vault.Problems())
-	return config.WithProblems(sealed.Validate(DeclaredKeys(), missing), more)
+	missing, ownProblems, err := s.checkOwnStackFiles(missing)
+	if err != nil {
+		return err
+	}
+	sealed, unsealed := projects.Unsealed(file, s.Options.Known().Secrets())
+	more := slices.Concat(unsealed, ownProblems, s.Provider.Check(file), s.Vault.Problems())
+	return config.WithProblems(sealed.Validate(s.Options.DeclaredKeys(), missing), more)
 }
 
 // unresolved adds to an error without which there are no settings what is
@@ -165,7 +176,7 @@ func (s *Session) unresolved(first error) error {
 	}
 	named, nameErr := config.ResolveProvider(o.Provider, o.Sources, config.StackFile{})
 	noFile := err != nil || o.Root == ""
-	provider, providerErr := ProviderOf(named)
+	provider, providerErr := o.ProviderOf(named)
 	switch {
 	case nameErr != nil || !noFile: // the stack file, which cannot be read, may name it
 	case providerErr != nil:
@@ -205,7 +216,7 @@ func StackProblems(r Request) error {
 	}
 	file, fileErr := config.ReadStack(r.Root, stack.Text)
 	if fileErr == nil {
-		fileErr = file.Validate(DeclaredKeys(), nil)
+		fileErr = file.Validate(r.DeclaredKeys(), nil)
 	}
 	_, secretsErr := config.ReadSecrets(r.Root, stack.Text)
 	return config.Join(fileErr, secretsErr)

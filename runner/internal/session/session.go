@@ -6,9 +6,9 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
-	"maps"
 	"sync/atomic"
 
 	"mara/config"
@@ -23,7 +23,7 @@ import (
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/profile"
-	"mara/runner/internal/simulate"
+	"mara/runner/internal/programhost"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/statefiles"
 	"mara/runner/internal/vault"
@@ -51,10 +51,11 @@ type Session struct {
 	Stacks *stacks.Set // known once they are open
 	MadeUp []string    // configuration that a simulation has made up
 
-	plugins map[string]string // resource providers beside the runner, with their folders
-	engine  engine.Engine     // nil until it is started
-	tell    atomic.Pointer[func(warning string)]
-	closers []func() error
+	plugins  map[string]string // resource providers beside the runner, with their folders
+	engine   engine.Engine     // nil until it is started
+	programs *programhost.Host // nil until they are started
+	tell     atomic.Pointer[func(warning string)]
+	closers  []func() error
 }
 
 // New is a session that is not open yet. Close it after use.
@@ -119,13 +120,15 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		StackFile:   copies.Stack,
 		SecretsFile: copies.Secrets,
 		Env:         s.Env,
-		Programs:    s.Profile.Programs(rooted(s.Deps.Programs, s.Settings.Root)),
 		Plugins:     s.plugins,
 		Masker:      s.Masker,
 		States:      s.States(),
 		Empty:       !s.States().MayHaveStates(),
 	}
 	var err error
+	if o.Folders, err = s.folders(copies); err != nil {
+		return err
+	}
 	if o.Command, err = s.Engine(ctx); err != nil {
 		return err
 	}
@@ -152,6 +155,20 @@ func (s *Session) OpenStacksToRead(ctx context.Context, copies encryption.Copies
 	return s.OpenStacks(ctx, work, copies)
 }
 
+// OpenToReveal opens the stacks with the key that decrypts what they hold, for a
+// command that changes nothing. The settings are resolved before.
+func OpenToReveal(ctx context.Context, s *Session) error {
+	engine, err := s.Engine(ctx)
+	if err != nil {
+		return err
+	}
+	copies, err := s.Vault.CopiesToRead(ctx, engine)
+	if err != nil {
+		return err
+	}
+	return s.OpenStacksToRead(ctx, copies)
+}
+
 // OpenToLook opens the environment for a command that only looks at what is known
 // without a key.
 func (s *Session) OpenToLook(ctx context.Context) error {
@@ -172,6 +189,19 @@ func (s *Session) AllStacks(ctx context.Context) (map[string]map[string]stacks.S
 		return nil, err
 	}
 	return stacks.ListAll(ctx, o)
+}
+
+// AllStates reads the states of all environments without a key, by the name of
+// the stack and then by project.
+func AllStates(ctx context.Context, s *Session, isWanted func(stack string, projects []string) bool) (map[string]map[string]json.RawMessage, error) {
+	if states := s.States(); states.IsFile() {
+		return states.ReadAll(isWanted)
+	}
+	o, err := optionsToRead(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return stacks.ReadAll(ctx, o, isWanted)
 }
 
 // optionsToRead are what questions to the backend need that run no program.
@@ -217,33 +247,6 @@ func (s *Session) deployedSalt(ctx context.Context) (string, error) {
 	return deployed.Salt(ctx)
 }
 
-// SimulateClouds serves the simulated clouds, and lets Pulumi know where.
-func (s *Session) SimulateClouds(ctx context.Context) error {
-	o := simulate.Options{Speed: s.Options.Simulation.Speed, Dir: s.Folder.Clouds(s.Settings.Stack.Text), Log: s.Log}
-	for _, text := range s.Options.Simulation.Fail {
-		fault, err := simulate.ParseFault(text)
-		if err != nil {
-			return failure.Usagef("", "--simulate-fail: %v", err)
-		}
-		o.Fail = append(o.Fail, fault)
-	}
-	for _, text := range s.Options.Simulation.Slow {
-		delay, err := simulate.ParseDelay(text)
-		if err != nil {
-			return failure.Usagef("", "--simulate-slow: %v", err)
-		}
-		o.Slow = append(o.Slow, delay)
-	}
-	// The clouds outlive ctx: an operation that is being cancelled still talks to them.
-	clouds, err := simulate.Start(context.WithoutCancel(ctx), s.Deps.Clouds(), o)
-	if err != nil {
-		return err
-	}
-	s.OnClose(clouds.Close)
-	maps.Copy(s.Env, clouds.Env())
-	return nil
-}
-
 // GuardStates guards the states against a full disk until the session closes.
 func (s *Session) GuardStates() {
 	s.OnClose(s.States().Guard(s.Plan.Names(), s.warn, s.Log))
@@ -263,7 +266,7 @@ func (s *Session) Leftovers() leftovers.Finder {
 // Hooks are the hooks of the environment's runs.
 func (s *Session) Hooks() hooks.Hooks {
 	return hooks.Hooks{
-		Stacks: s.Stacks, Provider: s.Provider, Stack: s.Settings.Stack.Text, Env: s.Env, Folder: s.Folder,
+		Stacks: s.Stacks, Provider: s.Provider, Stack: s.Settings.Stack.Text, Root: s.Settings.Root, Env: s.Env, Folder: s.Folder,
 		Simulated: s.Options.Simulation.On, Runtime: s.Settings.Config.Text("kind:runtime").Text, Masker: s.Masker, Log: s.Log,
 	}
 }

@@ -18,7 +18,7 @@ func (s *server) Check(ctx context.Context, req *pulumirpc.CheckRequest) (*pulum
 	if err != nil {
 		return nil, err
 	}
-	problems := checkInputs(t.inputs, t.r.Args)
+	problems := checkInputs(t.inputs, t.r.inputs)
 	if t.r.Check != nil && len(problems) == 0 {
 		problems = t.r.Check(t.o)
 	}

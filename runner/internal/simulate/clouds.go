@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 )
 
@@ -31,7 +32,11 @@ func Start(ctx context.Context, packages []Package, opts Options) (*Clouds, erro
 	if opts.Speed < 0 {
 		return nil, fmt.Errorf("the speed of a simulation cannot be %v; 1 is real time, 0 is instant", opts.Speed)
 	}
-	if err := verify(packages, opts); err != nil {
+	catalogues, err := readAll(packages)
+	if err != nil {
+		return nil, err
+	}
+	if err := verify(catalogues, opts); err != nil {
 		return nil, err
 	}
 	store, err := openStore(opts.Dir)
@@ -44,8 +49,9 @@ func Start(ctx context.Context, packages []Package, opts Options) (*Clouds, erro
 	ctx, stop := context.WithCancel(ctx)
 	c := &Clouds{stop: stop}
 	faults := newFaults(opts.Fail)
-	for _, pkg := range packages {
-		if err := c.serve(newServer(pkg, opts, store, faults)); err != nil {
+	for _, types := range catalogues {
+		s := &server{pkg: types.pkg, types: types, opts: opts, store: store, faults: faults, log: opts.Log}
+		if err := c.serve(s); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
@@ -56,6 +62,19 @@ func Start(ctx context.Context, packages []Package, opts Options) (*Clouds, erro
 		}
 	})
 	return c, nil
+}
+
+// readAll reads the packages' schemas, all at the same time: some are large.
+func readAll(packages []Package) ([]catalogue, error) {
+	catalogues := make([]catalogue, len(packages))
+	var group errgroup.Group
+	for i, pkg := range packages {
+		group.Go(func() (err error) {
+			catalogues[i], err = newCatalogue(pkg)
+			return err
+		})
+	}
+	return catalogues, group.Wait()
 }
 
 func (c *Clouds) serve(s *server) error {

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -22,106 +20,93 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// What follows is an SDK in miniature: a network that others live in, a
+// What follows is a cloud in miniature: a network that others live in, a
 // machine that has everything else, and a namespaced thing on a cluster.
 
-type networkArgs struct {
-	Range string            `pulumi:"range"`
-	Tags  map[string]string `pulumi:"tags"`
-}
+const fakeSchema = `{
+  "name": "fake", "version": "1.2.3",
+  "provider": {"inputProperties": {
+    "region": {"type": "string"}, "retries": {"type": "integer"}, "zones": {"type": "array", "items": {"type": "string"}}
+  }},
+  "types": {
+    "fake:index:disk": {
+      "type": "object", "required": ["size"],
+      "properties": {"size": {"type": "integer"}, "kind": {"type": "string"}, "deviceId": {"type": "string"}}
+    },
+    "fake:index:color": {"type": "string", "enum": [{"value": "red"}, {"value": "green"}]}
+  },
+  "resources": {
+    "fake:net/network:Network": {
+      "inputProperties": {"range": {"type": "string"}, "tags": {"type": "object", "additionalProperties": {"type": "string"}}},
+      "requiredInputs": ["range"],
+      "properties": {
+        "arn": {"type": "string"}, "range": {"type": "string"}, "tags": {"type": "object", "additionalProperties": {"type": "string"}}
+      },
+      "required": ["arn", "range"]
+    },
+    "fake:index:Machine": {
+      "inputProperties": {
+        "network": {"type": "string"}, "label": {"type": "string"}, "root": {"$ref": "#/types/fake:index:disk"},
+        "extra": {"type": "array", "items": {"$ref": "#/types/fake:index:disk"}},
+        "ratio": {"type": "number"}, "running": {"type": "boolean"}, "password": {"type": "string"},
+        "values": {"type": "object", "additionalProperties": {"$ref": "pulumi.json#/Any"}},
+        "script": {"$ref": "pulumi.json#/Asset"},
+        "color": {"$ref": "#/types/fake:index:color"}, "kind": {"type": "string", "const": "machine"},
+        "either": {"oneOf": [{"type": "string"}, {"$ref": "#/types/fake:index:disk"}]}
+      },
+      "requiredInputs": ["network", "root"],
+      "properties": {
+        "arn": {"type": "string"}, "address": {"type": "string"}, "cores": {"type": "integer"}, "note": {"type": "string"},
+        "network": {"type": "string"}, "label": {"type": "string"}, "root": {"$ref": "#/types/fake:index:disk"},
+        "extra": {"type": "array", "items": {"$ref": "#/types/fake:index:disk"}}, "running": {"type": "boolean"},
+        "password": {"type": "string"}, "token": {"type": "string", "secret": true},
+        "values": {"type": "object", "additionalProperties": {"$ref": "pulumi.json#/Any"}}
+      },
+      "required": ["arn", "address", "cores", "network", "root", "token"]
+    },
+    "fake:index:Plain": {
+      "inputProperties": {
+        "name": {"type": "string", "willReplaceOnChanges": true}, "size": {"type": "string"},
+        "disks": {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}}
+      },
+      "properties": {
+        "name": {"type": "string"}, "size": {"type": "integer"}, "password": {"type": "string", "secret": true},
+        "color": {"$ref": "#/types/fake:index:color"}, "disks": {"type": "array", "items": {"$ref": "#/types/fake:index:disk"}}
+      },
+      "required": ["name", "size", "password", "color"]
+    }
+  },
+  "functions": {
+    "fake:index:getZones": {
+      "inputs": {"properties": {"state": {"type": "string"}}, "required": ["state"]},
+      "outputs": {
+        "properties": {"id": {"type": "string"}, "state": {"type": "string"}, "names": {"type": "array", "items": {"type": "string"}}},
+        "required": ["id", "state"]
+      }
+    },
+    "fake:index:getPlain": {
+      "outputs": {"properties": {"id": {"type": "string"}, "key": {"type": "string", "secret": true}}, "required": ["id", "key"]}
+    }
+  }
+}`
 
-type network struct {
-	pulumi.CustomResourceState
-
-	Arn   pulumi.StringOutput    `pulumi:"arn"`
-	Range pulumi.StringOutput    `pulumi:"range"`
-	Tags  pulumi.StringMapOutput `pulumi:"tags"`
-}
-
-type disk struct {
-	Size     int     `pulumi:"size"`
-	Kind     *string `pulumi:"kind"`
-	DeviceID *string `pulumi:"deviceId"`
-}
-
-type diskOutput struct{ *pulumi.OutputState }
-
-func (diskOutput) ElementType() reflect.Type { return reflect.TypeFor[disk]() }
-
-type disksOutput struct{ *pulumi.OutputState }
-
-func (disksOutput) ElementType() reflect.Type { return reflect.TypeFor[[]disk]() }
-
-type machineArgs struct {
-	Network  string         `pulumi:"network"`
-	Label    *string        `pulumi:"label"`
-	Root     disk           `pulumi:"root"`
-	Extra    []disk         `pulumi:"extra"`
-	Ratio    *float64       `pulumi:"ratio"`
-	Running  *bool          `pulumi:"running"`
-	Password *string        `pulumi:"password"`
-	Values   map[string]any `pulumi:"values"`
-	Script   pulumi.Asset   `pulumi:"script"`
-}
-
-type machine struct {
-	pulumi.CustomResourceState
-
-	Arn      pulumi.StringOutput    `pulumi:"arn"`
-	Address  pulumi.StringOutput    `pulumi:"address"`
-	Cores    pulumi.IntOutput       `pulumi:"cores"`
-	Note     pulumi.StringPtrOutput `pulumi:"note"`
-	Network  pulumi.StringOutput    `pulumi:"network"`
-	Label    pulumi.StringPtrOutput `pulumi:"label"`
-	Root     diskOutput             `pulumi:"root"`
-	Extra    disksOutput            `pulumi:"extra"`
-	Running  pulumi.BoolPtrOutput   `pulumi:"running"`
-	Password pulumi.StringPtrOutput `pulumi:"password"`
-	Token    pulumi.StringOutput    `pulumi:"token"`
-	Values   pulumi.MapOutput       `pulumi:"values"`
-}
-
-type thingMeta struct {
-	Name  *string `pulumi:"name"`
-	Group *string `pulumi:"group"`
-}
-
-type thingMetaOutput struct{ *pulumi.OutputState }
-
-func (thingMetaOutput) ElementType() reflect.Type { return reflect.TypeFor[thingMeta]() }
-
-type thingArgs struct {
-	Metadata *thingMeta     `pulumi:"metadata"`
-	Rest     map[string]any `pulumi:""`
-}
-
-type thing struct {
-	pulumi.CustomResourceState
-
-	Metadata thingMetaOutput  `pulumi:"metadata"`
-	Rest     pulumi.MapOutput `pulumi:""`
-}
-
-type providerArgs struct {
-	Region  *string  `pulumi:"region"`
-	Retries *int     `pulumi:"retries"`
-	Zones   []string `pulumi:"zones"`
-}
-
-type clusterProviderArgs struct {
-	Server *string `pulumi:"server"`
-	Forget *bool   `pulumi:"forget"`
-}
-
-type zonesArgs struct {
-	State string `pulumi:"state"`
-}
-
-type zonesResult struct {
-	ID    string   `pulumi:"id"`
-	State string   `pulumi:"state"`
-	Names []string `pulumi:"names"`
-}
+const clusterSchema = `{
+  "name": "cluster", "version": "4.5.6",
+  "provider": {"inputProperties": {"server": {"type": "string"}, "forget": {"type": "boolean"}}},
+  "types": {
+    "cluster:v1:meta": {"type": "object", "properties": {"name": {"type": "string"}, "group": {"type": "string"}}}
+  },
+  "resources": {
+    "cluster:v1:Thing": {
+      "inputProperties": {"metadata": {"$ref": "#/types/cluster:v1:meta"}},
+      "properties": {"metadata": {"$ref": "#/types/cluster:v1:meta"}}, "required": ["metadata"]
+    },
+    "cluster:v1:Group": {
+      "inputProperties": {"metadata": {"$ref": "#/types/cluster:v1:meta"}},
+      "properties": {"metadata": {"$ref": "#/types/cluster:v1:meta"}}, "required": ["metadata"]
+    }
+  }
+}`
 
 const (
 	networkType = "fake:net/network:Network"
@@ -129,6 +114,7 @@ const (
 	thingType   = "cluster:v1:Thing"
 	groupType   = "cluster:v1:Group"
 	zonesToken  = "fake:index:getZones"
+	plainType   = "fake:index:Plain"
 )
 
 func fakePackages() []simulate.Package {
@@ -137,13 +123,13 @@ func fakePackages() []simulate.Package {
 
 func fakeCloud() simulate.Package {
 	return simulate.Package{
-		Name: "fake", Version: "1.2.3", Config: reflect.TypeFor[providerArgs](),
+		Name: "fake", Schemas: [][]byte{[]byte(fakeSchema)},
 		Defaults: func(o simulate.Object) map[string]any {
 			return map[string]any{"arn": "arn:fake:" + o.Config("region", "nowhere") + ":" + o.ID, "nosuch": "x"}
 		},
 		Resources: []simulate.Resource{
 			{
-				Token: networkType, Args: reflect.TypeFor[networkArgs](), State: reflect.TypeFor[network](),
+				Token:     networkType,
 				Latency:   simulate.Latency{Create: time.Second, Delete: time.Second},
 				ID:        func(o simulate.Object) string { return "net-" + o.Hex("id", 8) },
 				ReplaceOn: []string{"range"},
@@ -154,7 +140,7 @@ func fakeCloud() simulate.Package {
 			fakeMachine(),
 		},
 		Invokes: []simulate.Invoke{{
-			Token: zonesToken, Args: reflect.TypeFor[zonesArgs](), Result: reflect.TypeFor[zonesResult](),
+			Token: zonesToken,
 			Answer: func(o simulate.Object) (map[string]any, error) {
 				if o.Text("state") == "broken" {
 					return nil, errors.New("the zones are broken")
@@ -167,10 +153,9 @@ func fakeCloud() simulate.Package {
 
 func fakeMachine() simulate.Resource {
 	return simulate.Resource{
-		Token: machineType, Args: reflect.TypeFor[machineArgs](), State: reflect.TypeFor[machine](),
+		Token:     machineType,
 		ID:        func(o simulate.Object) string { return o.TextOr("label", o.Name()) },
 		ReplaceOn: []string{"label", "root.kind"},
-		Secrets:   []string{"token"},
 		AutoName:  "label",
 		Check: func(o simulate.Object) []simulate.Problem {
 			if o.Number("root.size", 1) < 1 {
@@ -203,10 +188,12 @@ func fakeCluster() simulate.Package {
 		}}
 	}
 	return simulate.Package{
-		Name: "cluster", Version: "4.5.6", Config: reflect.TypeFor[clusterProviderArgs](),
+		Name: "cluster", Schemas: [][]byte{[]byte(clusterSchema)},
 		Resources: []simulate.Resource{group, thingResource(thingType)},
 		Dynamic: func(token string) (simulate.Resource, bool) {
-			return thingResource(token), strings.HasPrefix(token, "cluster:example.com/")
+			custom := thingResource(token)
+			custom.Like = thingType
+			return custom, strings.HasPrefix(token, "cluster:example.com/")
 		},
 		Scope: func(config map[string]any) (simulate.Scope, error) {
 			server, _ := config["server"].(string)
@@ -223,7 +210,7 @@ func fakeCluster() simulate.Package {
 
 func thingResource(token string) simulate.Resource {
 	return simulate.Resource{
-		Token: token, Args: reflect.TypeFor[thingArgs](), State: reflect.TypeFor[thing](),
+		Token:    token,
 		AutoName: "metadata.name",
 		Implied:  func(o simulate.Object) string { return o.Scope + "/implied/" + o.ID },
 		ID: func(o simulate.Object) string {

@@ -173,7 +173,7 @@ func (f *faults) strike(op operation, token string, urn resource.URN) *Fault {
 
 // verify refuses patterns that can never match: a fault that does nothing
 // would look like a success.
-func verify(packages []Package, opts Options) error {
+func verify(packages []catalogue, opts Options) error {
 	var errs []error
 	for _, fault := range opts.Fail {
 		errs = append(errs, fault.Pattern.verify(packages))
@@ -184,26 +184,27 @@ func verify(packages []Package, opts Options) error {
 	return errors.Join(errs...)
 }
 
-func (p Pattern) verify(packages []Package) error {
+func (p Pattern) verify(packages []catalogue) error {
 	kind, _, _ := strings.Cut(p.text, "@")
 	var tokens []string
-	for _, pkg := range packages {
-		if pkg.Dynamic != nil && p.couldBeDynamic(pkg, kind) {
+	for _, c := range packages {
+		if p.couldBeUnlisted(c, kind) || slices.ContainsFunc(c.resources(), p.kind.MatchString) {
 			return nil
 		}
-		for _, r := range pkg.Resources {
-			if p.kind.MatchString(r.Token) {
-				return nil
-			}
-			tokens = append(tokens, r.Token)
-		}
+		tokens = append(tokens, c.resources()...)
 	}
 	return fmt.Errorf("no simulated resource type matches %q%s", kind, config.DidYouMean(kind, tokens))
 }
 
-func (p Pattern) couldBeDynamic(pkg Package, kind string) bool {
-	if _, ok := pkg.Dynamic(kind); ok {
-		return true
+// couldBeUnlisted tells whether a package may have types of which it has no list.
+func (p Pattern) couldBeUnlisted(c catalogue, kind string) bool {
+	belongs := strings.HasPrefix(kind, c.pkg.Name+":")
+	switch {
+	case !c.isChecked():
+		return belongs
+	case c.pkg.Dynamic == nil:
+		return false
 	}
-	return strings.HasPrefix(kind, pkg.Name+":") && strings.ContainsAny(kind, "*?")
+	_, ok := c.pkg.Dynamic(kind)
+	return ok || belongs && strings.ContainsAny(kind, "*?")
 }

@@ -18,7 +18,7 @@ import (
 
 // target is the resource that an operation is about.
 type target struct {
-	r      Resource
+	r      described
 	o      Object
 	inputs resource.PropertyMap
 	scope  Scope
@@ -59,7 +59,10 @@ func (s *server) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*pul
 		return nil, err
 	}
 	if req.GetPreview() {
-		outputs, err := marshal(forecast(s.pkg.outputs(t.r, t.o, t.inputs), t.inputs, nil))
+		if err := s.admit(ctx, t, true); err != nil {
+			return nil, err
+		}
+		outputs, err := marshal(forecast(t.r.show(s.pkg, t.o, t.inputs), t.inputs, nil))
 		return &pulumirpc.CreateResponse{Properties: outputs}, err
 	}
 	t, err = s.allocate(t)
@@ -98,6 +101,9 @@ func (s *server) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*pul
 		return nil, err
 	}
 	if req.GetPreview() {
+		if err := s.admit(ctx, t, true); err != nil {
+			return nil, err
+		}
 		return s.previewUpdate(t, req)
 	}
 	if err := s.reachable(t); err != nil {
@@ -116,7 +122,7 @@ func (s *server) previewUpdate(t target, req *pulumirpc.UpdateRequest) (*pulumir
 	if err != nil {
 		return nil, err
 	}
-	outputs, err := marshal(forecast(s.pkg.outputs(t.r, t.o, t.inputs), t.inputs, old))
+	outputs, err := marshal(forecast(t.r.show(s.pkg, t.o, t.inputs), t.inputs, old))
 	return &pulumirpc.UpdateResponse{Properties: outputs}, err
 }
 
@@ -196,6 +202,9 @@ func (s *server) apply(ctx context.Context, op operation, t target) (*structpb.S
 	if err := s.permit(op, t); err != nil {
 		return nil, err
 	}
+	if err := s.admit(ctx, t, false); err != nil {
+		return nil, err
+	}
 	outputs, err := s.outputs(t)
 	if err != nil {
 		return nil, err
@@ -216,8 +225,8 @@ func (s *server) apply(ctx context.Context, op operation, t target) (*structpb.S
 // outputs makes the outputs and holds them against the type: a description
 // that is wrong must not pass for a cloud.
 func (s *server) outputs(t target) (*structpb.Struct, error) {
-	outputs := s.pkg.outputs(t.r, t.o, t.inputs)
-	if problems := checkInputs(outputs, t.r.State); len(problems) > 0 {
+	outputs := t.r.show(s.pkg, t.o, t.inputs)
+	if problems := checkInputs(outputs, t.r.outputs); len(problems) > 0 {
 		return nil, status.Errorf(codes.Internal, "the simulation of %s is wrong: output %s: %s",
 			t.r.Token, problems[0].Path, problems[0].Reason)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
@@ -23,27 +22,12 @@ import (
 type server struct {
 	pulumirpc.UnimplementedResourceProviderServer
 
-	pkg       Package
-	resources map[string]Resource
-	invokes   map[string]Invoke
-	opts      Options
-	store     *store
-	faults    *faults
-	log       *slog.Logger
-}
-
-func newServer(pkg Package, opts Options, store *store, faults *faults) *server {
-	s := &server{
-		pkg: pkg, opts: opts, store: store, faults: faults, log: opts.Log,
-		resources: map[string]Resource{}, invokes: map[string]Invoke{},
-	}
-	for _, r := range pkg.Resources {
-		s.resources[r.Token] = r
-	}
-	for _, i := range pkg.Invokes {
-		s.invokes[i.Token] = i
-	}
-	return s
+	pkg    Package
+	types  catalogue
+	opts   Options
+	store  *store
+	faults *faults
+	log    *slog.Logger
 }
 
 // Handshake agrees on features: secrets and references arrive as such, and
@@ -57,9 +41,19 @@ func (s *server) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empt
 	return &emptypb.Empty{}, nil
 }
 
-// GetPluginInfo reports the version of the SDK that the package was made from.
+// GetPluginInfo reports the version of the package's schema.
 func (s *server) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
-	return &pulumirpc.PluginInfo{Version: s.pkg.Version}, nil
+	return &pulumirpc.PluginInfo{Version: s.types.version()}, nil
+}
+
+// GetSchema answers with the package's schema, the most complete where there
+// are several.
+func (s *server) GetSchema(context.Context, *pulumirpc.GetSchemaRequest) (*pulumirpc.GetSchemaResponse, error) {
+	if len(s.pkg.Schemas) == 0 {
+		return nil, status.Errorf(codes.Unimplemented, "nobody knows the schema of the package %s: "+
+			"install its plugin, or name a file with its schema with --simulate-schema", s.pkg.Name)
+	}
+	return &pulumirpc.GetSchemaResponse{Schema: string(s.pkg.Schemas[len(s.pkg.Schemas)-1])}, nil
 }
 
 // Cancel ends what runs for this connection's operation.
@@ -74,7 +68,7 @@ func (s *server) CheckConfig(_ context.Context, req *pulumirpc.CheckRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	problems := checkConfig(config, s.pkg.Config)
+	problems := checkConfig(config, s.types.config())
 	if _, err := s.scope(config); err != nil && len(problems) == 0 {
 		problems = append(problems, Problem{Reason: err.Error()})
 	}
@@ -107,7 +101,7 @@ func (s *server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest)
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
-	sessionOf(ctx).configure(decodeConfig(config, s.pkg.Config), scope)
+	sessionOf(ctx).configure(decodeConfig(config, s.types.config()), scope)
 	return &pulumirpc.ConfigureResponse{AcceptSecrets: true, AcceptResources: true, SupportsPreview: true}, nil
 }
 
@@ -115,40 +109,33 @@ func (s *server) scope(config resource.PropertyMap) (Scope, error) {
 	if s.pkg.Scope == nil || config.ContainsUnknowns() {
 		return Scope{}, nil
 	}
-	return s.pkg.Scope(plainMap(decodeConfig(config, s.pkg.Config)))
+	return s.pkg.Scope(plainMap(decodeConfig(config, s.types.config())))
 }
 
 // Invoke calls a function.
 func (s *server) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
-	invoke, ok := s.invokes[req.GetTok()]
+	f, ok := s.types.function(req.GetTok())
 	if !ok {
 		return nil, status.Errorf(codes.InvalidArgument, "the simulated %s has no function %q%s",
-			s.pkg.Name, req.GetTok(), config.DidYouMean(req.GetTok(), names(s.invokes)))
+			s.pkg.Name, req.GetTok(), config.DidYouMean(req.GetTok(), s.types.functions()))
 	}
 	args, err := unmarshal(req.GetArgs())
 	if err != nil {
 		return nil, err
 	}
-	if problems := invoke.check(args); len(problems) > 0 {
-		return &pulumirpc.InvokeResponse{Failures: failures(invoke.Token, problems)}, nil
+	if problems := checkInputs(args, f.inputs); len(problems) > 0 {
+		return &pulumirpc.InvokeResponse{Failures: failures(f.Token, problems)}, nil
 	}
-	result, err := invoke.answer(s.object(ctx, invoke.Token, "", args))
+	result, err := f.answer(s.object(ctx, f.Token, "", args))
 	if err != nil {
 		return nil, status.Error(codes.Unknown, err.Error())
 	}
-	if problems := checkInputs(result, invoke.Result); len(problems) > 0 {
+	if problems := checkInputs(result, f.outputs); len(problems) > 0 {
 		return nil, status.Errorf(codes.Internal, "the simulation of %s is wrong: result %s: %s",
-			invoke.Token, problems[0].Path, problems[0].Reason)
+			f.Token, problems[0].Path, problems[0].Reason)
 	}
 	values, err := marshal(result)
 	return &pulumirpc.InvokeResponse{Return: values}, err
-}
-
-func (i Invoke) check(args resource.PropertyMap) []Problem {
-	if i.Args == nil {
-		return checkInputs(args, reflect.TypeFor[struct{}]())
-	}
-	return checkInputs(args, i.Args)
 }
 
 // object is a resource or a call as descriptions see it.
@@ -160,17 +147,12 @@ func (s *server) object(ctx context.Context, token, urn string, inputs resource.
 }
 
 // describe finds the description of a type.
-func (s *server) describe(token string) (Resource, error) {
-	if r, ok := s.resources[token]; ok {
-		return r, nil
+func (s *server) describe(token string) (described, error) {
+	if d, ok := s.types.resource(token); ok {
+		return d, nil
 	}
-	if s.pkg.Dynamic != nil {
-		if r, ok := s.pkg.Dynamic(token); ok {
-			return r, nil
-		}
-	}
-	return Resource{}, status.Errorf(codes.InvalidArgument, "the simulated %s has no resource type %q%s",
-		s.pkg.Name, token, config.DidYouMean(token, names(s.resources)))
+	return described{}, status.Errorf(codes.InvalidArgument, "the simulated %s has no resource type %q%s",
+		s.pkg.Name, token, config.DidYouMean(token, s.types.resources()))
 }
 
 // failures gives every problem the name of the type that it belongs to.

@@ -1,102 +1,134 @@
 package simulate
 
 import (
-	"reflect"
-
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/asset"
 )
 
-// outputs makes all that a resource shows when it exists: its inputs, the
+// show makes all that a resource shows when it exists: its inputs, the
 // package's defaults and generated values for what the inputs leave open, and
 // the type's own outputs over them.
-func (p Package) outputs(r Resource, o Object, inputs resource.PropertyMap) resource.PropertyMap {
-	fields, open := fieldsOf(r.State)
-	shown := resource.PropertyMap{}
-	for name, f := range fields {
-		if f.required || mustShow(f.t) {
-			shown[resource.PropertyKey(name)] = resource.NewPropertyValue(o.generate(name, f.t))
-		}
-	}
+func (d described) show(p Package, o Object, inputs resource.PropertyMap) resource.PropertyMap {
+	shown := o.generated(d.outputs)
 	if p.Defaults != nil {
-		shown = overlay(shown, restrict(p.Defaults(o), fields))
+		shown = overlay(shown, d.outputs.restrict(p.Defaults(o)))
 	}
 	for key, v := range inputs {
-		if _, known := fields[string(key)]; (known || open) && !v.IsNull() {
+		if v, ok := d.outputs.taken(o, string(key), v); ok {
 			shown[key] = v
 		}
 	}
-	if r.Outputs != nil {
-		shown = overlay(shown, r.Outputs(o))
+	if d.Outputs != nil {
+		shown = overlay(shown, d.Outputs(o))
 	}
-	conceal(shown, r.Secrets)
+	conceal(shown, d.secrets)
 	return shown
+}
+
+// taken is an input as an output shows it, if one does. Where the schema is all
+// that is known of a type, what the cloud adds below is made up, too.
+func (f fields) taken(o Object, name string, v resource.PropertyValue) (resource.PropertyValue, bool) {
+	t, known := f.types[name]
+	switch {
+	case v.IsNull() || !known && !f.open:
+		return v, false
+	case !known || !f.only:
+		return v, true
+	}
+	c := checker{schema: f.schema}
+	v = o.complete(name, f.schema, v, t)
+	c.value(name, v, t)
+	return v, len(c.problems) == 0
+}
+
+// generated are values for what has to be there.
+func (o Object) generated(f fields) resource.PropertyMap {
+	made := resource.PropertyMap{}
+	for name, t := range f.types {
+		if f.isRequired(name) || f.schema.mustShow(t) {
+			made[resource.PropertyKey(name)] = resource.NewPropertyValue(o.generate(name, f.schema, t))
+		}
+	}
+	return made
 }
 
 // mustShow tells that an absent value would not do: lists and maps are empty
 // rather than absent.
-func mustShow(t reflect.Type) bool {
-	return t.Kind() == reflect.Slice || t.Kind() == reflect.Map
+func (s *schema) mustShow(t *typeSpec) bool {
+	t = s.resolve(t)
+	return t.Type == "array" || t.Type == "object" && !t.isObject()
 }
 
 // generate makes a value of a type. Strings say that they are simulated.
-func (o Object) generate(name string, t reflect.Type) any {
-	switch t.Kind() {
-	case reflect.String:
-		return "simulated-" + o.Hex(name, 12)
-	case reflect.Bool:
-		return false
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Float32, reflect.Float64:
-		return 0
-	case reflect.Map:
-		return map[string]any{}
-	case reflect.Slice, reflect.Array:
-		return []any{}
-	case reflect.Struct:
-		return o.generateObject(name, t)
+func (o Object) generate(name string, s *schema, t *typeSpec) any {
+	if t.Const != nil {
+		return t.Const
 	}
-	return nil
+	t = s.resolve(t)
+	switch {
+	case len(t.Enum) > 0:
+		return t.Enum[0].Value
+	case len(t.OneOf) > 0:
+		return o.generate(name, s, t.OneOf[0])
+	}
+	switch t.Type {
+	case "boolean":
+		return false
+	case "integer", "number":
+		return 0
+	case "array":
+		return []any{}
+	case "object":
+		return o.generateObject(name, s, t)
+	case "asset":
+		text, _ := asset.FromText("SIMULATED")
+		return text
+	}
+	return "simulated-" + o.Hex(name, 12)
 }
 
-func (o Object) generateObject(name string, t reflect.Type) map[string]any {
-	fields, _ := fieldsOf(t)
+func (o Object) generateObject(name string, s *schema, t *typeSpec) map[string]any {
 	values := map[string]any{}
-	for key, f := range fields {
-		if f.required {
-			values[key] = o.generate(name+"."+key, f.t)
+	for _, key := range t.Required {
+		if of := t.Properties[key]; of != nil {
+			values[key] = o.generate(name+"."+key, s, of)
 		}
 	}
 	return values
 }
 
-// restrict keeps the values that a type has a place for.
-func restrict(values map[string]any, fields map[string]field) map[string]any {
+// restrict keeps the values that there is a place for.
+func (f fields) restrict(values map[string]any) map[string]any {
 	kept := map[string]any{}
 	for key, value := range values {
-		if _, ok := fields[key]; ok {
+		if _, ok := f.types[key]; ok {
 			kept[key] = value
 		}
 	}
 	return kept
 }
 
-// answer makes the result of a function.
-func (i Invoke) answer(o Object) (resource.PropertyMap, error) {
-	fields, _ := fieldsOf(i.Result)
-	result := resource.PropertyMap{}
-	for name, f := range fields {
-		if value := o.Value(name); value != nil {
-			result[resource.PropertyKey(name)] = resource.NewPropertyValue(value)
-		} else if f.required || mustShow(f.t) {
-			result[resource.PropertyKey(name)] = resource.NewPropertyValue(o.generate(name, f.t))
+// complete adds to a value what its type requires.
+func (o Object) complete(name string, s *schema, v resource.PropertyValue, t *typeSpec) resource.PropertyValue {
+	t = s.resolve(t)
+	switch {
+	case v.IsSecret():
+		return resource.MakeSecret(o.complete(name, s, v.SecretValue().Element, t))
+	case v.IsArray() && t.Type == "array":
+		list := make([]resource.PropertyValue, len(v.ArrayValue()))
+		for i, item := range v.ArrayValue() {
+			list[i] = o.complete(name, s, item, t.Items)
 		}
-	}
-	if i.Answer != nil {
-		values, err := i.Answer(o)
-		if err != nil {
-			return nil, err
+		return resource.NewArrayProperty(list)
+	case v.IsObject() && t.Type == "object" && t.isObject():
+		object := resource.NewPropertyMapFromMap(o.generateObject(name, s, t))
+		for key, item := range v.ObjectValue() {
+			if of := t.Properties[string(key)]; of != nil {
+				item = o.complete(name+"."+string(key), s, item, of)
+			}
+			object[key] = item
 		}
-		result = overlay(result, values)
+		return resource.NewObjectProperty(object)
 	}
-	conceal(result, i.Secrets)
-	return result, nil
+	return v
 }

@@ -1,11 +1,10 @@
 // Package simulate serves stand-ins for cloud providers to Pulumi's engine.
 //
-// A Package describes a provider by the Go types of its own SDK. From those
-// types, by reflection, come the rules (what inputs exist, which are required,
-// of what type) and the shape of the outputs; what reflection cannot know,
-// such as the format of an id, is declared beside them as data. Start serves
-// the packages over gRPC on 127.0.0.1, and the engine attaches to them with
-// the environment that Clouds.Env returns.
+// A Package describes a provider by its Pulumi package schema. From that come
+// the rules (what inputs exist, which are required, of what type) and the shape
+// of the outputs; what a schema does not tell, such as the format of an id, is
+// declared beside it. Start serves the packages over gRPC on 127.0.0.1, and
+// the engine attaches to them with the environment that Clouds.Env returns.
 //
 // The stand-ins remember what exists, so that refresh, drift and destroy mean
 // something, but never any property: a record holds a type, an id, the URN
@@ -16,7 +15,6 @@ package simulate
 
 import (
 	"log/slog"
-	"reflect"
 	"time"
 )
 
@@ -31,10 +29,13 @@ const Epoch = "2026-01-01T00:00:00Z"
 
 // Package describes one provider.
 type Package struct {
-	Name    string       // "aws"
-	Version string       // version that the stand-in reports, such as "7.0.0"
-	Config  reflect.Type // the provider's arguments
+	Name string // "aws"
 
+	// Schemas are Pulumi's schemas of the package; the first that has a type
+	// describes it. Where there is none, nothing is checked.
+	Schemas [][]byte
+
+	// Resources and Invokes are what is known beyond the schemas.
 	Resources []Resource
 	Invokes   []Invoke
 
@@ -60,11 +61,13 @@ type Scope struct {
 	Forgiving   bool   // what cannot be reached counts as deleted
 }
 
-// Resource describes one resource type.
+// Resource is how one resource type behaves.
 type Resource struct {
-	Token string       // "aws:ec2/vpc:Vpc"
-	Args  reflect.Type // inputs: a struct with `pulumi` tags
-	State reflect.Type // outputs: the resource struct of the SDK
+	Token string // "aws:ec2/vpc:Vpc"
+
+	// Like is the type whose inputs and outputs it has, beside any others; ""
+	// for a type that has a schema of its own.
+	Like string
 
 	Latency Latency
 
@@ -91,8 +94,7 @@ type Resource struct {
 	// again, as a refresh does; nil means that nothing changes.
 	Reread map[string]any
 
-	ReplaceOn []string // inputs, or paths into them, whose change replaces
-	Secrets   []string // outputs that are secret
+	ReplaceOn []string // inputs, or paths into them, whose change replaces, beyond those of the schema
 	AutoName  string   // path of the input that gets a generated name when it is missing
 }
 
@@ -126,14 +128,12 @@ type Requirement struct {
 	Once    bool   // once it exists, the resource does without
 }
 
-// Invoke describes one function of a provider.
+// Invoke is what one function of a provider answers.
 type Invoke struct {
 	Token  string
-	Args   reflect.Type // nil means that it takes none
-	Result reflect.Type
 	Answer func(Object) (map[string]any, error) // laid over generated values; nil means those will do
 
-	Secrets []string // results that are secret
+	Secrets []string // results that are secret, beyond those of the schema
 }
 
 // Problem is one input that is wrong.
@@ -149,4 +149,5 @@ type Options struct {
 	Slow  []Delay      // operations that take a given time, whatever the speed
 	Dir   string       // folder that holds what exists
 	Log   *slog.Logger // debug messages without property values; nil means none
+	Admit Admission    // has a say before anything is created or updated; nil admits everything
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,17 +13,17 @@ import (
 	"mara/config"
 )
 
-// checker compares properties with Go types and collects what is wrong.
+// checker compares properties with a schema and collects what is wrong.
 type checker struct {
+	schema   *schema
 	problems []Problem
 }
 
-// checkInputs compares inputs with a struct whose fields carry `pulumi` tags:
-// unknown names, missing required inputs and wrong types are problems. Values
-// that are not known yet pass.
-func checkInputs(inputs resource.PropertyMap, t reflect.Type) []Problem {
-	var c checker
-	c.object("", inputs, t)
+// checkInputs finds unknown names, missing required inputs and wrong types.
+// Values that are not known yet pass.
+func checkInputs(inputs resource.PropertyMap, f fields) []Problem {
+	c := checker{schema: f.schema}
+	c.object("", inputs, f)
 	slices.SortFunc(c.problems, func(a, b Problem) int {
 		return strings.Compare(a.Path+" "+a.Reason, b.Path+" "+b.Reason)
 	})
@@ -35,188 +34,171 @@ func (c *checker) report(path, format string, args ...any) {
 	c.problems = append(c.problems, Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
 }
 
-func (c *checker) object(path string, m resource.PropertyMap, t reflect.Type) {
-	fields, open := fieldsOf(t)
+func (c *checker) object(path string, m resource.PropertyMap, f fields) {
 	for key, v := range m {
 		name := string(key)
-		field, ok := fields[name]
+		t, ok := f.types[name]
 		switch {
 		case ok:
-			c.value(join(path, name), v, field)
-		case !open && !strings.HasPrefix(name, "__"):
-			c.report(join(path, name), "unknown input %q%s", join(path, name), config.DidYouMean(name, names(fields)))
+			c.value(join(path, name), v, t)
+		case !f.open && !strings.HasPrefix(name, "__"):
+			c.report(join(path, name), "unknown input %q%s", join(path, name), config.DidYouMean(name, names(f.types)))
 		}
 	}
-	for name, field := range fields {
-		if field.required && m[resource.PropertyKey(name)].IsNull() {
-			c.report(join(path, name), "missing required input %q, %s", join(path, name), describeType(field.t))
+	for _, name := range f.required {
+		if t := f.types[name]; t != nil && m[resource.PropertyKey(name)].IsNull() {
+			c.report(join(path, name), "missing required input %q, %s", join(path, name), c.schema.describe(t))
 		}
 	}
 }
 
-func (c *checker) value(path string, v resource.PropertyValue, f field) {
+func (c *checker) value(path string, v resource.PropertyValue, t *typeSpec) {
 	v = reveal(v)
 	if v.IsNull() || isUnknown(v) {
 		return
 	}
-	t := f.t
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
+	switch resolved := c.schema.resolve(t); {
+	case !c.fits(path, v, resolved):
+		c.report(path, "%q must be %s, not %s", path, c.schema.describe(t), describeValue(v))
+	case t.Const != nil && v.V != t.Const:
+		c.report(path, "%q must be %q", path, t.Const)
+	case len(resolved.Enum) > 0 && !slices.ContainsFunc(resolved.Enum, func(e struct{ Value any }) bool { return e.Value == v.V }):
+		c.report(path, "%q must be one of %s", path, resolved.values())
 	}
-	if !c.fits(path, v, t) {
-		c.report(path, "%q must be %s, not %s", path, describeType(t), describeValue(v))
+}
+
+// values lists what a type allows.
+func (t *typeSpec) values() string {
+	list := make([]string, len(t.Enum))
+	for i, e := range t.Enum {
+		list[i] = fmt.Sprintf("%q", fmt.Sprint(e.Value))
 	}
+	return strings.Join(list, ", ")
 }
 
 // fits tells whether a known value is of a type; what is wrong below it is
 // reported on the way.
-func (c *checker) fits(path string, v resource.PropertyValue, t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.String:
-		return v.IsString() || v.IsResourceReference()
-	case reflect.Bool:
-		return v.IsBool()
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return v.IsNumber() && v.NumberValue() == math.Trunc(v.NumberValue())
-	case reflect.Float32, reflect.Float64:
-		return v.IsNumber()
-	case reflect.Slice, reflect.Array:
-		return c.list(path, v, t.Elem())
-	case reflect.Map:
-		return c.dictionary(path, v, t.Elem())
-	case reflect.Struct:
-		if v.IsObject() {
-			c.object(path, v.ObjectValue(), t)
-		}
-		return v.IsObject()
+func (c *checker) fits(path string, v resource.PropertyValue, t *typeSpec) bool {
+	if len(t.OneOf) > 0 {
+		return c.fitsOne(path, v, t.OneOf)
 	}
-	return true // an interface takes anything
+	switch t.Type {
+	case "string":
+		return v.IsString() || v.IsResourceReference()
+	case "boolean":
+		return v.IsBool()
+	case "integer":
+		return v.IsNumber() && v.NumberValue() == math.Trunc(v.NumberValue())
+	case "number":
+		return v.IsNumber()
+	case "array":
+		return c.list(path, v, t.Items)
+	case "object":
+		return c.objectOrMap(path, v, t)
+	case "asset":
+		return v.IsAsset() || v.IsArchive()
+	}
+	return true
 }
 
-func (c *checker) list(path string, v resource.PropertyValue, item reflect.Type) bool {
+// fitsOne tells whether a value is of one of the types. Where it only nearly is,
+// the reasons of the first such type are reported.
+func (c *checker) fitsOne(path string, v resource.PropertyValue, types []*typeSpec) bool {
+	var near *checker
+	for _, t := range types {
+		try := &checker{schema: c.schema}
+		t = c.schema.resolve(t)
+		fits := try.fits(path, v, t)
+		if fits && len(try.problems) == 0 {
+			return true
+		}
+		if fits && near == nil {
+			near = try
+		}
+	}
+	if near != nil {
+		c.problems = append(c.problems, near.problems...)
+	}
+	return near != nil
+}
+
+func (c *checker) list(path string, v resource.PropertyValue, item *typeSpec) bool {
 	if !v.IsArray() {
 		return false
 	}
 	for i, element := range v.ArrayValue() {
-		c.value(path+"["+strconv.Itoa(i)+"]", element, field{t: item})
+		c.value(path+"["+strconv.Itoa(i)+"]", element, item)
 	}
 	return true
 }
 
-func (c *checker) dictionary(path string, v resource.PropertyValue, item reflect.Type) bool {
-	if !v.IsObject() {
+func (c *checker) objectOrMap(path string, v resource.PropertyValue, t *typeSpec) bool {
+	switch {
+	case !v.IsObject():
 		return false
+	case t.isObject():
+		c.object(path, v.ObjectValue(), c.schema.of(t))
+		return true
 	}
 	for key, element := range v.ObjectValue() {
-		c.value(path+"["+strconv.Quote(string(key))+"]", element, field{t: item})
+		c.value(path+"["+strconv.Quote(string(key))+"]", element, t.AdditionalProperties)
 	}
 	return true
-}
-
-// field is one property of a struct with `pulumi` tags.
-type field struct {
-	t        reflect.Type
-	required bool
-}
-
-// fieldsOf lists a struct's properties by name. The struct is open when it
-// takes properties that it does not list.
-//
-// A plain value is required, a pointer is optional. Of lists, maps and
-// interfaces the type does not tell; the SDKs check the required ones
-// themselves before the engine sees the resource.
-func fieldsOf(t reflect.Type) (fields map[string]field, open bool) {
-	fields = map[string]field{}
-	for i := range t.NumField() {
-		tag, ok := t.Field(i).Tag.Lookup("pulumi")
-		if !ok {
-			continue
-		}
-		name, options, _ := strings.Cut(tag, ",")
-		if name == "" {
-			open = true
-			continue
-		}
-		ft := elementType(t.Field(i).Type)
-		fields[name] = field{t: ft, required: isRequired(ft) && options != "optional"}
-	}
-	return fields, open
-}
-
-func isRequired(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
-		return false
-	}
-	return true
-}
-
-// elementType is the type behind one of the SDK's outputs or inputs, such as
-// string behind pulumi.StringOutput, and the type itself for all others.
-func elementType(t reflect.Type) reflect.Type {
-	if t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer {
-		return t
-	}
-	typed, ok := reflect.Zero(t).Interface().(interface{ ElementType() reflect.Type })
-	if !ok {
-		return t
-	}
-	return typed.ElementType()
 }
 
 // checkConfig is checkInputs for a provider's configuration, where values
 // other than strings may also arrive as JSON text, and where the engine adds
 // keys of its own.
-func checkConfig(inputs resource.PropertyMap, t reflect.Type) []Problem {
-	return checkInputs(decodeConfig(inputs, t), t)
+func checkConfig(inputs resource.PropertyMap, f fields) []Problem {
+	return checkInputs(decodeConfig(inputs, f), f)
 }
 
-func decodeConfig(inputs resource.PropertyMap, t reflect.Type) resource.PropertyMap {
-	fields, _ := fieldsOf(t)
+func decodeConfig(inputs resource.PropertyMap, f fields) resource.PropertyMap {
 	decoded := resource.PropertyMap{}
 	for key, v := range inputs {
 		if key == "version" || key == "pluginDownloadURL" {
 			continue
 		}
-		decoded[key] = decodeJSON(v, fields[string(key)].t)
+		decoded[key] = f.decodeJSON(v, f.types[string(key)])
 	}
 	return decoded
 }
 
-func decodeJSON(v resource.PropertyValue, t reflect.Type) resource.PropertyValue {
-	if t == nil || !reveal(v).IsString() {
-		return v
-	}
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+func (f fields) decodeJSON(v resource.PropertyValue, t *typeSpec) resource.PropertyValue {
 	var value any
-	if t.Kind() == reflect.String || json.Unmarshal([]byte(reveal(v).StringValue()), &value) != nil {
+	switch {
+	case t == nil || !reveal(v).IsString() || f.schema.resolve(t).Type == "string":
+		return v
+	case json.Unmarshal([]byte(reveal(v).StringValue()), &value) != nil:
 		return v
 	}
 	return resource.NewPropertyValue(value)
 }
 
-func describeType(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return describeType(t.Elem())
-	case reflect.String:
-		return "a string"
-	case reflect.Bool:
-		return "a boolean"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return "a whole number"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
-	case reflect.Slice, reflect.Array:
-		return "a list"
-	case reflect.Map:
+// describe names a type.
+func (s *schema) describe(t *typeSpec) string {
+	t = s.resolve(t)
+	switch {
+	case len(t.OneOf) > 0:
+		list := make([]string, len(t.OneOf))
+		for i, one := range t.OneOf {
+			list[i] = s.describe(one)
+		}
+		return strings.Join(slices.Compact(list), " or ")
+	case t.Type == "object" && t.isObject() && t.name != "":
+		return "an object (" + t.name + ")"
+	case t.Type == "object":
 		return "a map"
-	case reflect.Struct:
-		return "an object (" + t.Name() + ")"
+	}
+	if text, ok := typeNames[t.Type]; ok {
+		return text
 	}
 	return "any value"
+}
+
+var typeNames = map[string]string{
+	"string": "a string", "boolean": "a boolean", "integer": "a whole number", "number": "a number", "array": "a list",
+	"asset": "an asset or an archive",
 }
 
 // describeValue names what a value is and never what it says: it may be secret.

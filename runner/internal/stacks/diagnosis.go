@@ -94,10 +94,10 @@ var diagnoses = []diagnosis{
 	{kind: unreachableCluster, pattern: regexp.MustCompile(`(?i)Kubernetes cluster (is )?unreachable|(with|due to) unreachable cluster|Kubernetes API server .{0,200}is unreachable|unable to load Kubernetes client configuration|unable to load schema information from the API server|failed to fetch OpenAPI schema from the API server`),
 		advice: "the cluster does not answer: check the network, a VPN and that it runs; `runner refresh` tells whether it is still there"},
 	{kind: "chart's schema", pattern: regexp.MustCompile(`raw\.githubusercontent\.com\S*/kubernetes-json-schema/`),
-		advice: "Helm loads schemas from GitHub to check the chart's values: put the chart without its values.schema.json into a registry, as docs/mirror.md says"},
+		advice: "Helm loads schemas from GitHub to check the chart's values: take the chart from a mirror that `runner mirror sync` has filled (docs/mirror.md)"},
 	{kind: "no such host", pattern: regexp.MustCompile(`(?i)no such host|name resolution`),
 		advice: "a name is not known: check the network, DNS and the name"},
-	{kind: "cut off", pattern: regexp.MustCompile(`ended in the middle of the operation`),
+	{kind: "cut off", pattern: regexp.MustCompile(`ended in the middle of the operation|error reading from server: EOF`),
 		advice: "what it was doing is cut off: carry on with --resume, which says what has to be looked at first"},
 }
 

@@ -38,6 +38,7 @@ func TestAdvice(t *testing.T) {
 		"values don't meet the specifications of the schema(s) in the following chart(s):\nnginx-ingress:\nfailing loading \"https://raw.githubusercontent.com/nginxinc/kubernetes-json-schema/master/v1.36.1/_definitions.json\": HTTP request failed for x: Get \"x\": dial tcp: lookup raw.githubusercontent.com: no such host": "chart's schema",
 		"dial tcp: lookup api.linode.com: no such host":                           "no such host",
 		"the engine process ended in the middle of the operation: signal: killed": "cut off",
+		"error reading from server: EOF":                                          "cut off",
 		"a chart that nobody has ever seen":                                       "",
 	} {
 		d, ok := diagnose(text, advised)

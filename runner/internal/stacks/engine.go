@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/updateplan"
 )
 
 // Types of resources that the engine itself keeps.
@@ -37,6 +39,9 @@ type engineEvents struct {
 	failed      []string      // resources whose action failed
 	notReady    bool          // something in a cluster did not become ready in time
 	outputs     *stackOutputs // of the stack itself
+
+	mask  func(string) string // hides secrets in steps; nil keeps no steps
+	steps []updateplan.Step
 }
 
 func newEngineEvents(emit func(event.Event)) *engineEvents {
@@ -95,6 +100,8 @@ func (e *engineEvents) take(ev events.EngineEvent) {
 		e.actionFailed(ev.ResOpFailedEvent.Metadata)
 	case ev.DiagnosticEvent != nil:
 		e.diagnostic(*ev.DiagnosticEvent)
+	case ev.PolicyEvent != nil:
+		e.policy(*ev.PolicyEvent)
 	case ev.SummaryEvent != nil:
 		changes := changesOf(ev.SummaryEvent.ResourceChanges)
 		e.summary = &changes
@@ -105,6 +112,12 @@ func (e *engineEvents) started(step apitype.StepEventMetadata) {
 	if step.Type == referenceType && step.New != nil {
 		if name, ok := step.New.Inputs["name"].(string); ok {
 			e.references[name] = true
+		}
+	}
+	if e.mask != nil {
+		if planned, ok := updateplan.NewStep(step, e.mask); ok {
+			planned.Properties = propertiesOf(step)
+			e.steps = append(e.steps, planned)
 		}
 	}
 	e.progress(step, event.ActionStarted)
@@ -170,7 +183,7 @@ func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 	message := tidy(colors.Never.Colorize(d.Message))
 	severity := severityOf(d.Severity)
 	resource := resourceOf(d.URN)
-	if message == "" || severity == event.Error && isEcho(message, resource) || e.unreachable.note(message) {
+	if message == "" || ambientHost.MatchString(message) || severity == event.Error && isEcho(message, resource) || e.unreachable.note(message) {
 		return
 	}
 	if severity == event.Error {
@@ -179,6 +192,21 @@ func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 	}
 	e.emit(event.Event{Type: event.StepLog, Severity: severity, Message: message, Resource: resource})
 }
+
+// policy passes on what a policy pack of Pulumi's has found.
+func (e *engineEvents) policy(p apitype.PolicyEvent) {
+	message := fmt.Sprintf("policy %s of %s: %s", p.PolicyName, p.PolicyPackName, tidy(colors.Never.Colorize(p.Message)))
+	severity := event.Warning
+	if p.EnforcementLevel == string(apitype.Mandatory) {
+		severity = event.Error
+		e.errors = append(e.errors, message)
+	}
+	e.emit(event.Event{Type: event.StepLog, Severity: severity, Message: message, Resource: resourceOf(p.ResourceURN)})
+}
+
+// ambientHost is how Pulumi warns of a language host that a user has installed and
+// that goes before the one beside the engine, which is what the user wants.
+var ambientHost = regexp.MustCompile(`^using pulumi-language-\S+ from \$PATH at `)
 
 // bullet is how the Go SDK lists the errors of a program.
 var bullet = regexp.MustCompile(`(?m)^\s*\* `)

@@ -72,6 +72,7 @@ func TestEngineEvents(t *testing.T) {
 			{DiagnosticEvent: &apitype.DiagnosticEvent{Severity: "info", Message: "spinning", Ephemeral: true}},
 			diagnostic("info", "  \n", ""), diagnostic("error", "error: update failed", stackURN), diagnostic("error", "destroy failed", ""),
 			diagnostic("error", "update canceled", ""),
+			diagnostic("warning", "warning: using pulumi-language-go from $PATH at /usr/bin/pulumi-language-go expected /opt/mara/pulumi-language-go", ""),
 		}, nil},
 		{"what sounds like an echo but is of a resource stays", []apitype.EngineEvent{diagnostic("error", "update failed", urn)},
 			[]string{"step.log " + bucket + " logs error update failed"}},

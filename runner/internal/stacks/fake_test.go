@@ -12,7 +12,6 @@ import (
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -169,9 +168,8 @@ func openWith(t *testing.T, command Command, change func(*Options)) *Set {
 	options := Options{
 		Command: command, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(),
 		StackFile: []byte("config: {}\n"), SecretsFile: []byte("config: {}\n"),
-		Env:      map[string]string{"NAME": "value"},
-		Programs: func(string) (pulumi.RunFunc, bool) { return func(*pulumi.Context) error { return nil }, true },
-		Masker:   event.NewMasker(),
+		Env:    map[string]string{"NAME": "value"},
+		Masker: event.NewMasker(),
 	}
 	if change != nil {
 		change(&options)

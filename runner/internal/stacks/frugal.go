@@ -26,8 +26,6 @@ func (f frugal) Run(ctx context.Context, dir string, stdin io.Reader, stdout, st
 		return "{}", "", 0, nil
 	case starts(args, "stack", "history"):
 		return "[]", "", 0, nil
-	case starts(args, "stack", "init"):
-		args = append(slices.Clone(args), "--no-select")
 	}
 	return f.PulumiCommand.Run(ctx, dir, stdin, stdout, stderr, env, args...)
 }

@@ -2,15 +2,17 @@ package stacks
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 
+	"mara/config"
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
@@ -30,6 +32,10 @@ type Task struct {
 	Remove bool
 	// Clear makes a refresh forget the creations that were cut off.
 	Clear bool
+	// Record keeps what a preview finds: see Previewed.
+	Record bool
+	// PolicyPacks are folders with Pulumi's policy packs, for up and preview.
+	PolicyPacks []string
 }
 
 // Outcome is the result of an operation on one stack.
@@ -48,12 +54,15 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	if reason := w.nothingToDo(); reason != "" {
 		return Outcome{Skipped: reason}, w.finishDestroy(ctx)
 	}
-	stack, err := e.stackOf(ctx, w.project)
+	at, err := e.placeOf(ctx, w.project)
 	if err != nil {
 		return Outcome{}, err
 	}
 	w.engine = newEngineEvents(emit)
-	err = perform(ctx, task, stack, w.engine.channel)
+	if task.Record {
+		w.engine.mask = e.options.Masker.Mask
+	}
+	err = perform(ctx, task, at, w.engine.channel)
 	w.engine.wait()
 	err = w.verdict(ctx, err)
 	outcome := Outcome{Changes: w.engine.result()}
@@ -65,6 +74,7 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	if task.Operation == operation.Preview {
 		outcome.Unknown = w.unknownNeeds()
 		w.expect(w.engine.changesOutputs(len(outcome.Unknown) > 0))
+		w.keepPreview(outcome.Unknown)
 	}
 	if task.Operation.RunsPrograms() {
 		w.compareReferences(w.engine.references)
@@ -143,29 +153,29 @@ func (w work) finishDestroy(ctx context.Context) error {
 
 // perform runs the operation through the Automation API. It reports by events
 // alone; the text output is not used.
-func perform(ctx context.Context, task Task, stack auto.Stack, channel chan<- events.EngineEvent) error {
+func perform(ctx context.Context, task Task, at place, channel chan<- events.EngineEvent) error {
 	var err error
 	resources := task.ParallelResources
 	switch task.Operation {
 	case operation.Up:
-		_, err = stack.Up(ctx, optup.EventStreams(channel), optup.ShowSecrets(false),
-			optup.SuppressOutputs(), optup.UserAgent(agent), optup.Parallel(resources))
+		_, err = at.Up(ctx, optup.EventStreams(channel), optup.ShowSecrets(false),
+			optup.SuppressOutputs(), optup.UserAgent(agent), optup.ConfigFile(at.stackFile), optup.Parallel(resources), optup.PolicyPacks(task.PolicyPacks...))
 	case operation.Preview:
-		_, err = stack.Preview(ctx, optpreview.EventStreams(channel), optpreview.SuppressOutputs(),
-			optpreview.UserAgent(agent), optpreview.Parallel(resources))
+		_, err = at.Preview(ctx, optpreview.EventStreams(channel), optpreview.SuppressOutputs(),
+			optpreview.UserAgent(agent), optpreview.ConfigFile(at.stackFile), optpreview.Parallel(resources), optpreview.PolicyPacks(task.PolicyPacks...))
 	case operation.Refresh:
 		options := []optrefresh.Option{optrefresh.EventStreams(channel), optrefresh.ShowSecrets(false),
-			optrefresh.SuppressOutputs(), optrefresh.UserAgent(agent), optrefresh.Parallel(resources)}
+			optrefresh.SuppressOutputs(), optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile), optrefresh.Parallel(resources)}
 		if task.Clear {
 			options = append(options, optrefresh.ClearPendingCreates())
 		}
-		_, err = stack.Refresh(ctx, options...)
+		_, err = at.Refresh(ctx, options...)
 	case operation.Drift:
-		_, err = stack.PreviewRefresh(ctx, optrefresh.EventStreams(channel), optrefresh.SuppressOutputs(),
-			optrefresh.UserAgent(agent), optrefresh.Parallel(resources))
+		_, err = at.PreviewRefresh(ctx, optrefresh.EventStreams(channel), optrefresh.SuppressOutputs(),
+			optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile), optrefresh.Parallel(resources))
 	case operation.Destroy:
-		_, err = stack.Destroy(ctx, optdestroy.EventStreams(channel), optdestroy.ShowSecrets(false),
-			optdestroy.SuppressOutputs(), optdestroy.UserAgent(agent), optdestroy.Parallel(resources))
+		_, err = at.Destroy(ctx, optdestroy.EventStreams(channel), optdestroy.ShowSecrets(false),
+			optdestroy.SuppressOutputs(), optdestroy.UserAgent(agent), optdestroy.ConfigFile(at.stackFile), optdestroy.Parallel(resources))
 	default:
 		panic(fmt.Sprintf("unknown operation %q", task.Operation))
 	}
@@ -191,9 +201,20 @@ func (w work) compareReferences(found map[string]bool) {
 	}
 	for name := range found {
 		if project, ours := w.projectOf(name); ours && !declared[project] {
-			w.emit(warning("it reads %s, which the plan does not declare; a parallel run may start it too early", project))
+			w.emit(warning("it reads %s, which the plan does not declare; a parallel run may start it too early%s", project, w.missingEdge(project)))
 		}
 	}
+}
+
+// missingEdge says what to write where a project of the user's own declares too
+// little.
+func (w work) missingEdge(project string) string {
+	own := w.Step.Project.Own
+	if own == nil {
+		return ""
+	}
+	reads, _ := json.Marshal(append(slices.Clone(w.Step.Reads), project)) // texts
+	return fmt.Sprintf("; write at its entry (%s:%d)  reads: %s", config.MaraFile, own.Line, reads)
 }
 
 func warning(format string, args ...any) event.Event {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/projects"
 	"mara/providers/needs"
 	"mara/providers/operation"
 	"mara/runner/internal/event"
@@ -74,7 +75,7 @@ func TestMissingStacksAreCreatedAndNotSelected(t *testing.T) {
 	t.Parallel()
 	const stackFile = "secretsprovider: awskms://alias/x\nconfig:\n  a:b: c\n"
 	fake := newFake(t,
-		call{args: "stack init organization/vpc/dev --secrets-provider awskms://alias/x --no-select", check: func(dir string, _, _ []string) {
+		call{args: "stack init --no-select --secrets-provider awskms://alias/x --stack organization/vpc/dev", check: func(dir string, _, _ []string) {
 			checkWorkingCopy(t, dir, "vpc", stackFile)
 		}},
 		call{args: "up", events: []apitype.EngineEvent{summed(nil)}},
@@ -99,7 +100,7 @@ func checkWorkingCopy(t *testing.T, dir, project, stackFile string) {
 	if err == nil {
 		err = json.Unmarshal(content, &settings)
 	}
-	if err != nil || settings.Name != project || settings.Runtime != "go" {
+	if err != nil || settings.Name != project || settings.Runtime != projects.Runtime {
 		t.Errorf("Pulumi.yaml: %v, %s", err, content)
 	}
 	content, err = os.ReadFile(filepath.Join(dir, "Pulumi.dev.yaml"))
@@ -161,14 +162,39 @@ func TestWhereNothingIsNothingIsDone(t *testing.T) {
 	}
 }
 
-func TestUnknownProgram(t *testing.T) {
+// TestProjectsOfTheirOwn run in their folder, with the stack file of the working
+// copy; everything else that is done to their stacks stays out of it.
+func TestProjectsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	e := openWith(t, newFake(t), func(o *Options) {
-		o.Empty, o.Programs = true, func(string) (pulumi.RunFunc, bool) { return nil, false }
+	folder := t.TempDir()
+	var work string
+	inFolder := func(dir string, _, args []string) {
+		if dir != folder || !slices.Contains(args, "--config-file="+filepath.Join(work, "own", "Pulumi.dev.yaml")) {
+			t.Errorf("ran in %s: %v", dir, args)
+		}
+	}
+	inCopy := func(dir string, _, _ []string) {
+		if dir != filepath.Join(work, "own") {
+			t.Errorf("ran in %s", dir)
+		}
+	}
+	up := apitype.EngineEvent{SummaryEvent: &apitype.SummaryEvent{}}
+	e := openWith(t, newFake(t,
+		call{args: "stack init --no-select --stack organization/own/dev", check: inCopy},
+		call{args: "up", events: []apitype.EngineEvent{up}, check: inFolder},
+		call{args: "stack export", stdout: "{}", check: inCopy},
+	), func(o *Options) {
+		work, o.Empty = o.WorkDir, true
+		o.Folders = func(project string) (Folder, bool) { return Folder{Path: folder}, project == "own" }
 	})
-	_, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
-	if err == nil || err.Error() != "this runner has no program for the project vpc" {
-		t.Errorf("got %v", err)
+	if _, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("own")}, func(event.Event) {}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Export(t.Context(), "own"); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("the runner wrote into the project's folder: %v, %v", left, err)
 	}
 }
 
@@ -232,6 +258,35 @@ func TestFailureBeforeAnyEvent(t *testing.T) {
 				t.Errorf("it took %s to fail", took)
 			}
 		})
+	}
+}
+
+// TestPolicyPacks: Pulumi is told of them, and what they find is passed on.
+func TestPolicyPacks(t *testing.T) {
+	t.Parallel()
+	found := func(level apitype.EnforcementLevel, message string) apitype.EngineEvent {
+		return apitype.EngineEvent{PolicyEvent: &apitype.PolicyEvent{
+			ResourceURN: "urn:pulumi:dev::vpc::aws:ec2/vpc:Vpc::main", Message: message, PolicyName: "tags", PolicyPackName: "ours", EnforcementLevel: string(level),
+		}}
+	}
+	e := open(t, []string{"vpc"}, call{
+		args: "preview", stderr: "error: preview failed\n", err: failed(),
+		events: []apitype.EngineEvent{found(apitype.Advisory, "a tag is <{%bold%}>missing<{%reset%}>"), found(apitype.Mandatory, "an owner is missing")},
+		check: func(_ string, _, args []string) {
+			if !slices.Contains(args, "--policy-pack=/packs/ours") {
+				t.Errorf("called with %v", args)
+			}
+		},
+	})
+	var got []string
+	_, err := e.Operate(t.Context(), Task{Operation: operation.Preview, Step: step("vpc"), PolicyPacks: []string{"/packs/ours"}}, func(ev event.Event) {
+		got = append(got, string(ev.Severity)+" "+ev.Resource.Name+" "+ev.Message)
+	})
+	if diff := cmp.Diff([]string{"warning main policy tags of ours: a tag is missing", "error main policy tags of ours: an owner is missing"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if err == nil || err.Error() != "policy tags of ours: an owner is missing" {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -2,9 +2,10 @@
 // about an environment's stacks. It is the only importer of the Automation API
 // and the only place that reads the text of Pulumi's errors.
 //
-// Every operation runs in a working copy, a folder of the run with a Pulumi.yaml
+// Every operation works on a working copy, a folder of the run with a Pulumi.yaml
 // and a copy of the stack file. So the runner never changes which stack the user
-// has selected, and Pulumi never rewrites the user's files.
+// has selected, and Pulumi never rewrites the user's files. Every project is a
+// folder whose Pulumi.yaml names a runtime; its program is run by a language host.
 package stacks
 
 import (
@@ -16,14 +17,11 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/runner/internal/event"
 	"mara/runner/internal/statefiles"
+	"mara/runner/internal/updateplan"
 )
-
-// Programs finds the program of a project by the project's Pulumi name.
-type Programs func(project string) (pulumi.RunFunc, bool)
 
 // Command runs Pulumi's commands.
 type Command = auto.PulumiCommand
@@ -36,12 +34,14 @@ type Options struct {
 	WorkDir      string            // folder for working copies, private to the run
 	StackFile    []byte            // content of the shared stack file
 	SecretsFile  []byte            // content of the secrets project's stack file
-	Env          map[string]string // environment of Pulumi and its plugins
-	Programs     Programs
-	Plugins      map[string]string // resource provider -> folder with its program
-	Masker       *event.Masker     // learns the secret values that come by
-	States       statefiles.Folder // of a file backend, where states are read without a command
-	Empty        bool              // the backend has no stacks yet; it is not asked
+	Env          map[string]string // environment of Pulumi, its plugins and language hosts
+	// Folders finds the projects that have a folder of their own; the others are
+	// built in. Nil stands for none.
+	Folders func(project string) (Folder, bool)
+	Plugins map[string]string // resource provider -> folder with its program
+	Masker  *event.Masker     // learns the secret values that come by
+	States  statefiles.Folder // of a file backend, where states are read without a command
+	Empty   bool              // the backend has no stacks yet; it is not asked
 }
 
 // Set is all stacks that share a stack name, on one backend.
@@ -52,6 +52,7 @@ type Set struct {
 	summaries map[string]Summary
 	changing  map[string]bool           // projects whose outputs will change, says a preview
 	outputs   map[string]map[string]any // by project, from the last up of this run
+	previews  map[string]updateplan.Project
 }
 
 // Summary is what the backend's list says about a project's stack.
@@ -64,7 +65,7 @@ type Summary struct {
 
 // Open asks the backend once which of the environment's stacks exist.
 func Open(ctx context.Context, options Options) (*Set, error) {
-	e := &Set{options: options, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}}
+	e := &Set{options: options, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}}
 	if options.Empty {
 		return e, nil
 	}

@@ -97,3 +97,25 @@ func equal(a, b value) bool {
 	y, errRight := json.Marshal(right)
 	return errLeft == nil && errRight == nil && string(x) == string(y)
 }
+
+// Release is a Helm release in a cluster.
+type Release struct{ Namespace, Name string }
+
+// releaseType is the type of Helm releases.
+const releaseType = "kubernetes:helm.sh/v3:Release"
+
+// Releases lists the Helm releases in the state of a project's stack. Their ids
+// are namespace and name.
+func (e *Set) Releases(ctx context.Context, project string) ([]Release, error) {
+	state, err := e.state(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	var releases []Release
+	for _, r := range state.Resources {
+		if namespace, name, ok := strings.Cut(r.ID, "/"); ok && r.Type == releaseType {
+			releases = append(releases, Release{Namespace: namespace, Name: name})
+		}
+	}
+	return releases, nil
+}

@@ -14,50 +14,71 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gopkg.in/yaml.v3"
 
 	"mara/projects"
 )
 
-// stackOf prepares the working copy of a project and returns its stack, which it
-// creates if there is none.
-func (e *Set) stackOf(ctx context.Context, project string) (auto.Stack, error) {
-	program, ok := e.options.Programs(project)
-	if !ok {
-		return auto.Stack{}, fmt.Errorf("this runner has no program for the project %s", project)
-	}
-	dir, err := e.workingCopy(project)
-	if err != nil {
-		return auto.Stack{}, err
-	}
-	ws, err := auto.NewLocalWorkspace(ctx,
-		auto.Pulumi(frugal{e.options.Command}),
-		auto.WorkDir(dir),
-		auto.Program(e.learnSecrets(project, program)),
-		auto.EnvVars(e.options.Env),
-		auto.SecretsProvider(e.secretsProvider(project)),
-	)
-	if err != nil {
-		return auto.Stack{}, fmt.Errorf("preparing the working copy: %w", err)
-	}
-	name := e.qualified(project)
-	if e.Summary(project).Exists {
-		return auto.SelectStack(ctx, name, ws)
-	}
-	stack, err := auto.NewStack(ctx, name, ws)
-	if err != nil && ctx.Err() != nil {
-		return auto.Stack{}, context.Cause(ctx)
-	}
-	if err != nil {
-		return auto.Stack{}, e.explain(err, "")
-	}
-	e.remember(project, func(s *Summary) { s.Exists = true })
-	return stack, nil
+// Folder is a project that has a folder of its own, with a Pulumi.yaml.
+type Folder struct {
+	Path      string // absolute
+	StackFile []byte // content of the copy of its stack file; nil for that of the shared one
 }
 
-// workingCopy writes a folder in which Pulumi finds the project's settings and
-// a copy of its stack file.
+// place is where Pulumi works on a project's stack.
+type place struct {
+	auto.Stack
+	stackFile string // the copy
+}
+
+// placeOf prepares the working copy of a project, and its stack, which it
+// creates if there is none. A project with a folder of its own runs there, so
+// that all that its program and its Pulumi.yaml refer to is where they say; of
+// the working copy it takes the stack file.
+func (e *Set) placeOf(ctx context.Context, project string) (place, error) {
+	dir, err := e.workingCopy(project)
+	if err == nil && !e.Summary(project).Exists {
+		err = e.create(ctx, project)
+	}
+	if err != nil {
+		return place{}, err
+	}
+	p := place{stackFile: filepath.Join(dir, e.stackFileName())}
+	if folder, ok := e.folderOf(project); ok {
+		dir = folder.Path
+	}
+	ws, err := auto.NewLocalWorkspace(ctx, auto.Pulumi(frugal{e.options.Command}), auto.WorkDir(dir), auto.EnvVars(e.options.Env))
+	if err == nil {
+		p.Stack, err = auto.SelectStack(ctx, e.qualified(project), ws)
+	}
+	if err != nil {
+		return place{}, fmt.Errorf("preparing the working copy: %w", err)
+	}
+	return p, nil
+}
+
+// create creates the stack of a project, and does not select it.
+func (e *Set) create(ctx context.Context, project string) error {
+	args := []string{"stack", "init", "--no-select"}
+	if provider := e.secretsProvider(project); provider != "" {
+		args = append(args, "--secrets-provider", provider)
+	}
+	if _, err := e.runOn(ctx, project, args...); err != nil {
+		return err
+	}
+	e.remember(project, func(s *Summary) { s.Exists = true })
+	return nil
+}
+
+func (e *Set) folderOf(project string) (Folder, bool) {
+	if e.options.Folders == nil {
+		return Folder{}, false
+	}
+	return e.options.Folders(project)
+}
+
+// workingCopy writes a folder in which Pulumi finds the project's name and a copy
+// of its stack file. For the built-in projects it is all that they need.
 func (e *Set) workingCopy(project string) (string, error) {
 	dir := filepath.Join(e.options.WorkDir, project)
 	if _, err := os.Stat(filepath.Join(dir, "Pulumi.yaml")); !errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +86,7 @@ func (e *Set) workingCopy(project string) (string, error) {
 	}
 	settings, err := json.Marshal(workspace.Project{
 		Name:    tokens.PackageName(project),
-		Runtime: workspace.NewProjectRuntimeInfo("go", nil),
+		Runtime: workspace.NewProjectRuntimeInfo(projects.Runtime, nil),
 		Plugins: e.plugins(),
 	})
 	if err != nil {
@@ -79,7 +100,7 @@ func (e *Set) workingCopy(project string) (string, error) {
 		name    string
 		content []byte
 	}{
-		{"Pulumi." + e.options.Stack + ".yaml", e.stackFile(project)},
+		{e.stackFileName(), e.stackFile(project)},
 		{"Pulumi.yaml", settings}, // JSON is YAML
 	} {
 		if err := os.WriteFile(filepath.Join(dir, file.name), file.content, 0o600); err != nil {
@@ -101,7 +122,12 @@ func (e *Set) plugins() *workspace.Plugins {
 	return &plugins
 }
 
+func (e *Set) stackFileName() string { return "Pulumi." + e.options.Stack + ".yaml" }
+
 func (e *Set) stackFile(project string) []byte {
+	if folder, ok := e.folderOf(project); ok && folder.StackFile != nil {
+		return folder.StackFile
+	}
 	if project == projects.SecretsProject {
 		return e.options.SecretsFile
 	}
@@ -115,36 +141,4 @@ func (e *Set) secretsProvider(project string) string {
 	}
 	_ = yaml.Unmarshal(e.stackFile(project), &file) // it was checked when it was read
 	return file.SecretsProvider
-}
-
-// learnSecrets gives the secret configuration values to the masker as soon as
-// they are decrypted, which is when the program starts.
-func (e *Set) learnSecrets(project string, program pulumi.RunFunc) pulumi.RunFunc {
-	keys := secureKeys(e.stackFile(project))
-	return func(ctx *pulumi.Context) error {
-		for _, key := range keys {
-			if value, ok := ctx.GetConfig(key); ok {
-				e.options.Masker.Add(value)
-			}
-		}
-		return program(ctx)
-	}
-}
-
-// secureKeys lists the top-level configuration keys with secret values.
-func secureKeys(stackFile []byte) []string {
-	var file struct {
-		Config map[string]yaml.Node `yaml:"config"`
-	}
-	_ = yaml.Unmarshal(stackFile, &file) // it was checked when it was read
-	var keys []string
-	for key, node := range file.Config {
-		var value struct {
-			Secure string `yaml:"secure"`
-		}
-		if node.Kind == yaml.MappingNode && node.Decode(&value) == nil && value.Secure != "" {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"mara/runner/internal/layout"
 )
@@ -69,6 +70,34 @@ func (f Folder) Read(project string) (json.RawMessage, error) {
 		return nil, fmt.Errorf("%s is not valid JSON; %s.bak is the state before it", file, filepath.Base(file))
 	}
 	return stored.Checkpoint.Latest, nil
+}
+
+// ReadAll reads the states in the folder, as Read does, by the name of the stack
+// and then by project. isWanted decides by the projects that have a stack of one
+// name.
+func (f Folder) ReadAll(isWanted func(stack string, projects []string) bool) (map[string]map[string]json.RawMessage, error) {
+	files, err := fs.Glob(os.DirFS(f.files().Stacks()), "*/*.json")
+	if err != nil {
+		return nil, err
+	}
+	projects := map[string][]string{}
+	for _, file := range files {
+		stack := strings.TrimSuffix(path.Base(file), ".json")
+		projects[stack] = append(projects[stack], path.Dir(file))
+	}
+	states := map[string]map[string]json.RawMessage{}
+	for stack, names := range projects {
+		if !isWanted(stack, names) {
+			continue
+		}
+		states[stack] = map[string]json.RawMessage{}
+		for _, project := range names {
+			if states[stack][project], err = (Folder{Path: f.Path, Stack: stack}).Read(project); err != nil {
+				return nil, fmt.Errorf("reading the state of %s: %w", project, err)
+			}
+		}
+	}
+	return states, nil
 }
 
 // Salt is the salt of the passphrase that the environment's states are encrypted

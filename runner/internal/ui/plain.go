@@ -153,7 +153,10 @@ func (p *Plain) header() {
 
 // label names a step with its place in the plan.
 func (p *Plain) label(e event.Event) string {
-	_, position := p.summary.Step(e.Project)
+	step, position := p.summary.Step(e.Project)
+	if step == nil {
+		return e.Project // a hook of the run
+	}
 	total := fmt.Sprint(len(p.summary.Steps))
 	name := fmt.Sprintf("%s (%s)", e.Title, e.Project)
 	if e.Title == "" || p.o.Width > 0 && p.o.Width < narrow {

@@ -3,7 +3,9 @@ package vault
 import (
 	"context"
 	"maps"
+	"slices"
 
+	"mara/config"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/engine"
 )
@@ -21,6 +23,33 @@ func (v *Vault) Copies(ctx context.Context, e engine.Engine) (encryption.Copies,
 	v.Masker.Add(copies.Known...)
 	maps.Copy(v.Env, copies.Env)
 	return copies, nil
+}
+
+// Learn lets the masker know the values that a key service has encrypted, before
+// a program can say them. What the passphrase encrypts is known with the copies.
+func (v *Vault) Learn(ctx context.Context) error {
+	schemes, err := v.schemes()
+	if err != nil || v.Simulated { // which drops them
+		return err
+	}
+	for _, part := range []struct {
+		file   config.StackFile
+		scheme encryption.Scheme
+	}{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}} {
+		if len(part.file.Ciphertexts()) == 0 || v.options().UsesPassphrase(part.scheme) {
+			continue
+		}
+		service, err := v.service(ctx, part.scheme)
+		if err != nil {
+			return v.failedUnless(ctx, err)
+		}
+		values, err := encryption.Reveal(ctx, part.file, service)
+		if err != nil {
+			return v.failedUnless(ctx, err)
+		}
+		v.Masker.Add(slices.Collect(maps.Values(values))...)
+	}
+	return nil
 }
 
 // CopiesToRead makes the working copies for a command that only reads: it asks

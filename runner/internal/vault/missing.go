@@ -26,9 +26,13 @@ func (v *Vault) Missing() []Missing {
 	for _, secret := range v.Secrets {
 		entry, ok := v.Settings.Secrets.Lookup(secret.Key)
 		_, encrypted := entry.Value.(config.Ciphertext)
+		shared, _ := v.Settings.Config.Lookup(secret.Key)
+		if _, there := shared.Value.(config.Ciphertext); there && secret.Own {
+			continue
+		}
 		m := Missing{Secret: secret, stack: v.stack(), file: v.Settings.Secrets.File, line: entry.Line, text: "is missing"}
 		switch {
-		case v.Has(secret.Key) || secret.Default != "" && !ok:
+		case v.Has(secret.Key) || (secret.Default != "" || secret.Optional) && !ok:
 			continue
 		case ok && !encrypted && entry.Value != nil && entry.Value != "":
 			m.text = "is in plain text"

@@ -32,11 +32,11 @@ const maxSecret = 1 << 20
 
 // ParseSources parses KEY=SOURCE texts of a flag. No message repeats what
 // might be a value.
-func ParseSources(command, flag string, texts []string) ([]Source, error) {
+func ParseSources(known []projects.Secret, command, flag string, texts []string) ([]Source, error) {
 	var found []Source
 	for _, text := range texts {
 		key, from, _ := strings.Cut(text, "=")
-		secret, err := Declared(command, key)
+		secret, err := Declared(known, command, key)
 		if err != nil {
 			return nil, err
 		}
@@ -60,9 +60,9 @@ func IsSource(text string) bool {
 }
 
 // Declared finds a secret that some project declares.
-func Declared(command, key string) (projects.Secret, error) {
+func Declared(known []projects.Secret, command, key string) (projects.Secret, error) {
 	var keys []string
-	for _, secret := range All() {
+	for _, secret := range known {
 		if secret.Key == key {
 			return secret, nil
 		}
@@ -70,7 +70,11 @@ func Declared(command, key string) (projects.Secret, error) {
 	}
 	key, _, _ = strings.Cut(key, "=")
 	if !strings.Contains(key, ":") || len(key) > 100 { // it may be a value
-		return projects.Secret{}, failure.Usagef(command, "name the secret by its key, such as %s", keys[0])
+		example := "PROJECT:NAME"
+		if len(keys) > 0 {
+			example = keys[0]
+		}
+		return projects.Secret{}, failure.Usagef(command, "name the secret by its key, such as %s", example)
 	}
 	err := failure.Usagef(command, "no project has a secret %q%s", key, config.DidYouMean(key, keys))
 	var wrong *failure.Usage
@@ -78,19 +82,6 @@ func Declared(command, key string) (projects.Secret, error) {
 		wrong.Next = "`runner secrets list` shows them"
 	}
 	return projects.Secret{}, err
-}
-
-// All are the secrets of all projects.
-func All() []projects.Secret {
-	var secrets []projects.Secret
-	for _, project := range projects.All() {
-		for _, secret := range project.Secrets {
-			if !slices.ContainsFunc(secrets, func(s projects.Secret) bool { return s.Key == secret.Key }) {
-				secrets = append(secrets, secret)
-			}
-		}
-	}
-	return secrets
 }
 
 // Read reads the value. A line end behind a value of one line is the file's or

@@ -146,7 +146,7 @@ func (v *Vault) edit(sealer encryption.Sealer, ciphertexts map[string]string, re
 		file.Content = []byte("# The values of the secrets project, encrypted: safe to commit.\n")
 	}
 	changes := make([]config.Change, 0, len(ciphertexts)+len(remove))
-	for _, secret := range All() { // in their own order
+	for _, secret := range v.Known { // in their own order
 		if ciphertext, ok := ciphertexts[secret.Key]; ok {
 			changes = append(changes, config.Change{Key: secret.Key, Value: config.Ciphertext(ciphertext)})
 		}

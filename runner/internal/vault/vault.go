@@ -42,6 +42,8 @@ type Options struct {
 	Folder      layout.Runner
 	Keys        []config.Key
 	Secrets     []projects.Secret // that the plan's projects declare
+	Known       []projects.Secret // that any project declares
+	Without     []string          // projects of the catalogue that are left out
 	Interactive bool              // questions may be asked
 	Simulated   bool
 	Needed      bool // the operation runs programs that read secrets
@@ -95,6 +97,12 @@ func (v *Vault) options() encryption.Options {
 		Provider:     v.Provider,
 		Env:          v.Env,
 		Managed:      v.Settings.Managed(),
+		Without:      v.Without,
+	}
+	for _, secret := range v.Secrets {
+		if secret.Own {
+			o.Own = append(o.Own, secret.Key)
+		}
 	}
 	if v.Simulated {
 		o.Simulate = &encryption.ThrowAway{Keys: v.Keys, Secrets: v.Secrets, File: v.Folder.Secrets(v.stack())}

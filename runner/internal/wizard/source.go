@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"mara/providers"
-	"mara/runner/internal/cloud"
+	"mara/providers/cloud"
 	"mara/runner/internal/prompt"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"mara/config"
 	"mara/providers"
-	"mara/runner/internal/cloud"
+	"mara/providers/cloud"
 	"mara/runner/internal/prompt"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"mara/config"
 	"mara/providers"
-	"mara/runner/internal/cloud"
+	"mara/providers/cloud"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/wizard"
 )

@@ -44,18 +44,6 @@ func address(cfg *settings.Settings, key string) string {
 	return text
 }
 
-// subnet reads an address range that may be left out.
-func subnet(cfg *settings.Settings, key string) string {
-	text := cfg.String(key)
-	if text == "" {
-		return ""
-	}
-	if prefix, err := netip.ParsePrefix(text); err != nil || prefix != prefix.Masked() {
-		cfg.Reject(key, "is %q, which is not an address range", text)
-	}
-	return text
-}
-
 // mounts reads the folders to mount, written HOST:NODE or HOST:NODE:ro.
 func mounts(cfg *settings.Settings) kindsdk.ClusterMountArray {
 	var all kindsdk.ClusterMountArray

@@ -9,7 +9,6 @@ import (
 
 	"mara/projects"
 	"mara/projects/infrastructure/kind/kindsdk"
-	"mara/projects/internal/mirror"
 	"mara/projects/internal/settings"
 	"mara/projects/naming"
 )
@@ -47,7 +46,7 @@ func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.ClusterAr
 	checkPorts(cfg)
 	return &kindsdk.ClusterArgs{
 		Name:             pulumi.String(projects.KindClusterName(ctx.Stack())),
-		NodeImage:        pulumi.String(mirror.Image(mirror.Of(cfg), cfg.String("kind:node_image"))),
+		NodeImage:        pulumi.String(naming.InMirror(cfg.String(projects.Mirror), cfg.String("kind:node_image"))),
 		ControlPlanes:    pulumi.Int(cfg.Int("kind:control_planes")),
 		Workers:          pulumi.Int(cfg.Int("kind:workers")),
 		ListenAddress:    pulumi.String(address(cfg, "kind:listen_address")),
@@ -55,8 +54,8 @@ func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.ClusterAr
 		HTTPSPort:        pulumi.Int(cfg.Int("kind:https_port")),
 		APIServerAddress: pulumi.String(address(cfg, "kind:api_server_address")),
 		APIServerPort:    optionalPort(cfg.Int("kind:api_server_port")),
-		PodSubnet:        optional(subnet(cfg, "kind:pod_subnet")),
-		ServiceSubnet:    optional(subnet(cfg, "kind:service_subnet")),
+		PodSubnet:        optional(cfg.String("kind:pod_subnet")),
+		ServiceSubnet:    optional(cfg.String("kind:service_subnet")),
 		Mounts:           mounts(cfg),
 		RegistryMirrors:  mirrors(cfg),
 		Preload:          images(cfg.List("kind:preload")),

@@ -124,7 +124,7 @@ func TestRefusals(t *testing.T) {
 		{"the API server's port", map[string]string{"kind:api_server_port": "80"}, `"kind:api_server_port"`},
 		{"a port out of range", map[string]string{"kind:http_port": "70000"}, "largest allowed value is 65535"},
 		{"a name for an address", map[string]string{"kind:listen_address": "localhost"}, "not an IP address"},
-		{"a subnet with host bits", map[string]string{"kind:pod_subnet": "10.1.1.0/16"}, "not an address range"},
+		{"a subnet with host bits", map[string]string{"kind:pod_subnet": "10.1.1.0/16"}, "did you mean 10.1.0.0/16?"},
 		{"a relative mount", map[string]string{"kind:mounts": `["data:/data"]`}, "not two absolute paths"},
 		{"half a mount", map[string]string{"kind:mounts": `["/data"]`}, "not two absolute paths"},
 		{"a mirror without scheme", map[string]string{"kind:registry_mirrors": `{"docker.io": "mirror:5000"}`}, "not an http or https URL"},

@@ -11,7 +11,6 @@ import (
 
 	"mara/projects"
 	"mara/projects/infrastructure/kind/kindsdk"
-	"mara/projects/internal/mirror"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 	"mara/projects/naming"
@@ -54,7 +53,7 @@ func registryArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.Registry
 	}
 	return &kindsdk.RegistryArgs{
 		Name:        pulumi.String(projects.KindRegistryName(ctx.Stack())),
-		Image:       pulumi.String(mirror.Image(mirror.Of(cfg), cfg.String("kind:registry_image"))),
+		Image:       pulumi.String(naming.InMirror(cfg.String(projects.Mirror), cfg.String("kind:registry_image"))),
 		HostAddress: pulumi.String(address),
 		HostPort:    pulumi.Int(cfg.Int("kind:registry_port")),
 		Labels: pulumi.StringMap{

@@ -57,18 +57,6 @@ func splitRegistry(name string) (registry, repository string) {
 	return "", name
 }
 
-// At is the same image in a mirror, given as a registry host and an optional
-// path. Without a mirror, or there already, it is the image itself.
-func (r Reference) At(mirror string) Reference {
-	mirror = strings.Trim(mirror, "/")
-	if mirror == "" || strings.HasPrefix(r.String(), mirror+"/") {
-		return r
-	}
-	host, path, _ := strings.Cut(mirror, "/")
-	r.Registry, r.Repository = host, strings.TrimPrefix(path+"/"+r.Repository, "/")
-	return r
-}
-
 // String is the image's name in full.
 func (r Reference) String() string {
 	name := strings.TrimPrefix(r.Registry+"/"+r.Repository, "/") + ":" + r.Tag

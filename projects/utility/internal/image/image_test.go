@@ -70,26 +70,3 @@ func TestParseRefuses(t *testing.T) {
 		})
 	}
 }
-
-func TestAt(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ name, in, mirror, want string }{
-		{"no mirror", "ghcr.io/nginx/kic:1", "", "ghcr.io/nginx/kic:1"},
-		{"a host", "ghcr.io/nginx/kic:1", "mirror.local:5000", "mirror.local:5000/nginx/kic:1"},
-		{"a host and a path", "nginx/kic:1", "registry.example.com/mirror/", "registry.example.com/mirror/nginx/kic:1"},
-		{"there already", "registry.example.com/mirror/nginx/kic:1", "registry.example.com/mirror", "registry.example.com/mirror/nginx/kic:1"},
-		{"the digest stays", "nginx:1@" + digest, "m.io", "m.io/nginx:1@" + digest},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			ref, err := image.Parse(test.in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := ref.At(test.mirror).String(); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
-	}
-}

@@ -114,6 +114,7 @@ func SimulationFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "simulate", Category: CommonCategory, Usage: "use simulated clouds; everything about them is kept under .runner/simulated"},
 		&cli.Float64Flag{Name: "simulate-speed", Value: simulate.DefaultSpeed, Category: CommonCategory, Usage: "run simulated clouds `N` times as fast"},
 		&cli.StringSliceFlag{Name: "simulate-fail", Category: CommonCategory, Usage: "make simulated resources of a type fail, `TYPE[=MESSAGE]`; may be repeated"},
+		&cli.StringSliceFlag{Name: "simulate-schema", Category: CommonCategory, Usage: "simulate a Pulumi package by the schema in `FILE`; may be repeated"},
 		&cli.StringSliceFlag{Name: "simulate-slow", Category: CommonCategory, Usage: "slow down simulated resources of a type, `TYPE=DURATION`; may be repeated"},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/runner/internal/catalogue"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
 	"mara/runner/internal/ui"
@@ -61,6 +62,17 @@ func Parse(c *cli.Context, d Deps) (Options, error) {
 	return o, err
 }
 
+// ParseKnown is Parse for commands that only have to know which projects and
+// providers there are: a broken environment file is no matter to them.
+func ParseKnown(c *cli.Context, d Deps) (Options, error) {
+	o := Options{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
+	if err := o.FindRoot(c, d); err != nil && (o.Root == "" || o.Catalogue == nil) {
+		return Options{}, err
+	}
+	err := o.ReadFlags(c, d)
+	return o, err
+}
+
 // ReadFlags reads the flags, after FindRoot.
 func (o *Options) ReadFlags(c *cli.Context, d Deps) error {
 	if err := fillFromEnvironment(c, o.Sources); err != nil {
@@ -94,7 +106,12 @@ func (o *Options) FindRoot(c *cli.Context, d Deps) error {
 		return err
 	}
 	o.Root = root
-	if o.Sources.File, err = config.ReadEnvironment(root); err != nil {
+	o.Sources.File, err = config.ReadEnvironment(root)
+	known, catalogueErr := catalogue.Load(root, o.Sources.Lookup("PATH").Text)
+	if catalogueErr == nil {
+		o.Catalogue = &known
+	}
+	if err := config.Join(err, catalogueErr); err != nil {
 		return err
 	}
 	if value, ok := o.Sources.File.Lookup(Variable("root")); ok {
@@ -149,12 +166,17 @@ func parseSimulation(c *cli.Context) (session.Simulation, error) {
 		Speed: c.Float64("simulate-speed"),
 		Fail:  c.StringSlice("simulate-fail"),
 		Slow:  c.StringSlice("simulate-slow"),
+
+		Schemas: c.StringSlice("simulate-schema"),
 	}
 	if !(s.Speed > 0) || math.IsInf(s.Speed, 0) {
 		return session.Simulation{}, failure.Usagef(Path(c), "--simulate-speed: %v is not a number above 0", s.Speed)
 	}
 	if !s.On && (len(s.Fail) > 0 || len(s.Slow) > 0) {
 		return session.Simulation{}, failure.Usagef(Path(c), "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
+	}
+	if !s.On && len(s.Schemas) > 0 {
+		return session.Simulation{}, failure.Usagef(Path(c), "--simulate-schema needs --simulate: real clouds have rules of their own")
 	}
 	return s, nil
 }

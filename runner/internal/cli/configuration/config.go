@@ -9,7 +9,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
-	"mara/providers"
+	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
@@ -46,6 +46,7 @@ type configuration struct {
 	file        config.StackFile
 	sources     config.Sources
 	provider    config.Value // not set when nobody has named one
+	known       catalogue.Catalogue
 	declared    []config.Key // of all projects, and the runner's own
 }
 
@@ -60,19 +61,19 @@ func open(o cmd.Options) (configuration, error) {
 		return configuration{}, err
 	}
 	c := configuration{
-		root: o.Root, stack: settings.Stack.Text, file: hidden(settings.Config), sources: o.Sources, provider: settings.Provider,
-		declared: session.DeclaredKeys(),
+		root: o.Root, stack: settings.Stack.Text, file: hidden(settings.Config, o.Known()), sources: o.Sources, provider: settings.Provider,
+		known: o.Known(), declared: o.DeclaredKeys(),
 	}
-	c.provider, err = session.RememberedProvider(layout.Of(o.Root, false), c.stack, settings.Provider)
+	c.provider, err = o.RememberedProvider(layout.Of(o.Root, false), c.stack, settings.Provider)
 	return c, err
 }
 
 // hidden returns a stack file in which the values of secrets are replaced, even
 // those that are in plain text.
-func hidden(file config.StackFile) config.StackFile {
+func hidden(file config.StackFile, known catalogue.Catalogue) config.StackFile {
 	file.Entries = slices.Clone(file.Entries)
 	for i, entry := range file.Entries {
-		if _, isSecret := projects.FindSecret(entry.Key); isSecret || projects.CredentialVariable(entry.Key) != "" {
+		if _, isSecret := known.Secret(entry.Key); isSecret || projects.CredentialVariable(entry.Key) != "" {
 			file.Entries[i].Value = config.Ciphertext("hidden")
 		}
 	}
@@ -97,7 +98,7 @@ func (c configuration) key(name string) (config.Key, bool) {
 // planned returns the keys that the provider's projects read, and the runner's
 // own. Without a provider it returns all keys.
 func (c configuration) planned() []config.Key {
-	provider, err := providers.ByName(c.provider.Text)
+	provider, err := c.known.ByName(c.provider.Text)
 	if err != nil {
 		return c.declared
 	}
@@ -112,7 +113,7 @@ func (c configuration) planned() []config.Key {
 
 // check refuses keys that do not belong in the configuration.
 func (c configuration) check(name string) error {
-	if secret, ok := projects.FindSecret(name); ok {
+	if secret, ok := c.known.Secret(name); ok {
 		return &failure.Usage{
 			Text: name + " is a secret (" + secret.Doc + "), and secrets are not kept in " + c.file.File,
 			Next: "set it with `runner secrets set " + name + "`",

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 )
@@ -50,7 +49,7 @@ func runExplain(_ context.Context, d cmd.Deps, o keyOptions) error {
 	key, declared := c.key(name)
 	if !declared {
 		_, isThere := c.file.Lookup(name)
-		if _, isSecret := projects.FindSecret(name); isSecret || !isThere {
+		if _, isSecret := c.known.Secret(name); isSecret || !isThere {
 			if err := c.check(name); err != nil {
 				return err
 			}
@@ -69,7 +68,7 @@ func (c configuration) explain(key config.Key) explanation {
 		listedValue:   listedValue{Key: key.Name},
 		Documentation: key.Doc, Kind: key.Kind, Required: key.Required, Default: key.Default,
 		Allowed: key.Allowed, Min: key.Min, Max: key.Max, Example: key.Example, Variables: key.Variables,
-		Projects: readers(key.Name),
+		Projects: c.readers(key.Name),
 	}
 	for i, l := range c.layers(key) {
 		if i == 0 {
@@ -83,9 +82,9 @@ func (c configuration) explain(key config.Key) explanation {
 }
 
 // readers are the projects that read a key.
-func readers(key string) []string {
+func (c configuration) readers(key string) []string {
 	var names []string
-	for _, project := range projects.All() {
+	for _, project := range c.known.Projects {
 		if _, ok := project.Key(key); ok {
 			names = append(names, project.Name)
 		}

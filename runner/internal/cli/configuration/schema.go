@@ -5,24 +5,24 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/providers"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/schema"
 )
 
 func schemaCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of the stack file, for editors",
-		Description: "It describes every key: type, default, limits and meaning. Editors with a YAML language server complete and\n" +
-			"check a stack file whose first line names it:\n\n" +
+		Description: "It describes every key, also those of your own projects: type, default, limits and meaning. Editors with a YAML\n" +
+			"language server complete and check a stack file whose first line names it:\n\n" +
 			"  # yaml-language-server: $schema=stack.schema.json\n\n" +
 			"Example:\n  runner config schema > config/pulumi/stack.schema.json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
-		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.BaseFlags()),
-		Action: cmd.Action(d, cmd.Parse, runSchema),
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.RootFlags(), cmd.BaseFlags()),
+		Action: cmd.Action(d, cmd.ParseKnown, runSchema),
 	}
 }
 
-func runSchema(_ context.Context, d cmd.Deps, _ cmd.Options) error {
-	text, err := schema.Get(schema.Config)
+func runSchema(_ context.Context, d cmd.Deps, o cmd.Options) error {
+	text, err := providers.StackSchema(o.Known().Keys())
 	if err != nil {
 		return err
 	}

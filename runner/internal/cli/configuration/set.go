@@ -83,8 +83,8 @@ func newChange(file, key string, value, was any) change {
 }
 
 // ParseValue parses a value that is given for one run.
-func ParseValue(name, text string) (any, error) {
-	return configuration{declared: session.DeclaredKeys(), file: config.StackFile{File: "the configuration"}}.parse(name, text)
+func ParseValue(r session.Request, name, text string) (any, error) {
+	return configuration{known: r.Known(), declared: r.DeclaredKeys(), file: config.StackFile{File: "the configuration"}}.parse(name, text)
 }
 
 // parse parses a value as the type of its key.

@@ -84,15 +84,7 @@ func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]
 			return nil, err
 		}
 	}
-	engine, err := s.Engine(ctx)
-	if err != nil {
-		return nil, err
-	}
-	copies, err := s.Vault.CopiesToRead(ctx, engine)
-	if err != nil {
-		return nil, err
-	}
-	return names, s.OpenStacksToRead(ctx, copies)
+	return names, session.OpenToReveal(ctx, s)
 }
 
 // outputs reads the outputs of several projects.

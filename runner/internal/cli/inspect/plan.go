@@ -9,11 +9,11 @@ import (
 	"mara/config"
 	"mara/providers"
 	"mara/providers/operation"
+	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
 )
 
 // Plan is `runner plan`.
@@ -27,17 +27,21 @@ func Plan(d cmd.Deps) *cli.Command {
 			"The order is what `up --parallel 1` follows. A project that `reads` another uses its outputs; one that comes\n" +
 			"`after` another only waits for it. A `hook` is what the runner itself does once the project has succeeded.\n" +
 			"Times come from this stack's earlier runs if -s names one that was deployed from here; otherwise they are\n" +
-			"estimates. The formats dot, mermaid, svg and html draw the plan; html is a page with the picture and a table.\n\n" +
-			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n  runner plan -p linode -o html > plan.html\n\n" +
+			"estimates. The formats dot, mermaid, svg and html draw the plan; html is a page with the picture and a table;\n" +
+			"yaml is a provider of your own with this plan, to start a mara.yaml with.\n\n" +
+			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n  runner plan -p linode -o html > plan.html\n  runner plan -p kind -o yaml > mara.yaml\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
-			cmd.OutputFlag(plan.Formats()...),
+			cmd.OutputFlag(append(plan.Formats(), yamlFormat)...),
 			[]cli.Flag{&cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"}},
 			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parsePlan, runPlan),
 	}
 }
+
+// yamlFormat is the form that mara.yaml has.
+const yamlFormat = "yaml"
 
 type planOptions struct {
 	Provider  providers.Provider
@@ -46,6 +50,7 @@ type planOptions struct {
 	Selection plan.Selection
 	Runs      string // folder of earlier runs; "" when there is none
 	Stack     string
+	Config    config.StackFile // of the stack
 }
 
 func parsePlan(c *cli.Context, d cmd.Deps) (planOptions, error) {
@@ -57,10 +62,11 @@ func parsePlan(c *cli.Context, d cmd.Deps) (planOptions, error) {
 	if err != nil {
 		return planOptions{}, err
 	}
-	provider, err := session.ProviderOf(named)
+	provider, err := common.ProviderOf(named)
 	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"), Selection: cmd.ParseSelection(c)}
 	if stack, err := config.ResolveStack(common.Stack, common.Sources); err == nil && common.Root != "" {
 		o.Runs, o.Stack = layout.Of(common.Root, false).Runs(), stack.Text
+		o.Config, _ = config.ReadStack(common.Root, stack.Text) // a broken one is told by whoever needs it
 	}
 	return o, err
 }
@@ -91,8 +97,8 @@ func plannedProvider(o cmd.Options) (config.Value, error) {
 
 // estimates are how long the projects took in this stack's earlier runs, and
 // what is declared for the others.
-func (o planOptions) estimates(op operation.Operation) plan.Estimates {
-	declared := plan.Declared()
+func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimates {
+	declared := p.Declared()
 	if o.Runs == "" {
 		return declared
 	}
@@ -105,16 +111,35 @@ func (o planOptions) estimates(op operation.Operation) plan.Estimates {
 	return plan.Estimates{Known: known}.Or(declared)
 }
 
+// withoutUnwanted leaves out the projects whose condition does not hold, where a
+// stack says with which configuration.
+func (o planOptions) withoutUnwanted(p plan.Plan) (plan.Plan, error) {
+	if o.Stack == "" {
+		return p, nil
+	}
+	unwanted, err := catalogue.LeftOut(o.Provider, o.Stack, o.Config)
+	return p.WithoutUnwanted(unwanted), err
+}
+
 func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
 	p, err := plan.New(options.Provider)
 	if err != nil {
 		return err
 	}
+	if options.Format == yamlFormat {
+		text, err := catalogue.Describe(options.Provider)
+		if err == nil {
+			_, err = io.WriteString(d.Stdout, text)
+		}
+		return err
+	}
 	op := operation.Up
 	if options.Destroy {
 		p, op = p.Reverse(), operation.Destroy
+	} else if p, err = options.withoutUnwanted(p); err != nil {
+		return err
 	}
-	p.Estimates = options.estimates(op)
+	p.Estimates = options.estimates(op, p)
 	if p, err = plan.Select(p, options.Selection); err != nil {
 		return err
 	}

@@ -13,9 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects"
-	"mara/providers"
 	"mara/providers/operation"
+	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
@@ -88,7 +87,7 @@ func environments(s *session.Session, o cmd.SessionOptions, deployed map[string]
 		names[name] = true
 	}
 	for name, summaries := range deployed {
-		names[name] = names[name] || isEnvironment(summaries)
+		names[name] = names[name] || isEnvironment(o.Known(), summaries)
 	}
 	last, err := lastRuns(s.Folder.Runs())
 	if err != nil {
@@ -102,7 +101,7 @@ func environments(s *session.Session, o cmd.SessionOptions, deployed map[string]
 		line := environmentLine{Stack: name, Configured: slices.Contains(configured, name)}
 		line.Default = o.Sources.Lookup(config.StackVariable).Text == name
 		line.Provider = providerOfStack(s, o, name, deployed[name])
-		line.count(deployed[name])
+		line.count(o.Known(), deployed[name])
 		if run, ok := last[name]; ok {
 			line.Operation, line.Result, line.Started = run.Operation, run.Outcome(), &run.Started
 		}
@@ -113,9 +112,9 @@ func environments(s *session.Session, o cmd.SessionOptions, deployed map[string]
 
 // isEnvironment says whether stacks of one name are ours. Others may share the
 // backend.
-func isEnvironment(summaries map[string]stacks.Summary) bool {
+func isEnvironment(known catalogue.Catalogue, summaries map[string]stacks.Summary) bool {
 	for project := range summaries {
-		if _, ok := projects.ByName(project); ok {
+		if _, ok := known.Project(project); ok {
 			return true
 		}
 	}
@@ -135,23 +134,23 @@ func providerOfStack(s *session.Session, o cmd.SessionOptions, stack string, dep
 			return named.Text
 		}
 	}
-	if recorded, err := session.RememberedProvider(s.Folder, stack, config.Value{}); err == nil && recorded.IsSet() {
+	if recorded, err := o.RememberedProvider(s.Folder, stack, config.Value{}); err == nil && recorded.IsSet() {
 		return recorded.Text
 	}
-	for _, p := range providers.All() {
-		if deployed[p.ClusterProject].Exists {
+	for _, p := range o.Known().Providers {
+		if p.ClusterProject != "" && deployed[p.ClusterProject].Exists {
 			return p.Name
 		}
 	}
 	return ""
 }
 
-func (l *environmentLine) count(deployed map[string]stacks.Summary) {
-	if provider, err := providers.ByName(l.Provider); err == nil {
+func (l *environmentLine) count(known catalogue.Catalogue, deployed map[string]stacks.Summary) {
+	if provider, err := known.ByName(l.Provider); err == nil {
 		l.Projects = len(provider.Steps)
 	}
 	for project, summary := range deployed {
-		if _, ok := projects.ByName(project); ok && summary.Resources > 0 {
+		if _, ok := known.Project(project); ok && summary.Resources > 0 {
 			l.Deployed++
 			l.Resources += summary.Resources
 		}

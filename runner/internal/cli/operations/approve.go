@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -65,7 +66,7 @@ func (o operateOptions) checkConsent(d cmd.Deps) error {
 
 // needsApproval says whether the operation asks before it changes something.
 func (o operateOptions) needsApproval() bool {
-	return !o.Yes && o.Operation.ChangesResources()
+	return !o.Yes && o.hold == nil && o.Operation.ChangesResources()
 }
 
 // approve asks before an operation that changes something. Up first shows its
@@ -74,12 +75,14 @@ func approve(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	ask := o.Interactive && ok
 	switch {
-	case !o.needsApproval() || len(w.plan.Steps) == 0:
+	case len(w.plan.Steps) == 0:
 		return shown, nil
-	case o.Operation.Deploys() && (ask || o.Approve != noRule):
+	case o.needsApproval() && o.Operation.Deploys() && (ask || o.Approve != noRule):
 		return approveUp(ctx, d, o, s, w, question{terminal, ask})
-	case o.Operation.Deploys():
-		return shown, nil // it is simulated
+	case o.judges():
+		return preview(ctx, d, o, s, w)
+	case !o.needsApproval() || o.Operation.Deploys(): // without a terminal, a simulated up is not asked for
+		return shown, nil
 	}
 	return shown, approveDestroy(ctx, s, d, terminal, w)
 }
@@ -131,8 +134,9 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 		return shown, err
 	}
 	_ = show.Close() // nobody reads any more
+	printCosts(d, o)
 	if err != nil {
-		err = &cmd.Reported{Code: cmd.ExitCode(err)}
+		err = errors.Join(&cmd.Reported{Code: cmd.ExitCode(err)}, forbidden(err))
 	}
 	return shown, err
 }

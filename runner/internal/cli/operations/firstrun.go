@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mara/config"
@@ -56,7 +57,7 @@ func (f *firstRun) complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if f.file.Check(session.DeclaredKeys()) != nil {
+	if f.file.Check(f.o.DeclaredKeys()) != nil {
 		return nil // what is there is not valid, and that has to be told first
 	}
 	ask := wizard.Wizard{
@@ -172,7 +173,7 @@ func (f *firstRun) chooseProvider(ctx context.Context) ([]config.Change, error) 
 	if err != nil {
 		return nil, err
 	}
-	if named, err = session.RememberedProvider(layout.Of(f.o.Root, false), stackName(f.o.Request), named); err != nil {
+	if named, err = f.o.RememberedProvider(layout.Of(f.o.Root, false), stackName(f.o.Request), named); err != nil {
 		return nil, err
 	}
 	asked := !named.IsSet()
@@ -182,18 +183,23 @@ func (f *firstRun) chooseProvider(ctx context.Context) ([]config.Change, error) 
 		}
 		f.o.Provider = named
 	}
-	if f.provider, err = session.ProviderOf(named); err != nil {
+	if f.provider, err = f.o.ProviderOf(named); err != nil {
 		return nil, err
 	}
-	if _, ok := f.file.Lookup(config.InfraType); ok || !asked && !f.isNew() {
+	_, written := f.file.Lookup(config.InfraType)
+	if written || !asked && !f.isNew() || f.o.Known().Default() != "" { // nobody has to name the only one
 		return nil, nil
 	}
 	return []config.Change{{Key: config.InfraType, Value: f.provider.Name}}, nil
 }
 
 func (f *firstRun) askProvider(ctx context.Context) (config.Value, error) {
-	choice := prompt.Choice{Question: prompt.Question{Text: "Provider of the cluster and the registry", Default: "kind"}}
-	for _, p := range providers.All() {
+	known := f.o.Known()
+	choice := prompt.Choice{Question: prompt.Question{Text: "Provider of the cluster and the registry", Default: known.Names()[0]}}
+	if slices.Contains(known.Names(), "kind") {
+		choice.Default = "kind" // it costs nothing
+	}
+	for _, p := range known.Providers {
 		choice.Options = append(choice.Options, prompt.Option{Value: p.Name, Note: p.Title})
 	}
 	name, err := f.terminal.Choose(ctx, choice)

@@ -12,10 +12,10 @@ import (
 
 	"mara/config"
 	"mara/providers"
+	"mara/providers/cloud"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/cloud"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/prompt/prompttest"

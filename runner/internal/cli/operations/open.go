@@ -39,6 +39,11 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	if err != nil {
 		return err
 	}
+	if o.Operation.RunsPrograms() {
+		if err := s.StartPrograms(); err != nil {
+			return err
+		}
+	}
 	if o.NeedSecrets && s.Vault.KeepsSomething() { // nobody is asked for what cannot go well
 		if err := checked(); err != nil {
 			return err
@@ -59,6 +64,15 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 		}
 	}
 	s.Profile.Lap("clouds")
+	if o.Operation.RunsPrograms() {
+		if err := s.Vault.Learn(ctx); err != nil {
+			return err
+		}
+		if err := s.AttachPrograms(); err != nil {
+			return err
+		}
+	}
+	s.Profile.Lap("programs")
 	if err := held.OpenStacks(ctx, copies, o.restore); err != nil {
 		return err
 	}

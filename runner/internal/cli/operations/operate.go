@@ -16,11 +16,13 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/hooks"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
+	"mara/runner/internal/updateplan"
 )
 
 // operateOptions are the options of up, preview, refresh, destroy and drift.
@@ -32,9 +34,11 @@ type operateOptions struct {
 	ExitCode  bool // changes are told by the exit code
 	Remove    bool // of destroy: the stacks, too
 	Forget    bool // of destroy: what was in a cluster that is gone
+	Deep      bool // of drift: look inside Helm releases
 	clear     bool // of repair: forget the creations that were cut off
 	restore   bool // of repair: the states that are broken
-	Show      showOptions
+	planOptions
+	Show showOptions
 }
 
 // operateFlags returns the flags of all operations, after the given ones.
@@ -80,10 +84,13 @@ func parseOperate(c *cli.Context, d cmd.Deps, op operation.Operation) (operateOp
 		return o, err
 	}
 	o.Operation = op
+	if o.Simulation.Cluster = c.String("simulate-cluster"); o.Simulation.Cluster != "" && !o.Simulation.On {
+		return o, failure.Usagef(c.Command.Name, "--simulate-cluster needs --simulate: it asks a cluster about what is simulated")
+	}
 	if c.Bool("preview-only") {
 		o.Operation = operation.Drift
 	}
-	if o.Overrides, err = parseOverrides(c); err != nil {
+	if o.Overrides, err = parseOverrides(c, o.Request); err != nil {
 		return o, err
 	}
 	if o.LockTimeout, err = cmd.ParseLock(c); err != nil {
@@ -101,17 +108,20 @@ func parseOperate(c *cli.Context, d cmd.Deps, op operation.Operation) (operateOp
 	}
 	o.Options.Selection, o.NeedSecrets = o.Selection.Selection, o.Operation.RunsPrograms()
 	o.Show, o.Approve, o.ExitCode = parseShow(c), rule(cmd.Chosen(c, "auto-approve-if")), c.Bool("exit-code")
-	o.Remove, o.Forget = c.Bool("remove-stacks"), c.Bool("force-forget")
+	o.Remove, o.Forget, o.Deep = c.Bool("remove-stacks"), c.Bool("force-forget"), c.Bool("deep")
 	o.Refusal = o.checkConsent(d)
 	if o.Selection.ofLastRun() {
 		o.Narrow = o.selectRest
 	}
-	return o, nil
+	return o, o.parsePlan(c, d)
 }
 
 // runOperate is the workflow: complete the configuration, open the environment,
 // choose the projects, look for leftovers of earlier runs, ask, and do it.
 func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
+	if err = loadGates(&o); err != nil {
+		return err
+	}
 	if o.SessionOptions, err = complete(ctx, d, o); err != nil {
 		return err
 	}
@@ -125,6 +135,9 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	}
 	w, err := choose(s, o)
 	if err != nil {
+		return err
+	}
+	if err := o.checkPlan(ctx, s); err != nil {
 		return err
 	}
 	found, err := s.Leftovers().Find(ctx, o.Operation, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Folder.Runs(), s.Environment()))
@@ -159,8 +172,12 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	run.finish(d, o)
 	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {
-		return &cmd.Reported{Code: cmd.ExitCode(err)}
+		return errors.Join(&cmd.Reported{Code: cmd.ExitCode(err)}, forbidden(err))
 	}
+	if err := savePlan(ctx, d, o, s, w); err != nil {
+		return err
+	}
+	printCosts(d, o)
 	printHighlights(d, o, s, run.outputs)
 	if err := checkNothingLeft(ctx, o.Operation, s, w.plan); err != nil {
 		return err
@@ -209,13 +226,15 @@ func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session,
 		Stack:     s.Settings.Stack.Text,
 		Simulated: o.Simulation.On,
 		Parallel:  o.Parallel,
-		Estimates: plan.Estimates{Known: durations(s, o.Operation)}.Or(plan.Declared()),
+		Estimates: plan.Estimates{Known: durations(s, o.Operation)}.Or(s.Plan.Declared()),
 		OnError:   o.OnError,
 		Retry:     o.retry(o.Simulation),
 		Timeout:   w.limit,
 		Timeouts:  w.limits,
-		Operator:  operator{stacks: s.Stacks, task: o.task(), before: s.Hooks().Before(o.Operation, o.Forget), failed: s.Hooks().Failed},
+		Operator:  newOperator(s, o),
 		Hook:      s.Hooks().Hook(o.Operation),
+		Conclude:  o.judge(ctx, d, s, w, emit),
+		RunHooks:  s.Provider.Hooks,
 		Emit:      emit,
 		Stop:      stop,
 	})
@@ -227,15 +246,26 @@ func (o operateOptions) task() stacks.Task {
 	return stacks.Task{
 		Operation: o.Operation, ParallelResources: o.Resources,
 		Remove: o.Remove, Forget: o.Forget, Clear: o.clear,
+		Record: o.Operation == operation.Preview, PolicyPacks: o.packs,
 	}
 }
 
 // operator does a step's work on its stack.
 type operator struct {
 	stacks *stacks.Set
-	task   stacks.Task // for every step
+	task   stacks.Task                   // for every step
+	held   map[string]updateplan.Project // what an up is held to, by project
 	before hooks.BeforeFunc
 	failed func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
+	inside hooks.InsideFunc // nil unless it is asked for
+}
+
+func newOperator(s *session.Session, o operateOptions) operator {
+	work := operator{stacks: s.Stacks, task: o.task(), held: o.held(), before: s.Hooks().Before(o.Operation, o.Forget), failed: s.Hooks().Failed}
+	if o.Deep {
+		work.inside = s.Hooks().Inside()
+	}
+	return work
 }
 
 // Operate implements executor.Operator.
@@ -245,11 +275,27 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	}
 	task := o.task
 	task.Step = step
+	if err := o.hold(ctx, task); err != nil {
+		return executor.Outcome{}, err
+	}
 	outcome, err := o.stacks.Operate(ctx, task, emit)
+	if err == nil && o.inside != nil && outcome.Skipped == "" {
+		var found event.Changes
+		found, err = o.inside(ctx, step.Project.Name, emit)
+		outcome.Changes = outcome.Changes.Plus(found)
+	}
 	if err != nil {
 		o.failed(ctx, step, err, emit)
 	}
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
+}
+
+// simulateClusterFlags returns the flag that gives a real cluster a say.
+func simulateClusterFlags() []cli.Flag {
+	return []cli.Flag{&cli.StringFlag{
+		Name: "simulate-cluster", Category: cmd.CommonCategory,
+		Usage: "have the cluster of a `KUBECONFIG` check simulated Kubernetes objects, as server-side dry runs",
+	}}
 }
 
 // exitCodeFlags returns the flag that makes changes an exit code.

@@ -81,10 +81,15 @@ func parseTimeout(text string) (timeout, error) {
 	return timeout{Term: term, Limit: duration}, err
 }
 
-// timeouts returns the limit for all projects and those for single ones. The last
-// limit that matches a project wins.
+// timeouts returns the limit for all projects and those for single ones: what
+// mara.yaml says, and the last limit of the command line that names the project.
 func (o policyOptions) timeouts(p plan.Plan) (all time.Duration, single map[string]time.Duration, err error) {
 	single = map[string]time.Duration{}
+	for _, step := range p.Steps {
+		if own := step.Project.Own; own != nil && own.Timeout > 0 {
+			single[step.Project.Name] = own.Timeout
+		}
+	}
 	for _, t := range o.Timeouts {
 		if t.Term == "" {
 			all = t.Limit

@@ -16,7 +16,7 @@ func secretFlags() []cli.Flag {
 }
 
 func parseSecrets(c *cli.Context, o operateOptions) (vault.Given, error) {
-	sources, err := vault.ParseSources(c.Command.Name, "--secret", c.StringSlice("secret"))
+	sources, err := vault.ParseSources(o.Known().Secrets(), c.Command.Name, "--secret", c.StringSlice("secret"))
 	if err == nil && len(sources) > 0 && o.Simulation.On {
 		err = failure.Usagef(c.Command.Name, "--secret: a simulation makes secrets up and keeps none; leave it out")
 	}

@@ -14,9 +14,9 @@ func Up(d cmd.Deps) *cli.Command {
 		description: "Runs the projects of the plan, each as soon as those it needs have succeeded. On a terminal it first asks for\n" +
 			"missing configuration, in a new folder for all of it; then it shows what would change, and asks once. When a\n" +
 			"project fails, running projects finish and nothing that depends on it starts; --resume carries on with what\n" +
-			"is left.\n\n" +
+			"is left. --plan does what a preview has saved, and refuses if anything has changed since.\n\n" +
 			"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 			"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
-		flags: cmd.JoinFlags(approveFlags(), diffFlags(), secretFlags()),
+		flags: cmd.JoinFlags(approveFlags(), holdFlags(), gateFlags(), diffFlags(), secretFlags(), simulateClusterFlags()),
 	})
 }

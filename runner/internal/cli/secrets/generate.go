@@ -23,7 +23,7 @@ func generateCommand(d cmd.Deps) *cli.Command {
 }
 
 func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
-	named, err := byKey("generate", o.Args)
+	named, err := byKey(s, "generate", o.Args)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func rotateCommand(d cmd.Deps) *cli.Command {
 }
 
 func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
-	named, err := byKey("rotate", o.Args)
+	named, err := byKey(s, "rotate", o.Args)
 	if err != nil {
 		return err
 	}

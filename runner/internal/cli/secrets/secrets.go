@@ -111,10 +111,10 @@ func (o options) tell(d cmd.Deps, s *session.Session, did string, keys []string)
 }
 
 // byKey finds the secrets that keys name.
-func byKey(command string, keys []string) ([]projects.Secret, error) {
+func byKey(s *session.Session, command string, keys []string) ([]projects.Secret, error) {
 	var found []projects.Secret
 	for _, key := range keys {
-		secret, err := vault.Declared("secrets "+command, key)
+		secret, err := vault.Declared(s.Vault.Known, "secrets "+command, key)
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 	if strings.Contains(o.Args[0], "=") {
 		return failure.Usagef(command, "%s; give KEY and SOURCE, which is %s", vault.NeverOnTheLine, vault.SourceForms)
 	}
-	secret, err := vault.Declared(command, o.Args[0])
+	secret, err := vault.Declared(s.Vault.Known, command, o.Args[0])
 	if err != nil {
 		return err
 	}

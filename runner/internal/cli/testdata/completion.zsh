@@ -16,13 +16,18 @@ _runner() {
     'stacks:list the environments, with provider and state'
     'status:show what is deployed'
     'outputs:show the outputs of the projects'
+    'query:ask about everything that is deployed, in jq'
+    'policy:hold what is deployed against rules in jq'
+    'hook:list hooks, or run one again'
     'secrets:manage the encrypted values of an environment'
+    'mirror:list or copy all charts and images of an environment, for clusters without internet'
     'unlock:remove the locks that a run has left behind'
     'repair:repair a state after a run was cut off while it created something'
     'history:list the runs'
     'show:show a past run'
     'logs:print what happened in the projects of a run'
     'report:write a report of a past run'
+    'try:try a cloud\: stand up the cheapest complete environment, look at it and destroy it'
     'env:print what plain pulumi needs to see the same state and configuration'
     'pulumi:run any Pulumi command on one project'
     'schema:print the JSON Schema of what the runner prints and reads'
@@ -46,12 +51,13 @@ _runner() {
     providers|list-providers)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
     plan|show-execution)
       _arguments \
-        '(--output -o)'{--output,-o}'[print as FORMAT\: tree, table, json, dot, mermaid, svg, html (default\: tree)]:value:(tree table json dot mermaid svg html)' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: tree, table, json, dot, mermaid, svg, html, yaml (default\: tree)]:value:(tree table json dot mermaid svg html yaml)' \
         '--destroy[show the order of destroy]' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
@@ -97,6 +103,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: json (default\: json)]:value:(json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:argument:(list get set unset explain schema)'
@@ -114,6 +121,7 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -122,9 +130,13 @@ _runner() {
     preview)
       _arguments \
         '--exit-code[exit with code 5 if there are changes]' \
+        '--save-plan[write what up would do to FILE, for `runner up --plan`]:value:' \
+        '--max-monthly[forbid what costs more than AMOUNT a month, as far as prices are known (default\: no limit)]:value:' \
+        '--policy-pack[have Pulumi run the policy pack in FOLDER; may be repeated]:value:' \
         '--diff[list the resources that the preview would change, with their properties]' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
+        '--simulate-cluster[have the cluster of a KUBECONFIG check simulated Kubernetes objects, as server-side dry runs]:value:' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
@@ -152,6 +164,7 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -160,9 +173,13 @@ _runner() {
     up)
       _arguments \
         '--auto-approve-if[preview first, and do not ask if the preview follows RULE\: no-deletes, no-replaces]:value:(no-deletes no-replaces)' \
+        '--plan[do what FILE says, which `runner preview --save-plan` has written, and nothing else]:value:' \
+        '--max-monthly[forbid what costs more than AMOUNT a month, as far as prices are known (default\: no limit)]:value:' \
+        '--policy-pack[have Pulumi run the policy pack in FOLDER; may be repeated]:value:' \
         '--diff[list the resources that the preview would change, with their properties]' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
+        '--simulate-cluster[have the cluster of a KUBECONFIG check simulated Kubernetes objects, as server-side dry runs]:value:' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
@@ -190,6 +207,7 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -226,6 +244,7 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -234,6 +253,7 @@ _runner() {
     drift)
       _arguments \
         '--exit-code[exit with code 5 if there are changes]' \
+        '--deep[look inside Helm releases, too]' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
@@ -261,6 +281,7 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -297,6 +318,7 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -321,6 +343,7 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -336,10 +359,67 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
+      ;;
+    query)
+      _arguments \
+        '--list[list the named queries]' \
+        '--live[ask the clusters instead of the states]' \
+        '--watch[print the results, and then what comes (+) and goes (-), until Ctrl-C; takes -s]' \
+        '(--namespace -n)'{--namespace,-n}'[of the clusters, ask only for objects in the namespace NAME]:value:' \
+        '(--selector -l)'{--selector,-l}'[of the clusters, ask only for objects with these LABELS]:value:' \
+        '--timeout[wait up to DURATION for each cluster (default\: 30s)]:value:' \
+        '--exit-code[exit with code 5 if there are results]' \
+        '(--stack -s)'{--stack,-s}'[ask about the stack NAME alone (default\: all)]:value:' \
+        '--simulate[ask about the simulated environments]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: table, json, ndjson, csv (default\: table)]:value:(table json ndjson csv)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(EXPR NAME)'
+      ;;
+    policy)
+      _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '--live[judge the objects in the clusters instead of the states]' \
+        '--timeout[wait up to DURATION for each cluster (default\: 30s)]:value:' \
+        '(--stack -s)'{--stack,-s}'[judge the stack NAME alone (default\: all)]:value:' \
+        '--simulate[judge the simulated environments]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: table, json, sarif (default\: table)]:value:(table json sarif)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(list check)'
+      ;;
+    hook)
+      _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(list run)'
       ;;
     secrets)
       _arguments \
@@ -411,6 +491,45 @@ _runner() {
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:argument:(list set generate rotate remove export change-provider)'
       ;;
+    mirror)
+      _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
+        '--resolve[ask the registries for the digests of all images]' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--dry-run[only show what would be copied]' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(list sync check)'
+      ;;
     unlock)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -423,6 +542,7 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -453,6 +573,7 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -498,6 +619,21 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
+    try)
+      _arguments \
+        '--folder[make the configuration and the report in DIR (default\: mara-try-PROVIDER)]:value:_files' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(aws linode)'
+      ;;
     env)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: shell, json (default\: shell)]:value:(shell json)' \
@@ -515,6 +651,7 @@ _runner() {
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -525,7 +662,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: json (default\: json)]:value:(json)' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '1:argument:(events summary plan status history doctor config)'
+        '1:argument:(events summary plan status history doctor project mirror)'
       ;;
     completion)
       _arguments \

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -28,7 +26,7 @@ func Pulumi(d cmd.Deps) *cli.Command {
 		ArgsUsage: "PROJECT -- ARGS...",
 		Description: "Runs Pulumi (the embedded engine, or --pulumi) with the environment's state, stack and configuration, in the\n" +
 			"project's folder if there is a checkout, else in a working copy. It works on your own stack file, as plain\n" +
-			"pulumi does. The programs are the ones in this runner: `up`, `preview`, `refresh` and `destroy` need no Go.\n\n" +
+			"pulumi does. The programs are the built-in ones, which pulumi-language-mara serves: no Go is needed.\n\n" +
 			"With --simulate the clouds are simulated while the command runs, and it works on a copy of the\n" +
 			"configuration: what it writes there is lost.\n\n" +
 			"Examples:\n  runner pulumi certmgr -- stack output\n  runner pulumi certmgr -s dev -- preview --diff\n" +
@@ -55,48 +53,46 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error
 	}
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	project, dir, err := openProject(ctx, s, o.Args[0])
+	dir, err := openProject(ctx, s, o.Args[0])
 	if err != nil {
 		return err
 	}
-	args := o.Args[1:]
-	if at := programArgument(args); at >= 0 {
-		host, err := project.Host()
-		if err != nil {
-			return err
-		}
-		args = slices.Insert(slices.Clone(args), at, "--client="+host)
-	}
-	command := exec.Command(path, args...)
+	command := exec.Command(path, o.Args[1:]...)
 	command.Dir, command.Env = dir, stacks.Environ(s.Env)
 	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
 	return passThrough(ctx, d, command)
 }
 
-// openProject finds the project and the folder that Pulumi runs in; simulated
-// clouds answer it until the session closes.
-func openProject(ctx context.Context, s *session.Session, name string) (project session.Project, dir string, err error) {
+// openProject finds the folder that Pulumi runs in. Until the session closes the
+// programs are served, and simulated clouds answer.
+func openProject(ctx context.Context, s *session.Session, name string) (dir string, err error) {
 	resolve := s.Resolve
 	if s.Options.Simulation.On {
 		resolve = s.ResolveToOperate
 	}
 	if err := resolve(); err != nil {
-		return project, "", err
+		return "", err
 	}
-	if project, err = s.Project(name); err != nil {
-		return project, "", err
+	project, err := s.Project(name)
+	if err != nil {
+		return "", err
+	}
+	if err := s.StartPrograms(); err != nil {
+		return "", err
 	}
 	var copies encryption.Copies
 	if s.Options.Simulation.On {
 		if copies, err = s.Vault.Copies(ctx, nil); err != nil {
-			return project, "", err
+			return "", err
 		}
 		if err := s.SimulateClouds(ctx); err != nil {
-			return project, "", err
+			return "", err
 		}
 	}
-	dir, err = project.Folder(copies)
-	return project, dir, err
+	if dir, err = project.Folder(copies); err != nil {
+		return "", err
+	}
+	return dir, s.AttachPrograms()
 }
 
 // enginePath returns the absolute path of the engine.
@@ -110,24 +106,6 @@ func enginePath(d cmd.Deps, installed string) (string, error) {
 		return "", fmt.Errorf("no pulumi at %s: %w", found.Path, err)
 	}
 	return filepath.Abs(path)
-}
-
-// programArgument returns where to put --client among the arguments of a Pulumi
-// command: after the name of a command that runs the program. It is -1 for others.
-func programArgument(args []string) int {
-	for i := 0; i < len(args); i++ {
-		word := args[i]
-		switch {
-		case slices.Contains([]string{"-C", "--cwd", "--color", "-v", "--verbose"}, word):
-			i++ // its value
-		case strings.HasPrefix(word, "-"):
-		case slices.Contains([]string{"up", "update", "preview", "pre", "refresh", "destroy", "down", "dn"}, word):
-			return i + 1
-		default:
-			return -1
-		}
-	}
-	return -1
 }
 
 // passThrough runs a command in the foreground and returns its exit code. The

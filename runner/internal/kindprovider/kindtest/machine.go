@@ -141,6 +141,9 @@ func (m *Machine) Change(name string, change func(*Container)) {
 	})
 }
 
+// RemoveImage removes an image of the machine, but not of nodes.
+func (m *Machine) RemoveImage(name string) { m.change(func() { delete(m.images, name) }) }
+
 // Remove removes containers behind the provider's back.
 func (m *Machine) Remove(names ...string) {
 	m.change(func() {
@@ -443,6 +446,11 @@ func (m *Machine) exec(c containers.Command, args []string) (string, error) {
 		return "", nil
 	case "kubectl":
 		return m.kubectl(c, found, command[2:])
+	case "crictl":
+		if image := command[2]; !slices.Contains(found.Images, image) {
+			return "", failure(c, "no such image %q present", image)
+		}
+		return "{}", nil
 	}
 	m.t.Errorf("unexpected command in %s: %s", found.Name, strings.Join(command, " "))
 	return "", failure(c, "unexpected command")

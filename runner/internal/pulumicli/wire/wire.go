@@ -9,7 +9,7 @@
 package wire
 
 // Version is the protocol's version; a worker of another version is refused.
-const Version = 2
+const Version = 3
 
 // The file descriptors a worker finds its pipes at.
 const (
@@ -34,10 +34,13 @@ type Request struct {
 }
 
 // Unlock asks to derive a passphrase's key ahead of the commands that will need
-// it. The worker keeps it, and says in its exit code whether it fits.
+// it. The worker keeps it, and says in its exit code whether it fits. If it does,
+// the output is a JSON list of what the ciphertexts stand for, "" for one that the
+// key does not open.
 type Unlock struct {
-	Passphrase string `json:"passphrase"`
-	Salt       string `json:"salt"` // encryptionsalt of a stack file
+	Passphrase  string   `json:"passphrase"`
+	Salt        string   `json:"salt"` // encryptionsalt of a stack file
+	Ciphertexts []string `json:"ciphertexts,omitempty"`
 }
 
 // The exit codes of an Unlock.

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	awssdk "github.com/pulumi/pulumi-aws/sdk/v7/go/aws"
-
+	"mara/projects/schemas"
 	"mara/runner/internal/simulate"
 )
 
@@ -27,7 +26,7 @@ func aws() simulate.Package {
 	resources = append(resources, awsIdentities()...)
 	resources = append(resources, awsStorage()...)
 	return simulate.Package{
-		Name: "aws", Version: "7.0.0", Config: argsOf[awssdk.ProviderArgs](),
+		Name: "aws", Schemas: [][]byte{schemas.Of("aws")},
 		Resources: resources,
 		Invokes:   awsFunctions(),
 		Defaults:  awsDefaults,
@@ -83,23 +82,22 @@ func numbered(prefix string) func(simulate.Object) string {
 
 func awsFunctions() []simulate.Invoke {
 	return []simulate.Invoke{
-		function[awssdk.GetAvailabilityZonesArgs, awssdk.GetAvailabilityZonesResult](
-			"aws:index/getAvailabilityZones:getAvailabilityZones", simulate.Invoke{Answer: availabilityZones}),
-		function[awssdk.GetCallerIdentityArgs, awssdk.GetCallerIdentityResult](
-			"aws:index/getCallerIdentity:getCallerIdentity", simulate.Invoke{Answer: constant(map[string]any{
+		{Token: "aws:index/getAvailabilityZones:getAvailabilityZones", Answer: availabilityZones},
+		{
+			Token: "aws:index/getCallerIdentity:getCallerIdentity", Answer: constant(map[string]any{
 				"accountId": account, "id": account, "userId": "SIMULATED", "arn": "arn:aws:iam::" + account + ":user/SIMULATED",
-			})}),
-		function[awssdk.GetRegionArgs, awssdk.GetRegionResult](
-			"aws:index/getRegion:getRegion", simulate.Invoke{Answer: func(o simulate.Object) (map[string]any, error) {
+			})},
+		{
+			Token: "aws:index/getRegion:getRegion", Answer: func(o simulate.Object) (map[string]any, error) {
 				r := region(o)
 				return map[string]any{
 					"id": r, "name": r, "region": r, "description": "SIMULATED", "endpoint": "ec2." + r + ".simulated" + nowhere,
 				}, nil
-			}}),
-		function[awssdk.GetPartitionArgs, awssdk.GetPartitionResult](
-			"aws:index/getPartition:getPartition", simulate.Invoke{Answer: constant(map[string]any{
+			}},
+		{
+			Token: "aws:index/getPartition:getPartition", Answer: constant(map[string]any{
 				"id": "aws", "partition": "aws", "dnsSuffix": "amazonaws.com", "reverseDnsPrefix": "com.amazonaws",
-			})}),
+			})},
 		ecrToken(), addonVersion(), clusterVersions(), clusterToken(),
 	}
 }

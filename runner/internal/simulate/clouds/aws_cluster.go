@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/eks"
-
 	"mara/runner/internal/simulate"
 )
 
@@ -21,15 +19,17 @@ var needsCluster = needs("clusterName", eksFact, "ResourceNotFoundException: No 
 // to 10 minutes, node groups not quite 2.
 func awsClusters() []simulate.Resource {
 	return append(awsAccess(),
-		resource[eks.ClusterArgs, eks.Cluster]("aws:eks/cluster:Cluster", simulate.Resource{
+		simulate.Resource{
+			Token:   "aws:eks/cluster:Cluster",
 			Latency: seconds(540, 120, 150), ID: field("name"), AutoName: "name",
 			ReplaceOn: []string{
 				"name", "roleArn", "vpcConfig.subnetIds", "vpcConfig.securityGroupIds", "bootstrapSelfManagedAddons",
 				"kubernetesNetworkConfig.ipFamily", "kubernetesNetworkConfig.serviceIpv4Cidr", "region",
 			},
 			Check: checkEKS, Outputs: eksCluster, Links: eksLinks,
-		}),
-		resource[eks.NodeGroupArgs, eks.NodeGroup]("aws:eks/nodeGroup:NodeGroup", simulate.Resource{
+		},
+		simulate.Resource{
+			Token:   "aws:eks/nodeGroup:NodeGroup",
 			Latency: seconds(114, 90, 180), ID: fields(":", "clusterName", "nodeGroupName"), AutoName: "nodeGroupName",
 			ReplaceOn: []string{
 				"clusterName", "nodeGroupName", "nodeRoleArn", "subnetIds", "amiType", "capacityType", "diskSize", "instanceTypes", "region",
@@ -38,8 +38,9 @@ func awsClusters() []simulate.Resource {
 			Links: links(func(o simulate.Object) []simulate.Fact {
 				return []simulate.Fact{{Name: nodesFact + o.Text("clusterName")}}
 			}, needsCluster, once(needsRole("nodeRoleArn")), needsSubnets("subnetIds")),
-		}),
-		resource[eks.AddonArgs, eks.Addon]("aws:eks/addon:Addon", simulate.Resource{
+		},
+		simulate.Resource{
+			Token:   "aws:eks/addon:Addon",
 			Latency: seconds(30, 30, 15), ID: fields(":", "clusterName", "addonName"), ReplaceOn: []string{"clusterName", "addonName", "region"},
 			Links: links(nil, needsClusterOnly, once(needsNodes)),
 			Outputs: func(o simulate.Object) map[string]any {
@@ -47,7 +48,7 @@ func awsClusters() []simulate.Resource {
 					"addonVersion": o.TextOr("addonVersion", addonVersionFor(o.Text("addonName"))), "configurationValues": o.Text("configurationValues"),
 				}
 			},
-		}),
+		},
 	)
 }
 
@@ -86,7 +87,8 @@ func needsSubnets(path string) func(simulate.Object) []simulate.Requirement {
 
 func awsAccess() []simulate.Resource {
 	return []simulate.Resource{
-		resource[eks.AccessEntryArgs, eks.AccessEntry]("aws:eks/accessEntry:AccessEntry", simulate.Resource{
+		{
+			Token:   "aws:eks/accessEntry:AccessEntry",
 			Latency: seconds(2, 2, 1), ID: fields(":", "clusterName", "principalArn"), Links: links(nil, needsClusterOnly),
 			ReplaceOn: []string{"clusterName", "principalArn", "type", "region"},
 			Outputs: func(o simulate.Object) map[string]any {
@@ -94,21 +96,21 @@ func awsAccess() []simulate.Resource {
 					"accessEntryArn": arn(o, o.ID), "userName": o.TextOr("userName", o.Text("principalArn")),
 				}
 			},
-		}),
-		resource[eks.AccessPolicyAssociationArgs, eks.AccessPolicyAssociation](
-			"aws:eks/accessPolicyAssociation:AccessPolicyAssociation", simulate.Resource{
-				Latency: seconds(2, 2, 1), ID: fields("#", "clusterName", "principalArn", "policyArn"), Links: links(nil, needsClusterOnly),
-				ReplaceOn: []string{"clusterName", "principalArn", "policyArn", "accessScope", "region"},
-			}),
-		resource[eks.PodIdentityAssociationArgs, eks.PodIdentityAssociation](
-			"aws:eks/podIdentityAssociation:PodIdentityAssociation", simulate.Resource{
-				Latency: seconds(2, 2, 1), ID: func(o simulate.Object) string { return "a-" + o.Hex("id", 17) },
-				Links:     links(nil, needsClusterOnly, once(needsRole("roleArn"))),
-				ReplaceOn: []string{"clusterName", "namespace", "serviceAccount", "region"},
-				Outputs: func(o simulate.Object) map[string]any {
-					return map[string]any{"associationId": o.ID, "associationArn": arn(o, o.ID), "externalId": ""}
-				},
-			}),
+		},
+		{
+			Token:   "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
+			Latency: seconds(2, 2, 1), ID: fields("#", "clusterName", "principalArn", "policyArn"), Links: links(nil, needsClusterOnly),
+			ReplaceOn: []string{"clusterName", "principalArn", "policyArn", "accessScope", "region"},
+		},
+		{
+			Token:   "aws:eks/podIdentityAssociation:PodIdentityAssociation",
+			Latency: seconds(2, 2, 1), ID: func(o simulate.Object) string { return "a-" + o.Hex("id", 17) },
+			Links:     links(nil, needsClusterOnly, once(needsRole("roleArn"))),
+			ReplaceOn: []string{"clusterName", "namespace", "serviceAccount", "region"},
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"associationId": o.ID, "associationArn": arn(o, o.ID), "externalId": ""}
+			},
+		},
 	}
 }
 
@@ -218,27 +220,30 @@ func addonVersionFor(name string) string {
 }
 
 func addonVersion() simulate.Invoke {
-	return function[eks.GetAddonVersionArgs, eks.GetAddonVersionResult]("aws:eks/getAddonVersion:getAddonVersion", simulate.Invoke{
+	return simulate.Invoke{
+		Token: "aws:eks/getAddonVersion:getAddonVersion",
 		Answer: func(o simulate.Object) (map[string]any, error) {
 			name := o.Text("addonName")
 			return map[string]any{"id": name, "version": addonVersionFor(name), "region": region(o)}, nil
 		},
-	})
+	}
 }
 
 func clusterVersions() simulate.Invoke {
-	return function[eks.GetClusterVersionsArgs, eks.GetClusterVersionsResult]("aws:eks/getClusterVersions:getClusterVersions", simulate.Invoke{
+	return simulate.Invoke{
+		Token: "aws:eks/getClusterVersions:getClusterVersions",
 		Answer: func(o simulate.Object) (map[string]any, error) {
 			return map[string]any{"clusterVersionsOnlies": []any{"1.36", "1.35", "1.34"}, "region": region(o)}, nil
 		},
-	})
+	}
 }
 
 func clusterToken() simulate.Invoke {
-	return function[eks.GetClusterAuthArgs, eks.GetClusterAuthResult]("aws:eks/getClusterAuth:getClusterAuth", simulate.Invoke{
+	return simulate.Invoke{
+		Token:   "aws:eks/getClusterAuth:getClusterAuth",
 		Secrets: []string{"token"},
 		Answer: func(o simulate.Object) (map[string]any, error) {
 			return map[string]any{"id": o.Text("name"), "token": "SIMULATED-" + o.Hex("token", 32), "region": region(o)}, nil
 		},
-	})
+	}
 }

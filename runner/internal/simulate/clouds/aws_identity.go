@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/iam"
-
 	"mara/runner/internal/simulate"
 )
 
@@ -27,7 +25,8 @@ func needsRoleName(o simulate.Object) []simulate.Requirement {
 // awsIdentities are the types of IAM.
 func awsIdentities() []simulate.Resource {
 	return append(awsPolicies(),
-		resource[iam.RoleArgs, iam.Role]("aws:iam/role:Role", simulate.Resource{
+		simulate.Resource{
+			Token:   "aws:iam/role:Role",
 			Latency: seconds(2, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "namePrefix", "path"},
 			Check: checkJSON("assumeRolePolicy"),
 			Links: links(func(o simulate.Object) []simulate.Fact {
@@ -39,43 +38,47 @@ func awsIdentities() []simulate.Resource {
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"uniqueId": "AROA" + digits(o, "unique")}
 			},
-		}),
-		resource[iam.InstanceProfileArgs, iam.InstanceProfile]("aws:iam/instanceProfile:InstanceProfile", simulate.Resource{
+		},
+		simulate.Resource{
+			Token:   "aws:iam/instanceProfile:InstanceProfile",
 			Latency: seconds(2, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "path"}, Links: links(nil, once(needsRoleName)),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"uniqueId": "AIPA" + digits(o, "unique")}
 			},
-		}),
-		resource[iam.OpenIdConnectProviderArgs, iam.OpenIdConnectProvider](
-			"aws:iam/openIdConnectProvider:OpenIdConnectProvider", simulate.Resource{
-				Latency: seconds(1, 1, 1), ReplaceOn: []string{"url"},
-				ID: func(o simulate.Object) string {
-					return fmt.Sprintf("arn:aws:iam::%s:oidc-provider/%s", account, withoutScheme(o.Text("url")))
-				},
-				Outputs: func(o simulate.Object) map[string]any {
-					return map[string]any{"arn": o.ID, "thumbprintLists": []any{o.Hex("thumbprint", 40)}}
-				},
-			}),
+		},
+		simulate.Resource{
+			Token:   "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
+			Latency: seconds(1, 1, 1), ReplaceOn: []string{"url"},
+			ID: func(o simulate.Object) string {
+				return fmt.Sprintf("arn:aws:iam::%s:oidc-provider/%s", account, withoutScheme(o.Text("url")))
+			},
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"arn": o.ID, "thumbprintLists": []any{o.Hex("thumbprint", 40)}}
+			},
+		},
 	)
 }
 
 func awsPolicies() []simulate.Resource {
 	return []simulate.Resource{
-		resource[iam.RolePolicyAttachmentArgs, iam.RolePolicyAttachment]("aws:iam/rolePolicyAttachment:RolePolicyAttachment", simulate.Resource{
+		{
+			Token:   "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
 			Latency: seconds(1, 1, 1), ReplaceOn: []string{"role", "policyArn"}, Links: links(nil, needsRoleName),
 			ID: func(o simulate.Object) string { return o.Text("role") + "-" + o.Hex("id", 26) },
-		}),
-		resource[iam.RolePolicyArgs, iam.RolePolicy]("aws:iam/rolePolicy:RolePolicy", simulate.Resource{
+		},
+		{
+			Token:   "aws:iam/rolePolicy:RolePolicy",
 			Latency: seconds(1, 1, 1), ID: fields(":", "role", "name"), AutoName: "name", ReplaceOn: []string{"role", "name"},
 			Check: checkJSON("policy"), Links: links(nil, needsRoleName),
-		}),
-		resource[iam.PolicyArgs, iam.Policy]("aws:iam/policy:Policy", simulate.Resource{
+		},
+		{
+			Token:   "aws:iam/policy:Policy",
 			Latency: seconds(1, 1, 1), AutoName: "name", ReplaceOn: []string{"name", "path", "description"}, Check: checkJSON("policy"),
 			ID: func(o simulate.Object) string { return arn(o, o.Text("name")) },
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"arn": o.ID, "policyId": "ANPA" + digits(o, "unique"), "attachmentCount": 0}
 			},
-		}),
+		},
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/ec2"
-
 	"mara/runner/internal/simulate"
 )
 
@@ -27,7 +25,8 @@ var (
 // awsNetwork are the types of a VPC.
 func awsNetwork() []simulate.Resource {
 	return append(awsAddresses(), append(awsRoutes(),
-		resource[ec2.VpcArgs, ec2.Vpc]("aws:ec2/vpc:Vpc", simulate.Resource{
+		simulate.Resource{
+			Token:   "aws:ec2/vpc:Vpc",
 			Latency: seconds(12, 2, 1), ID: numbered("vpc"),
 			ReplaceOn: []string{"cidrBlock", "instanceTenancy", "region"},
 			Check:     checkRange("cidrBlock"),
@@ -43,8 +42,9 @@ func awsNetwork() []simulate.Resource {
 					"ipv6CidrBlock":          "",
 				}
 			},
-		}),
-		resource[ec2.SubnetArgs, ec2.Subnet]("aws:ec2/subnet:Subnet", simulate.Resource{
+		},
+		simulate.Resource{
+			Token:   "aws:ec2/subnet:Subnet",
 			Latency: seconds(10, 2, 1), ID: numbered("subnet"),
 			ReplaceOn: []string{"vpcId", "cidrBlock", "availabilityZone", "availabilityZoneId", "region"},
 			Check:     checkRange("cidrBlock"),
@@ -57,16 +57,18 @@ func awsNetwork() []simulate.Resource {
 					"privateDnsHostnameTypeOnLaunch": "ip-name",
 				}
 			},
-		}),
-		resource[ec2.SecurityGroupArgs, ec2.SecurityGroup]("aws:ec2/securityGroup:SecurityGroup", simulate.Resource{
+		},
+		simulate.Resource{
+			Token:   "aws:ec2/securityGroup:SecurityGroup",
 			Latency: seconds(3, 2, 1), ID: numbered("sg"), AutoName: "name",
 			ReplaceOn: []string{"name", "namePrefix", "description", "vpcId", "region"},
 			Links:     links(byID("aws/securitygroup/", ""), needsVpc),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"description": o.TextOr("description", "Managed by Pulumi")}
 			},
-		}),
-		resource[ec2.SecurityGroupRuleArgs, ec2.SecurityGroupRule]("aws:ec2/securityGroupRule:SecurityGroupRule", simulate.Resource{
+		},
+		simulate.Resource{
+			Token:     "aws:ec2/securityGroupRule:SecurityGroupRule",
 			Latency:   seconds(1, 1, 1),
 			ID:        func(o simulate.Object) string { return fmt.Sprint("sgrule-", o.Pick("id", 1000000000, 4000000000)) },
 			ReplaceOn: []string{"securityGroupId", "type", "fromPort", "toPort", "protocol", "cidrBlocks", "sourceSecurityGroupId"},
@@ -75,16 +77,18 @@ func awsNetwork() []simulate.Resource {
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"securityGroupRuleId": "sgr-0" + o.Hex("rule", 16)}
 			},
-		}),
+		},
 	)...)
 }
 
 func awsAddresses() []simulate.Resource {
 	return []simulate.Resource{
-		resource[ec2.InternetGatewayArgs, ec2.InternetGateway]("aws:ec2/internetGateway:InternetGateway", simulate.Resource{
+		{
+			Token:   "aws:ec2/internetGateway:InternetGateway",
 			Latency: seconds(2, 2, 10), ID: numbered("igw"), Links: links(nil, needsVpc), ReplaceOn: []string{"region"},
-		}),
-		resource[ec2.EipArgs, ec2.Eip]("aws:ec2/eip:Eip", simulate.Resource{
+		},
+		{
+			Token:   "aws:ec2/eip:Eip",
 			Latency: seconds(2, 1, 1), ID: numbered("eipalloc"), ReplaceOn: []string{"domain", "region"},
 			Links: links(byID("aws/eip/", "")),
 			Outputs: func(o simulate.Object) map[string]any {
@@ -96,8 +100,9 @@ func awsAddresses() []simulate.Resource {
 					"privateDns": "", "privateIp": "", "ptrRecord": "", "ipamPoolId": "",
 				}
 			},
-		}),
-		resource[ec2.NatGatewayArgs, ec2.NatGateway]("aws:ec2/natGateway:NatGateway", simulate.Resource{
+		},
+		{
+			Token:   "aws:ec2/natGateway:NatGateway",
 			Latency: seconds(100, 2, 60), ID: numbered("nat"),
 			ReplaceOn: []string{"subnetId", "allocationId", "connectivityType", "region"},
 			Links: links(nil, needsSubnet, once(needs("allocationId", "aws/eip/",
@@ -108,17 +113,19 @@ func awsAddresses() []simulate.Resource {
 					"privateIp": "10.0.0." + fmt.Sprint(o.Pick("private", 4, 250)), "publicIp": o.IPv4("public"),
 				}
 			},
-		}),
+		},
 	}
 }
 
 func awsRoutes() []simulate.Resource {
 	return []simulate.Resource{
-		resource[ec2.RouteTableArgs, ec2.RouteTable]("aws:ec2/routeTable:RouteTable", simulate.Resource{
+		{
+			Token:   "aws:ec2/routeTable:RouteTable",
 			Latency: seconds(2, 2, 1), ID: numbered("rtb"), ReplaceOn: []string{"vpcId", "region"},
 			Links: links(byID(tableFact, ""), needsVpc),
-		}),
-		resource[ec2.RouteArgs, ec2.Route]("aws:ec2/route:Route", simulate.Resource{
+		},
+		{
+			Token:     "aws:ec2/route:Route",
 			Latency:   seconds(1, 1, 1),
 			ID:        func(o simulate.Object) string { return "r-" + o.Text("routeTableId") + o.Hex("id", 10) },
 			ReplaceOn: []string{"routeTableId", "destinationCidrBlock", "destinationIpv6CidrBlock", "region"},
@@ -127,12 +134,12 @@ func awsRoutes() []simulate.Resource {
 			Outputs: func(simulate.Object) map[string]any {
 				return map[string]any{"state": "active", "origin": "CreateRoute", "instanceId": "", "instanceOwnerId": ""}
 			},
-		}),
-		resource[ec2.RouteTableAssociationArgs, ec2.RouteTableAssociation](
-			"aws:ec2/routeTableAssociation:RouteTableAssociation", simulate.Resource{
-				Latency: seconds(1, 1, 1), ID: numbered("rtbassoc"), ReplaceOn: []string{"subnetId", "gatewayId", "region"},
-				Links: links(nil, needsTable, once(needsSubnet)),
-			}),
+		},
+		{
+			Token:   "aws:ec2/routeTableAssociation:RouteTableAssociation",
+			Latency: seconds(1, 1, 1), ID: numbered("rtbassoc"), ReplaceOn: []string{"subnetId", "gatewayId", "region"},
+			Links: links(nil, needsTable, once(needsSubnet)),
+		},
 	}
 }
 

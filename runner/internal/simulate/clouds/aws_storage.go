@@ -5,46 +5,47 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/cloudwatch"
-	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/ecr"
-	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/kms"
-
 	"mara/runner/internal/simulate"
 )
 
 // awsStorage are the types of ECR, KMS and CloudWatch.
 func awsStorage() []simulate.Resource {
 	return []simulate.Resource{
-		resource[ecr.RepositoryArgs, ecr.Repository]("aws:ecr/repository:Repository", simulate.Resource{
+		{
+			Token:   "aws:ecr/repository:Repository",
 			Latency: seconds(2, 2, 2), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "encryptionConfigurations", "region"},
 			Links: links(byID("aws/ecr/", "")),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"repositoryUrl": registryHost(o) + "/" + o.ID}
 			},
-		}),
-		resource[ecr.LifecyclePolicyArgs, ecr.LifecyclePolicy]("aws:ecr/lifecyclePolicy:LifecyclePolicy", simulate.Resource{
+		},
+		{
+			Token:   "aws:ecr/lifecyclePolicy:LifecyclePolicy",
 			Latency: seconds(1, 1, 1), ID: field("repository"), ReplaceOn: []string{"repository", "region"},
 			Links: links(nil, needs("repository", "aws/ecr/", "RepositoryNotFoundException: there is no repository")),
-		}),
-		resource[kms.KeyArgs, kms.Key]("aws:kms/key:Key", simulate.Resource{
+		},
+		{
+			Token:   "aws:kms/key:Key",
 			Latency: seconds(10, 5, 2), ID: func(o simulate.Object) string { return uuid(o, "id") }, Check: checkJSON("policy"),
 			ReplaceOn: []string{"keyUsage", "customerMasterKeySpec", "multiRegion", "region"},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"keyId": o.ID, "policy": o.TextOr("policy", "{}")}
 			},
-		}),
-		resource[kms.AliasArgs, kms.Alias]("aws:kms/alias:Alias", simulate.Resource{
+		},
+		{
+			Token:   "aws:kms/alias:Alias",
 			Latency: seconds(1, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "region"},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"targetKeyArn": "arn:aws:kms:" + region(o) + ":" + account + ":key/" + o.Text("targetKeyId")}
 			},
-		}),
-		resource[cloudwatch.LogGroupArgs, cloudwatch.LogGroup]("aws:cloudwatch/logGroup:LogGroup", simulate.Resource{
+		},
+		{
+			Token:   "aws:cloudwatch/logGroup:LogGroup",
 			Latency: seconds(1, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "kmsKeyId", "region"},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"logGroupClass": o.TextOr("logGroupClass", "STANDARD")}
 			},
-		}),
+		},
 	}
 }
 
@@ -53,19 +54,19 @@ func registryHost(o simulate.Object) string {
 }
 
 func ecrToken() simulate.Invoke {
-	return function[ecr.GetAuthorizationTokenArgs, ecr.GetAuthorizationTokenResult](
-		"aws:ecr/getAuthorizationToken:getAuthorizationToken", simulate.Invoke{
-			Secrets: []string{"authorizationToken", "password"},
-			Answer: func(o simulate.Object) (map[string]any, error) {
-				password := "SIMULATED-" + o.Hex("password", 32)
-				return map[string]any{
-					"id": region(o), "region": region(o), "userName": "AWS", "password": password,
-					"authorizationToken": base64.StdEncoding.EncodeToString([]byte("AWS:" + password)),
-					"proxyEndpoint":      "https://" + registryHost(o),
-					"expiresAt":          "2026-01-01T12:00:00Z",
-				}, nil
-			},
-		})
+	return simulate.Invoke{
+		Token:   "aws:ecr/getAuthorizationToken:getAuthorizationToken",
+		Secrets: []string{"authorizationToken", "password"},
+		Answer: func(o simulate.Object) (map[string]any, error) {
+			password := "SIMULATED-" + o.Hex("password", 32)
+			return map[string]any{
+				"id": region(o), "region": region(o), "userName": "AWS", "password": password,
+				"authorizationToken": base64.StdEncoding.EncodeToString([]byte("AWS:" + password)),
+				"proxyEndpoint":      "https://" + registryHost(o),
+				"expiresAt":          "2026-01-01T12:00:00Z",
+			}, nil
+		},
+	}
 }
 
 func withoutScheme(url string) string {

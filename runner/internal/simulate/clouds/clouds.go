@@ -1,14 +1,14 @@
 // Package clouds describes, for the simulation, the providers that the
-// programs use. Types come from the SDKs that the programs are compiled with;
-// what is added here is what the types do not tell: formats of ids, computed
-// values, what needs what, and how long things take.
+// programs use. Types come from mara/projects/schemas, which are made from the
+// SDKs that the programs are compiled with; what is added here is what the
+// types do not tell: formats of ids, computed values, what needs what, and how
+// long things take.
 //
 // Nothing that looks like an address leads anywhere: host names end in
 // ".invalid", IP addresses come from the ranges for documentation.
 package clouds
 
 import (
-	"reflect"
 	"time"
 
 	"mara/runner/internal/simulate"
@@ -35,33 +35,6 @@ func Packages() []simulate.Package {
 		packages = append(packages, host.plugin())
 	}
 	return packages
-}
-
-// typed is the type behind an SDK's arguments.
-type typed interface{ ElementType() reflect.Type }
-
-// resource completes a description with the types of an SDK: its arguments
-// and its resource.
-func resource[A typed, S any](token string, r simulate.Resource) simulate.Resource {
-	r.Token = token
-	r.Args = argsOf[A]()
-	r.State = reflect.TypeFor[S]()
-	return r
-}
-
-// argsOf is the struct with `pulumi` tags behind an SDK's arguments.
-func argsOf[A typed]() reflect.Type {
-	var args A
-	return args.ElementType()
-}
-
-// function completes a description with the types of an SDK. Those of
-// functions carry the tags themselves.
-func function[A, R any](token string, i simulate.Invoke) simulate.Invoke {
-	i.Token = token
-	i.Args = reflect.TypeFor[A]()
-	i.Result = reflect.TypeFor[R]()
-	return i
 }
 
 // seconds are the times that an operation takes in reality.

@@ -2,6 +2,7 @@ package clouds_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -194,10 +195,17 @@ func TestEveryTypeIsMade(t *testing.T) {
 	for _, s := range environment() {
 		covered[s.token] = true
 	}
+	behaves := map[string]bool{"kubernetes:apiextensions.k8s.io:CustomResource": true} // as custom kinds do
 	for _, pkg := range clouds.Packages() {
 		for _, r := range pkg.Resources {
 			if !covered[r.Token] {
 				t.Errorf("%s is not in the table", r.Token)
+			}
+			behaves[r.Token] = true
+		}
+		for _, token := range resourcesOf(t, pkg.Schemas[0]) {
+			if !behaves[token] {
+				t.Errorf("nothing says how %s behaves", token)
 			}
 		}
 	}
@@ -218,6 +226,16 @@ func TestEveryTypeIsMade(t *testing.T) {
 	}
 	err := e.make("lost", "linode:index/lkeNodePool:LkeNodePool", object{"clusterId": 1, "type": "g6-standard-2"})
 	wantError(t, err, "there is no cluster 1")
+}
+
+// resourcesOf are the types of resources that a schema has.
+func resourcesOf(t *testing.T, schema []byte) []string {
+	t.Helper()
+	var types struct{ Resources map[string]any }
+	if err := json.Unmarshal(schema, &types); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(maps.Keys(types.Resources))
 }
 
 // TestNothingLeadsAnywhere looks for addresses that could exist.

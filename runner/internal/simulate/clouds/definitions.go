@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	apiextensionsv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apiextensions/v1"
-
 	"mara/runner/internal/simulate"
 )
 
@@ -52,7 +50,7 @@ func isDefined(group string) bool {
 
 // definition is the kind by which a cluster learns other kinds.
 func definition() simulate.Resource {
-	return object[apiextensionsv1.CustomResourceDefinitionArgs, apiextensionsv1.CustomResourceDefinition](
+	return object(
 		"kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", clusterWide(simulate.Resource{
 			Latency: seconds(1, 1, 2), ReplaceOn: []string{"spec.group", "spec.names.kind", "spec.scope"}, Check: checkDefinition,
 			Links: func(o simulate.Object) simulate.Links {
@@ -85,20 +83,11 @@ func kindFact(o simulate.Object, group, kind string) string {
 	return definitionFact(o, group) + "/" + kind
 }
 
-// templateArgs and templateResult are those of the provider's function for
-// charts, which the SDK does not export.
-type templateArgs struct {
-	JSONOpts string `pulumi:"jsonOpts"`
-}
-
-type templateResult struct {
-	Result []map[string]any `pulumi:"result"`
-}
-
 // helmTemplate lists the objects of a chart. Of those only the definitions in
 // crds/ are simulated, each without its schema.
 func helmTemplate() simulate.Invoke {
-	return function[templateArgs, templateResult]("kubernetes:helm:template", simulate.Invoke{
+	return simulate.Invoke{
+		Token: "kubernetes:helm:template",
 		Answer: func(o simulate.Object) (map[string]any, error) {
 			chart, err := templateChart(o.Text("jsonOpts"))
 			if err != nil {
@@ -110,7 +99,7 @@ func helmTemplate() simulate.Invoke {
 			}
 			return map[string]any{"result": objects}, nil
 		},
-	})
+	}
 }
 
 // templateChart is the name of the chart that the function is asked for.

@@ -5,36 +5,36 @@ import (
 	"fmt"
 	"strings"
 
-	dockersdk "github.com/pulumi/pulumi-docker/sdk/v4/go/docker"
-
+	"mara/projects/schemas"
 	"mara/runner/internal/simulate"
 )
 
 // docker is a container engine and the registries that it talks to.
 func docker() simulate.Package {
 	return simulate.Package{
-		Name: "docker", Version: "4.10.0", Config: argsOf[dockersdk.ProviderArgs](),
+		Name: "docker", Schemas: [][]byte{schemas.Of("docker")},
 		Resources: append(dockerImages(), dockerObjects()...),
 		Invokes: []simulate.Invoke{
-			function[dockersdk.LookupRegistryImageArgs, dockersdk.LookupRegistryImageResult](
-				"docker:index/getRegistryImage:getRegistryImage", simulate.Invoke{
-					Answer: func(o simulate.Object) (map[string]any, error) {
-						return map[string]any{"id": digest(o.Text("name")), "sha256Digest": digest(o.Text("name"))}, nil
-					},
-				}),
-			function[dockersdk.LookupRemoteImageArgs, dockersdk.LookupRemoteImageResult](
-				"docker:index/getRemoteImage:getRemoteImage", simulate.Invoke{
-					Answer: func(o simulate.Object) (map[string]any, error) {
-						return map[string]any{"id": digest(o.Text("name")), "repoDigest": repoDigest(o.Text("name"))}, nil
-					},
-				}),
+			{
+				Token: "docker:index/getRegistryImage:getRegistryImage",
+				Answer: func(o simulate.Object) (map[string]any, error) {
+					return map[string]any{"id": digest(o.Text("name")), "sha256Digest": digest(o.Text("name"))}, nil
+				},
+			},
+			{
+				Token: "docker:index/getRemoteImage:getRemoteImage",
+				Answer: func(o simulate.Object) (map[string]any, error) {
+					return map[string]any{"id": digest(o.Text("name")), "repoDigest": repoDigest(o.Text("name"))}, nil
+				},
+			},
 		},
 	}
 }
 
 func dockerImages() []simulate.Resource {
 	return []simulate.Resource{
-		resource[dockersdk.ImageArgs, dockersdk.Image]("docker:index/image:Image", simulate.Resource{
+		{
+			Token:   "docker:index/image:Image",
 			Latency: seconds(90, 60, 0), ID: imageID, Check: checkImage("imageName"),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{
@@ -45,16 +45,18 @@ func dockerImages() []simulate.Resource {
 					"repoDigest":     repoDigest(o.Text("imageName")),
 				}
 			},
-		}),
-		resource[dockersdk.RemoteImageArgs, dockersdk.RemoteImage]("docker:index/remoteImage:RemoteImage", simulate.Resource{
+		},
+		{
+			Token:   "docker:index/remoteImage:RemoteImage",
 			Latency: seconds(25, 5, 1), Check: checkImage("name"),
 			ReplaceOn: []string{"name", "platform", "pullTriggers", "triggers", "build"},
 			ID:        func(o simulate.Object) string { return imageID(o) + o.Text("name") },
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"imageId": digest(o.Text("name")), "repoDigest": repoDigest(o.Text("name"))}
 			},
-		}),
-		resource[dockersdk.TagArgs, dockersdk.Tag]("docker:index/tag:Tag", simulate.Resource{
+		},
+		{
+			Token:   "docker:index/tag:Tag",
 			Latency: seconds(0.5, 0, 0.2), ReplaceOn: []string{"sourceImage", "targetImage", "tagTriggers"},
 			ID: func(o simulate.Object) string {
 				return o.Text("sourceImage") + "." + o.Text("targetImage") + "." + o.Hex("id", 8)
@@ -63,39 +65,43 @@ func dockerImages() []simulate.Resource {
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"sourceImageId": digest(o.Text("sourceImage"))}
 			},
-		}),
-		resource[dockersdk.RegistryImageArgs, dockersdk.RegistryImage]("docker:index/registryImage:RegistryImage", simulate.Resource{
+		},
+		{
+			Token:   "docker:index/registryImage:RegistryImage",
 			Latency: seconds(30, 20, 1), ReplaceOn: []string{"name", "triggers", "build"}, ID: imageID, Check: checkImage("name"),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"sha256Digest": digest(o.Text("name"))}
 			},
-		}),
+		},
 	}
 }
 
 func dockerObjects() []simulate.Resource {
 	hexID := func(o simulate.Object) string { return o.Hex("id", 64) }
 	return []simulate.Resource{
-		resource[dockersdk.ContainerArgs, dockersdk.Container]("docker:index/container:Container", simulate.Resource{
+		{
+			Token:   "docker:index/container:Container",
 			Latency: seconds(3, 1, 2), ID: hexID, AutoName: "name", ReplaceOn: []string{"name", "image", "ports", "envs", "command"},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"hostname": o.TextOr("hostname", o.Hex("id", 12)), "bridge": "", "containerLogs": ""}
 			},
-		}),
-		resource[dockersdk.NetworkArgs, dockersdk.Network]("docker:index/network:Network", simulate.Resource{
+		},
+		{
+			Token:   "docker:index/network:Network",
 			Latency: seconds(1, 1, 1), ID: hexID, AutoName: "name", ReplaceOn: []string{"name", "driver"},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"driver": o.TextOr("driver", "bridge"), "scope": "local"}
 			},
-		}),
-		resource[dockersdk.VolumeArgs, dockersdk.Volume]("docker:index/volume:Volume", simulate.Resource{
+		},
+		{
+			Token:   "docker:index/volume:Volume",
 			Latency: seconds(1, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "driver"},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{
 					"driver": o.TextOr("driver", "local"), "mountpoint": "/var/lib/docker/volumes/" + o.Text("name") + "/_data",
 				}
 			},
-		}),
+		},
 	}
 }
 

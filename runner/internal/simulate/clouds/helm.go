@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/helm"
 	"mara/runner/internal/simulate"
 )
 
 // helmRelease is a chart that the provider installs with Helm.
 func helmRelease() simulate.Resource {
-	return resource[helm.ReleaseArgs, helm.Release](helm.ReleaseType, simulate.Resource{
+	return simulate.Resource{
+		Token:   "kubernetes:helm.sh/v3:Release",
 		Latency: seconds(60, 30, 15), AutoName: "name", ReplaceOn: []string{"name", "namespace"},
 		ID:    func(o simulate.Object) string { return releaseNamespace(o) + "/" + o.Text("name") },
 		Check: checkRelease, Links: releaseLinks,
@@ -27,7 +27,7 @@ func helmRelease() simulate.Resource {
 				"resourceNames": map[string]any{"Service/v1": serviceNames(o)},
 			}
 		},
-	})
+	}
 }
 
 func releaseNamespace(o simulate.Object) string {

@@ -2,10 +2,9 @@ package clouds
 
 import (
 	"fmt"
-	"reflect"
 	"regexp"
 
-	"mara/projects/infrastructure/kind/kindsdk"
+	"mara/projects/schemas"
 	"mara/runner/internal/simulate"
 )
 
@@ -15,36 +14,26 @@ func kindHost() host { return host{plugin: kind, domain: "kind"} }
 // kind are clusters and a registry in containers on this machine.
 func kind() simulate.Package {
 	return simulate.Package{
-		Name: "kind", Version: "0.1.0", Config: argsOf[kindsdk.ProviderArgs](),
+		Name: "kind", Schemas: [][]byte{schemas.Of("kind")},
 		Resources: []simulate.Resource{
-			resource[kindsdk.ClusterArgs, kindsdk.Cluster](kindsdk.ClusterToken, simulate.Resource{
-				Latency: seconds(60, 5, 5), ID: field("name"), Secrets: []string{"kubeconfig"},
-				ReplaceOn: fixed[kindsdk.ClusterArgs](), Check: checkKindCluster, Outputs: kindCluster,
+			{
+				Token:   "kind:index:Cluster",
+				Latency: seconds(60, 5, 5), ID: field("name"),
+				Check: checkKindCluster, Outputs: kindCluster,
 				Links: func(o simulate.Object) simulate.Links {
 					return simulate.Links{Provides: []simulate.Fact{
 						{Name: reachable(kindServer(o))}, {Name: "kind/cluster/" + o.ID},
 					}}
 				},
-			}),
-			resource[kindsdk.RegistryArgs, kindsdk.Registry](kindsdk.RegistryToken, simulate.Resource{
-				Latency: seconds(8, 3, 1), ID: field("name"), ReplaceOn: fixed[kindsdk.RegistryArgs](),
+			},
+			{
+				Token:   "kind:index:Registry",
+				Latency: seconds(8, 3, 1), ID: field("name"),
 				Outputs: kindRegistry,
 				Links:   links(nil, once(needs("clusterName", "kind/cluster/", "no nodes found for cluster"))),
-			}),
+			},
 		},
 	}
-}
-
-// fixed are the inputs that cannot be changed, by the tags that the SDK and the
-// provider share.
-func fixed[A typed]() []string {
-	var inputs []string
-	for _, field := range reflect.VisibleFields(argsOf[A]()) {
-		if field.Tag.Get("provider") == "replaceOnChanges" {
-			inputs = append(inputs, field.Tag.Get("pulumi"))
-		}
-	}
-	return inputs
 }
 
 var kindName = regexp.MustCompile(`^[a-z0-9.-]+$`)

@@ -4,18 +4,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
-	k8s "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
-	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apiextensions"
-	appsv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apps/v1"
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	networkingv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/networking/v1"
-	policyv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/policy/v1"
-	storagev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/storage/v1"
-
+	"mara/projects/schemas"
 	"mara/runner/internal/simulate"
 )
 
@@ -28,7 +20,7 @@ func kubernetes() simulate.Package {
 	resources = append(resources, otherKinds()...)
 	resources = append(resources, helmRelease(), definition())
 	return simulate.Package{
-		Name: "kubernetes", Version: "4.33.0", Config: argsOf[k8s.ProviderArgs](),
+		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")},
 		Resources: resources,
 		Invokes:   []simulate.Invoke{helmTemplate()},
 		Dynamic:   customKind,
@@ -39,8 +31,8 @@ func kubernetes() simulate.Package {
 // object completes the description of a kind that lives in a namespace. All
 // objects are alike in names, ids and metadata; outputs adds what a kind has
 // beyond.
-func object[A typed, S any](token string, r simulate.Resource, outputs func(simulate.Object) map[string]any) simulate.Resource {
-	r = resource[A, S](token, r)
+func object(token string, r simulate.Resource, outputs func(simulate.Object) map[string]any) simulate.Resource {
+	r.Token = token
 	r.AutoName = "metadata.name"
 	r.ReplaceOn = append([]string{"apiVersion", "kind", "metadata.name", "metadata.namespace"}, r.ReplaceOn...)
 	if r.ID == nil {
@@ -120,7 +112,7 @@ func apiVersionAndKind(token string) (apiVersion, kind string) {
 
 func coreKinds() []simulate.Resource {
 	return []simulate.Resource{
-		object[corev1.NamespaceArgs, corev1.Namespace]("kubernetes:core/v1:Namespace", clusterWide(simulate.Resource{
+		object("kubernetes:core/v1:Namespace", clusterWide(simulate.Resource{
 			Latency: seconds(0.5, 0.5, 10),
 			Links: func(o simulate.Object) simulate.Links {
 				return simulate.Links{Provides: []simulate.Fact{{Name: namespaceFact(o, o.ID)}}}
@@ -128,33 +120,33 @@ func coreKinds() []simulate.Resource {
 		}), func(simulate.Object) map[string]any {
 			return map[string]any{"status": map[string]any{"phase": "Active"}, "spec": map[string]any{"finalizers": []any{"kubernetes"}}}
 		}),
-		object[corev1.SecretArgs, corev1.Secret]("kubernetes:core/v1:Secret", simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Secrets: []string{"data", "stringData"}, Links: secretLinks,
+		object("kubernetes:core/v1:Secret", simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Links: secretLinks,
 		}, secretData),
-		object[corev1.ConfigMapArgs, corev1.ConfigMap]("kubernetes:core/v1:ConfigMap", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
-		object[corev1.ServiceArgs, corev1.Service]("kubernetes:core/v1:Service", simulate.Resource{
+		object("kubernetes:core/v1:ConfigMap", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
+		object("kubernetes:core/v1:Service", simulate.Resource{
 			Latency: seconds(8, 3, 2), ReplaceOn: []string{"spec.clusterIP"},
 			Links: links(nil, needsNamespace, needsLoadBalancer), Implied: serviceFact,
 			// The real provider remembers the whole object as inputs when it
 			// first reads one, and no more than its name afterwards.
 			Reread: map[string]any{"__inputs": map[string]any{"spec": nil}},
 		}, service),
-		object[corev1.ServiceAccountArgs, corev1.ServiceAccount]("kubernetes:core/v1:ServiceAccount", simulate.Resource{
+		object("kubernetes:core/v1:ServiceAccount", simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5),
 		}, nil),
-		object[corev1.PersistentVolumeClaimArgs, corev1.PersistentVolumeClaim](
+		object(
 			"kubernetes:core/v1:PersistentVolumeClaim", simulate.Resource{
 				Latency: seconds(5, 5, 5), ReplaceOn: []string{"spec.storageClassName", "spec.accessModes", "spec.volumeName"},
 			}, func(o simulate.Object) map[string]any {
 				return map[string]any{"status": map[string]any{"phase": "Bound"}, "spec": map[string]any{"volumeName": "pvc-" + uuid(o, "volume")}}
 			}),
-		object[corev1.PodArgs, corev1.Pod]("kubernetes:core/v1:Pod", simulate.Resource{
+		object("kubernetes:core/v1:Pod", simulate.Resource{
 			Latency: seconds(20, 5, 15), ReplaceOn: []string{"spec"},
 		}, func(o simulate.Object) map[string]any {
 			return map[string]any{"status": map[string]any{"phase": "Running", "podIP": "10.244.0." + fmt.Sprint(o.Pick("ip", 2, 250))}}
 		}),
-		object[corev1.LimitRangeArgs, corev1.LimitRange]("kubernetes:core/v1:LimitRange", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
-		object[corev1.ResourceQuotaArgs, corev1.ResourceQuota]("kubernetes:core/v1:ResourceQuota", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
+		object("kubernetes:core/v1:LimitRange", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
+		object("kubernetes:core/v1:ResourceQuota", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
 	}
 }
 
@@ -185,7 +177,7 @@ func replicas(o simulate.Object) int { return o.Number("spec.replicas", 1) }
 
 func workloadKinds() []simulate.Resource {
 	return []simulate.Resource{
-		object[appsv1.DeploymentArgs, appsv1.Deployment]("kubernetes:apps/v1:Deployment", simulate.Resource{
+		object("kubernetes:apps/v1:Deployment", simulate.Resource{
 			Latency: seconds(45, 30, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
 		}, func(o simulate.Object) map[string]any {
 			n := replicas(o)
@@ -194,7 +186,7 @@ func workloadKinds() []simulate.Resource {
 				"conditions": []any{map[string]any{"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}},
 			}}
 		}),
-		object[appsv1.StatefulSetArgs, appsv1.StatefulSet]("kubernetes:apps/v1:StatefulSet", simulate.Resource{
+		object("kubernetes:apps/v1:StatefulSet", simulate.Resource{
 			Latency: seconds(40, 30, 15), Check: checkSelector,
 			ReplaceOn: []string{"spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"},
 		}, func(o simulate.Object) map[string]any {
@@ -203,7 +195,7 @@ func workloadKinds() []simulate.Resource {
 				"replicas": n, "readyReplicas": n, "availableReplicas": n, "currentReplicas": n, "updatedReplicas": n, "observedGeneration": 1,
 			}}
 		}),
-		object[appsv1.DaemonSetArgs, appsv1.DaemonSet]("kubernetes:apps/v1:DaemonSet", simulate.Resource{
+		object("kubernetes:apps/v1:DaemonSet", simulate.Resource{
 			Latency: seconds(25, 20, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
 		}, func(simulate.Object) map[string]any {
 			return map[string]any{"status": map[string]any{
@@ -216,21 +208,21 @@ func workloadKinds() []simulate.Resource {
 
 func otherKinds() []simulate.Resource {
 	return []simulate.Resource{
-		object[networkingv1.IngressArgs, networkingv1.Ingress]("kubernetes:networking.k8s.io/v1:Ingress", simulate.Resource{
+		object("kubernetes:networking.k8s.io/v1:Ingress", simulate.Resource{
 			Latency: seconds(10, 3, 2),
 		}, func(o simulate.Object) map[string]any {
 			return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{loadBalancer(o)}}}}
 		}),
-		object[networkingv1.IngressClassArgs, networkingv1.IngressClass]("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(simulate.Resource{
+		object("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"spec.controller"},
 		}), nil),
-		object[networkingv1.NetworkPolicyArgs, networkingv1.NetworkPolicy]("kubernetes:networking.k8s.io/v1:NetworkPolicy", simulate.Resource{
+		object("kubernetes:networking.k8s.io/v1:NetworkPolicy", simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5),
 		}, nil),
-		object[policyv1.PodDisruptionBudgetArgs, policyv1.PodDisruptionBudget]("kubernetes:policy/v1:PodDisruptionBudget", simulate.Resource{
+		object("kubernetes:policy/v1:PodDisruptionBudget", simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5),
 		}, nil),
-		object[storagev1.StorageClassArgs, storagev1.StorageClass]("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(simulate.Resource{
+		object("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"},
 		}), nil),
 	}
@@ -262,17 +254,9 @@ func customKind(token string) (simulate.Resource, bool) {
 			return namespaceOf(o) + "/" + o.Text("metadata.name")
 		},
 	}
-	r = object[apiextensions.CustomResourceArgs, apiextensions.CustomResource](token, r, nil)
-	r.State = reflect.TypeFor[customState]()
+	r = object(token, r, nil)
+	r.Like = "kubernetes:apiextensions.k8s.io:CustomResource"
 	return r, true
-}
-
-// customState is the outputs of a custom kind: whatever its inputs are.
-type customState struct {
-	APIVersion string         `pulumi:"apiVersion"`
-	Kind       string         `pulumi:"kind"`
-	Metadata   map[string]any `pulumi:"metadata"`
-	Rest       map[string]any `pulumi:""`
 }
 
 // customNamespace ties an object to its namespace if it has one; whether a

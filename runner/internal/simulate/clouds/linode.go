@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	linodesdk "github.com/pulumi/pulumi-linode/sdk/v4/go/linode"
-
+	"mara/projects/schemas"
 	"mara/runner/internal/simulate"
 )
 
@@ -26,7 +25,7 @@ func linodeHost() host {
 // linode is Akamai's cloud, as far as LKE, machines and their networks go.
 func linode() simulate.Package {
 	return simulate.Package{
-		Name: "linode", Version: "4.39.0", Config: argsOf[linodesdk.ProviderArgs](),
+		Name: "linode", Schemas: [][]byte{schemas.Of("linode")},
 		Resources: append(linodeClusters(), append(linodeMachines(), linodeNetwork()...)...),
 		Invokes:   linodeFunctions(),
 		Defaults: func(o simulate.Object) map[string]any {
@@ -54,21 +53,23 @@ func needsNumber(path, fact, missing string) func(simulate.Object) []simulate.Re
 // linodeClusters are the types of LKE.
 func linodeClusters() []simulate.Resource {
 	return []simulate.Resource{
-		resource[linodesdk.LkeClusterArgs, linodesdk.LkeCluster]("linode:index/lkeCluster:LkeCluster", simulate.Resource{
+		{
+			Token:   "linode:index/lkeCluster:LkeCluster",
 			Latency: seconds(240, 60, 20), ID: numeric, ReplaceOn: []string{"region", "tier", "aplEnabled"},
-			Secrets: []string{"kubeconfig"}, Check: checkLKE, Outputs: lkeCluster,
+			Check: checkLKE, Outputs: lkeCluster,
 			Links: func(o simulate.Object) simulate.Links {
 				return simulate.Links{Provides: []simulate.Fact{{Name: lkeFact + o.ID}, {Name: reachable(lkeServer(o))}}}
 			},
-		}),
-		resource[linodesdk.LkeNodePoolArgs, linodesdk.LkeNodePool]("linode:index/lkeNodePool:LkeNodePool", simulate.Resource{
+		},
+		{
+			Token:   "linode:index/lkeNodePool:LkeNodePool",
 			Latency: seconds(120, 60, 20), ID: numeric, ReplaceOn: []string{"clusterId", "type", "diskEncryption"},
 			Links: links(nil, needsNumber("clusterId", lkeFact, "[404] Not found: there is no cluster")),
 			Outputs: func(o simulate.Object) map[string]any {
 				count := o.Number("nodeCount", o.Number("autoscaler.min", 1))
 				return map[string]any{"nodeCount": count, "nodes": lkeNodes(o, "pool", count)}
 			},
-		}),
+		},
 	}
 }
 
@@ -127,21 +128,25 @@ func checkLKE(o simulate.Object) []simulate.Problem {
 // linodeMachines are instances and what they are made from.
 func linodeMachines() []simulate.Resource {
 	return []simulate.Resource{
-		resource[linodesdk.InstanceArgs, linodesdk.Instance]("linode:index/instance:Instance", simulate.Resource{
-			Latency: seconds(60, 60, 10), ID: numeric, Secrets: []string{"rootPass", "stackscriptData"}, Outputs: linodeInstance,
+		{
+			Token:   "linode:index/instance:Instance",
+			Latency: seconds(60, 60, 10), ID: numeric, Outputs: linodeInstance,
 			ReplaceOn: []string{
 				"region", "image", "rootPass", "authorizedKeys", "authorizedUsers", "stackscriptId", "stackscriptData", "metadatas",
 			},
-		}),
-		resource[linodesdk.StackScriptArgs, linodesdk.StackScript]("linode:index/stackScript:StackScript", simulate.Resource{
+		},
+		{
+			Token:   "linode:index/stackScript:StackScript",
 			Latency: seconds(1, 1, 1), ID: numeric,
-		}),
-		resource[linodesdk.SshKeyArgs, linodesdk.SshKey]("linode:index/sshKey:SshKey", simulate.Resource{
+		},
+		{
+			Token:   "linode:index/sshKey:SshKey",
 			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"sshKey"},
-		}),
-		resource[linodesdk.TokenArgs, linodesdk.Token]("linode:index/token:Token", simulate.Resource{
-			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"scopes", "expiry"}, Secrets: []string{"token"},
-		}),
+		},
+		{
+			Token:   "linode:index/token:Token",
+			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"scopes", "expiry"},
+		},
 	}
 }
 
@@ -167,24 +172,28 @@ func linodeInstance(o simulate.Object) map[string]any {
 // linodeNetwork are firewalls, names and load balancers.
 func linodeNetwork() []simulate.Resource {
 	return []simulate.Resource{
-		resource[linodesdk.FirewallArgs, linodesdk.Firewall]("linode:index/firewall:Firewall", simulate.Resource{
+		{
+			Token:   "linode:index/firewall:Firewall",
 			Latency: seconds(2, 2, 1), ID: numeric,
 			Outputs: func(simulate.Object) map[string]any { return map[string]any{"status": "enabled"} },
-		}),
-		resource[linodesdk.DomainArgs, linodesdk.Domain]("linode:index/domain:Domain", simulate.Resource{
+		},
+		{
+			Token:   "linode:index/domain:Domain",
 			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"type"}, Links: links(byID(domainFact, "")),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"status": o.TextOr("status", "active")}
 			},
-		}),
-		resource[linodesdk.DomainRecordArgs, linodesdk.DomainRecord]("linode:index/domainRecord:DomainRecord", simulate.Resource{
+		},
+		{
+			Token:   "linode:index/domainRecord:DomainRecord",
 			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"domainId", "recordType"},
 			Links: links(nil, needsNumber("domainId", domainFact, "[404] Not found: there is no domain")),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"name": o.Text("name")}
 			},
-		}),
-		resource[linodesdk.NodeBalancerArgs, linodesdk.NodeBalancer]("linode:index/nodeBalancer:NodeBalancer", simulate.Resource{
+		},
+		{
+			Token:   "linode:index/nodeBalancer:NodeBalancer",
 			Latency: seconds(5, 2, 2), ID: numeric, ReplaceOn: []string{"region"},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{
@@ -192,28 +201,28 @@ func linodeNetwork() []simulate.Resource {
 					"ipv6": "2001:db8::" + o.Hex("ipv6", 4),
 				}
 			},
-		}),
+		},
 	}
 }
 
 func linodeFunctions() []simulate.Invoke {
 	return []simulate.Invoke{
-		function[linodesdk.GetLkeVersionsArgs, linodesdk.GetLkeVersionsResult](
-			"linode:index/getLkeVersions:getLkeVersions", simulate.Invoke{Answer: func(o simulate.Object) (map[string]any, error) {
+		{
+			Token: "linode:index/getLkeVersions:getLkeVersions", Answer: func(o simulate.Object) (map[string]any, error) {
 				var versions []any
 				for _, version := range []string{"1.36", "1.35", "1.34"} {
 					versions = append(versions, map[string]any{"id": version, "tier": o.TextOr("tier", "standard")})
 				}
 				return map[string]any{"versions": versions}, nil
-			}}),
-		function[linodesdk.GetRegionsArgs, linodesdk.GetRegionsResult](
-			"linode:index/getRegions:getRegions", simulate.Invoke{Answer: constant(map[string]any{"regions": []any{
+			}},
+		{
+			Token: "linode:index/getRegions:getRegions", Answer: constant(map[string]any{"regions": []any{
 				linodeRegion("us-ord", "us", "Chicago, IL"), linodeRegion("nl-ams", "nl", "Amsterdam, NL"), linodeRegion("jp-osa", "jp", "Osaka, JP"),
-			}})}),
-		function[linodesdk.GetInstanceTypesArgs, linodesdk.GetInstanceTypesResult](
-			"linode:index/getInstanceTypes:getInstanceTypes", simulate.Invoke{Answer: constant(map[string]any{"types": []any{
+			}})},
+		{
+			Token: "linode:index/getInstanceTypes:getInstanceTypes", Answer: constant(map[string]any{"types": []any{
 				linodeType("g6-standard-2", 2, 4096, 24), linodeType("g6-standard-4", 4, 8192, 48), linodeType("g6-dedicated-4", 4, 8192, 72),
-			}})}),
+			}})},
 	}
 }
 

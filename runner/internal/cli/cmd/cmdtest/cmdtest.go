@@ -3,18 +3,23 @@ package cmdtest
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3"
+
+	"mara/projects/pulumi-language-mara/wire"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
+	"mara/runner/internal/scripttest"
 	"mara/runner/internal/session"
 	"mara/runner/internal/vault"
 )
@@ -33,9 +38,23 @@ func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 				Listen: func(string, int) error { return nil },
 				Read:   func(string) ([]byte, error) { return []byte("1048576\n"), nil },
 			},
+			PluginFolders: []string{ProgramHost(t)},
 		},
 		Stdout: stdout, Version: "1.2.3", PulumiVersion: "3.250.0",
 	}, stdout, stderr
+}
+
+// ProgramHost makes a folder with a fake host of the built-in programs, which
+// serves nothing.
+func ProgramHost(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	hello, err := json.Marshal(wire.Hello{Protocol: wire.Version, Pulumi: sdk.Version.String(), Port: 4242})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripttest.Write(t, filepath.Join(folder, "pulumi-language-mara"), "echo '"+string(hello)+"'\ncat >/dev/null")
+	return folder
 }
 
 // Root creates a root with these files.

@@ -1,0 +1,202 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// ManifestFile is Pulumi's own file in the folder of a project.
+const ManifestFile = "Pulumi.yaml"
+
+// Manifest is what a Pulumi.yaml says that concerns the runner.
+type Manifest struct {
+	Name           string
+	Runtime        string
+	Description    string
+	StackConfigDir string // where its own stack files are, below its folder
+	Keys           []Key  // of its section config
+	Secrets        []Key  // those that have to be encrypted
+}
+
+// ReadManifest reads the Pulumi.yaml in a folder; shown is that folder in
+// messages.
+func ReadManifest(folder, shown string) (Manifest, error) {
+	name := filepath.ToSlash(filepath.Join(shown, ManifestFile))
+	data, err := readFile(filepath.Join(folder, ManifestFile))
+	if err != nil {
+		return Manifest{}, &Error{Problems: []Problem{{File: name, Text: reason(err)}}}
+	}
+	return ParseManifest(name, data)
+}
+
+// ParseManifest reads the content of a Pulumi.yaml; file is its name in
+// messages. What only Pulumi reads is left to Pulumi.
+func ParseManifest(file string, data []byte) (Manifest, error) {
+	var m Manifest
+	root, err := decodeDocument(file, data)
+	if err != nil {
+		return m, err
+	}
+	d := &manifestDecoder{maraDecoder: maraDecoder{stackDecoder{file: file}}}
+	if root == nil || root.Kind != yaml.MappingNode {
+		return m, &Error{Problems: []Problem{{File: file, Text: "is not the description of a Pulumi project: name and runtime are missing"}}}
+	}
+	var config *yaml.Node
+	d.eachPair(root, "", func(key, value *yaml.Node) {
+		switch key.Value {
+		case "name":
+			d.text(&m.Name)("name", value)
+		case "runtime":
+			d.runtime(value, &m.Runtime)
+		case "description":
+			m.Description = value.Value
+		case "stackConfigDir":
+			d.text(&m.StackConfigDir)("stackConfigDir", value)
+		case "config":
+			config = value
+		}
+	})
+	if m.Name == "" && len(d.problems) == 0 {
+		d.problem(root.Line, "name", "is missing")
+	}
+	if config != nil && config.Kind == yaml.ScalarNode && !isNull(config) {
+		m.StackConfigDir, config = config.Value, nil // its old name
+	}
+	if config != nil {
+		d.keys(config, &m)
+	}
+	return m, problemsError(d.problems)
+}
+
+// manifestDecoder collects what is wrong in a Pulumi.yaml.
+type manifestDecoder struct{ maraDecoder }
+
+// runtime reads the runtime, which is a name or a map with one.
+func (d *manifestDecoder) runtime(node *yaml.Node, to *string) {
+	if node.Kind == yaml.ScalarNode {
+		*to = node.Value
+		return
+	}
+	d.eachPair(node, "runtime", func(key, value *yaml.Node) {
+		if key.Value == "name" {
+			*to = value.Value
+		}
+	})
+}
+
+// keys reads the section config. A key without a namespace is the project's.
+// Keys of other namespaces only have values, and belong to somebody else.
+func (d *manifestDecoder) keys(node *yaml.Node, m *Manifest) {
+	d.entries("config", node, func(shown string, name Word, value *yaml.Node) {
+		full := name.Text
+		if !strings.Contains(full, ":") {
+			full = m.Name + ":" + full
+		}
+		full, ok := normalKey(full)
+		if !ok || !strings.HasPrefix(full, m.Name+":") {
+			return
+		}
+		key, secret := d.key(shown, full, value)
+		if secret {
+			m.Secrets = append(m.Secrets, key)
+			return
+		}
+		m.Keys = append(m.Keys, key)
+	})
+}
+
+// key reads the declaration of one key: a map, or its default alone.
+func (d *manifestDecoder) key(shown, name string, node *yaml.Node) (key Key, secret bool) {
+	key = Key{Name: name, Kind: String}
+	if node.Kind != yaml.MappingNode {
+		key.Default = d.standard(shown, node)
+		key.Kind = kindOf(key.Default)
+		return key, false
+	}
+	var typed, items string
+	d.eachPair(node, shown, func(field, value *yaml.Node) {
+		switch field.Value {
+		case "type":
+			typed = value.Value
+		case "items":
+			d.eachPair(value, shown, func(field, value *yaml.Node) {
+				if field.Value == "type" {
+					items = value.Value
+				}
+			})
+		case "description":
+			key.Doc = strings.Join(strings.Fields(value.Value), " ")
+		case "default", "value":
+			key.Default = d.standard(shown, value)
+		case "secret":
+			secret = value.Value == "true"
+		}
+	})
+	kind, known := kindNamed(typed, items)
+	switch {
+	case typed == "" && key.Default != nil:
+		kind = kindOf(key.Default)
+	case !known:
+		d.problem(node.Line, shown, "has the type %q; allowed: string, integer, boolean, array", typed)
+	}
+	key.Kind, key.Required = kind, key.Default == nil
+	if key.Doc == "" {
+		key.Doc = "of the project " + key.Namespace()
+	}
+	return key, secret
+}
+
+// standard is a default in the form that keys have it in.
+func (d *manifestDecoder) standard(key string, node *yaml.Node) any {
+	value := d.value(key, node)
+	items, isList := value.([]any)
+	if !isList || slices.ContainsFunc(items, func(item any) bool { _, isText := item.(string); return !isText }) {
+		return value
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = fmt.Sprint(item)
+	}
+	return texts
+}
+
+// kindNamed is the kind of one of Pulumi's types.
+func kindNamed(name, items string) (Kind, bool) {
+	switch name {
+	case "", "string":
+		return String, true
+	case "integer":
+		return Int, true
+	case "boolean":
+		return Bool, true
+	case "array":
+		if items == "string" {
+			return List, true
+		}
+		return Items, true
+	case "object":
+		return Map, true
+	}
+	return String, false
+}
+
+// kindOf is the kind of a value.
+func kindOf(value any) Kind {
+	switch value.(type) {
+	case int:
+		return Int
+	case bool:
+		return Bool
+	case []string:
+		return List
+	case []any:
+		return Items
+	case map[string]any:
+		return Map
+	}
+	return String
+}

@@ -1,0 +1,330 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/shlex"
+	"gopkg.in/yaml.v3"
+)
+
+// maraDecoder turns the YAML nodes of mara.yaml into plain data and collects
+// what is wrong with them.
+type maraDecoder struct{ stackDecoder }
+
+// field is a key of a map, with what reads its value. The key that it is called
+// with names the value in messages.
+type field struct {
+	name string
+	read func(key string, value *yaml.Node)
+}
+
+// fields reads a map that has these keys and no others.
+func (d *maraDecoder) fields(key string, node *yaml.Node, fields ...field) {
+	if isNull(node) {
+		return
+	}
+	if node.Kind != yaml.MappingNode {
+		d.problem(node.Line, key, "must be a map, not %s", nodeKind(node))
+		return
+	}
+	d.eachPair(node, key, func(name, value *yaml.Node) {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name.Value })
+		if i < 0 {
+			d.unknownField(join(key, name.Value), name, fields)
+			return
+		}
+		fields[i].read(join(key, name.Value), value)
+	})
+}
+
+func (d *maraDecoder) unknownField(key string, name *yaml.Node, fields []field) {
+	var known []string
+	for _, f := range fields {
+		known = append(known, f.name)
+	}
+	d.problem(name.Line, key, "is not a key that there is; allowed: %s%s", strings.Join(known, ", "), DidYouMean(name.Value, known))
+}
+
+// items reads a list.
+func (d *maraDecoder) items(key string, node *yaml.Node, read func(key string, item *yaml.Node)) {
+	if isNull(node) {
+		return
+	}
+	if node.Kind != yaml.SequenceNode {
+		d.problem(node.Line, key, "must be a list, not %s", nodeKind(node))
+		return
+	}
+	for i, item := range node.Content {
+		read(fmt.Sprintf("%s[%d]", key, i), item)
+	}
+}
+
+// entries reads a map whose keys are names of the user's.
+func (d *maraDecoder) entries(key string, node *yaml.Node, read func(key string, name Word, value *yaml.Node)) {
+	if isNull(node) {
+		return
+	}
+	if node.Kind != yaml.MappingNode {
+		d.problem(node.Line, key, "must be a map, not %s", nodeKind(node))
+		return
+	}
+	d.eachPair(node, key, func(name, value *yaml.Node) {
+		read(join(key, name.Value), Word{name.Value, name.Line}, value)
+	})
+}
+
+func (d *maraDecoder) word(to *Word) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		if node.Kind != yaml.ScalarNode || node.Value == "" {
+			d.problem(node.Line, key, "must be a text, not %s", describeNode(node))
+			return
+		}
+		*to = Word{node.Value, node.Line}
+	}
+}
+
+// describeNode is nodeKind with a word for nothing.
+func describeNode(node *yaml.Node) string {
+	if node.Kind == yaml.ScalarNode && node.Value == "" {
+		return "nothing"
+	}
+	return nodeKind(node)
+}
+
+func (d *maraDecoder) text(to *string) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		var word Word
+		d.word(&word)(key, node)
+		*to = word.Text
+	}
+}
+
+// words reads a list of texts; a single text is a list, too.
+func (d *maraDecoder) words(to *[]Word) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		add := func(key string, item *yaml.Node) {
+			var word Word
+			if d.word(&word)(key, item); word.Text != "" {
+				*to = append(*to, word)
+			}
+		}
+		if node.Kind == yaml.ScalarNode && !isNull(node) {
+			add(key, node)
+			return
+		}
+		d.items(key, node, add)
+	}
+}
+
+func (d *maraDecoder) texts(to *[]string) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		var words []Word
+		d.words(&words)(key, node)
+		*to = Words(words)
+	}
+}
+
+// choice reads a text that is one of those allowed.
+func (d *maraDecoder) choice(to *Word, allowed ...string) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		d.word(to)(key, node)
+		if to.Text != "" && !slices.Contains(allowed, to.Text) {
+			d.problem(node.Line, key, "is %q; allowed: %s%s", to.Text, strings.Join(allowed, ", "), DidYouMean(to.Text, allowed))
+		}
+	}
+}
+
+func (d *maraDecoder) duration(to *time.Duration) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		var err error
+		if *to, err = time.ParseDuration(node.Value); err != nil || *to <= 0 {
+			d.problem(node.Line, key, "must be a time such as 90s or 10m, not %s", describeNode(node))
+		}
+	}
+}
+
+func (d *maraDecoder) number(to *int, least int) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		number, ok := d.scalarOf(key, node).(int)
+		if !ok || number < least {
+			d.problem(node.Line, key, "must be a whole number of %d or more, not %s", least, describeNode(node))
+			return
+		}
+		*to = number
+	}
+}
+
+func (d *maraDecoder) bound(to **int) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		number, ok := d.scalarOf(key, node).(int)
+		if !ok {
+			d.problem(node.Line, key, "must be a whole number, not %s", describeNode(node))
+			return
+		}
+		*to = &number
+	}
+}
+
+func (d *maraDecoder) flag(to *bool) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		value, ok := d.scalarOf(key, node).(bool)
+		if !ok {
+			d.problem(node.Line, key, "must be true or false, not %s", describeNode(node))
+		}
+		*to = value
+	}
+}
+
+// scalarOf is the value of a node that is one; nil of others.
+func (d *maraDecoder) scalarOf(key string, node *yaml.Node) any {
+	if node.Kind != yaml.ScalarNode {
+		return nil
+	}
+	return d.scalar(key, node)
+}
+
+// document reads the root.
+func (d *maraDecoder) document(root *yaml.Node, m *Mara) {
+	d.fields("", root,
+		field{"projects", func(key string, node *yaml.Node) { m.Projects = d.projects(key, node) }},
+		field{"providers", func(key string, node *yaml.Node) {
+			d.entries(key, node, func(key string, name Word, value *yaml.Node) {
+				m.Providers = append(m.Providers, d.provider(key, name, value))
+			})
+		}},
+		field{"hooks", func(key string, node *yaml.Node) { m.Hooks = d.hooks(key, node) }},
+	)
+}
+
+func (d *maraDecoder) provider(key string, name Word, node *yaml.Node) MaraProvider {
+	p := MaraProvider{Name: name}
+	d.fields(key, node,
+		field{"title", d.text(&p.Title)},
+		field{"extends", d.word(&p.Extends)},
+		field{"without", d.words(&p.Without)},
+		field{"after", func(key string, node *yaml.Node) {
+			d.entries(key, node, func(key string, name Word, value *yaml.Node) {
+				order := MaraOrder{Project: name}
+				d.words(&order.After)(key, value)
+				p.After = append(p.After, order)
+			})
+		}},
+		field{"projects", func(key string, node *yaml.Node) { p.Projects, p.Listed = d.projects(key, node), true }},
+	)
+	return p
+}
+
+func (d *maraDecoder) projects(key string, node *yaml.Node) []MaraProject {
+	var all []MaraProject
+	d.items(key, node, func(key string, item *yaml.Node) {
+		all = append(all, d.project(key, item))
+	})
+	return all
+}
+
+func (d *maraDecoder) project(key string, node *yaml.Node) MaraProject {
+	p := MaraProject{Line: node.Line}
+	before := len(d.problems)
+	edges := func(to *[]Word) func(string, *yaml.Node) {
+		return func(key string, node *yaml.Node) { d.words(to)(key, node); p.Edges = true }
+	}
+	d.fields(key, node,
+		field{"path", d.word(&p.Path)},
+		field{"project", d.word(&p.Project)},
+		field{"title", d.text(&p.Title)},
+		field{"phase", d.text(&p.Phase)},
+		field{"reads", edges(&p.Reads)},
+		field{"after", edges(&p.After)},
+		field{"providers", d.words(&p.Providers)},
+		field{"replaces", d.word(&p.Replaces)},
+		field{"when", d.word(&p.When)},
+		field{"stackFile", d.choice(&p.StackFile, SharedStackFile, OwnStackFile)},
+		field{"outputs", d.words(&p.Outputs)},
+		field{"timeout", d.duration(&p.Timeout)},
+		field{"estimate", d.duration(&p.Estimate)},
+		field{"config", func(key string, node *yaml.Node) { p.Config = d.keys(key, node) }},
+		field{"hooks", func(key string, node *yaml.Node) { p.Hooks = d.hooks(key, node) }},
+	)
+	if len(d.problems) == before {
+		d.checkPlace(key, p)
+	}
+	return p
+}
+
+// checkPlace reports a project that has no place, or several.
+func (d *maraDecoder) checkPlace(key string, p MaraProject) {
+	switch {
+	case p.Project.Text != "" && p.Path.Text != "":
+		d.problem(p.Line, key, "has both path and project; a project of the catalogue has no path")
+	case p.Project.Text == "" && p.Path.Text == "":
+		d.problem(p.Line, key, "has no path; write path: FOLDER for a project of your own, or project: NAME for one that comes with the runner")
+	}
+}
+
+func (d *maraDecoder) keys(key string, node *yaml.Node) []MaraKey {
+	var keys []MaraKey
+	d.entries(key, node, func(key string, name Word, value *yaml.Node) {
+		k := MaraKey{Key: name}
+		d.fields(key, value,
+			field{"allowed", d.texts(&k.Allowed)},
+			field{"min", d.bound(&k.Min)},
+			field{"max", d.bound(&k.Max)},
+			field{"example", d.text(&k.Example)},
+			field{"question", d.text(&k.Question)},
+			field{"generate", d.word(&k.Generate)},
+		)
+		keys = append(keys, k)
+	})
+	return keys
+}
+
+func (d *maraDecoder) hooks(key string, node *yaml.Node) []MaraHook {
+	var hooks []MaraHook
+	d.items(key, node, func(key string, item *yaml.Node) {
+		if hook, ok := d.hook(key, item); ok {
+			hooks = append(hooks, hook)
+		}
+	})
+	return hooks
+}
+
+// hook reads one hook; ok is false when it is not known what it runs.
+func (d *maraDecoder) hook(key string, node *yaml.Node) (hook MaraHook, ok bool) {
+	h := MaraHook{Line: node.Line}
+	if node.Kind == yaml.ScalarNode {
+		d.word(&h.BuiltIn)(key, node)
+		return h, h.BuiltIn.Text != ""
+	}
+	before := len(d.problems)
+	d.fields(key, node,
+		field{"name", d.word(&h.Name)},
+		field{"on", d.choice(&h.On, HookMoments()...)},
+		field{"operations", d.words(&h.Operations)},
+		field{"run", func(key string, node *yaml.Node) { h.Run, h.RunLine = d.command(key, node), node.Line }},
+		field{"timeout", d.duration(&h.Timeout)},
+		field{"retry", d.number(&h.Retry, 0)},
+		field{"simulate", d.flag(&h.Simulate)},
+	)
+	if len(h.Run) == 0 && len(d.problems) == before {
+		d.problem(node.Line, key, "runs nothing; write run: COMMAND, or the name of a hook that the runner has")
+	}
+	return h, len(h.Run) > 0
+}
+
+// command reads a command: a list of words, or a text that is split as a shell
+// would split it. No shell runs it.
+func (d *maraDecoder) command(key string, node *yaml.Node) []string {
+	if node.Kind != yaml.ScalarNode {
+		var words []string
+		d.texts(&words)(key, node)
+		return words
+	}
+	words, err := shlex.Split(node.Value)
+	if err != nil || len(words) == 0 {
+		d.problem(node.Line, key, "is not a command: %s", describeNode(node))
+	}
+	return words
+}

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "$MARA_OPERATION of $MARA_STACK: $MARA_RESULT"

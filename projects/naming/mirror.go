@@ -1,0 +1,32 @@
+package naming
+
+import "strings"
+
+// InMirror is the name of an image in a mirror: a registry host with an optional
+// path, which takes the place of the image's own registry. Without a mirror, or
+// there already, it is the image's own name.
+func InMirror(mirror, image string) string {
+	mirror = strings.Trim(mirror, "/")
+	if mirror == "" || strings.HasPrefix(image, mirror+"/") {
+		return image
+	}
+	return mirror + "/" + withoutRegistry(image)
+}
+
+// ChartsInMirror is the folder of a mirror that holds all charts, as OCI
+// artifacts under their own names.
+func ChartsInMirror(mirror string) string { return strings.Trim(mirror, "/") + "/charts" }
+
+// withoutRegistry strips the registry host of an image name, as Docker tells it
+// apart: by a dot, a port, or "localhost". Docker's own images, which have no
+// slash, are below library.
+func withoutRegistry(image string) string {
+	host, rest, found := strings.Cut(image, "/")
+	switch {
+	case !found:
+		return "library/" + image
+	case strings.ContainsAny(host, ".:") || host == "localhost":
+		return rest
+	}
+	return image
+}

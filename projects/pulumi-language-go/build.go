@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// builder builds programs and keeps them: in mara/go-programs below the folder
+// of the user's caches, one folder a program.
+type builder struct{ caches string }
+
+// The files of a program.
+const (
+	builtName = "program"
+	stampName = "sources" // what the sources were when it was built
+	lockName  = "lock"
+)
+
+// build returns the program of a folder, or of a Go file. It asks Go only where
+// a file of the module has changed since the last time, and Go links only what
+// has really changed.
+func (b builder) build(ctx context.Context, source string) (string, error) {
+	source = filepath.Clean(source)
+	name := sha256.Sum256([]byte(source))
+	folder := filepath.Join(b.caches, "mara", "go-programs", hex.EncodeToString(name[:8]))
+	release, err := lock(folder)
+	if err != nil {
+		return "", fmt.Errorf("keeping the built program: %w", err)
+	}
+	defer release()
+	program, stamp := filepath.Join(folder, builtName), filepath.Join(folder, stampName)
+	now, err := fingerprint(moduleOf(source))
+	if err != nil {
+		return "", fmt.Errorf("looking at the sources of the program: %w", err)
+	}
+	before, _ := os.ReadFile(stamp) // there may be none
+	if _, err := os.Stat(program); err == nil && now != "" && string(before) == now {
+		return program, nil
+	}
+	if err := compile(ctx, source, program); err != nil {
+		return "", err
+	}
+	return program, os.WriteFile(stamp, []byte(now), 0o600)
+}
+
+// lock lets one process at a time build a program; the end of the process
+// releases it, too.
+func lock(folder string) (release func(), err error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(folder, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return func() { file.Close() }, nil
+}
+
+// moduleOf is the folder of the module that a program belongs to, else the
+// program's own.
+func moduleOf(source string) string {
+	own := source
+	if info, err := os.Stat(source); err == nil && !info.IsDir() {
+		own = filepath.Dir(source)
+	}
+	for folder := own; ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+		if folder == filepath.Dir(folder) {
+			return own
+		}
+	}
+}
+
+// fingerprint tells versions of the files below a folder apart: by their names,
+// sizes and times. Modules from elsewhere are pinned by go.sum; where others are
+// in use, by go.work or by a path that go.mod puts in the place of a module, there
+// is none, and Go is always asked.
+func fingerprint(module string) (string, error) {
+	if usesOthers(module) {
+		return "", nil
+	}
+	sum := sha256.New()
+	err := filepath.WalkDir(module, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && path != module && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s\x00%d\x00%d\n", path, info.Size(), info.ModTime().UnixNano())
+		return nil
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// usesOthers reports whether a module may be built with sources that are neither
+// below its folder nor pinned.
+func usesOthers(module string) bool {
+	for folder := module; ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.work")); err == nil {
+			return true
+		}
+		if folder == filepath.Dir(folder) {
+			break
+		}
+	}
+	content, _ := os.ReadFile(filepath.Join(module, "go.mod"))
+	return strings.Contains(string(content), "=> .") || strings.Contains(string(content), "=> /") || os.Getenv("GOFLAGS") != "" || os.Getenv("GOWORK") != ""
+}
+
+// compile has Go build a program.
+func compile(ctx context.Context, source, program string) error {
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		return fmt.Errorf("the program %s has to be built, and there is no go on PATH: install Go, or name a built program with the option binary in Pulumi.yaml", source)
+	}
+	dir, target := source, "."
+	if info, err := os.Stat(source); err == nil && !info.IsDir() {
+		dir, target = filepath.Dir(source), filepath.Base(source)
+	}
+	command := exec.CommandContext(ctx, goTool, "build", "-o", program, target)
+	command.Dir = dir
+	var said bytes.Buffer
+	command.Stdout, command.Stderr = &said, &said
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("building the program in %s: %w\n%s", dir, err, strings.TrimSpace(said.String()))
+	}
+	return nil
+}

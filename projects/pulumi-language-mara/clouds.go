@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"mara/projects/pulumi-language-mara/wire"
+	"mara/providers/cloud"
+	"mara/providers/cloud/awscloud"
+	"mara/providers/cloud/linodecloud"
+)
+
+// clouds are those that can be asked, by provider.
+func clouds() cloud.Clients {
+	return cloud.Connected(map[string]cloud.Connect{"aws": awscloud.New, "linode": linodecloud.New})
+}
+
+// answer answers one question about a cloud.
+func answer(ctx context.Context, clouds cloud.Clients, environ []string, in io.Reader, out io.Writer) error {
+	var question wire.Question
+	if err := json.NewDecoder(in).Decode(&question); err != nil {
+		return fmt.Errorf("reading the question: %w", err)
+	}
+	said, err := ask(ctx, clouds, environ, question)
+	if err != nil && !errors.As(err, &said.Error) {
+		said.Error = &cloud.Error{Text: err.Error(), Unsure: true}
+	}
+	return json.NewEncoder(out).Encode(said)
+}
+
+func ask(ctx context.Context, clouds cloud.Clients, environ []string, q wire.Question) (said wire.Answer, err error) {
+	if !q.Until.IsZero() {
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadline(ctx, q.Until)
+		defer stop()
+	}
+	client, err := clouds(ctx, q.Provider, cloud.Access{Env: variables(environ), Region: q.Region, Profile: q.Profile})
+	switch {
+	case err != nil:
+		return said, err
+	case client == nil:
+		return said, fmt.Errorf("%s has no cloud that could be asked", q.Provider)
+	case q.Remains != "":
+		inventory, ok := client.(cloud.Inventory)
+		if !ok {
+			return said, fmt.Errorf("%s cannot tell what remains", q.Provider)
+		}
+		said.Remains, err = inventory.Remains(ctx, q.Remains)
+	case q.List == "":
+		said.Account, err = client.Account(ctx)
+	default:
+		said.Choices, err = client.Choices(ctx, q.List)
+	}
+	return said, err
+}
+
+func variables(environ []string) map[string]string {
+	all := map[string]string{}
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		all[name] = value
+	}
+	return all
+}

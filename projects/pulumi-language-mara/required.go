@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gopkg.in/yaml.v3"
+
+	"mara/projects/schemas"
+	"mara/providers"
+)
+
+// GetRequiredPackages implements the language host: the plugins that Pulumi may
+// download before it runs the program. The engines of a runner get none: it has
+// looked for plugins itself, and simulated ones are nowhere to be found.
+func (h *host) GetRequiredPackages(_ context.Context, request *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
+	response := &pulumirpc.GetRequiredPackagesResponse{}
+	if h.runner {
+		return response, nil
+	}
+	versions := schemas.Versions()
+	for _, name := range plugins(projectIn(request.GetInfo().GetRootDirectory())) {
+		if version := versions[name]; version != "" { // the others cannot be downloaded
+			response.Packages = append(response.Packages, &pulumirpc.PackageDependency{Name: name, Kind: "resource", Version: "v" + version})
+		}
+	}
+	return response, nil
+}
+
+// projectIn is the name of the project in a folder, "" when there is none.
+func projectIn(folder string) string {
+	var manifest struct {
+		Name string `yaml:"name"`
+	}
+	content, err := os.ReadFile(filepath.Join(folder, "Pulumi.yaml"))
+	if err != nil || yaml.Unmarshal(content, &manifest) != nil {
+		return ""
+	}
+	return manifest.Name
+}
+
+// plugins are those that a project's program uses with every provider that has
+// the project. What only one of them needs comes when it is needed.
+func plugins(project string) []string {
+	var common []string
+	first := true
+	for _, provider := range providers.All() {
+		if !slices.ContainsFunc(provider.Steps, func(s providers.Step) bool { return s.Project.Name == project }) {
+			continue
+		}
+		used := provider.PluginsFor([]string{project})
+		if first {
+			common, first = used, false
+		}
+		common = slices.DeleteFunc(common, func(name string) bool { return !slices.Contains(used, name) })
+	}
+	return common
+}

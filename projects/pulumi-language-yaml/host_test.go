@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+func TestValues(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]any{
+		"": "", "text": "text", "3": 3.0, "-1.5": -1.5, "0": 0.0, "0.5": 0.5, "01234": "01234", "1.30": 1.3,
+		"true": true, "false": false, `["a"]`: []any{"a"}, `{"a":1}`: map[string]any{"a": 1.0}, `{"a"`: `{"a"`,
+	} {
+		if diff := cmp.Diff(want, valueOf(text).Mappable()); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+	got := values(map[string]string{"p:open": "x", "p:hidden": "y"}, []string{"p:hidden"})
+	want := resource.PropertyMap{"p:open": resource.NewProperty("x"), "p:hidden": resource.MakeSecret(resource.NewProperty("y"))}
+	if !got.DeepEquals(want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// program is a folder with a Pulumi.yaml.
+func program(t *testing.T, content string) *pulumirpc.ProgramInfo {
+	t.Helper()
+	folder := t.TempDir()
+	if content != "" {
+		if err := os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &pulumirpc.ProgramInfo{ProgramDirectory: folder, EntryPoint: "."}
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	compiled := program(t, "name: p\nruntime: yaml\n")
+	var err error
+	if compiled.Options, err = structpb.NewStruct(map[string]any{"compiler": "cue export"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name  string
+		info  *pulumirpc.ProgramInfo
+		wrong string
+	}{
+		{"good", program(t, "name: p\nruntime: yaml\noutputs: {a: b}\n"), ""},
+		{"nothing", program(t, ""), "there is no Main.yaml, Main.json or Pulumi.yaml in "},
+		{"no YAML", program(t, "name: p\nruntime: yaml\noutputs: ["), "reading the template: yaml: line 3"},
+		{"a wrong shape", program(t, "name: p\nruntime: yaml\nresources: [a]\n"), "Pulumi.yaml:3:12: resources must be"},
+		{"a compiler", compiled, "the option compiler"},
+	} {
+		_, _, err := load(test.info)
+		if (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
+			t.Errorf("%s: got %v, want %q", test.name, err, test.wrong)
+		}
+	}
+}
+
+func TestRequiredPackages(t *testing.T) {
+	t.Parallel()
+	info := program(t, `name: p
+runtime: yaml
+resources:
+  a: {type: "random:RandomPet", options: {version: 4.1.0}}
+  b: {type: "kubernetes:core/v1:Namespace"}
+`)
+	got, err := (&host{}).GetRequiredPackages(t.Context(), &pulumirpc.GetRequiredPackagesRequest{Info: info})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, p := range got.GetPackages() {
+		found[p.GetName()] = p.GetVersion()
+	}
+	if diff := cmp.Diff(map[string]string{"random": "4.1.0", "kubernetes": ""}, found); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	at := &hcl.Range{Filename: "/x/Pulumi.yaml", Start: hcl.Pos{Line: 7, Column: 3}}
+	untold, told := syntax.Error(at, "bad luck", "it is\n  so"), syntax.Error(nil, "told", "told")
+	told.Shown = true
+	for _, test := range []struct {
+		name, want string
+		err        error
+		bail       bool
+	}{
+		{"nothing", "", nil, false},
+		{"another error", "oh no", errors.New("oh no"), false},
+		{"not told yet", "Pulumi.yaml:7:3: bad luck: it is so", syntax.Diagnostics{told, untold}, false},
+		{"told", "", syntax.Diagnostics{told}, true},
+		{"a warning", "", syntax.Diagnostics{syntax.Warning(nil, "careful", "")}, false},
+	} {
+		if got := answer(test.err); got.GetError() != test.want || got.GetBail() != test.bail {
+			t.Errorf("%s: got %q, %t", test.name, got.GetError(), got.GetBail())
+		}
+	}
+}

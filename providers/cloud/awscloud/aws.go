@@ -1,0 +1,164 @@
+// Package awscloud asks AWS, with its own SDK.
+package awscloud
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"mara/providers"
+	"mara/providers/cloud"
+)
+
+// anyRegion is asked when none is known yet: credentials and the list of regions
+// are the same everywhere.
+const anyRegion = "us-east-1"
+
+// Client asks AWS.
+type Client struct{ config aws.Config }
+
+// New makes a client. It reads credentials where AWS's own tools find them; what
+// the environment file says goes before the environment of the process, from
+// which the SDK would take everything.
+func New(ctx context.Context, access cloud.Access) (cloud.Client, error) {
+	loaded, err := config.LoadDefaultConfig(ctx, options(access)...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return &Client{loaded}, nil
+}
+
+func options(access cloud.Access) []func(*config.LoadOptions) error {
+	env := access.Env
+	chosen := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.Proxy = cloud.Proxy(env) })),
+		config.WithRetryMaxAttempts(2),
+		config.WithLogger(logging.Nop{}), // the SDK's own writes to stderr: what matters is in its errors
+		config.WithRegion(cmp.Or(access.Region, env["AWS_REGION"], env["AWS_DEFAULT_REGION"], anyRegion)),
+	}
+	if url := env["AWS_ENDPOINT_URL"]; url != "" {
+		chosen = append(chosen, config.WithBaseEndpoint(url))
+	}
+	if file := env["AWS_CONFIG_FILE"]; file != "" {
+		chosen = append(chosen, config.WithSharedConfigFiles([]string{file}))
+	}
+	if file := env["AWS_SHARED_CREDENTIALS_FILE"]; file != "" {
+		chosen = append(chosen, config.WithSharedCredentialsFiles([]string{file}))
+	}
+	switch key := env["AWS_ACCESS_KEY_ID"]; {
+	case access.Profile != "":
+		return append(chosen, config.WithSharedConfigProfile(access.Profile))
+	case key != "":
+		keys := credentials.NewStaticCredentialsProvider(key, env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"])
+		return append(chosen, config.WithCredentialsProvider(keys))
+	case env["AWS_PROFILE"] != "":
+		return append(chosen, config.WithSharedConfigProfile(env["AWS_PROFILE"]))
+	}
+	return chosen
+}
+
+// Account implements cloud.Client.
+func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
+	answer, err := sts.NewFromConfig(c.config).GetCallerIdentity(ctx, nil)
+	if err != nil {
+		return cloud.Account{}, explain(err)
+	}
+	account := cloud.Account{ID: aws.ToString(answer.Account), Name: aws.ToString(answer.Arn)}
+	if now, ok := middleware.GetServerTime(answer.ResultMetadata); ok && !now.IsZero() {
+		account.ClockAhead = time.Since(now)
+	}
+	return account, nil
+}
+
+// Choices implements cloud.Client.
+func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
+	return cloud.Lists{
+		providers.Regions:            c.regions,
+		providers.Zones:              c.zones,
+		providers.KubernetesVersions: c.versions,
+		providers.NodeTypes:          c.nodeTypes,
+	}.Choices(ctx, list, explain)
+}
+
+// explain says in a sentence why AWS gave no answer.
+func explain(err error) error {
+	if late := cloud.Late("AWS", err); late != nil {
+		return late
+	}
+	var missing config.SharedConfigProfileNotExistError
+	var refused smithy.APIError
+	switch {
+	case errors.As(err, &missing):
+		return &cloud.Error{Text: fmt.Sprintf("there is no AWS profile %q", missing.Profile), Err: err, Next: "`aws configure list-profiles` lists them"}
+	case errors.As(err, &refused):
+		return &cloud.Error{Text: fmt.Sprintf("AWS refuses: %s (%s)", refused.ErrorMessage(), refused.ErrorCode()), Err: err,
+			Next: nextFor(refused.ErrorCode()), Unsure: isPassing(err, refused.ErrorCode())}
+	case lacksCredentials(err):
+		return &cloud.Error{Text: "there are no AWS credentials", Err: err,
+			Next: "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use `aws configure`"}
+	}
+	return cloud.Garbled("AWS", err, rootOf(err).Error())
+}
+
+// lacksCredentials says whether a call was never sent: the SDK found no
+// credentials, and in the end asked the machine it runs on, which is none of
+// Amazon's.
+func lacksCredentials(err error) bool {
+	var call *smithy.OperationError
+	for rest := err; errors.As(rest, &call); rest = call.Unwrap() {
+		if call.Service() == "ec2imds" {
+			return true
+		}
+	}
+	var sent *smithyhttp.RequestSendError
+	var answered *smithyhttp.ResponseError
+	return !errors.As(err, &sent) && !errors.As(err, &answered)
+}
+
+// isPassing says whether AWS is in trouble or was asked too often, rather than
+// means what it says.
+func isPassing(err error, code string) bool {
+	var answered *smithyhttp.ResponseError
+	inTrouble := errors.As(err, &answered) && answered.HTTPStatusCode() >= 500
+	_, later := retry.DefaultThrottleErrorCodes[code]
+	return inTrouble || later
+}
+
+func nextFor(code string) string {
+	switch code {
+	case "ExpiredToken", "ExpiredTokenException", "RequestExpired":
+		return "log in again: the credentials have run out"
+	case "InvalidClientTokenId", "SignatureDoesNotMatch", "UnrecognizedClientException", "AuthFailure":
+		return "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile"
+	case "AccessDenied", "AccessDeniedException", "UnauthorizedOperation":
+		return "the credentials are good, but may not ask this"
+	case "Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException":
+		return "try again in a minute"
+	}
+	return ""
+}
+
+// rootOf is the innermost cause: the SDK wraps an error many times.
+func rootOf(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}

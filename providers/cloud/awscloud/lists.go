@@ -1,0 +1,144 @@
+package awscloud
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"mara/providers/cloud"
+)
+
+// regions lists the regions that are enabled for the account.
+func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
+	answer, err := ec2.NewFromConfig(c.config).DescribeRegions(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	var choices []cloud.Choice
+	for _, region := range answer.Regions {
+		choices = append(choices, cloud.Choice{Value: aws.ToString(region.RegionName)})
+	}
+	return byValue(choices), nil
+}
+
+// zones lists the availability zones of the region, without local zones.
+func (c *Client) zones(ctx context.Context) ([]cloud.Choice, error) {
+	answer, err := ec2.NewFromConfig(c.config).DescribeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{
+		Filters: []types.Filter{filter("zone-type", "availability-zone"), filter("state", "available")},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var choices []cloud.Choice
+	for _, zone := range answer.AvailabilityZones {
+		choices = append(choices, cloud.Choice{Value: aws.ToString(zone.ZoneName)})
+	}
+	return byValue(choices), nil
+}
+
+// versions lists the Kubernetes versions of EKS, the newest first.
+func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
+	var choices []cloud.Choice
+	pages := eks.NewDescribeClusterVersionsPaginator(eks.NewFromConfig(c.config), &eks.DescribeClusterVersionsInput{})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, version := range page.ClusterVersions {
+			choices = append(choices, cloud.Choice{Value: aws.ToString(version.ClusterVersion), Note: supportOf(version)})
+		}
+	}
+	return newestFirst(choices), nil
+}
+
+func supportOf(version ekstypes.ClusterVersionInformation) string {
+	switch {
+	case version.VersionStatus == ekstypes.VersionStatusExtendedSupport:
+		return "extended support, for a fee"
+	case version.DefaultVersion:
+		return "EKS's default"
+	}
+	return ""
+}
+
+// nodeTypes lists types that fit the nodes of a cluster: general ones, of the
+// current generations, neither tiny nor huge. There are hundreds of others.
+func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
+	var found []types.InstanceTypeInfo
+	pages := ec2.NewDescribeInstanceTypesPaginator(ec2.NewFromConfig(c.config), &ec2.DescribeInstanceTypesInput{
+		Filters: []types.Filter{
+			filter("current-generation", "true"),
+			filter("processor-info.supported-architecture", "x86_64"),
+			filter("instance-type", "t3.*large", "t3a.*large", "m5.*large", "m6i.*large", "m6a.*large", "m7i.*large", "m7a.*large", "c6i.*large", "c7i.*large", "r6i.*large", "r7i.*large"),
+			filter("vcpu-info.default-vcpus", "2", "4", "8"),
+		},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, page.InstanceTypes...)
+	}
+	slices.SortFunc(found, func(a, b types.InstanceTypeInfo) int {
+		return cmp.Or(cmp.Compare(cpus(a), cpus(b)), cmp.Compare(memory(a), memory(b)), cmp.Compare(a.InstanceType, b.InstanceType))
+	})
+	var choices []cloud.Choice
+	for _, t := range found {
+		choices = append(choices, cloud.Choice{Value: string(t.InstanceType), Note: size(t)})
+	}
+	return choices, nil
+}
+
+// size tells what AWS has told of a type.
+func size(t types.InstanceTypeInfo) string {
+	var parts []string
+	if n := cpus(t); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d vCPU", n))
+	}
+	if n := memory(t); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d GiB", n/1024))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func cpus(t types.InstanceTypeInfo) int32 {
+	if t.VCpuInfo == nil {
+		return 0
+	}
+	return aws.ToInt32(t.VCpuInfo.DefaultVCpus)
+}
+
+// memory is in MiB.
+func memory(t types.InstanceTypeInfo) int64 {
+	if t.MemoryInfo == nil {
+		return 0
+	}
+	return aws.ToInt64(t.MemoryInfo.SizeInMiB)
+}
+
+func filter(name string, values ...string) types.Filter {
+	return types.Filter{Name: aws.String(name), Values: values}
+}
+
+func byValue(choices []cloud.Choice) []cloud.Choice {
+	slices.SortFunc(choices, func(a, b cloud.Choice) int { return strings.Compare(a.Value, b.Value) })
+	return choices
+}
+
+// newestFirst sorts versions: 1.9 is older than 1.10.
+func newestFirst(choices []cloud.Choice) []cloud.Choice {
+	slices.SortFunc(choices, func(a, b cloud.Choice) int {
+		return cmp.Or(cmp.Compare(len(b.Value), len(a.Value)), strings.Compare(b.Value, a.Value))
+	})
+	return choices
+}

@@ -1,0 +1,162 @@
+// Package linodecloud asks Linode, with its own SDK.
+package linodecloud
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/linode/linodego"
+
+	"mara/providers"
+	"mara/providers/cloud"
+)
+
+// Client asks Linode.
+type Client struct {
+	api   linodego.Client
+	token bool // there is one
+	clock *clock
+}
+
+// New makes a client. The lists need no token.
+func New(_ context.Context, access cloud.Access) (cloud.Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = cloud.Proxy(access.Env)
+	clock := &clock{base: transport}
+	api := linodego.NewClient(&http.Client{Transport: clock})
+	if url := access.Env["LINODE_URL"]; url != "" {
+		api.SetBaseURL(url)
+	}
+	token := access.Env["LINODE_TOKEN"]
+	if token != "" {
+		api.SetToken(token)
+	}
+	api.SetRetryCount(0) // the SDK logs each to stderr, and the user is there to try again
+	api.SetLogger(silent{})
+	return &Client{api: api, token: token != "", clock: clock}, nil
+}
+
+// silent keeps the SDK from writing to stderr: its errors are told once.
+type silent struct{}
+
+// Errorf implements the SDK's logger.
+func (silent) Errorf(string, ...any) {}
+
+// Warnf implements the SDK's logger.
+func (silent) Warnf(string, ...any) {}
+
+// Debugf implements the SDK's logger.
+func (silent) Debugf(string, ...any) {}
+
+// Account implements cloud.Client.
+func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
+	if !c.token {
+		return cloud.Account{}, &cloud.Error{Text: "there is no Linode token", Next: "set LINODE_TOKEN"}
+	}
+	name := ""
+	profile, err := c.api.GetProfile(ctx)
+	if err == nil {
+		name = profile.Username
+	} else if isRefusal(err) { // a token may be good for clusters, and not for profiles
+		name = "somebody whose token does not say who"
+		_, err = c.api.ListLKEClusters(ctx, linodego.NewListOptions(1, ""))
+	}
+	if err != nil {
+		return cloud.Account{}, explain(ctx, err)
+	}
+	return cloud.Account{Name: name, ClockAhead: c.clock.ahead}, nil
+}
+
+// Choices implements cloud.Client.
+func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
+	return cloud.Lists{
+		providers.Regions:            c.regions,
+		providers.KubernetesVersions: c.versions,
+		providers.NodeTypes:          c.nodeTypes,
+	}.Choices(ctx, list, func(err error) error { return explain(ctx, err) })
+}
+
+// regions lists the regions that offer Kubernetes.
+func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
+	regions, err := c.api.ListRegions(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	var choices []cloud.Choice
+	for _, region := range regions {
+		if slices.Contains(region.Capabilities, "Kubernetes") && region.Status == "ok" {
+			choices = append(choices, cloud.Choice{Value: region.ID, Note: region.Label})
+		}
+	}
+	slices.SortFunc(choices, func(a, b cloud.Choice) int { return strings.Compare(a.Value, b.Value) })
+	return choices, nil
+}
+
+// versions lists the Kubernetes versions of LKE, the newest first.
+func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
+	versions, err := c.api.ListLKEVersions(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	var choices []cloud.Choice
+	for _, version := range versions {
+		choices = append(choices, cloud.Choice{Value: version.ID})
+	}
+	slices.SortFunc(choices, func(a, b cloud.Choice) int {
+		return cmp.Or(cmp.Compare(len(b.Value), len(a.Value)), strings.Compare(b.Value, a.Value))
+	})
+	return choices, nil
+}
+
+// nodeTypes lists types that fit the nodes of a cluster, and Harbor's machine.
+func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
+	all, err := c.api.ListTypes(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	usual := []linodego.LinodeTypeClass{linodego.ClassStandard, linodego.ClassDedicated}
+	var choices []cloud.Choice
+	for _, t := range all {
+		if !slices.Contains(usual, t.Class) || t.Memory < 4096 || t.VCPUs > 16 {
+			continue
+		}
+		note := fmt.Sprintf("%d CPUs, %d GB", t.VCPUs, t.Memory/1024)
+		if t.Price != nil {
+			note += fmt.Sprintf(", $%g a month", t.Price.Monthly)
+		}
+		choices = append(choices, cloud.Choice{Value: t.ID, Note: note})
+	}
+	return choices, nil
+}
+
+// isRefusal says whether Linode does not take the token, for this or for
+// anything.
+func isRefusal(err error) bool {
+	var answer *linodego.Error
+	return errors.As(err, &answer) && (answer.Code == http.StatusUnauthorized || answer.Code == http.StatusForbidden)
+}
+
+// explain says in a sentence why Linode gave no answer.
+func explain(ctx context.Context, err error) error {
+	if late := cloud.Late("Linode", ctx.Err()); late != nil { // the SDK does not hand it on
+		return late
+	}
+	var refused *linodego.Error
+	if !errors.As(err, &refused) || refused.Code < http.StatusBadRequest {
+		return cloud.Garbled("Linode", err, err.Error())
+	}
+	next := ""
+	switch refused.Code {
+	case http.StatusUnauthorized:
+		next = "check LINODE_TOKEN"
+	case http.StatusTooManyRequests:
+		next = "try again in a minute"
+	}
+	text := strings.TrimPrefix(refused.Message, "[reason] ")
+	return &cloud.Error{Text: fmt.Sprintf("Linode refuses: %s (%d)", text, refused.Code), Err: err, Next: next, Unsure: !isRefusal(err)}
+}

@@ -1,0 +1,182 @@
+package linodecloud_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/providers"
+	"mara/providers/cloud"
+	"mara/providers/cloud/linodecloud"
+)
+
+func client(t *testing.T, token string, handler http.HandlerFunc) cloud.Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	c, err := linodecloud.New(t.Context(), cloud.Access{Env: map[string]string{"LINODE_URL": server.URL, "LINODE_TOKEN": token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestProxyOfTheEnvironmentFile: the stand-in is the proxy; where the question
+// goes is nowhere.
+func TestProxyOfTheEnvironmentFile(t *testing.T) {
+	t.Parallel()
+	asked := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.String()
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"username": "ann"}`)
+	}))
+	t.Cleanup(server.Close)
+	c, err := linodecloud.New(t.Context(), cloud.Access{Env: map[string]string{
+		"LINODE_URL": "http://linode.invalid", "LINODE_TOKEN": "example", "HTTP_PROXY": server.URL,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := c.Account(t.Context())
+	if err != nil || account.Name != "ann" || !strings.HasPrefix(asked, "http://linode.invalid/") {
+		t.Errorf("account %s, %v; the proxy was asked for %q", account, err, asked)
+	}
+}
+
+func TestLinode(t *testing.T) {
+	t.Parallel()
+	c := client(t, "example", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer example" {
+			t.Errorf("credentials: %q", r.Header.Get("Authorization"))
+		}
+		_, path, _ := strings.Cut(r.URL.Path, "/v4")
+		data, ok := map[string]string{
+			"/regions": `{"id": "us-ord", "label": "Chicago, IL", "status": "ok", "capabilities": ["Linodes", "Kubernetes"]},
+				{"id": "eu-central", "label": "Frankfurt, DE", "status": "ok", "capabilities": ["Kubernetes"]},
+				{"id": "no-lke", "label": "x", "status": "ok", "capabilities": ["Linodes"]}`,
+			"/lke/versions": `{"id": "1.9"}, {"id": "1.35"}, {"id": "1.36"}`,
+			"/linode/types": `{"id": "g6-nanode-1", "class": "nanode", "memory": 1024, "vcpus": 1},
+				{"id": "g6-standard-4", "class": "standard", "memory": 8192, "vcpus": 4, "price": {"monthly": 48}},
+				{"id": "g6-standard-1", "class": "standard", "memory": 2048, "vcpus": 1}`,
+		}[path]
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case path == "/profile":
+			fmt.Fprint(w, `{"username": "ann"}`)
+		case !ok:
+			t.Errorf("unexpected call %s", r.URL)
+		default:
+			fmt.Fprintf(w, `{"data": [%s], "page": 1, "pages": 1, "results": 1}`, data)
+		}
+	})
+	if account, err := c.Account(t.Context()); err != nil || account.String() != "ann" {
+		t.Errorf("got %s, %v", account, err)
+	}
+	for list, want := range map[providers.List][]cloud.Choice{
+		providers.Regions:            {{Value: "eu-central", Note: "Frankfurt, DE"}, {Value: "us-ord", Note: "Chicago, IL"}},
+		providers.KubernetesVersions: {{Value: "1.36"}, {Value: "1.35"}, {Value: "1.9"}},
+		providers.NodeTypes:          {{Value: "g6-standard-4", Note: "4 CPUs, 8 GB, $48 a month"}},
+	} {
+		got, err := c.Choices(t.Context(), list)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", list, err, diff)
+		}
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	refuse := func(status int, reason string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"errors": [{"reason": %q}]}`, reason)
+		}
+	}
+	for _, tt := range []struct {
+		name, token string
+		handler     http.HandlerFunc
+		text, next  string
+		unsure      bool
+	}{
+		{"no token", "", nil, "there is no Linode token", "set LINODE_TOKEN", false},
+		{"bad token", "x", refuse(401, "Invalid Token"), "Linode refuses: Invalid Token (401)", "check LINODE_TOKEN", false},
+		{"throttled", "x", refuse(429, "Too many requests"), "Linode refuses: Too many requests (429)", "try again in a minute", true},
+		{"malformed", "x", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, "<html>Hello")
+		}, "Linode gave no answer: ", "check the network and its proxy", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := client(t, tt.token, tt.handler).Account(t.Context())
+			var told *cloud.Error
+			if !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) || told.Next != tt.next || told.Unsure != tt.unsure {
+				t.Errorf("got %#v", err)
+			}
+		})
+	}
+}
+
+// TestTokenForClustersOnly is good, though it may not read profiles; the answer
+// also tells the time.
+func TestTokenForClustersOnly(t *testing.T) {
+	t.Parallel()
+	c := client(t, "x", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		if strings.HasSuffix(r.URL.Path, "/lke/clusters") {
+			fmt.Fprint(w, `{"data": [], "page": 1, "pages": 1, "results": 0}`)
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"errors": [{"reason": "Your OAuth token is not authorized to use this endpoint."}]}`)
+	})
+	account, err := c.Account(t.Context())
+	if err != nil || account.Name == "" || account.ClockAhead.Round(time.Minute) != -time.Hour {
+		t.Errorf("got %+v, %v", account, err)
+	}
+}
+
+func TestLate(t *testing.T) {
+	t.Parallel()
+	c := client(t, "x", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := c.Choices(ctx, providers.Regions); err == nil || err.Error() != "Linode did not answer in time" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRemains(t *testing.T) {
+	t.Parallel()
+	page := func(items string) string { return `{"page": 1, "pages": 1, "results": 2, "data": [` + items + `]}` }
+	answers := map[string]string{
+		"/lke/clusters":     page(`{"id": 1, "label": "mara-try"}, {"id": 2, "label": "mara-tryout"}`),
+		"/linode/instances": page(`{"id": 1, "label": "mara-try-harbor"}`),
+	}
+	c := client(t, "example", func(w http.ResponseWriter, r *http.Request) {
+		_, path, _ := strings.Cut(r.URL.Path, "/v4")
+		answer, ok := answers[strings.TrimPrefix(path, "beta")]
+		if !ok {
+			t.Errorf("unexpected question for %s", path)
+		}
+		if filter := r.Header.Get("X-Filter"); filter != `{"label": {"+contains": "mara-try"}}` {
+			t.Errorf("%s is asked with the filter %s", path, filter)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, answer)
+	})
+	left, err := c.(cloud.Inventory).Remains(t.Context(), "try")
+	if diff := cmp.Diff([]string{"cluster mara-try", "machine mara-try-harbor"}, left); err != nil || diff != "" {
+		t.Errorf("remains (-want +got):\n%s\nerror %v", diff, err)
+	}
+}

@@ -1,0 +1,224 @@
+package catalogue
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/projects"
+	"mara/runner/internal/executor"
+)
+
+// entries are the projects of a list, without those that are not right.
+func (b *builder) entries(list []config.MaraProject) []entry {
+	var entries []entry
+	for _, declared := range list {
+		if e, ok := b.entry(declared); ok {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+func (b *builder) entry(declared config.MaraProject) (entry, bool) {
+	e := entry{MaraProject: declared}
+	var ok bool
+	if declared.Project.Text != "" {
+		e.project, ok = b.catalogued(declared.Project)
+	} else {
+		e.project, ok = b.own(declared)
+	}
+	if !ok {
+		return e, false
+	}
+	if e.project.Name == executor.HookProject {
+		b.problem(e.Line, "a project cannot be named %q: hooks of the run go by that name", e.project.Name)
+	}
+	b.adorn(&e)
+	return e, true
+}
+
+// catalogued finds a project of the built-in catalogue.
+func (b *builder) catalogued(name config.Word) (projects.Project, bool) {
+	project, ok := projects.ByName(name.Text)
+	if !ok {
+		var names []string
+		for _, known := range projects.All() {
+			names = append(names, known.Name)
+		}
+		b.problem(name.Line, "project names %q, which does not come with the runner%s; for a project of your own write  path: FOLDER",
+			name.Text, config.DidYouMean(name.Text, names))
+	}
+	return project, ok
+}
+
+// own reads a project of the user's from its folder.
+func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
+	dir, shown := filepath.FromSlash(declared.Path.Text), filepath.ToSlash(filepath.Clean(declared.Path.Text))
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(b.root, dir)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		b.problem(declared.Path.Line, "path names %s, and there is no such folder", shown)
+		return projects.Project{}, false
+	}
+	if _, err := os.Stat(filepath.Join(dir, config.ManifestFile)); err != nil {
+		b.problem(declared.Path.Line, "path names %s, and there is no %s in it", shown, config.ManifestFile)
+		return projects.Project{}, false
+	}
+	manifest, err := config.ReadManifest(dir, shown)
+	if err != nil {
+		b.manifestProblems(err)
+		return projects.Project{}, false
+	}
+	project := projects.Project{
+		Name: manifest.Name, Path: shown, Title: manifest.Name, Summary: manifest.Description, Keys: manifest.Keys,
+		Own: &projects.Own{Dir: dir, Runtime: manifest.Runtime, Timeout: declared.Timeout, When: declared.When.Text, Line: declared.Line},
+	}
+	if project.Summary == "" {
+		project.Summary = "a project of your own"
+	}
+	for _, key := range manifest.Secrets {
+		project.Secrets = append(project.Secrets, projects.Secret{Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required})
+	}
+	if declared.StackFile.Text == config.OwnStackFile {
+		project.Own.StackFiles = filepath.Join(dir, filepath.FromSlash(manifest.StackConfigDir))
+	}
+	return project, true
+}
+
+// manifestProblems takes over what is wrong with a Pulumi.yaml.
+func (b *builder) manifestProblems(err error) {
+	var invalid *config.Error
+	if errors.As(err, &invalid) {
+		b.problems = append(b.problems, invalid.Problems...)
+	}
+}
+
+// adorn adds to a project what mara.yaml says about it.
+func (b *builder) adorn(e *entry) {
+	p := &e.project
+	if e.Title != "" {
+		p.Title = e.Title
+	}
+	if e.Estimate > 0 {
+		p.Estimate = e.Estimate
+	}
+	if !isPhase(e.Phase) {
+		b.problem(e.Line, "phase is %q; write letters, digits and hyphens", e.Phase)
+	}
+	for _, word := range e.Outputs {
+		p.Outputs = append(slices.Clone(p.Outputs), projects.Output{Name: word.Text, Highlight: true, Doc: "output of your own project"})
+	}
+	if p.Own == nil {
+		b.refuseForBuiltIn(e)
+		return
+	}
+	b.checkWhen(e.When)
+	b.addRules(e)
+	p.Hooks = b.hooks(e.Hooks, p.Own.Dir, true)
+}
+
+func isPhase(text string) bool {
+	return strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+}
+
+// refuseForBuiltIn reports what only an own project can have, and adds hooks to
+// those that the project has.
+func (b *builder) refuseForBuiltIn(e *entry) {
+	for _, option := range []struct {
+		name  string
+		given bool
+	}{
+		{"when", e.When.Text != ""},
+		{"stackFile", e.StackFile.Text != ""},
+		{"config", len(e.Config) > 0},
+		{"replaces", e.Replaces.Text != ""},
+		{"timeout", e.Timeout > 0},
+	} {
+		if option.given {
+			b.problem(e.Line, "%s is for projects of your own; %s comes with the runner", option.name, e.project.Name)
+		}
+	}
+	for _, hook := range b.hooks(e.Hooks, b.root, true) {
+		if !e.project.HasHook(hook.Name) {
+			e.project.Hooks = append(slices.Clone(e.project.Hooks), hook)
+		}
+	}
+}
+
+// addRules adds allowed values, limits and examples to the keys of a project.
+func (b *builder) addRules(e *entry) {
+	for _, rule := range e.Config {
+		name := ownKey(rule.Key.Text, e.project.Name)
+		key := slices.IndexFunc(e.project.Keys, func(k config.Key) bool { return k.Name == name })
+		secret := slices.IndexFunc(e.project.Secrets, func(s projects.Secret) bool { return s.Key == name })
+		switch {
+		case key >= 0:
+			b.addRule(&e.project.Keys[key], rule)
+		case secret >= 0:
+			b.addSecretRule(&e.project.Secrets[secret], rule)
+		default:
+			b.problem(rule.Key.Line, "config names %q, which the section config of %s/%s does not declare%s",
+				name, e.project.Path, config.ManifestFile, config.DidYouMean(name, keysOf(e.project)))
+		}
+	}
+}
+
+func keysOf(p projects.Project) []string {
+	var names []string
+	for _, key := range p.Keys {
+		names = append(names, key.Name)
+	}
+	for _, secret := range p.Secrets {
+		names = append(names, secret.Key)
+	}
+	return names
+}
+
+func (b *builder) addRule(key *config.Key, rule config.MaraKey) {
+	line := rule.Key.Line
+	if len(rule.Allowed) > 0 && key.Kind != config.String {
+		b.problem(line, "%s is of the type %s; only a string has allowed values", key.Name, key.Kind)
+	}
+	if (rule.Min != nil || rule.Max != nil) && key.Kind != config.Int {
+		b.problem(line, "%s is of the type %s; only an integer has min and max", key.Name, key.Kind)
+	}
+	if rule.Generate.Text != "" {
+		b.problem(rule.Generate.Line, "%s is not secret; only secrets are generated", key.Name)
+	}
+	key.Allowed, key.Min, key.Max, key.Example = rule.Allowed, rule.Min, rule.Max, rule.Example
+	if err := key.Validate(plain(key.Default)); key.Default != nil && err != nil {
+		b.problem(line, "the default of %s %v", key.Name, err)
+	}
+}
+
+// plain is a default as a stack file would have it.
+func plain(value any) any {
+	texts, ok := value.([]string)
+	if !ok {
+		return value
+	}
+	items := make([]any, len(texts))
+	for i, text := range texts {
+		items[i] = text
+	}
+	return items
+}
+
+func (b *builder) addSecretRule(secret *projects.Secret, rule config.MaraKey) {
+	ways := []string{string(projects.Password), string(projects.AlphanumericPassword), string(projects.RSAKey)}
+	switch {
+	case len(rule.Allowed) > 0 || rule.Min != nil || rule.Max != nil:
+		b.problem(rule.Key.Line, "%s is secret; it has no allowed values and no limits", secret.Key)
+	case rule.Generate.Text != "" && !slices.Contains(ways, rule.Generate.Text):
+		b.problem(rule.Generate.Line, "generate is %q; allowed: %s%s", rule.Generate.Text, strings.Join(ways, ", "), config.DidYouMean(rule.Generate.Text, ways))
+	}
+	secret.Generate = projects.Generator(rule.Generate.Text)
+	if rule.Question != "" {
+		secret.Prompt = rule.Question
+	}
+}

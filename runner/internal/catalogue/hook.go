@@ -1,0 +1,94 @@
+package catalogue
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers/operation"
+	"mara/runner/internal/program"
+)
+
+// hooks makes the hooks of a project, or of the run. Their commands run in dir.
+func (b *builder) hooks(declared []config.MaraHook, dir string, ofProject bool) []projects.Hook {
+	var hooks []projects.Hook
+	for _, d := range declared {
+		hook, ok := b.hook(d, dir, ofProject)
+		if !ok {
+			continue
+		}
+		named := func(name string) bool {
+			return slices.ContainsFunc(hooks, func(h projects.Hook) bool { return h.Name == name })
+		}
+		if named(hook.Name) && (d.Name.Text != "" || hook.Command == nil) {
+			b.problem(d.Line, "a hook %q is there twice", hook.Name)
+			continue
+		}
+		for n, name := 2, hook.Name; named(hook.Name); n++ {
+			hook.Name = fmt.Sprintf("%s-%d", name, n)
+		}
+		hooks = append(hooks, hook)
+	}
+	return hooks
+}
+
+func (b *builder) hook(d config.MaraHook, dir string, ofProject bool) (projects.Hook, bool) {
+	if d.BuiltIn.Text != "" {
+		return b.builtInHook(d.BuiltIn, ofProject)
+	}
+	h := projects.Hook{
+		Name: d.Name.Text, On: projects.Moment(d.On.Text), Operations: b.operations(d.Operations), Command: d.Run, Dir: dir,
+		Timeout: d.Timeout, Retry: d.Retry, Simulate: d.Simulate,
+	}
+	if h.Name == "" {
+		h.Name = path.Base(d.Run[0])
+	}
+	if h.On == "" {
+		h.On = projects.OnSuccess
+	}
+	if slices.ContainsFunc(projects.BuiltInHooks(), func(other projects.Hook) bool { return other.Name == h.Name }) {
+		b.problem(d.Line, "the hook %q has the name of one that the runner has; give it another name", h.Name)
+	}
+	if _, err := program.Find(d.Run[0], dir, b.path); err != nil {
+		b.problem(d.RunLine, "the hook %s cannot be run: %v", h.Name, err)
+	}
+	return h, true
+}
+
+// operations are those that a hook is for: an up if none is named.
+func (b *builder) operations(words []config.Word) []operation.Operation {
+	if len(words) == 0 {
+		return []operation.Operation{operation.Up}
+	}
+	var operations []operation.Operation
+	for _, word := range words {
+		op, ok := operation.Parse(word.Text)
+		if !ok {
+			b.problem(word.Line, "operations names %q; allowed: %s%s", word.Text, strings.Join(operation.Names(), ", "),
+				config.DidYouMean(word.Text, operation.Names()))
+			continue
+		}
+		operations = append(operations, op)
+	}
+	return operations
+}
+
+func (b *builder) builtInHook(name config.Word, ofProject bool) (projects.Hook, bool) {
+	var names []string
+	for _, hook := range projects.BuiltInHooks() {
+		if hook.Name == name.Text && ofProject {
+			return hook, true
+		}
+		names = append(names, hook.Name)
+	}
+	if !ofProject {
+		b.problem(name.Line, "%q is not a hook of a run; write  run: COMMAND", name.Text)
+		return projects.Hook{}, false
+	}
+	b.problem(name.Line, "the runner has no hook %q; known: %s%s; for a command write  run: COMMAND", name.Text,
+		strings.Join(names, ", "), config.DidYouMean(name.Text, names))
+	return projects.Hook{}, false
+}

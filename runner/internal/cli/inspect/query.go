@@ -1,0 +1,155 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/query"
+	"mara/runner/internal/session"
+)
+
+// Query is `runner query`.
+func Query(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:      "query",
+		Usage:     "ask about everything that is deployed, in jq",
+		ArgsUsage: "EXPR|NAME",
+		Description: "Runs a jq program, or the query NAME, over all environments of the root; -s asks about one. --list shows the\n" +
+			"named queries; files queries/*.jq at the root add to them.\n\n" +
+			"A program reads a document of the form {items: [...]}. Each item has source, environment, provider, type and\n" +
+			"name. The source \"state\" is a resource as Pulumi knows it, with project, urn, inputs and outputs; nothing is\n" +
+			"decrypted, no passphrase is needed, and secret values read [secret]. The source \"live\" is an object in a cluster\n" +
+			"as it is now: --live asks the clusters, which takes the passphrase, instead of the states. A cluster that does\n" +
+			"not answer is reported and does not stop the rest. In both, object is a Kubernetes object.\n\n" +
+			"Beside jq's own functions there are images, image, containers, running, place, kind(\"Pod\") and private.\n\n" +
+			"Examples:\n  runner query mysql\n  runner query exposed -o csv\n" +
+			"  runner query '.items[] | select(.type == \"aws:s3/bucket:Bucket\") | {environment, name}'\n" +
+			"  runner query --live 'kind(\"Pod\") | select(.object.status.phase != \"Running\") | {environment, namespace, name}'\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitChanges),
+		Flags: cmd.JoinFlags(
+			[]cli.Flag{
+				&cli.BoolFlag{Name: "list", Usage: "list the named queries"},
+				&cli.BoolFlag{Name: "live", Usage: "ask the clusters instead of the states"},
+				&cli.BoolFlag{Name: "watch", Usage: "print the results, and then what comes (+) and goes (-), until Ctrl-C; takes -s"},
+				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Usage: "of the clusters, ask only for objects in the namespace `NAME`"},
+				&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "of the clusters, ask only for objects with these `LABELS`"},
+				&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait up to `DURATION` for each cluster"},
+				&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are results"},
+				&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory, Usage: "ask about the stack `NAME` alone (default: all)"},
+				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "ask about the simulated environments"},
+			},
+			cmd.OutputFlag("table", "json", "ndjson", "csv"), cmd.RootFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parseQuery, runQuery),
+	}
+}
+
+type queryOptions struct {
+	cmd.SessionOptions
+	Expression          string // or a name
+	List                bool
+	Live                bool
+	Watch               bool
+	Namespace, Selector string
+	Timeout             time.Duration // for each cluster
+	ExitCode            bool
+}
+
+func parseQuery(c *cli.Context, d cmd.Deps) (queryOptions, error) {
+	session, err := cmd.ParseSession(c, d)
+	o := queryOptions{
+		SessionOptions: session, Expression: c.Args().First(), List: c.Bool("list"), Live: c.Bool("live") || c.Bool("watch"), Watch: c.Bool("watch"),
+		Namespace: c.String("namespace"), Selector: c.String("selector"), Timeout: c.Duration("timeout"), ExitCode: c.Bool("exit-code"),
+	}
+	switch {
+	case err != nil:
+		return o, err
+	case !o.List && o.Expression == "":
+		return o, failure.Usagef(cmd.Path(c), "a jq program or the name of a query is missing; --list shows the names")
+	case o.List && o.Expression != "":
+		return o, failure.Usagef(cmd.Path(c), "--list takes no argument")
+	case o.Watch && !o.Stack.IsSet():
+		return o, failure.Usagef(cmd.Path(c), "--watch follows one cluster; name its environment with -s")
+	case o.Watch && o.ExitCode:
+		return o, failure.Usagef(cmd.Path(c), "--watch and --exit-code: choose one")
+	case o.Timeout <= 0:
+		return o, failure.Usagef(cmd.Path(c), "--timeout: %s is not more than 0", o.Timeout)
+	}
+	return o, nil
+}
+
+func runQuery(ctx context.Context, d cmd.Deps, o queryOptions) (err error) {
+	all, err := query.All(o.Root)
+	if err != nil {
+		return err
+	}
+	if o.List {
+		return writeQueries(d, o, all)
+	}
+	named, compiled, err := findQuery(all, o)
+	if err != nil {
+		return err
+	}
+	if o.Watch {
+		return watchQuery(ctx, d, o, named, compiled)
+	}
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	document, err := collect(ctx, d, o, s, named)
+	if err != nil {
+		return err
+	}
+	results, err := compiled.Run(ctx, document.Value())
+	if err != nil {
+		return err
+	}
+	if err := writeResults(d, o, results, compiled.Columns); err != nil {
+		return err
+	}
+	if o.ExitCode && len(results) > 0 {
+		return &cmd.Reported{Code: cmd.ExitChanges}
+	}
+	return nil
+}
+
+// queryName is how the name of a query looks.
+var queryName = regexp.MustCompile(`^[A-Za-z][\w-]*$`)
+
+// findQuery finds the query of a name, or compiles a program.
+func findQuery(all []query.Named, o queryOptions) (query.Named, *query.Query, error) {
+	found := query.Named{Source: o.Expression, State: true}
+	var names []string
+	for _, n := range all {
+		names = append(names, n.Name)
+		if n.Name == o.Expression {
+			found = n
+		}
+	}
+	if o.Live {
+		found.State, found.Live = found.State && found.Live, true
+	}
+	if found.Live && o.Simulation.On {
+		return found, nil, failure.Usagef("query", "simulated clusters have no objects to ask for; without --live a query reads the states")
+	}
+	compiled, err := query.Compile(found.Source)
+	switch {
+	case err == nil:
+		return found, compiled, nil
+	case found.Name == "" && queryName.MatchString(o.Expression):
+		return found, nil, &failure.Usage{
+			Text: fmt.Sprintf("no query %q%s", o.Expression, config.DidYouMean(o.Expression, names)),
+			Next: "`runner query --list` shows the queries",
+		}
+	case found.File != "":
+		return found, nil, failure.Usagef("query", "%s: %v", found.File, err)
+	}
+	return found, nil, failure.Usagef("query", "the query: %v", err)
+}

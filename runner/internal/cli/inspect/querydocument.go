@@ -1,0 +1,128 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/live"
+	"mara/runner/internal/query"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+)
+
+// collect puts together what a query reads.
+func collect(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session, q query.Named) (document query.Document, err error) {
+	if err := s.ResolveRoot(); err != nil {
+		return document, err
+	}
+	states, err := session.AllStates(ctx, s, func(stack string, projects []string) bool {
+		return (!o.Stack.IsSet() || stack == o.Stack.Text) && isEnvironment(o.Known(), summariesOf(projects))
+	})
+	if err != nil {
+		return document, err
+	}
+	if o.Stack.IsSet() && states[o.Stack.Text] == nil {
+		return document, &failure.Environment{Text: fmt.Sprintf("nothing of the stack %s is deployed", o.Stack.Text), Next: "`runner stacks` lists the environments"}
+	}
+	for _, stack := range slices.Sorted(maps.Keys(states)) {
+		projects := slices.Sorted(maps.Keys(states[stack]))
+		e := query.Environment{Stack: stack, Provider: providerOfStack(s, o.SessionOptions, stack, summariesOf(projects))}
+		if q.State {
+			if err := addStates(&document, e, projects, states[stack]); err != nil {
+				return document, err
+			}
+		}
+		if !q.Live {
+			continue
+		}
+		if err := addObjects(ctx, d, o, &document, e, q); err != nil {
+			return document, err
+		}
+	}
+	return document, nil
+}
+
+// summariesOf are summaries that say only that stacks exist.
+func summariesOf(projects []string) map[string]stacks.Summary {
+	summaries := map[string]stacks.Summary{}
+	for _, project := range projects {
+		summaries[project] = stacks.Summary{Exists: true}
+	}
+	return summaries
+}
+
+// addStates adds the resources of an environment.
+func addStates(document *query.Document, e query.Environment, projects []string, states map[string]json.RawMessage) error {
+	for _, project := range projects {
+		items, err := query.FromState(e, project, states[project])
+		if err != nil {
+			return err
+		}
+		document.Add(items)
+	}
+	return nil
+}
+
+// addObjects adds the objects in the cluster of an environment. A cluster that
+// cannot be asked is reported.
+func addObjects(ctx context.Context, d cmd.Deps, o queryOptions, document *query.Document, e query.Environment, q query.Named) error {
+	objects, err := objectsOf(ctx, d, o, e, q)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		fmt.Fprintf(d.Stderr, "warning: %s is left out: %v\n", e.Stack, err)
+		return nil
+	}
+	var items []any
+	for _, object := range objects {
+		item, err := query.FromObject(e, object)
+		if err != nil {
+			return err
+		}
+		items = append(items, item)
+	}
+	document.Add(items)
+	return nil
+}
+
+// objectsOf asks the cluster of an environment.
+func objectsOf(ctx context.Context, d cmd.Deps, o queryOptions, e query.Environment, q query.Named) (objects [][]byte, err error) {
+	err = inCluster(ctx, d, o, e.Stack, q, func(_ *session.Session, options live.Options) error {
+		objects, err = live.List(ctx, options)
+		return err
+	})
+	return objects, err
+}
+
+// inCluster opens an environment, and says how to ask its cluster for what a
+// query reads.
+func inCluster(ctx context.Context, d cmd.Deps, o queryOptions, stack string, q query.Named, ask func(*session.Session, live.Options) error) (err error) {
+	options := o.Options
+	options.Stack = config.Value{Text: stack, Origin: config.Origin{Source: config.FromFleet}}
+	s := session.New(d.Deps, options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Resolve(); err != nil {
+		return err
+	}
+	if err := session.OpenToReveal(ctx, s); err != nil {
+		return err
+	}
+	kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, s.Provider.ClusterProject)
+	if err != nil {
+		return err
+	}
+	if kubeconfig == nil {
+		return errors.New("it has no cluster")
+	}
+	return ask(s, live.Options{
+		Kubeconfig: kubeconfig, Env: s.Env, Kinds: q.Kinds, Namespace: o.Namespace, Selector: o.Selector, Timeout: o.Timeout,
+	})
+}

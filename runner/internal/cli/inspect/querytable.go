@@ -1,0 +1,107 @@
+package inspect
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/query"
+	"mara/runner/internal/typeset"
+)
+
+// writeQueries lists the named queries.
+func writeQueries(d cmd.Deps, o queryOptions, all []query.Named) error {
+	switch o.Output {
+	case "json":
+		return cmd.WriteJSON(d.Stdout, all)
+	case "ndjson":
+		return writeLines(d.Stdout, all)
+	}
+	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "READS"}, {Title: "SUMMARY", Min: 20, Wrap: true}}}
+	var rows [][]string
+	for _, n := range all {
+		rows = append(rows, []string{n.Name, reads(n), n.Summary})
+	}
+	if o.Output == "csv" {
+		return writeCSV(d.Stdout, []string{"name", "reads", "summary"}, rows)
+	}
+	table.Rows = rows
+	_, err := io.WriteString(d.Stdout, table.Text(d.Width()))
+	return err
+}
+
+func reads(n query.Named) string {
+	switch {
+	case n.State && n.Live:
+		return "state, live"
+	case n.Live:
+		return "live"
+	}
+	return "state"
+}
+
+// writeResults prints what a query has found.
+func writeResults(d cmd.Deps, o queryOptions, results []any, columns []string) error {
+	switch o.Output {
+	case "json":
+		if results == nil {
+			results = []any{}
+		}
+		return cmd.WriteJSON(d.Stdout, results)
+	case "ndjson":
+		return writeLines(d.Stdout, results)
+	}
+	titles, rows, ok := query.Rows(results, columns)
+	if o.Output == "csv" {
+		if !ok {
+			return errors.New("csv has columns, but a result of the query is no object; use -o ndjson")
+		}
+		return writeCSV(d.Stdout, titles, rows)
+	}
+	if o.Simulation.On {
+		fmt.Fprint(d.Stdout, "[SIMULATED]\n\n")
+	}
+	if len(results) == 0 {
+		_, err := fmt.Fprintln(d.Stdout, "no results")
+		return err
+	}
+	if ok {
+		return writeRows(d.Stdout, titles, rows, d.Width())
+	}
+	for _, result := range results {
+		if _, err := fmt.Fprintln(d.Stdout, cmd.PlainValue(result)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeRows(w io.Writer, titles []string, rows [][]string, width int) error {
+	table := typeset.Table{Rows: rows}
+	for i, title := range titles {
+		table.Columns = append(table.Columns, typeset.Column{Title: strings.ToUpper(title), Min: 10, Wrap: i == len(titles)-1})
+	}
+	_, err := io.WriteString(w, table.Text(width))
+	return err
+}
+
+func writeCSV(w io.Writer, titles []string, rows [][]string) error {
+	writer := csv.NewWriter(w)
+	return writer.WriteAll(append([][]string{titles}, rows...))
+}
+
+// writeLines writes values as JSON, one on a line.
+func writeLines[T any](w io.Writer, values []T) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	for _, value := range values {
+		if err := encoder.Encode(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

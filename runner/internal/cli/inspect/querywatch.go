@@ -1,0 +1,93 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/live"
+	"mara/runner/internal/query"
+	"mara/runner/internal/session"
+)
+
+// watchQuery runs a query again whenever objects in a cluster change, and prints
+// what comes and goes, until it is interrupted or nobody reads.
+func watchQuery(ctx context.Context, d cmd.Deps, o queryOptions, named query.Named, compiled *query.Query) error {
+	err := inCluster(ctx, d, o, o.Stack.Text, named, func(s *session.Session, options live.Options) error {
+		e := query.Environment{Stack: o.Stack.Text, Provider: s.Provider.Name}
+		var before []string
+		return live.Watch(ctx, options, func(objects [][]byte) error {
+			now, err := resultsOf(ctx, o, e, objects, compiled)
+			if err != nil {
+				return err
+			}
+			err = printChanges(d, o, before, now)
+			before = now
+			if err == nil && !cmd.HasReader(d.Stdout) {
+				err = &cmd.Reported{Code: cmd.ExitDone}
+			}
+			return err
+		})
+	})
+	if err != nil && ctx.Err() != nil {
+		return &cmd.Reported{Code: cmd.ExitInterrupted} // nothing is wrong
+	}
+	return err
+}
+
+// resultsOf are the results of a query on objects, a line each: JSON where it is
+// asked for.
+func resultsOf(ctx context.Context, o queryOptions, e query.Environment, objects [][]byte, compiled *query.Query) ([]string, error) {
+	var document query.Document
+	for _, object := range objects {
+		item, err := query.FromObject(e, object)
+		if err != nil {
+			return nil, err
+		}
+		document.Add([]any{item})
+	}
+	results, err := compiled.Run(ctx, document.Value())
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]string, len(results))
+	for i, result := range results {
+		lines[i] = cmd.PlainValue(result)
+		if text, ok := result.(string); ok && o.isJSON() {
+			content, err := json.Marshal(text)
+			if err != nil {
+				return nil, err
+			}
+			lines[i] = string(content)
+		}
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines), nil
+}
+
+// printChanges prints what has gone and what has come.
+func printChanges(d cmd.Deps, o queryOptions, before, now []string) error {
+	for _, change := range []struct {
+		mark, word string
+		lines, not []string
+	}{{"-", "removed", before, now}, {"+", "added", now, before}} {
+		for _, line := range change.lines {
+			if _, both := slices.BinarySearch(change.not, line); both {
+				continue
+			}
+			text := change.mark + " " + line
+			if o.isJSON() {
+				text = fmt.Sprintf(`{"change":%q,"result":%s}`, change.word, line)
+			}
+			if _, err := fmt.Fprintln(d.Stdout, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isJSON reports whether results are printed as JSON.
+func (o queryOptions) isJSON() bool { return o.Output == "json" || o.Output == "ndjson" }

@@ -1,0 +1,98 @@
+package mirrors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/mirror"
+	"mara/runner/internal/typeset"
+)
+
+func listCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "list", Usage: "list the charts and images of an environment, with their place in a mirror",
+		Description: "Without -s it is about the defaults of the provider that -p names. Charts come from their repositories; digests\n" +
+			"are those that pin an image, and with --resolve those that the registries tell. What is built from source, as\n" +
+			"kic:image_origin can ask for, is not on the list: that needs the internet.\n\n" +
+			"Examples:\n  runner mirror list -p kind\n  runner mirror list -s dev -o json\n  runner mirror list -p aws --only prometheus --resolve\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("table", "json"),
+			[]cli.Flag{&cli.BoolFlag{Name: "resolve", Usage: "ask the registries for the digests of all images"}},
+			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parse, runList),
+	}
+}
+
+// listVersion changes when a field changes its meaning or is removed.
+const listVersion = 1
+
+// document is the list for machines.
+type document struct {
+	Version  int            `json:"version"`
+	Provider string         `json:"provider"`
+	Stack    string         `json:"stack"`
+	Charts   []mirror.Chart `json:"charts"`
+	Images   []mirror.Image `json:"images"`
+}
+
+func runList(ctx context.Context, d cmd.Deps, o options) (err error) {
+	ways := network(o)
+	defer func() { err = errors.Join(err, ways.Close()) }()
+	found, err := needed(ctx, d, o, "", ways)
+	if err != nil {
+		return err
+	}
+	if o.Resolve {
+		if err := resolve(ctx, ways, found.Images); err != nil {
+			return err
+		}
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, document{
+			Version: listVersion, Provider: found.Provider, Stack: found.Stack,
+			Charts: append([]mirror.Chart{}, found.Charts...), Images: append([]mirror.Image{}, found.Images...),
+		})
+	}
+	return writeList(d.Stdout, found, d.Width())
+}
+
+// resolve asks the registries for digests.
+func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) error {
+	digests, err := cmd.Each(ctx, images, func(ctx context.Context, image mirror.Image) (string, error) {
+		digest, err := ways.Digest(ctx, image.Name)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", image.Name, err)
+		}
+		return digest, err
+	})
+	for i, digest := range digests {
+		images[i].Digest = digest
+	}
+	return err
+}
+
+// writeList writes the list for people.
+func writeList(w io.Writer, found environment, width int) error {
+	charts := typeset.Table{Columns: []typeset.Column{{Title: "CHART", Min: 24, Middle: true}, {Title: "PROJECTS", Min: 12, Optional: true}}}
+	for _, chart := range found.Charts {
+		charts.Rows = append(charts.Rows, []string{chart.Source(), strings.Join(chart.Projects, ", ")})
+	}
+	images := typeset.Table{Columns: []typeset.Column{
+		{Title: "IMAGE", Min: 24, Middle: true}, {Title: "DIGEST", Min: 16, Optional: true}, {Title: "PROJECTS", Min: 12, Optional: true},
+	}}
+	for _, image := range found.Images {
+		name, _, _ := strings.Cut(image.Name, "@")
+		images.Rows = append(images.Rows, []string{name, image.Digest, strings.Join(image.Projects, ", ")})
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s\n%d charts and %d images. `runner mirror sync REGISTRY` copies them.\n",
+		charts.Text(width), images.Text(width), len(found.Charts), len(found.Images))
+	return err
+}

@@ -1,0 +1,111 @@
+// Package mirrors has the commands about mirrors: registries that hold all
+// charts and images of an environment, for clusters without internet.
+package mirrors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers/cloud"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/mirror"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+)
+
+// Command is `runner mirror`, with the commands below it.
+func Command(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "mirror",
+		Usage: "list or copy all charts and images of an environment, for clusters without internet",
+		Description: "What an environment needs is found out by running its programs on simulated clouds, in a folder that is\n" +
+			"thrown away, and by rendering their charts with their values. So it is right for every version and value that\n" +
+			"is configured. Charts are fetched for it, and kept in .runner/charts.\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Subcommands: []*cli.Command{listCommand(d), syncCommand(d), checkCommand(d)},
+	}
+}
+
+// options are the options of the commands about mirrors.
+type options struct {
+	cmd.SessionOptions
+	Selection plan.Selection
+	Resolve   bool   // of list: ask registries for digests
+	DryRun    bool   // of sync
+	Registry  string // "" for the configured one
+}
+
+func parse(c *cli.Context, d cmd.Deps) (options, error) {
+	common, err := cmd.ParseSession(c, d)
+	if err != nil {
+		return options{}, err
+	}
+	o := options{
+		SessionOptions: common, Selection: cmd.ParseSelection(c),
+		Resolve: c.Bool("resolve"), DryRun: c.Bool("dry-run"), Registry: c.Args().First(),
+	}
+	named := o.Stack.IsSet() || o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet()
+	if !named { // the defaults of a provider are asked for
+		o.Stack = config.Value{Text: "mirror", Origin: config.Origin{Source: config.FromDefault}}
+	}
+	return o, nil
+}
+
+// needed finds out which charts and images an environment asks for, with a mirror
+// or, where it is "", at their origins.
+func needed(ctx context.Context, d cmd.Deps, o options, from string, network mirror.Network) (found environment, err error) {
+	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds, to see what they need.")
+	var needs mirror.Needs
+	s, err := rehearse(ctx, d, o.Options, from, needs.Saw)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err != nil {
+		return environment{}, err
+	}
+	selected, err := plan.Select(s.Plan, o.Selection)
+	if err != nil {
+		return environment{}, err
+	}
+	fmt.Fprintln(d.Stderr, "Fetching and rendering their charts.")
+	found = environment{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text}
+	found.List, err = needs.List(ctx, network, func(project string) bool { return slices.Contains(selected.Names(), project) })
+	return found, err
+}
+
+// environment is what an environment needs of a mirror.
+type environment struct {
+	Provider, Stack string
+	mirror.List
+}
+
+// network is the way to registries and repositories. Charts are kept below the
+// root.
+func network(o options) mirror.Network {
+	cache := ""
+	if o.Root != "" {
+		cache = layout.Of(o.Root, false).Charts()
+	}
+	return mirror.NewNetwork(proxy(o), cache)
+}
+
+func proxy(o options) func(*http.Request) (*url.URL, error) {
+	return cloud.Proxy(o.Sources.File.Merge(o.Sources.Process))
+}
+
+// configured is the mirror that the configuration of the environment names.
+func configured(d cmd.Deps, o options) (string, error) {
+	s := session.New(d.Deps, o.Options)
+	if o.Root == "" {
+		return "", s.Close()
+	}
+	err := s.ResolveStack()
+	return s.Settings.Config.Text(projects.Mirror).Text, errors.Join(err, s.Close())
+}

@@ -1,0 +1,203 @@
+package mirrors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/projects"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/mirror"
+	"mara/runner/internal/typeset"
+)
+
+func syncCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "sync", Usage: "copy the charts and images of an environment to a registry", ArgsUsage: "[REGISTRY]",
+		Description: "REGISTRY is a host and an optional path, as kubernetes:mirror has it, which counts without REGISTRY. What is there\n" +
+			"already is not copied, and an image can be pulled only when all of it is there: after an interruption, the same\n" +
+			"command carries on. Images are copied for all their platforms, with their digests. From charts whose schema\n" +
+			"leads to the internet, the references are taken out. Logins are those of `docker login`. With -o json there is one\n" +
+			"line for each chart and image.\n\n" +
+			"Examples:\n  runner mirror sync registry.example.com/mirror -p kind\n  runner mirror sync -s dev --dry-run\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("text", "json"),
+			[]cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "only show what would be copied"}},
+			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parse, runSync),
+	}
+}
+
+func runSync(ctx context.Context, d cmd.Deps, o options) (err error) {
+	ways := network(o)
+	defer func() { err = errors.Join(err, ways.Close()) }()
+	address, err := address(d, o)
+	if err != nil {
+		return err
+	}
+	found, err := needed(ctx, d, o, "", ways)
+	if err != nil {
+		return err
+	}
+	c := &copying{
+		ctx: ctx, to: mirror.Copier{To: mirror.Registry{Address: address, Network: ways}, DryRun: o.DryRun},
+		w: d.Stdout, json: o.Output == "json", live: d.StdoutIsTerminal && o.Output != "json", width: d.Width(),
+		all: len(found.Charts) + len(found.Images),
+	}
+	for _, chart := range found.Charts {
+		c.one(entry{Kind: "chart", Name: chart.Source(), Target: chart.Target}, func(to mirror.Copier) (mirror.Copied, error) { return to.Chart(ctx, chart) })
+	}
+	for _, image := range found.Images {
+		c.one(entry{Kind: "image", Name: image.Name, Target: image.Target}, func(to mirror.Copier) (mirror.Copied, error) { return to.Image(ctx, image) })
+	}
+	return c.end()
+}
+
+// entry is a chart or an image, and what became of it, for machines.
+type entry struct {
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	Result string `json:"result"` // copied, there, missing (in a dry run) or failed
+	Digest string `json:"digest,omitempty"`
+	Local  bool   `json:"local,omitempty"` // without its schema's references to the internet
+	Error  string `json:"error,omitempty"`
+}
+
+// address is the registry that is named, else the configured one.
+func address(d cmd.Deps, o options) (string, error) {
+	address := o.Registry
+	if address == "" {
+		var err error
+		if address, err = configured(d, o); err != nil {
+			return "", err
+		}
+	}
+	if address == "" {
+		return "", &failure.Usage{
+			Text: "no registry is named, and " + projects.Mirror + " is not set", Next: "name it: registry.example.com/mirror",
+		}
+	}
+	address = strings.Trim(address, "/")
+	if err := mirror.CheckAddress(address); err != nil {
+		return "", failure.Usagef("mirror", "%v", err)
+	}
+	return address, nil
+}
+
+// copying copies one thing after the other, and tells of it. A failure does not
+// keep the others from being copied.
+type copying struct {
+	ctx   context.Context
+	to    mirror.Copier
+	w     io.Writer
+	json  bool
+	live  bool // a line may be written over
+	width int
+	all   int
+
+	done, copied, failed int
+}
+
+// one copies one thing.
+func (c *copying) one(what entry, work func(mirror.Copier) (mirror.Copied, error)) {
+	if c.ctx.Err() != nil {
+		return
+	}
+	line := fmt.Sprintf("%*d/%d  %s %s", len(fmt.Sprint(c.all)), c.done+1, c.all, what.Kind, what.Name)
+	to := c.to
+	if c.live {
+		to.Progress = func(complete, total int64) {
+			fmt.Fprintf(c.w, "\r\x1b[K%s  %s of %s", c.short(line), size(complete), size(total))
+		}
+		fmt.Fprint(c.w, c.short(line))
+	}
+	copied, err := work(to)
+	if c.live {
+		fmt.Fprint(c.w, "\r\x1b[K")
+	}
+	if c.ctx.Err() != nil {
+		return
+	}
+	c.tell(line, c.judge(what, copied, err))
+}
+
+// judge counts what became of one thing.
+func (c *copying) judge(what entry, copied mirror.Copied, err error) entry {
+	c.done++
+	what.Digest, what.Local = copied.Digest, copied.Local
+	switch {
+	case err != nil:
+		c.failed++
+		what.Result, what.Error = "failed", err.Error()
+	case copied.There:
+		what.Result = "there"
+	case c.to.DryRun:
+		c.copied++
+		what.Result = "missing"
+	default:
+		c.copied++
+		what.Result = "copied"
+	}
+	return what
+}
+
+// tell says what became of one thing.
+func (c *copying) tell(line string, what entry) {
+	if c.json {
+		_ = json.NewEncoder(c.w).Encode(what) // nobody may read any more
+		return
+	}
+	text := map[string]string{"failed": what.Error, "there": "there already", "missing": "to be copied", "copied": "copied"}[what.Result]
+	if what.Local {
+		text += ", without the references of its schema to the internet"
+	}
+	fmt.Fprintf(c.w, "%s: %s\n", line, text)
+}
+
+// short leaves room on a line for the numbers that follow.
+func (c *copying) short(line string) string {
+	if room := max(c.width-24, 16); c.width > 0 {
+		return typeset.Cut(line, room, "…")
+	}
+	return line
+}
+
+// end sums up.
+func (c *copying) end() error {
+	if err := context.Cause(c.ctx); err != nil {
+		return fmt.Errorf("%d of %d were looked at; the same command carries on: %w", c.done, c.all, err)
+	}
+	if !c.json {
+		verb := "copied"
+		if c.to.DryRun {
+			verb = "to be copied"
+		}
+		failed := ""
+		if c.failed > 0 {
+			failed = fmt.Sprintf(", %d failed", c.failed)
+		}
+		fmt.Fprintf(c.w, "\n%d %s, %d there already%s.\n", c.copied, verb, c.done-c.copied-c.failed, failed)
+	}
+	if c.failed > 0 {
+		return fmt.Errorf("%d of %d are not in the mirror; the same command carries on", c.failed, c.all)
+	}
+	return nil
+}
+
+// size is a number of bytes for people.
+func size(bytes int64) string {
+	const mega = 1 << 20
+	if bytes < 10*mega {
+		return fmt.Sprintf("%.1f MB", float64(bytes)/mega)
+	}
+	return fmt.Sprintf("%d MB", bytes/mega)
+}

@@ -1,0 +1,208 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cost"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/policy"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+	"mara/runner/internal/updateplan"
+)
+
+// planOptions are about the document of what an up would do.
+type planOptions struct {
+	save  string               // of preview: the file to write it to
+	hold  *updateplan.Document // of up: what it is held to; nil for nothing
+	rules policy.Set           // judge it
+	packs []string             // Pulumi's own policy packs, for its engine
+
+	prices     cost.Sheet
+	maxMonthly float64        // what an environment may cost; 0 for anything
+	estimate   *cost.Estimate // what it costs, once a preview is done
+}
+
+// saveFlags returns the flag that saves what a preview has found.
+func saveFlags() []cli.Flag {
+	return []cli.Flag{&cli.StringFlag{Name: "save-plan", Usage: "write what up would do to `FILE`, for `runner up --plan`"}}
+}
+
+// holdFlags returns the flag that holds an up to a preview.
+func holdFlags() []cli.Flag {
+	return []cli.Flag{&cli.StringFlag{Name: "plan", Usage: "do what `FILE` says, which `runner preview --save-plan` has written, and nothing else"}}
+}
+
+// gateFlags returns the flags for what may keep an up from being done.
+func gateFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.Float64Flag{Name: "max-monthly", Usage: "forbid what costs more than `AMOUNT` a month, as far as prices are known", DefaultText: "no limit"},
+		&cli.StringSliceFlag{Name: "policy-pack", Usage: "have Pulumi run the policy pack in `FOLDER`; may be repeated"},
+	}
+}
+
+// parsePlan reads the plan that an up is held to. It selects the plan's projects.
+func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
+	o.estimate, o.maxMonthly = &cost.Estimate{}, c.Float64("max-monthly")
+	if o.maxMonthly < 0 {
+		return failure.Usagef(c.Command.Name, "--max-monthly: %v is less than 0", o.maxMonthly)
+	}
+	for _, folder := range c.StringSlice("policy-pack") {
+		folder = absolute(d, folder)
+		if _, err := os.Stat(filepath.Join(folder, "PulumiPolicy.yaml")); err != nil {
+			return failure.Usagef(c.Command.Name, "--policy-pack: %s is no folder with a PulumiPolicy.yaml", folder)
+		}
+		o.packs = append(o.packs, folder)
+	}
+	if cmd.HasFlag(c.Command, "save-plan") {
+		o.save = absolute(d, c.String("save-plan"))
+	}
+	if !cmd.HasFlag(c.Command, "plan") || c.String("plan") == "" {
+		return nil
+	}
+	document, err := updateplan.Read(absolute(d, c.String("plan")))
+	if err != nil {
+		return failure.Usagef(c.Command.Name, "--plan: %v", err)
+	}
+	if len(o.Selection.words()) > 0 {
+		return failure.Usagef(c.Command.Name, "--plan: the plan says which projects run; leave out %s", strings.Join(o.Selection.words(), " "))
+	}
+	var names []string
+	for _, p := range document.Projects {
+		names = append(names, p.Name)
+	}
+	if len(names) == 0 {
+		return failure.Usagef(c.Command.Name, "--plan: the plan has no projects")
+	}
+	o.hold = &document
+	o.Selection.Selection = plan.Selection{Only: names}
+	o.Options.Selection, o.Refusal = o.Selection.Selection, nil
+	return nil
+}
+
+// absolute is a path that was given on the command line, "" for none.
+func absolute(d cmd.Deps, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(d.Dir, path)
+}
+
+// checkPlan refuses a plan that was made for something else, or before something
+// has changed.
+func (o operateOptions) checkPlan(ctx context.Context, s *session.Session) error {
+	p := o.hold
+	if p == nil {
+		return nil
+	}
+	refuse := func(format string, args ...any) error {
+		return &failure.Environment{
+			Text: "--plan: " + fmt.Sprintf(format, args...) + "; nothing was changed",
+			Next: "make a new plan with `" + s.Command("preview") + " --save-plan FILE`",
+		}
+	}
+	switch {
+	case p.Stack != s.Settings.Stack.Text || p.Provider != s.Provider.Name:
+		return refuse("the plan is for %s, stack %s, not for %s, stack %s", p.Provider, p.Stack, s.Provider.Name, s.Settings.Stack.Text)
+	case p.Simulated != o.Simulation.On:
+		return refuse("the plan is for a simulated environment, or this one is: only one of them is")
+	}
+	if changes := journal.Fingerprint(p.Configuration).Changes(s.Fingerprint()); len(changes) > 0 {
+		return refuse("the configuration has changed since: %s", strings.Join(changes, ", "))
+	}
+	var changed []string
+	for _, project := range p.Projects {
+		digest, err := s.Stacks.StateDigest(ctx, project.Name)
+		if err != nil {
+			return err
+		}
+		if digest != project.State {
+			changed = append(changed, project.Name)
+		}
+	}
+	if len(changed) > 0 {
+		return refuse("the state has changed since: %s", strings.Join(changed, ", "))
+	}
+	return nil
+}
+
+// held is what an up is held to, by project.
+func (o operateOptions) held() map[string]updateplan.Project {
+	held := map[string]updateplan.Project{}
+	if o.hold != nil && o.Operation.Deploys() {
+		for _, project := range o.hold.Projects {
+			held[project.Name] = project
+		}
+	}
+	return held
+}
+
+// hold refuses a task that would do something else than was planned. It previews
+// the project once more: what it reads is known by now. Pulumi's own update plans
+// do not serve: they refuse values that a program makes anew, such as a password
+// that is generated, and show them.
+func (o operator) hold(ctx context.Context, task stacks.Task) error {
+	planned, ok := o.held[task.Step.Project.Name]
+	if !ok {
+		return nil
+	}
+	task.Operation, task.Record = operation.Preview, true
+	if _, err := o.stacks.Operate(ctx, task, func(event.Event) {}); err != nil {
+		return err
+	}
+	now, _ := o.stacks.Previewed(planned.Name)
+	if differences := planned.Differences(now); len(differences) > 0 {
+		return fmt.Errorf("the plan does not say so: %s", strings.Join(differences, "; "))
+	}
+	return nil
+}
+
+// savePlan writes what a preview has found.
+func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) error {
+	if o.save == "" || o.Operation != operation.Preview {
+		return nil
+	}
+	document := planDocument(d, o, s, w)
+	for i, project := range document.Projects {
+		digest, err := s.Stacks.StateDigest(ctx, project.Name)
+		if err != nil {
+			return err
+		}
+		document.Projects[i].State = digest
+	}
+	if err := document.Write(o.save); err != nil {
+		return &failure.Environment{
+			Text: fmt.Sprintf("the plan cannot be written: %v", err), Next: failure.WriteRemedy(err, "the folder") + ", or name another file",
+		}
+	}
+	if o.Output != "json" {
+		fmt.Fprintf(d.Stdout, "Plan: %s\n", o.save)
+	}
+	return nil
+}
+
+// planDocument is what the preview of all projects has found, in the order of the
+// plan.
+func planDocument(d cmd.Deps, o operateOptions, s *session.Session, w work) updateplan.Document {
+	document := updateplan.Document{
+		Version: updateplan.Version, Created: d.Now().UTC(), Runner: d.Version, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,
+		Simulated: o.Simulation.On, Configuration: s.Fingerprint(), Projects: []updateplan.Project{},
+	}
+	for _, name := range w.plan.Names() {
+		if previewed, ok := s.Stacks.Previewed(name); ok {
+			document.Projects = append(document.Projects, previewed)
+		}
+	}
+	return document
+}

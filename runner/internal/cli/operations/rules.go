@@ -1,0 +1,153 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cost"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/policy"
+	"mara/runner/internal/session"
+	"mara/runner/internal/typeset"
+	"mara/runner/internal/updateplan"
+)
+
+// loadGates reads what judges an up: the rules of the root, and prices.
+func loadGates(o *operateOptions) (err error) {
+	if o.Root == "" || !o.previews() {
+		return nil
+	}
+	if o.rules, err = policy.Load(o.Root); err != nil {
+		return err
+	}
+	if o.Yes && !o.judges() && o.Operation.Deploys() {
+		return nil // nobody looks at a preview
+	}
+	if o.prices, err = cost.Load(o.Root); err != nil {
+		return &failure.Environment{Text: err.Error(), Next: "docs/policies.md says how prices are written"}
+	}
+	return nil
+}
+
+// previews reports whether the operation is a preview, or begins with one.
+func (o operateOptions) previews() bool {
+	return o.Operation == operation.Preview || o.Operation.Deploys()
+}
+
+// judges reports whether something may forbid an up. It takes a preview then,
+// whoever approves it.
+func (o operateOptions) judges() bool {
+	return o.Operation.Deploys() && (o.rules.Active() || o.maxMonthly > 0)
+}
+
+// judge returns what concludes a preview: rules and prices. What the rules find
+// are warnings of the run.
+func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Session, w work, emit func(event.Event)) func() error {
+	if o.Operation != operation.Preview {
+		return nil
+	}
+	return func() error {
+		document := planDocument(d, o, s, w)
+		var err error
+		if *o.estimate, err = o.prices.Of(ctx, document, s.Settings.Config.Text("aws:region").Text); err != nil {
+			return err
+		}
+		findings, err := o.findings(ctx, document, d, emit)
+		if err != nil {
+			return err
+		}
+		if o.maxMonthly > 0 && o.estimate.Monthly > o.maxMonthly {
+			return &forbiddenError{fmt.Sprintf("--max-monthly %g: it costs %s", o.maxMonthly, o.estimate), "choose less or smaller, or allow more"}
+		}
+		if denied := policy.Denied(findings); len(denied) > 0 {
+			return &forbiddenError{deniedText(denied), exceptionAdvice}
+		}
+		return nil
+	}
+}
+
+// findings are what the rules find in a document.
+func (o operateOptions) findings(ctx context.Context, document updateplan.Document, d cmd.Deps, emit func(event.Event)) ([]policy.Finding, error) {
+	if !o.rules.Active() {
+		return nil, nil
+	}
+	value, err := document.Value()
+	if err != nil {
+		return nil, err
+	}
+	findings, err := o.rules.Judge(ctx, value, document.Stack, d.Now())
+	if err != nil {
+		return nil, &forbiddenError{err.Error(), "put the rule right; docs/policies.md says what it is given"}
+	}
+	for _, f := range findings {
+		emit(event.Event{Type: event.RunWarning, Project: f.Project, Message: findingText(f)})
+	}
+	return findings, nil
+}
+
+// printCosts says what an environment costs after a preview, if anything does.
+func printCosts(d cmd.Deps, o operateOptions) {
+	if o.Output == "json" || o.Operation != operation.Preview || o.estimate.Monthly == 0 && len(o.estimate.Unknown) == 0 {
+		return
+	}
+	text := "Costs " + o.estimate.String() + "."
+	if o.Simulation.On {
+		text += " [SIMULATED: nothing is charged]"
+	}
+	fmt.Fprintln(d.Stdout, "\n"+typeset.Wrap(text, d.Width(), 2))
+}
+
+// deniedText names the policies that forbid, and the projects that they are about.
+func deniedText(denied []policy.Finding) string {
+	var parts []string
+	for _, f := range denied {
+		part := f.Rule
+		if f.Project != "" {
+			part += " (" + f.Project + ")"
+		}
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return "policy: " + strings.Join(parts, ", ")
+}
+
+// findingText says what a rule has found; the event names the project.
+func findingText(f policy.Finding) string {
+	f.Project = ""
+	switch {
+	case f.Exception != "":
+		return "policy " + f.String() + "; allowed: " + f.Exception
+	case f.Level == policy.Deny:
+		return "policy DENIES " + f.String()
+	}
+	return "policy " + f.String()
+}
+
+// forbiddenError says that policies or prices forbid what was asked for.
+type forbiddenError struct{ what, next string }
+
+const exceptionAdvice = "mend what they name, or write an exception with a reason and a last day into " + policy.SettingsFile
+
+// Error says why.
+func (e *forbiddenError) Error() string {
+	return fmt.Sprintf("forbidden by %s; nothing was changed", e.what)
+}
+
+// NextStep says what to do.
+func (e *forbiddenError) NextStep() string { return e.next }
+
+// forbidden is the part of an error that no summary shows.
+func forbidden(err error) error {
+	var denied *forbiddenError
+	if errors.As(err, &denied) {
+		return denied
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package trial
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mara/config"
+	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/failure"
+)
+
+// stack is the name of the environment.
+const stack = "try"
+
+// makeFolder makes the folder of a trial, with its configuration. One that is
+// there belongs to another trial, of which something may be left.
+func makeFolder(d string, o options) (string, error) {
+	folder := o.Folder
+	if folder == "" {
+		folder = "mara-try-" + o.Provider.Name
+	}
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(d, folder)
+	}
+	if _, err := os.Stat(folder); err == nil {
+		return "", &failure.Environment{
+			Text: folder + " is there already, perhaps from a trial that was cut off",
+			Next: fmt.Sprintf("see what is left with `runner status --root %s -s %s`, destroy it with `runner destroy`, and remove the folder; or name another with --folder", folder, stack),
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return folder, fill(folder, o)
+}
+
+// fill writes the configuration. The passphrase protects nothing that outlives the
+// trial, but without it nothing could be destroyed after a crash.
+func fill(folder string, o options) error {
+	var changes []config.Change
+	for _, setting := range o.Provider.Trial.Settings {
+		changes = append(changes, config.Change{Key: setting.Key, Value: setting.Value})
+	}
+	changes = append(changes, config.Change{Key: config.InfraType, Value: o.Provider.Name})
+	file, err := config.StackFile{File: config.StackPath(stack)}.Override(changes...)
+	if err != nil {
+		return err
+	}
+	environment := fmt.Sprintf("PULUMI_STACK=%s\nPULUMI_BACKEND_URL=file://./.runner/state\nPULUMI_CONFIG_PASSPHRASE=%s\n", stack, rand.Text())
+	err = errors.Join(
+		os.MkdirAll(filepath.Join(folder, config.Folder), 0o700),
+		atomicfile.Write(filepath.Join(folder, config.EnvironmentFile), []byte(environment), 0o600),
+		atomicfile.Write(filepath.Join(folder, config.StackPath(stack)), file.Content, 0o644),
+	)
+	if err != nil {
+		return failure.RunnerFolder(err)
+	}
+	return nil
+}

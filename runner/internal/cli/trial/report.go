@@ -1,0 +1,136 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/config"
+	"mara/projects/schemas"
+	"mara/providers"
+	"mara/providers/cloud"
+	"mara/runner/internal/event"
+)
+
+// How often, and for how long, the cloud is asked whether anything is left: some
+// things take a while to go.
+const (
+	askEvery = 20 * time.Second
+	askTimes = 9
+)
+
+// remains asks the cloud what is left of the environment.
+func (t *trial) remains(ctx context.Context) ([]string, error) {
+	if t.Simulation.On {
+		return nil, errors.New("it is simulated")
+	}
+	if !t.deployed() {
+		return nil, errors.New("nothing was made")
+	}
+	client, err := t.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inventory, ok := client.(cloud.Inventory)
+	if !ok {
+		return nil, fmt.Errorf("%s has no way to ask", t.Provider.Title)
+	}
+	for attempt := 1; ; attempt++ {
+		left, err := inventory.Remains(ctx, stack)
+		if err != nil || len(left) == 0 || attempt == askTimes {
+			return left, err
+		}
+		fmt.Fprintf(t.d.Stdout, "%s still has %s; asking again\n", t.Provider.Title, strings.Join(left, ", "))
+		select {
+		case <-time.After(askEvery):
+		case <-ctx.Done():
+			return left, context.Cause(ctx)
+		}
+	}
+}
+
+// client asks the provider's cloud.
+func (t *trial) client(ctx context.Context) (cloud.Client, error) {
+	env, err := config.ReadEnvironment(t.folder)
+	if err != nil {
+		return nil, err
+	}
+	sources := config.Sources{File: env, Process: t.d.Environ}
+	file, err := config.ReadStack(t.folder, stack)
+	if err != nil {
+		return nil, err
+	}
+	if t.d.CloudClients == nil {
+		return nil, fmt.Errorf("%s has no way to ask", t.Provider.Title)
+	}
+	access := cloud.AccessTo(t.Provider, sources.File.Merge(sources.Process), func(key string) string { return file.Text(key).Text })
+	return t.d.CloudClients(ctx, t.Provider.Name, access)
+}
+
+// verdict says in a sentence how it went.
+func (t *trial) verdict() string {
+	mark := ""
+	if t.Simulation.On {
+		mark = "SIMULATED: "
+	}
+	if problems := t.problems(); len(problems) > 0 {
+		return mark + "It did not go well: " + strings.Join(problems, "; ") + "."
+	}
+	return mark + "All went well."
+}
+
+// leftovers says what the cloud has been found to have.
+func (t *trial) leftovers() string {
+	switch {
+	case t.asked != nil:
+		return fmt.Sprintf("The cloud was not asked: %v.", t.asked)
+	case len(t.left) > 0:
+		return "Left in the cloud: " + strings.Join(t.left, ", ") + "."
+	}
+	return "The cloud was asked: nothing is left."
+}
+
+// markdown is the report. It names no account.
+func (t *trial) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s, %s\n\n%s %s\n\n", t.Provider.Title, t.began.UTC().Format("2006-01-02"), t.verdict(), t.leftovers())
+	fmt.Fprintf(&b, "runner %s, Pulumi %s, %s/%s", t.d.Version, t.d.PulumiVersion, runtime.GOOS, runtime.GOARCH)
+	versions := schemas.Versions()
+	for _, plugin := range t.Provider.PluginsFor(projectsOf(t.Provider)) {
+		if version := versions[plugin]; version != "" {
+			fmt.Fprintf(&b, ", %s %s", plugin, version)
+		}
+	}
+	b.WriteString("\n\n| step | result | took |\n|---|---|---|\n")
+	for _, d := range t.done {
+		result := "done"
+		if d.code != 0 {
+			result = fmt.Sprintf("exit code %d", d.code)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", d.name, result, event.FormatDuration(d.took))
+	}
+	b.WriteString("\nSettings:")
+	for i, setting := range t.Provider.Trial.Settings {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, " `%s: %v`", setting.Key, setting.Value)
+	}
+	b.WriteString("\n")
+	for _, d := range slices.DeleteFunc(slices.Clone(t.done), func(d done) bool { return d.text == "" }) {
+		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n%s\n</details>\n", d.name, strings.TrimSpace(d.text))
+	}
+	return b.String()
+}
+
+func projectsOf(p providers.Provider) []string {
+	var names []string
+	for _, step := range p.Steps {
+		names = append(names, step.Project.Name)
+	}
+	return names
+}

@@ -1,0 +1,178 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/cli/cmd"
+)
+
+// step is a command of a trial.
+type step struct {
+	name   string
+	args   []string
+	report string // file for the report of the run; "" for none
+	always bool   // also after a failure
+}
+
+// steps are what a trial does.
+func steps() []step {
+	return []step{
+		{name: "doctor", args: []string{"doctor"}},
+		{name: "up", args: []string{"up", "--yes", "--generate-secrets", "--non-interactive"}, report: "up.md"},
+		{name: "up again", args: []string{"up", "--yes", "--non-interactive"}, report: "again.md"},
+		{name: "drift", args: []string{"drift", "--exit-code", "--non-interactive"}, report: "drift.md"},
+		{name: "status", args: []string{"status"}},
+		{name: "destroy", args: []string{"destroy", "--yes", "--remove-stacks", "--non-interactive"}, report: "destroy.md", always: true},
+	}
+}
+
+// done is what became of a step.
+type done struct {
+	step
+	code int
+	took time.Duration
+	text string // of the run's report
+}
+
+// trial is a trial that goes on.
+type trial struct {
+	options
+	d      cmd.Deps
+	run    RunFunc
+	folder string
+	began  time.Time
+
+	done  []done
+	left  []string // in the cloud, in the end
+	asked error    // why the cloud could not be asked; nil if it was
+}
+
+func runTry(ctx context.Context, d cmd.Deps, o options, run RunFunc) error {
+	announce(d, o)
+	question := fmt.Sprintf("Stand up and destroy an environment on %s?", o.Provider.Title)
+	if err := cmd.Confirm(ctx, d, o.SessionOptions, "try", question); err != nil {
+		return err
+	}
+	folder, err := makeFolder(d.Dir, o)
+	if err != nil {
+		return err
+	}
+	t := &trial{options: o, d: d, run: run, folder: folder, began: d.Now()}
+	fmt.Fprintf(d.Stdout, "\nEverything about it is in %s. If this program is killed, destroy what is there with:\n  runner destroy --root %s -s %s%s\n",
+		folder, folder, stack, simulateFlag(o))
+	t.walk(ctx)
+	t.left, t.asked = t.remains(context.WithoutCancel(ctx))
+	return t.conclude(ctx)
+}
+
+func simulateFlag(o options) string {
+	if o.Simulation.On {
+		return " --simulate"
+	}
+	return ""
+}
+
+// announce says what is going to happen, and what it costs.
+func announce(d cmd.Deps, o options) {
+	mark := ""
+	if o.Simulation.On {
+		mark = "SIMULATED: nothing is made, and nothing costs anything.\n\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%sA trial of %s makes this, and destroys it two hours later at the latest:\n\n", mark, o.Provider.Title)
+	for _, cost := range o.Provider.Trial.Costs {
+		fmt.Fprintf(&b, "  %-36s %6.3f USD an hour\n", cost.What, cost.PerHour)
+	}
+	total := o.Provider.Trial.Total()
+	fmt.Fprintf(&b, "\nThat is about %.2f USD an hour, and %.2f USD at the deadline, by list prices; traffic and taxes come on top,\n"+
+		"and prices change. It usually takes an hour. In the end everything is destroyed.\n", total, total*deadline.Hours())
+	fmt.Fprint(d.Stdout, b.String())
+}
+
+// walk takes the steps. Once one has failed, only those are left that always come.
+// They are not interrupted: what is not destroyed costs money.
+func (t *trial) walk(ctx context.Context) {
+	limited, cancel := context.WithTimeoutCause(ctx, deadline, errors.New("the two hours of the trial are over"))
+	defer cancel()
+	failed := false
+	for _, s := range steps() {
+		if s.always && t.deployed() {
+			d := t.d
+			d.Interrupt = nil
+			if failed || limited.Err() != nil {
+				fmt.Fprintln(t.d.Stdout, "\nDestroying what is there. Ctrl-C does not stop this.")
+			}
+			t.take(context.WithoutCancel(ctx), d, s)
+			continue
+		}
+		if !s.always && !failed && limited.Err() == nil {
+			failed = t.take(limited, t.d, s) != cmd.ExitDone
+		}
+	}
+}
+
+// deployed reports whether anything may have been made.
+func (t *trial) deployed() bool {
+	return slices.ContainsFunc(t.done, func(d done) bool { return d.name == "up" })
+}
+
+// take takes one step.
+func (t *trial) take(ctx context.Context, d cmd.Deps, s step) int {
+	args := append(append([]string{}, s.args...), "--root", t.folder, "-s", stack)
+	args = append(args, t.common...)
+	report := ""
+	if s.report != "" {
+		report = filepath.Join(t.folder, s.report)
+		args = append(args, "--report", report)
+	}
+	fmt.Fprintf(t.d.Stdout, "\n== %s ==\n\n", s.name)
+	began := t.d.Now()
+	code := t.run(ctx, d, args)
+	result := done{step: s, code: code, took: t.d.Now().Sub(began)}
+	if content, err := os.ReadFile(report); err == nil {
+		result.text = string(content)
+	}
+	t.done = append(t.done, result)
+	return code
+}
+
+// conclude writes the report and says how it went.
+func (t *trial) conclude(ctx context.Context) error {
+	file := filepath.Join(t.folder, "report.md")
+	if err := atomicfile.Write(file, []byte(t.markdown()), 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.d.Stdout, "\n%s\nReport: %s\n", t.verdict(), file)
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if problems := t.problems(); len(problems) > 0 {
+		return fmt.Errorf("the trial of %s: %s", t.Provider.Title, strings.Join(problems, "; "))
+	}
+	return nil
+}
+
+// problems are what did not go well.
+func (t *trial) problems() []string {
+	var problems []string
+	for _, d := range t.done {
+		switch {
+		case d.name == "drift" && d.code == cmd.ExitChanges:
+			problems = append(problems, "there was drift right after up")
+		case d.code != cmd.ExitDone:
+			problems = append(problems, d.name+" failed")
+		}
+	}
+	if len(t.left) > 0 {
+		problems = append(problems, fmt.Sprintf("%d things are left in the cloud", len(t.left)))
+	}
+	return problems
+}

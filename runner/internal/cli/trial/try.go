@@ -1,0 +1,105 @@
+// Package trial has the command that tries a cloud: the cheapest complete
+// environment, from nothing to nothing.
+package trial
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/providers"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+)
+
+// deadline is how long a trial may take until it is destroyed.
+const deadline = 2 * time.Hour
+
+// RunFunc runs a command line of the runner, and returns its exit code.
+type RunFunc func(ctx context.Context, d cmd.Deps, args []string) int
+
+// Try is `runner try`.
+func Try(d cmd.Deps, run RunFunc) *cli.Command {
+	return &cli.Command{
+		Name: "try", Usage: "try a cloud: stand up the cheapest complete environment, look at it and destroy it", ArgsUsage: strings.Join(clouds(), "|"),
+		Description: "For whoever has an account, and wants to know, or to show, that it works there. It makes a folder of its own with\n" +
+			"a configuration: the smallest nodes that everything fits on, and one of everything in the cluster. It says what\n" +
+			"that costs, asks, and then runs doctor, up, up again, drift, status and destroy. Whatever happens, it destroys:\n" +
+			"after a failure, after Ctrl-C, and two hours after it began. In the end it asks the cloud whether anything is left,\n" +
+			"and writes a report to attach to docs/tested.md.\n\n" +
+			"The region and the credentials come from the environment: AWS_REGION and AWS_PROFILE, or LINODE_TOKEN.\n\n" +
+			"Examples:\n  runner try aws\n  runner try linode --yes\n  runner try aws --simulate --yes\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Flags: cmd.JoinFlags(
+			[]cli.Flag{&cli.StringFlag{Name: "folder", Usage: "make the configuration and the report in `DIR`", DefaultText: "mara-try-PROVIDER"}},
+			cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parse, func(ctx context.Context, d cmd.Deps, o options) error { return runTry(ctx, d, o, run) }),
+	}
+}
+
+// clouds are the providers that can be tried.
+func clouds() []string {
+	var names []string
+	for _, provider := range providers.All() {
+		if len(provider.Trial.Costs) > 0 {
+			names = append(names, provider.Name)
+		}
+	}
+	return names
+}
+
+type options struct {
+	cmd.SessionOptions
+	Provider providers.Provider
+	Folder   string // "" for the usual one
+	common   []string
+}
+
+func parse(c *cli.Context, d cmd.Deps) (options, error) {
+	common, err := cmd.ParseSession(c, d)
+	if err != nil {
+		return options{}, err
+	}
+	o := options{SessionOptions: common, Folder: c.String("folder")}
+	if c.NArg() == 0 {
+		return o, failure.Usagef("try", "which cloud? known: %s", strings.Join(clouds(), ", "))
+	}
+	if o.Provider, err = providers.ByName(c.Args().First()); err != nil {
+		return o, failure.Usagef("try", "%v", err)
+	}
+	if len(o.Provider.Trial.Costs) == 0 {
+		return o, &failure.Usage{Text: fmt.Sprintf("%s is on this machine, and costs nothing", o.Provider.Name), Next: "use `runner up -p " + o.Provider.Name + "`"}
+	}
+	o.common = passedOn(c, o)
+	return o, nil
+}
+
+// passedOn are the flags that every command of the trial gets.
+func passedOn(c *cli.Context, o options) []string {
+	var flags []string
+	if o.Simulation.On {
+		flags = append(flags, "--simulate", fmt.Sprintf("--simulate-speed=%v", o.Simulation.Speed))
+	}
+	for _, fault := range o.Simulation.Fail {
+		flags = append(flags, "--simulate-fail", fault)
+	}
+	for _, delay := range o.Simulation.Slow {
+		flags = append(flags, "--simulate-slow", delay)
+	}
+	for _, file := range o.Simulation.Schemas {
+		flags = append(flags, "--simulate-schema", file)
+	}
+	if o.Pulumi != "" {
+		flags = append(flags, "--pulumi", o.Pulumi)
+	}
+	for _, name := range []string{"debug", "no-color"} {
+		if c.Bool(name) {
+			flags = append(flags, "--"+name)
+		}
+	}
+	return flags
+}

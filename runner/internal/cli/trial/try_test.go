@@ -1,0 +1,144 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/providers"
+	"mara/providers/cloud"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
+)
+
+// inventory is a cloud that has things left.
+type inventory struct {
+	left []string
+	err  error
+}
+
+func (inventory) Account(context.Context) (cloud.Account, error) {
+	return cloud.Account{}, errors.New("unexpected")
+}
+func (inventory) Choices(context.Context, providers.List) ([]cloud.Choice, error) {
+	return nil, errors.New("unexpected")
+}
+func (i inventory) Remains(context.Context, string) ([]string, error) { return i.left, i.err }
+
+func TestTry(t *testing.T) {
+	t.Parallel()
+	all := []string{"doctor", "up", "up", "drift", "status", "destroy"}
+	for _, test := range []struct {
+		name    string
+		codes   map[string]int // of commands that do not end well
+		cancel  string         // the command that Ctrl-C comes in
+		asked   inventory
+		want    []string
+		fails   string
+		reports []string
+	}{
+		{"all goes well", nil, "", inventory{}, all, "", []string{"All went well. The cloud was asked: nothing is left.", "| destroy | done |", "`eks:instance_type: t3.large`", "of up\n"}},
+		{"something is not there", map[string]int{"doctor": 3}, "", inventory{}, []string{"doctor"}, "doctor failed", []string{"| doctor | exit code 3 |", "The cloud was not asked: nothing was made."}},
+		{"up fails", map[string]int{"up": 1}, "", inventory{}, []string{"doctor", "up", "destroy"}, "up failed", []string{"It did not go well: up failed."}},
+		{"drift", map[string]int{"drift": 5}, "", inventory{}, []string{"doctor", "up", "up", "drift", "destroy"}, "there was drift right after up", nil},
+		{"destroy fails, too", map[string]int{"up": 1, "destroy": 1}, "", inventory{}, []string{"doctor", "up", "destroy"}, "up failed; destroy failed", nil},
+		{"Ctrl-C", map[string]int{"up": 130}, "up", inventory{}, []string{"doctor", "up", "destroy"}, "interrupted", nil},
+		{"the cloud does not answer", nil, "", inventory{err: errors.New("no network")}, all, "", []string{"The cloud was not asked: no network."}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			d, stdout, _ := cmdtest.Deps(t)
+			d.CloudClients = func(context.Context, string, cloud.Access) (cloud.Client, error) { return test.asked, nil }
+			aws, err := providers.ByName("aws")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := options{Provider: aws}
+			o.Yes = true
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			var ran []string
+			err = runTry(ctx, d, o, func(ctx context.Context, _ cmd.Deps, args []string) int {
+				name := args[0]
+				ran = append(ran, name)
+				if _, limited := ctx.Deadline(); limited == (name == "destroy") || ctx.Err() != nil {
+					t.Errorf("%s with the limit %v and the error %v", name, limited, ctx.Err())
+				}
+				if name == test.cancel {
+					cancel(errors.New("interrupted"))
+				}
+				for i, arg := range args {
+					if arg == "--report" {
+						if err := os.WriteFile(args[i+1], []byte("of "+name), 0o600); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				return test.codes[name]
+			})
+			if diff := cmp.Diff(test.want, ran); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+			if (err == nil) != (test.fails == "") || err != nil && !strings.Contains(err.Error(), test.fails) {
+				t.Errorf("error %v, want %q", err, test.fails)
+			}
+			report, readErr := os.ReadFile(filepath.Join(d.Dir, "mara-try-aws", "report.md"))
+			if readErr != nil {
+				t.Fatal(readErr)
+			}
+			for _, want := range append(test.reports, "# Amazon Web Services, 2026-11-20") {
+				if !strings.Contains(string(report), want) {
+					t.Errorf("the report has no %q:\n%s", want, report)
+				}
+			}
+			if !strings.Contains(stdout.String(), "USD at the deadline") {
+				t.Errorf("the cost is not said: %s", stdout)
+			}
+		})
+	}
+}
+
+func TestTryTwice(t *testing.T) {
+	t.Parallel()
+	d, _, _ := cmdtest.Deps(t)
+	linode, err := providers.ByName("linode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options{Provider: linode}
+	folder, err := makeFolder(d.Dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment := filepath.Join(folder, "config", "pulumi", "environment")
+	if info, err := os.Stat(environment); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, error %v", info, err)
+	}
+	if _, err := makeFolder(d.Dir, o); err == nil || !strings.Contains(err.Error(), "is there already") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTryNeedsConsent(t *testing.T) {
+	t.Parallel()
+	d, _, _ := cmdtest.Deps(t)
+	aws, err := providers.ByName("aws")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = runTry(t.Context(), d, options{Provider: aws}, func(context.Context, cmd.Deps, []string) int {
+		t.Error("a command runs")
+		return 0
+	})
+	if err == nil {
+		t.Error("nobody has agreed")
+	}
+	if _, err := os.Stat(filepath.Join(d.Dir, "mara-try-aws")); err == nil {
+		t.Error("a folder was made")
+	}
+}

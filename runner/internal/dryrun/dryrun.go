@@ -1,0 +1,164 @@
+// Package dryrun gives a real cluster a say in a simulation. Every Kubernetes
+// object that the simulation would make is sent there as a server-side dry run,
+// the objects of Helm releases among them, so that schemas, admission and quotas
+// are the cluster's own. Nothing is made.
+//
+// What the simulation has made before is not in the cluster. A namespace that is
+// missing is replaced by "default", and of a kind that the cluster does not know,
+// since only the simulation has defined it, nothing can be checked. Both are told.
+package dryrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"mara/runner/internal/kubeapi"
+	"mara/runner/internal/manifest"
+	"mara/runner/internal/mirror"
+)
+
+// manager names the dry runs in the API server's log.
+const manager = "mara-simulation"
+
+// The types of resources that need more than being sent.
+const (
+	kubernetes   = "kubernetes:"
+	releaseToken = "kubernetes:helm.sh/v3:Release"
+)
+
+// Checker asks the cluster.
+type Checker struct {
+	Cluster kubeapi.Cluster
+	Charts  mirror.Fetcher
+	Note    func(text string) // what could not be checked, each once
+
+	mu    sync.Mutex // protects noted
+	noted map[string]bool
+}
+
+// Check asks about a resource of a program, by its type and its inputs.
+func (c *Checker) Check(ctx context.Context, project, token string, inputs map[string]any) error {
+	switch {
+	case !strings.HasPrefix(token, kubernetes) || strings.HasSuffix(token, "Patch"):
+		return nil
+	case token == releaseToken:
+		return c.release(ctx, mirror.ReleaseOf(project, inputs))
+	case strings.HasPrefix(token, kubernetes+"helm.sh/"):
+		c.note("not checked: " + token)
+		return nil
+	}
+	return c.object(ctx, objectOf(token, inputs), "default")
+}
+
+// objectOf is the object that a resource stands for: its type names the kind.
+func objectOf(token string, inputs map[string]any) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(inputs)}
+	version, kind, _ := strings.Cut(strings.TrimPrefix(token, kubernetes), ":")
+	object.SetAPIVersion(strings.TrimPrefix(version, "core/"))
+	object.SetKind(kind)
+	return object
+}
+
+// release asks about the objects of a Helm release. The problems of all of them
+// are told at once.
+func (c *Checker) release(ctx context.Context, release mirror.Release) error {
+	chart := release.Source()
+	archive, err := c.Charts.Fetch(ctx, chart)
+	if err != nil {
+		c.note(fmt.Sprintf("release %s is not checked: %v", release.Name, err))
+		return nil
+	}
+	objects, err := mirror.Render(archive, release)
+	if err != nil {
+		return err
+	}
+	own := definitionsIn(objects)
+	var problems []error
+	for _, object := range objects {
+		if own[object.Text("kind")] {
+			continue // the release defines the kind itself
+		}
+		problems = append(problems, c.object(ctx, &unstructured.Unstructured{Object: object}, release.Namespace))
+	}
+	return errors.Join(problems...)
+}
+
+// definitionsIn are the kinds that objects define.
+func definitionsIn(objects []manifest.Object) map[string]bool {
+	kinds := map[string]bool{}
+	for _, object := range objects {
+		if object.Text("kind") == "CustomResourceDefinition" {
+			kinds[object.Text("spec", "names", "kind")] = true
+		}
+	}
+	return kinds
+}
+
+// object asks about one object.
+func (c *Checker) object(ctx context.Context, object *unstructured.Unstructured, namespace string) error {
+	client, err := c.Cluster.Client(ctx, object, namespace)
+	if errors.Is(err, kubeapi.ErrNoKind) && isCustom(object) {
+		c.note(fmt.Sprintf("not checked: the cluster does not know %s of %s", object.GetKind(), object.GetAPIVersion()))
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("the cluster: %w", err)
+	}
+	_, err = kubeapi.DryRun(ctx, client, object, manager)
+	if missing := missingNamespace(err); missing != "" && missing == object.GetNamespace() {
+		c.note(fmt.Sprintf("the cluster has no namespace %s: what belongs there is checked in default, with its quotas and policies", missing))
+		object.SetNamespace("default")
+		if client, err = c.Cluster.Client(ctx, object, "default"); err == nil {
+			_, err = kubeapi.DryRun(ctx, client, object, manager)
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run"):
+		c.note(fmt.Sprintf("not checked: %s %s: %v", object.GetKind(), object.GetName(), err))
+		return nil
+	}
+	return fmt.Errorf("the cluster refuses %s %s: %w", object.GetKind(), path.Join(object.GetNamespace(), object.GetName()), err)
+}
+
+// isCustom reports whether a kind may come with a definition. Kubernetes' own are
+// in groups without a dot, or below k8s.io.
+func isCustom(object *unstructured.Unstructured) bool {
+	group := object.GroupVersionKind().Group
+	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+}
+
+// missingNamespace is the namespace that an API server did not find; "" for other
+// errors.
+func missingNamespace(err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
+		return ""
+	}
+	if details := status.Status().Details; details != nil && details.Kind == "namespaces" {
+		return details.Name
+	}
+	return ""
+}
+
+func (c *Checker) note(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.noted[text] {
+		return
+	}
+	if c.noted == nil {
+		c.noted = map[string]bool{}
+	}
+	c.noted[text] = true
+	c.Note(text)
+}

@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// example is an environment with a copy of one of the examples.
+func example(t *testing.T, engine, name string) *environment {
+	t.Helper()
+	e := newEnvironment(t, engine)
+	if err := os.CopyFS(e.root, os.DirFS(filepath.Join("..", "..", "..", "examples", name))); err != nil {
+		t.Fatal(err)
+	}
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
+	return e
+}
+
+// TestOwnProjects runs the example that has nothing but projects of its own, for
+// real: it needs no cloud.
+func TestOwnProjects(t *testing.T) {
+	t.Parallel()
+	e := example(t, embedded, "own")
+	if r := e.run("up", "--yes"); r.code != 3 || !strings.Contains(r.stderr, "shop-database:password is missing: password of the database's owner") {
+		t.Fatalf("without the secret: exit code %d\n%s", r.code, r.stderr)
+	}
+	r := e.run("up", "--yes", "--generate-secrets")
+	if r.code != 0 {
+		t.Fatalf("up: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	for _, want := range []string{
+		"up: provider own, stack dev, 3 projects", "hook smoke done", "run: hook tell done", "3 succeeded; 3 created", "Shop  url  https://shop.example.com/",
+	} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("up does not say %q:\n%s", want, r.stdout)
+		}
+	}
+	if strings.Contains(r.stdout, "warning") {
+		t.Errorf("up warns:\n%s", r.stdout)
+	}
+	if r := e.run("outputs", "shop-database"); !strings.Contains(r.stdout, "login: [secret]") || !strings.Contains(r.stdout, "address: database.shop.example.com") {
+		t.Errorf("outputs: %s%s", r.stdout, r.stderr)
+	}
+	if r := e.run("hook", "run", "shop"); r.code != 0 || !strings.Contains(r.stderr, "shop has an address\nhook smoke of shop done") {
+		t.Errorf("hook run: exit code %d, %s", r.code, r.stderr)
+	}
+	if r := e.run("drift", "--exit-code"); r.code != 0 {
+		t.Errorf("drift: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := e.run("up", "--yes", "--config", "shop:size=medium"); r.code != 2 || !strings.Contains(r.stderr, "allowed: small, large") {
+		t.Errorf("a size that there is not: exit code %d, %s", r.code, r.stderr)
+	}
+	if r := e.run("destroy", "--yes"); r.code != 0 || !strings.Contains(r.stdout, "3 succeeded") {
+		t.Errorf("destroy: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// TestOwnProjectsAmongOthers runs the example that changes kind's plan.
+func TestOwnProjectsAmongOthers(t *testing.T) {
+	t.Parallel()
+	e := example(t, embedded, "mixed")
+	events := e.simulate(0, "up", "--generate-secrets")
+	steps := finished(events)
+	if _, there := steps["bank-of-anthos"]; there || steps["greeting"].Result != "succeeded" || len(steps) != 15 {
+		t.Errorf("%d steps: %v", len(steps), steps)
+	}
+	var order []string
+	for _, ev := range events {
+		if ev.Type == "step.finished" {
+			order = append(order, ev.Project)
+		}
+		if ev.Type == "run.warning" && (ev.Project == "greeting" || ev.Project == "platform") {
+			t.Errorf("%s: %s", ev.Project, ev.Message)
+		}
+	}
+	if slices.Index(order, "platform") > slices.Index(order, "certmgr") {
+		t.Errorf("certmgr did not wait: %v", order)
+	}
+	events = e.simulate(0, "up", "--config", "greeting:enabled=false")
+	if _, there := finished(events)["greeting"]; there {
+		t.Error("the greeting is there although nobody wants it")
+	}
+	e.simulate(0, "destroy")
+}
+
+// TestMissingEdge: a reference that mara.yaml does not declare is told, with the
+// line to add.
+func TestMissingEdge(t *testing.T) {
+	t.Parallel()
+	e := example(t, embedded, "own")
+	e.write("mara.yaml", "projects:\n- path: network\n- {path: database, after: shop-network}\n")
+	e.env = append(e.env, "PASSWORD=hunter2!")
+	r := e.run("up", "--yes", "--secret", "shop-database:password=env:PASSWORD")
+	want := `it reads shop-network, which the plan does not declare; a parallel run may start it too early; write at its entry (mara.yaml:3)  reads: ["shop-network"]`
+	if r.code != 0 || !strings.Contains(r.stdout, want) {
+		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}

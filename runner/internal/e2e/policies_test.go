@@ -1,0 +1,122 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/updateplan"
+)
+
+// TestPolicies: a finding that denies fails a preview, and keeps an up from
+// changing anything; an exception lets it pass.
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("policies/no-registry.jq", "# No registry.\ndef deny: resources(\"kind:index:Registry\") | finding(\"is not wanted\");\ndef warn: \"in general\";\n")
+	args := []string{"-p", "kind", "--only", "kind-cluster,kind-registry"}
+	events := e.simulate(1, "preview", args...)
+	const denied = "policy DENIES no-registry: kind:index:Registry registry: is not wanted"
+	if warned := strings.Join(warnings(events), "\n"); !strings.Contains(warned, denied) || !strings.Contains(warned, "policy no-registry: in general") {
+		t.Errorf("warnings: %s", warned)
+	}
+	if last := events[len(events)-1]; last.Type != event.RunFinished || last.Result != event.Failed {
+		t.Errorf("the last event is %+v", last)
+	}
+	r := e.run(append([]string{"up", "--simulate", "--yes"}, args...)...)
+	if r.code != 1 || !strings.Contains(r.stdout, denied) || !strings.Contains(r.stderr, "error: forbidden by policy: no-registry (kind-registry); nothing was changed") {
+		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := e.run("query", "--simulate", "types"); !strings.Contains(r.stdout, "no results") {
+		t.Errorf("something is deployed: %s%s", r.stdout, r.stderr)
+	}
+	e.write("policies/policies.yaml", "exceptions:\n  - {rule: no-registry, resource: \"kind-registry * *\", reason: needed until spring, until: 2999-01-01}\n")
+	e.simulate(0, "up", args...)
+	if r := e.run("policy", "check", "--simulate", "-o", "json"); r.code != 0 || !strings.Contains(r.stdout, "needed until spring (until 2999-01-01)") {
+		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	e.write("policies/policies.yaml", "use: [no-such-rule]\n")
+	if r := e.run("up", "--simulate", "--yes"); r.code != 3 || !strings.Contains(r.stderr, `policies.yaml: there is no rule "no-such-rule"`) {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+}
+
+// TestCosts: a preview says what an environment costs at least, and a limit
+// keeps an up from changing anything.
+func TestCosts(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	args := []string{"--simulate", "--yes", "-p", "linode", "--only", "linode-lke"}
+	if r := e.run(append([]string{"preview"}, args...)...); r.code != 0 || !strings.Contains(r.stdout, "Costs at least 144 USD a month (+144)") {
+		t.Errorf("exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	r := e.run(append([]string{"up", "--max-monthly", "100"}, args...)...)
+	if r.code != 1 || !strings.Contains(r.stderr, "error: forbidden by --max-monthly 100: it costs at least 144 USD a month") {
+		t.Errorf("exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	if r := e.run("query", "--simulate", "types"); !strings.Contains(r.stdout, "no results") {
+		t.Errorf("something is deployed: %s%s", r.stdout, r.stderr)
+	}
+}
+
+// TestPlanIsKept: an up does what its plan says, also where the preview was
+// partial, and refuses when something has changed.
+func TestPlanIsKept(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	const only = "kind-cluster,kind-registry,kubeconfig,certmgr,logstore"
+	file := filepath.Join(e.root, "plan.json")
+	e.simulate(0, "preview", "-p", "kind", "--only", only, "--save-plan", "plan.json")
+	document, err := updateplan.Read(file)
+	if err != nil || len(document.Projects) != 5 || !document.Simulated {
+		t.Fatalf("%v: %+v", err, document)
+	}
+	for _, args := range [][]string{{"--plan", "plan.json", "-s", "other"}, {"--plan", "plan.json", "--only", "certmgr"}, {"--plan", "config/pulumi/environment"}} {
+		if r := e.run(append([]string{"up", "--simulate", "-p", "kind"}, args...)...); r.code == 0 || !strings.Contains(r.stderr, "error: --") {
+			t.Errorf("%v: exit code %d\n%s", args, r.code, r.stderr)
+		}
+	}
+	// A plan that somebody has made smaller is not what an up would do.
+	smaller := document
+	smaller.Projects = append([]updateplan.Project{}, document.Projects...)
+	last := &smaller.Projects[4]
+	last.Steps = last.Steps[1:]
+	if err := smaller.Write(filepath.Join(e.root, "smaller.json")); err != nil {
+		t.Fatal(err)
+	}
+	e.simulate(0, "up", "-p", "kind", "--plan", "plan.json")
+	r := e.run("up", "--simulate", "-p", "kind", "--plan", "plan.json")
+	if r.code != 3 || !strings.Contains(r.stderr, "--plan: the state has changed since: kind-cluster, kind-registry") {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+	e.simulate(0, "destroy")
+	r = e.run("up", "--simulate", "-p", "kind", "--plan", "smaller.json", "--non-interactive")
+	if r.code != 1 || !strings.Contains(r.stdout, "the plan does not say so: create of ") {
+		t.Errorf("exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n  kind:workers: 2\n")
+	if r := e.run("up", "--simulate", "--plan", "plan.json"); r.code != 3 || !strings.Contains(r.stderr, "--plan: the configuration has changed since: config/pulumi/Pulumi.dev.yaml") {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+}
+
+// TestSavedPlansHoldNoSecrets although they hold what a program is given.
+func TestSavedPlansHoldNoSecrets(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.simulate(0, "up", "-p", "kind", "--only", "kind-cluster,kubeconfig")
+	e.simulate(0, "preview", "--save-plan", "plan.json")
+	content, err := os.ReadFile(filepath.Join(e.root, "plan.json"))
+	if err != nil || !json.Valid(content) {
+		t.Fatalf("%v: %s", err, content)
+	}
+	if r := e.run("outputs", "kind-cluster", "kubeconfig", "--simulate", "--show-secrets"); len(r.stdout) < 100 || strings.Contains(string(content), "client-key-data") {
+		t.Errorf("the plan shows a kubeconfig, or there is none: %q", r.stdout)
+	}
+	if !strings.Contains(string(content), "[secret]") || !strings.Contains(string(content), updateplan.Unknown) {
+		t.Error("nothing in the plan is secret, or nothing unknown")
+	}
+}

@@ -1,0 +1,67 @@
+package e2e
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// realRun is what is written down of a test that was not simulated: docs/tested.md
+// is made of it.
+type realRun struct {
+	Command  string            `json:"command"`
+	Date     string            `json:"date"`
+	Provider string            `json:"provider"`
+	Projects []string          `json:"projects"`
+	Parts    []string          `json:"parts"`
+	Versions map[string]string `json:"versions"`
+}
+
+// record writes a test that has passed into the file that E2E_RECORD names, if it
+// does.
+func (r *realKind) record(t *testing.T, run realRun) {
+	t.Helper()
+	file := os.Getenv("E2E_RECORD")
+	if file == "" || t.Failed() {
+		return
+	}
+	runs := map[string]realRun{}
+	if content, err := os.ReadFile(file); err == nil {
+		if err := json.Unmarshal(content, &runs); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
+	run.Date, run.Provider = time.Now().UTC().Format(time.DateOnly), "kind"
+	runs[t.Name()] = run
+	content, err := json.MarshalIndent(runs, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(content, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// versions are those of what a cluster runs on, as it says itself.
+func (r *realKind) versions() map[string]string {
+	r.t.Helper()
+	all := map[string]string{}
+	for line := range strings.Lines(r.onNode("sh", "-c", "cat /kind/packages 2>/dev/null || true")) {
+		if name, version, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			all[name] = version
+		}
+	}
+	info, err := r.docker.Info(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	maps.Copy(all, map[string]string{
+		"Kubernetes": r.onNode("cat", "/kind/version"),
+		"docker":     info.Version,
+		"cgroup":     "v" + info.CgroupVersion,
+	})
+	return all
+}

@@ -1,0 +1,52 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mara/projects"
+	"mara/runner/internal/event"
+)
+
+// runHooks runs the hooks of the run at a moment, up to the first that fails.
+func (r *run) runHooks(ctx context.Context, on projects.Moment, result StepResult) bool {
+	w := worker{operation: r.Operation, hook: r.Hook, now: r.Now, send: r.Emit}
+	w.step.Project = projects.Project{Name: HookProject, Title: "Run", Hooks: r.RunHooks}
+	err := w.runHooks(ctx, on, result)
+	if err == nil {
+		return true
+	}
+	w.emit(event.Event{Type: event.RunWarning, Message: err.Error()})
+	if r.hookErr == nil {
+		r.hookErr = err
+	}
+	return false
+}
+
+// runLastHooks runs the hooks that follow a run. The run fails with a hook; the
+// error is that of the first which has failed, if any.
+func (r *run) runLastHooks(ctx context.Context, result *Result, changes event.Changes) error {
+	if r.hookErr != nil {
+		result.Outcome = event.Failed
+	}
+	if ctx.Err() != nil {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastHooksLimit)
+		defer cancel()
+		ctx = limited
+	}
+	told := StepResult{Result: result.Outcome, Changes: changes, Err: errors.Join(result.err(ctx), r.hookErr)}
+	on := projects.OnSuccess
+	if result.Outcome != event.Succeeded {
+		on = projects.OnFailure
+	}
+	for _, moment := range []projects.Moment{on, projects.Always} {
+		if !r.runHooks(ctx, moment, told) && result.Outcome == event.Succeeded {
+			result.Outcome = event.Failed
+		}
+	}
+	if r.hookErr == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", r.Operation, r.hookErr)
+}

@@ -1,0 +1,78 @@
+package helmdrift
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"mara/runner/internal/kubeapi"
+)
+
+// recordLimit is more than a Secret can hold, unpacked.
+const recordLimit = 256 << 20
+
+// manifestOf is what a release has installed; "" if there is no such release.
+// Helm keeps each revision in a Secret, and labels the one that counts.
+// https://helm.sh/docs/topics/kubernetes_apis/ and Helm's pkg/storage/driver.
+func manifestOf(ctx context.Context, c kubeapi.Cluster, namespace, name string) (string, error) {
+	list, err := c.Objects.Resource(secrets).Namespace(namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: "owner=helm,status=deployed,name=" + name,
+	})
+	if err != nil {
+		return "", fmt.Errorf("reading Helm's record: %w", err)
+	}
+	record, ok := last(list.Items)
+	if !ok {
+		return "", nil
+	}
+	encoded, _, err := unstructured.NestedString(record.Object, "data", "release")
+	if err != nil {
+		return "", errors.New("the record of Helm has another form than expected")
+	}
+	return unpack(encoded)
+}
+
+// last is the highest revision.
+func last(records []unstructured.Unstructured) (found unstructured.Unstructured, ok bool) {
+	highest := -1
+	for _, record := range records {
+		if revision, err := strconv.Atoi(record.GetLabels()["version"]); err == nil && revision > highest {
+			highest, found, ok = revision, record, true
+		}
+	}
+	return found, ok
+}
+
+// unpack reads the manifest in the data of a record: JSON, packed, encoded by
+// Helm, and once more by the API.
+func unpack(encoded string) (string, error) {
+	unreadable := errors.New("the record of Helm cannot be read") // its content may hold secrets
+	inner, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", unreadable
+	}
+	packed, err := base64.StdEncoding.DecodeString(string(inner))
+	if err != nil {
+		return "", unreadable
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return "", unreadable
+	}
+	var record struct {
+		Manifest string `json:"manifest"`
+	}
+	if err := json.NewDecoder(io.LimitReader(reader, recordLimit)).Decode(&record); err != nil {
+		return "", unreadable
+	}
+	return record.Manifest, nil
+}

@@ -1,0 +1,183 @@
+package hooks
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"mara/projects"
+	"mara/providers/operation"
+	"mara/runner/internal/event"
+	"mara/runner/internal/executor"
+	"mara/runner/internal/program"
+	"mara/runner/internal/stacks"
+)
+
+// inputVersion changes when a field of Input changes its meaning or goes away.
+const inputVersion = 1
+
+// Input is what the command of a hook reads from stdin, as JSON.
+type Input struct {
+	Version   int                 `json:"version"`
+	Hook      string              `json:"hook"`
+	On        projects.Moment     `json:"on"`
+	Operation operation.Operation `json:"operation"`
+	Provider  string              `json:"provider"`
+	Stack     string              `json:"stack"`
+	Simulated bool                `json:"simulated"`
+	Root      string              `json:"root"`
+	Project   string              `json:"project,omitempty"` // none of a run
+	Title     string              `json:"title,omitempty"`
+	Folder    string              `json:"folder,omitempty"`
+	Result    event.Result        `json:"result,omitempty"` // none before
+	Error     string              `json:"error,omitempty"`
+	Changes   event.Changes       `json:"changes"`
+	// Outputs are those of the project as far as it has any. Secret ones read
+	// "[secret]".
+	Outputs map[string]any `json:"outputs,omitempty"`
+}
+
+// variables are the most wanted parts of the input as environment variables.
+func (i Input) variables() []string {
+	return []string{
+		"MARA_HOOK=" + i.Hook, "MARA_ON=" + string(i.On), "MARA_OPERATION=" + string(i.Operation), "MARA_PROVIDER=" + i.Provider,
+		"MARA_STACK=" + i.Stack, "MARA_SIMULATED=" + strconv.FormatBool(i.Simulated), "MARA_ROOT=" + i.Root,
+		"MARA_PROJECT=" + i.Project, "MARA_RESULT=" + string(i.Result),
+	}
+}
+
+// How long a command that is to stop may take to do so, and the wait before it
+// is tried again.
+const (
+	stopTime  = 10 * time.Second
+	retryWait = 2 * time.Second
+)
+
+// runCommand runs a command of the user's, as often as it may be tried.
+func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call executor.HookCall, emit func(event.Event)) error {
+	hook := call.Hook
+	say := func(severity event.Severity, text string) {
+		emit(event.Event{Type: event.StepLog, Severity: severity, Message: text})
+	}
+	name := shellescape.QuoteCommand(hook.Command)
+	if h.Simulated && !hook.Simulate {
+		say(event.Info, "SIMULATED: not run: "+name)
+		return nil
+	}
+	input := h.input(ctx, op, call)
+	for attempt := 0; ; attempt++ {
+		err := h.attempt(ctx, hook, input, func(line string) { say(event.Info, line) })
+		if err == nil || ctx.Err() != nil || attempt >= hook.Retry {
+			return err
+		}
+		say(event.Warning, fmt.Sprintf("%v; trying again", err))
+		if err := pause(ctx, retryWait); err != nil {
+			return err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// input is what a command gets to know.
+func (h Hooks) input(ctx context.Context, op operation.Operation, call executor.HookCall) Input {
+	project := call.Step.Project
+	i := Input{
+		Version: inputVersion, Hook: call.Hook.Name, On: call.Hook.On, Operation: op, Provider: h.Provider.Name, Stack: h.Stack,
+		Simulated: h.Simulated, Root: h.Root, Project: project.Name, Title: project.Title,
+		Result: call.Result.Result, Changes: call.Result.Changes,
+	}
+	if call.Result.Err != nil {
+		i.Error = h.Masker.Mask(call.Result.Err.Error())
+	}
+	if project.Name == "" {
+		return i
+	}
+	i.Folder = project.Folder()
+	if outputs, err := h.Stacks.Outputs(ctx, project.Name, false); err == nil {
+		i.Outputs = outputs
+	}
+	return i
+}
+
+// attempt runs the command once. Each line that it prints is passed on.
+func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say func(line string)) error {
+	limit := hook.Timeout
+	if limit == 0 {
+		limit = projects.DefaultHookTimeout
+	}
+	late := fmt.Errorf("timed out after %s", event.FormatDuration(limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
+	defer cancel()
+	path, err := program.Find(hook.Command[0], hook.Dir, h.Env["PATH"])
+	if err != nil {
+		return err
+	}
+	content, err := json.Marshal(input)
+	if err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, path, hook.Command[1:]...)
+	command.Dir, command.Stdin, command.WaitDelay = hook.Dir, bytes.NewReader(content), stopTime
+	command.Env = append(stacks.Environ(h.Env), input.variables()...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C is the runner's to handle
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
+	last, err := runLines(command, say)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, exec.ErrWaitDelay):
+		return nil // it has left a process behind that keeps its output open
+	case last != "":
+		return fmt.Errorf("%w: %s", err, h.Masker.Mask(last))
+	}
+	return err
+}
+
+// runLines runs a command and passes on its lines. The last one is what an error
+// tells.
+func runLines(command *exec.Cmd, say func(string)) (last string, err error) {
+	reader, writer := io.Pipe()
+	command.Stdout, command.Stderr = writer, writer
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		lines := bufio.NewReader(reader)
+		for {
+			text, readErr := lines.ReadString('\n')
+			if line := strings.TrimRight(text, "\r\n"); strings.TrimSpace(line) != "" {
+				last = line
+				say(line)
+			}
+			if readErr != nil {
+				return
+			}
+		}
+	}()
+	err = command.Run()
+	_ = writer.Close() // ends the reader
+	<-done
+	return last, err
+}

@@ -1,0 +1,120 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/projects"
+	"mara/providers/operation"
+	"mara/runner/internal/event"
+	"mara/runner/internal/executor"
+	"mara/runner/internal/plan"
+)
+
+// commandCall is a call of a script of the user's.
+func commandCall(t *testing.T, hook projects.Hook, script string) executor.HookCall {
+	t.Helper()
+	hook.Dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(hook.Dir, "hook.sh"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	hook.Name, hook.Command = "smoke", []string{"./hook.sh", "two words"}
+	return executor.HookCall{Hook: hook, Step: plan.Step{Project: projects.Project{Name: "linode-lke", Title: "LKE", Path: "a/b"}}}
+}
+
+// TestCommand: what a command is told, and what becomes of what it says.
+func TestCommand(t *testing.T) {
+	t.Parallel()
+	failed := executor.StepResult{Result: event.Failed, Err: errors.New("no " + clusterToken)}
+	for _, test := range []struct {
+		name, script string
+		hook         projects.Hook
+		result       executor.StepResult
+		simulated    bool
+		op           operation.Operation
+		want         []string
+		err          string
+	}{
+		{name: "argument and folder", script: `echo "$1"; basename "$0"; echo $PWD | grep -c TestCommand`, want: []string{"info two words", "info hook.sh", "info 1"}},
+		{
+			name: "variables", script: `env | grep ^MARA_ | sort`, hook: projects.Hook{On: projects.OnFailure}, result: failed,
+			want: []string{
+				"info MARA_HOOK=smoke", "info MARA_ON=failure", "info MARA_OPERATION=up", "info MARA_PROJECT=linode-lke", "info MARA_PROVIDER=linode",
+				"info MARA_RESULT=failed", "info MARA_ROOT=/root", "info MARA_SIMULATED=false", "info MARA_STACK=dev",
+			},
+		},
+		{
+			name: "input", script: `cat; echo`, hook: projects.Hook{On: projects.OnFailure}, result: failed,
+			want: []string{`info {"version":1,"hook":"smoke","on":"failure","operation":"up","provider":"linode","stack":"dev","simulated":false,"root":"/root",` +
+				`"project":"linode-lke","title":"LKE","folder":"projects/a/b","result":"failed","error":"no [secret]",` +
+				`"changes":{"create":0,"update":0,"replace":0,"delete":0,"same":0},"outputs":{"address":"10.0.0.1"}}`},
+		},
+		{name: "masked", script: `echo ` + clusterToken + ` >&2; exit 3`, want: []string{"info [secret]"}, err: "exit status 3: [secret]"},
+		{name: "silent failure", script: `exit 3`, err: "exit status 3"},
+		{
+			name: "tried again", hook: projects.Hook{Retry: 1}, script: `test -e here && echo done && exit; touch here; exit 1`,
+			want: []string{"warning exit status 1; trying again", "info done"},
+		},
+		{name: "late", hook: projects.Hook{Timeout: 100 * time.Millisecond}, script: `sleep 60 & wait`, err: "timed out after 0.1s"},
+		{name: "simulated", script: `echo ran`, simulated: true, want: []string{"info SIMULATED: not run: ./hook.sh 'two words'"}},
+		{name: "for a simulation", script: `echo $MARA_SIMULATED`, simulated: true, hook: projects.Hook{Simulate: true}, want: []string{"info true"}},
+		{name: "before a destroy of nothing", hook: projects.Hook{On: projects.Before}, op: operation.Destroy, script: `echo ran`, want: []string{"info ran"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			h := hookSession(t, map[string]any{"address": "10.0.0.1"})
+			h.Env["PATH"], h.Root, h.Simulated = os.Getenv("PATH"), "/root", test.simulated
+			h.Masker.Add(clusterToken)
+			call := commandCall(t, test.hook, test.script)
+			call.Result = test.result
+			if test.op == "" {
+				test.op = operation.Up
+			}
+			var said []string
+			err := h.Hook(test.op)(t.Context(), call, func(e event.Event) {
+				said = append(said, fmt.Sprint(e.Severity, " ", h.Masker.Mask(e.Message)))
+			})
+			if got := fmt.Sprint(err); err != nil && got != test.err || err == nil && test.err != "" {
+				t.Errorf("error %v, want %q", err, test.err)
+			}
+			if diff := cmp.Diff(test.want, said); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestCommandIsCancelled: an interruption ends the command, with what it has
+// started.
+func TestCommandIsCancelled(t *testing.T) {
+	t.Parallel()
+	h := hookSession(t, nil)
+	h.Env["PATH"] = os.Getenv("PATH")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	interrupted := errors.New("interrupted")
+	began := time.Now()
+	err := h.Hook(operation.Up)(ctx, commandCall(t, projects.Hook{Retry: 5}, "echo up; sleep 60"), func(e event.Event) {
+		if strings.Contains(e.Message, "up") {
+			cancel(interrupted)
+		}
+	})
+	if !errors.Is(err, interrupted) || time.Since(began) > 30*time.Second {
+		t.Errorf("got %v after %s", err, time.Since(began))
+	}
+}
+
+func TestUnknownHook(t *testing.T) {
+	t.Parallel()
+	h := hookSession(t, nil)
+	if err := h.Hook(operation.Up)(t.Context(), callOf("linode-lke", "none"), nil); err == nil || err.Error() != `this runner has no hook "none"` {
+		t.Errorf("got %v", err)
+	}
+}

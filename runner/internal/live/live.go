@@ -1,0 +1,164 @@
+// Package live reads the objects in a cluster, as they are now. It only reads,
+// and never asks for the values of Secrets.
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/metadata"
+
+	"mara/runner/internal/kubeapi"
+	"mara/runner/internal/kubeconfig"
+)
+
+// Options choose objects.
+type Options struct {
+	Kubeconfig []byte
+	Env        map[string]string // for a command in the kubeconfig that gets a token
+	Kinds      []string          // resources such as "pods" or "deployments.apps"; none for all
+	Namespace  string            // "" for all
+	Selector   string            // of labels
+	Timeout    time.Duration     // for all of it
+}
+
+const (
+	atOnce   = 8   // resources that are listed at once
+	pageSize = 500 // objects in one answer
+)
+
+// List returns the objects as JSON.
+func List(ctx context.Context, o Options) ([][]byte, error) {
+	_, objects, err := open(ctx, o)
+	return objects, err
+}
+
+// open connects to the cluster and reads the objects that the options choose, in
+// the time that they allow.
+func open(ctx context.Context, o Options) (cluster, [][]byte, error) {
+	if o.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("the cluster has not answered for %s", o.Timeout))
+		defer cancel()
+	}
+	c, err := connect(ctx, o)
+	var objects [][]byte
+	if err == nil {
+		objects, err = c.all(ctx)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return c, objects, err
+}
+
+// cluster is a cluster's API server, with the resources that options choose.
+type cluster struct {
+	kubeapi.Cluster
+	metadata  metadata.Interface
+	options   Options
+	resources []kubeapi.Resource
+}
+
+func connect(ctx context.Context, o Options) (c cluster, err error) {
+	c.options = o
+	if c.Cluster, err = kubeapi.Connect(o.Kubeconfig, o.Env); err != nil {
+		return c, err
+	}
+	config, err := kubeconfig.Config(o.Kubeconfig, o.Env)
+	if err != nil {
+		return c, err
+	}
+	config.QPS, config.Burst = 50, 100
+	if c.metadata, err = metadata.NewForConfig(config); err != nil {
+		return c, err
+	}
+	all, err := c.Resources(ctx)
+	c.resources = slices.DeleteFunc(all, func(r kubeapi.Resource) bool { return !o.choose(r) })
+	return c, err
+}
+
+// choose reports whether the options want a resource. Events are only listed for
+// whoever names them: they tell what happened, not what is.
+func (o Options) choose(r kubeapi.Resource) bool {
+	switch {
+	case o.Namespace != "" && !r.Namespaced:
+		return false
+	case len(o.Kinds) == 0:
+		return r.Resource != "events"
+	}
+	return slices.Contains(o.Kinds, r.GroupResource().String())
+}
+
+// isSecrets reports whether the objects are Secrets.
+func isSecrets(r kubeapi.Resource) bool { return r.Group == "" && r.Resource == "secrets" }
+
+// all reads the objects of all resources.
+func (c cluster) all(ctx context.Context) ([][]byte, error) {
+	found := make([][][]byte, len(c.resources))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, r := range c.resources {
+		group.Go(func() (err error) {
+			found[i], err = c.list(ctx, r)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(found...), nil
+}
+
+// list reads the objects of one resource, page by page.
+func (c cluster) list(ctx context.Context, r kubeapi.Resource) ([][]byte, error) {
+	var objects [][]byte
+	options := metav1.ListOptions{LabelSelector: c.options.Selector, Limit: pageSize}
+	for {
+		page, next, err := c.page(ctx, r, options)
+		if err != nil {
+			return nil, fmt.Errorf("listing %s: %w", r.GroupResource(), err)
+		}
+		for _, object := range page {
+			content, err := json.Marshal(object)
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, content)
+		}
+		if next == "" {
+			return objects, nil
+		}
+		options.Continue = next
+	}
+}
+
+// page reads one page of a list. Of Secrets it reads only the metadata.
+func (c cluster) page(ctx context.Context, r kubeapi.Resource, options metav1.ListOptions) ([]runtime.Object, string, error) {
+	var objects []runtime.Object
+	if isSecrets(r) {
+		list, err := c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+		if err != nil {
+			return nil, "", err
+		}
+		for i := range list.Items {
+			list.Items[i].SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
+			objects = append(objects, &list.Items[i])
+		}
+		return objects, list.Continue, nil
+	}
+	list, err := c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+	if err != nil {
+		return nil, "", err
+	}
+	for i := range list.Items {
+		objects = append(objects, &list.Items[i])
+	}
+	return objects, list.GetContinue(), nil
+}

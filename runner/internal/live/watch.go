@@ -1,0 +1,157 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"mara/runner/internal/kubeapi"
+)
+
+const (
+	quiet   = 300 * time.Millisecond // how long nothing changes before a change is told
+	relist  = 2 * time.Second        // between two lists of a resource that cannot be watched
+	forWait = 5 * time.Minute        // the server ends a watch after this time
+)
+
+// Watch calls changed with all objects, at first and whenever some have changed,
+// until ctx ends. Options.Timeout bounds the first answer alone.
+func Watch(ctx context.Context, o Options, changed func(objects [][]byte) error) error {
+	c, first, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := changed(first); err != nil {
+		return err
+	}
+	store := newStore(first)
+	group, ctx := errgroup.WithContext(ctx)
+	for _, r := range c.resources {
+		group.Go(func() error {
+			c.follow(ctx, r, store)
+			return nil
+		})
+	}
+	group.Go(func() error { return store.tell(ctx, changed) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// store has the objects of a cluster by their uid.
+type store struct {
+	mu      sync.Mutex
+	objects map[string][]byte // guarded by mu
+	dirty   chan struct{}     // has one element when something has changed
+}
+
+func newStore(objects [][]byte) *store {
+	s := &store{objects: map[string][]byte{}, dirty: make(chan struct{}, 1)}
+	for _, content := range objects {
+		s.objects[uid(content)] = content
+	}
+	return s
+}
+
+// uid is what identifies an object over all of its life.
+func uid(content []byte) string {
+	var object struct {
+		Kind     string
+		Metadata struct{ UID, Namespace, Name string }
+	}
+	_ = json.Unmarshal(content, &object) // it was JSON a moment ago
+	if object.Metadata.UID != "" {
+		return object.Metadata.UID
+	}
+	return object.Kind + "/" + object.Metadata.Namespace + "/" + object.Metadata.Name
+}
+
+// put keeps or removes an object.
+func (s *store) put(content []byte, there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if there {
+		s.objects[uid(content)] = content
+	} else {
+		delete(s.objects, uid(content))
+	}
+	select {
+	case s.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// tell calls changed when something has changed and then nothing for a moment.
+func (s *store) tell(ctx context.Context, changed func([][]byte) error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.dirty:
+		}
+		for settled := false; !settled; {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-s.dirty:
+			case <-time.After(quiet):
+				settled = true
+			}
+		}
+		s.mu.Lock()
+		objects := slices.Collect(maps.Values(s.objects))
+		s.mu.Unlock()
+		if err := changed(objects); err != nil {
+			return err
+		}
+	}
+}
+
+// follow keeps the store up to date with one resource, until ctx ends. A watch
+// that the server ends is begun again.
+func (c cluster) follow(ctx context.Context, r kubeapi.Resource, s *store) {
+	for ctx.Err() == nil {
+		watcher, err := c.watch(ctx, r)
+		if err == nil {
+			for event := range watcher.ResultChan() {
+				if content, err := json.Marshal(event.Object); err == nil && event.Type != watch.Error && event.Type != watch.Bookmark {
+					s.put(content, event.Type != watch.Deleted)
+				}
+			}
+			watcher.Stop()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(relist):
+		}
+	}
+}
+
+// watch begins a watch. Without a version it begins with all that is there.
+func (c cluster) watch(ctx context.Context, r kubeapi.Resource) (watch.Interface, error) {
+	seconds := int64(forWait.Seconds())
+	options := metav1.ListOptions{LabelSelector: c.options.Selector, TimeoutSeconds: &seconds}
+	if isSecrets(r) {
+		watcher, err := c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).Watch(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		return watch.Filter(watcher, func(e watch.Event) (watch.Event, bool) {
+			if object, ok := e.Object.(*metav1.PartialObjectMetadata); ok {
+				object.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
+				e.Object = runtime.Object(object)
+			}
+			return e, true
+		}), nil
+	}
+	return c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).Watch(ctx, options)
+}

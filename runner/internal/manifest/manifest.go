@@ -1,0 +1,76 @@
+// Package manifest reads Kubernetes objects from YAML, as Helm renders it and
+// keeps it with its releases.
+package manifest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// Object is an object with its fields by name, as the API has them in JSON.
+type Object map[string]any
+
+// Objects reads all objects of a text with documents. Lists are taken apart,
+// and keys that are there twice count the last time, as for kubectl and Helm.
+func Objects(text string) ([]Object, error) {
+	var objects []Object
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading objects: %w", err)
+		}
+		var object Object
+		if err := yaml.Unmarshal(document, &object); err != nil {
+			return nil, fmt.Errorf("reading objects: %w", err)
+		}
+		objects = append(objects, object.parts()...)
+	}
+}
+
+// parts are the items of a list, the object itself, or nothing if it is empty.
+func (o Object) parts() []Object {
+	if len(o) == 0 {
+		return nil
+	}
+	items, ok := o["items"].([]any)
+	if !ok || !strings.HasSuffix(o.Text("kind"), "List") {
+		return []Object{o}
+	}
+	var parts []Object
+	for _, item := range items {
+		if part, ok := item.(map[string]any); ok {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// Text is the text at a path of keys; "" where there is none.
+func (o Object) Text(path ...string) string {
+	var at any = map[string]any(o)
+	for _, key := range path {
+		inside, _ := at.(map[string]any)
+		at = inside[key]
+	}
+	found, _ := at.(string)
+	return found
+}
+
+// String names the object: Deployment shop/frontend.
+func (o Object) String() string {
+	name := o.Text("metadata", "name")
+	if namespace := o.Text("metadata", "namespace"); namespace != "" {
+		name = namespace + "/" + name
+	}
+	return o.Text("kind") + " " + name
+}

@@ -1,0 +1,206 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+)
+
+// Registry is the mirror itself.
+type Registry struct {
+	Address string // a registry's host and an optional path
+	Network Network
+}
+
+// addresses are a registry's host, told from a path as Docker does it, and a path.
+var addresses = regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)(?:/[a-z0-9][a-z0-9._-]*)*$`)
+
+// CheckAddress refuses what cannot be the address of a mirror.
+func CheckAddress(address string) error {
+	if !addresses.MatchString(address) {
+		return fmt.Errorf("%q is not a registry host with an optional path, such as registry.example.com/mirror", address)
+	}
+	return nil
+}
+
+// Copied is what became of one thing that the mirror has to hold.
+type Copied struct {
+	There  bool   // it was there already
+	Digest string // in the mirror
+	Local  bool   // of a chart: without its schema's references to other places
+}
+
+// Progress tells how much of one thing is copied, in bytes.
+type Progress func(complete, total int64)
+
+// Copier copies into a mirror. With DryRun it only looks.
+type Copier struct {
+	To       Registry
+	DryRun   bool
+	Progress Progress // may be nil
+}
+
+// Chart copies a chart. One from a registry stays as it is, with its digest,
+// unless its schema leads to the network.
+func (c Copier) Chart(ctx context.Context, chart Chart) (Copied, error) {
+	archive, err := c.To.Network.Fetch(ctx, chart)
+	if err != nil {
+		return Copied{}, err
+	}
+	local, changed, err := localise(archive)
+	if err != nil {
+		return Copied{}, err
+	}
+	made, err := newArtifact(local)
+	if err != nil {
+		return Copied{}, err
+	}
+	digest, err := made.Digest()
+	if err != nil {
+		return Copied{}, err
+	}
+	target, err := name.NewTag(c.To.Address + "/" + chart.Target)
+	if err != nil {
+		return Copied{}, err
+	}
+	there, err := c.put(ctx, target, digest, func(options []remote.Option) error { return remote.Write(target, made, options...) })
+	return Copied{There: there, Digest: digest.String(), Local: changed}, err
+}
+
+// Image copies an image, for all its platforms: its digest stays the same.
+func (c Copier) Image(ctx context.Context, image Image) (Copied, error) {
+	source, err := name.ParseReference(image.Name)
+	if err != nil {
+		return Copied{}, err
+	}
+	target, err := c.To.target(image)
+	if err != nil {
+		return Copied{}, err
+	}
+	found, err := remote.Get(source, c.To.Network.options(ctx)...)
+	if err != nil {
+		return Copied{}, plain(err)
+	}
+	there, err := c.put(ctx, target, found.Digest, func(options []remote.Option) error { return transfer(target, found, options) })
+	return Copied{There: there, Digest: found.Digest.String()}, err
+}
+
+// target is where an image goes. One with a tag and a digest gets its tag, too:
+// registries clear away what has none.
+func (r Registry) target(image Image) (name.Reference, error) {
+	named := r.Address + "/" + image.Target
+	both, err := name.ParseReference(named)
+	if err != nil {
+		return nil, err
+	}
+	if pinned, ok := both.(name.Digest); ok {
+		without := named[:len(named)-len("@"+pinned.DigestStr())]
+		if without != repositoryOf(named) {
+			return name.NewTag(without)
+		}
+	}
+	return both, nil
+}
+
+// transfer copies an image or an index of images.
+func transfer(target name.Reference, found *remote.Descriptor, options []remote.Option) error {
+	if found.MediaType.IsIndex() {
+		index, err := found.ImageIndex()
+		if err != nil {
+			return err
+		}
+		return remote.WriteIndex(target, index, options...)
+	}
+	image, err := found.Image()
+	if err != nil {
+		return err
+	}
+	return remote.Write(target, image, options...)
+}
+
+// put writes what is not there yet. Its manifest comes last, so that nothing
+// half-done can be pulled; layers that are there are not sent again.
+func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash, write func([]remote.Option) error) (there bool, err error) {
+	options := c.To.Network.options(ctx)
+	found, err := remote.Head(target, options...)
+	var answer *transport.Error
+	switch {
+	case err == nil && found.Digest == digest:
+		return true, nil
+	case errors.As(err, &answer) && answer.StatusCode != http.StatusNotFound:
+		return false, fmt.Errorf("looking into the mirror: %w", plain(err))
+	case err != nil && answer == nil:
+		return false, fmt.Errorf("looking into the mirror: %w", plain(err))
+	case c.DryRun:
+		return false, nil
+	}
+	wait := c.report(&options)
+	err = write(options)
+	wait()
+	if err != nil {
+		return false, fmt.Errorf("copying into the mirror: %w", plain(err))
+	}
+	return false, nil
+}
+
+// report has the library tell of its progress. Call the returned function when
+// it has come back.
+func (c Copier) report(options *[]remote.Option) (wait func()) {
+	if c.Progress == nil {
+		return func() {}
+	}
+	updates, done := make(chan v1.Update, 16), make(chan struct{})
+	*options = append(*options, remote.WithProgress(updates))
+	go func() {
+		defer close(done)
+		for update := range updates {
+			if update.Error == nil {
+				c.Progress(update.Complete, update.Total)
+			}
+		}
+	}()
+	return func() { <-done }
+}
+
+// Digest asks the registry of an image for its digest.
+func (n Network) Digest(ctx context.Context, image string) (string, error) {
+	ref, err := name.ParseReference(image)
+	if err != nil {
+		return "", err
+	}
+	found, err := remote.Head(ref, n.options(ctx)...)
+	if err != nil {
+		return "", plain(err)
+	}
+	return found.Digest.String(), nil
+}
+
+// plain says in one short line what a registry has answered. The library's own
+// text repeats the address and may quote a whole page.
+func plain(err error) error {
+	var answer *transport.Error
+	if !errors.As(err, &answer) {
+		return err
+	}
+	host := "the registry"
+	if answer.Request != nil {
+		host = answer.Request.URL.Host
+	}
+	switch answer.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("%s asks for a login: use `docker login %s`", host, host)
+	case http.StatusNotFound:
+		return fmt.Errorf("%s does not have it", host)
+	}
+	for _, diagnostic := range answer.Errors {
+		return fmt.Errorf("%s: %s", host, diagnostic.Message)
+	}
+	return fmt.Errorf("%s: %s", host, http.StatusText(answer.StatusCode))
+}

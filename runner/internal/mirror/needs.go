@@ -1,0 +1,163 @@
+package mirror
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"strings"
+	"sync"
+)
+
+// releaseToken is the type of a Helm release.
+const releaseToken = "kubernetes:helm.sh/v3:Release"
+
+// registryImage is the type of an image that the environment pushes to its own
+// registry.
+const registryImage = "docker:index/registryImage:RegistryImage"
+
+// imageInputs are the inputs that name an image, by type of resource.
+// Kubernetes objects are looked through instead.
+var imageInputs = map[string]string{
+	"docker:index/remoteImage:RemoteImage": "name",
+	"docker:index/container:Container":     "image",
+	"kind:index:Cluster":                   "nodeImage",
+	"kind:index:Registry":                  "image",
+}
+
+// Release is a Helm release as a program declares it.
+type Release struct {
+	Project    string
+	Name       string
+	Namespace  string
+	Chart      string // name, or oci://...
+	Version    string
+	Repository string // of a classic chart; "" for OCI
+	Values     map[string]any
+}
+
+// Needs collects what resources are made from. It may be told of several at
+// the same time.
+type Needs struct {
+	mu       sync.Mutex // protects the rest
+	releases []Release
+	images   map[string]projectSet
+	own      map[string]bool // images in the environment's own registry, without tag
+}
+
+// Saw takes note of a resource of a project.
+func (n *Needs) Saw(project, token string, inputs map[string]any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch input, known := imageInputs[token]; {
+	case token == releaseToken:
+		n.releases = append(n.releases, ReleaseOf(project, inputs))
+	case token == registryImage:
+		if n.own == nil {
+			n.own = map[string]bool{}
+		}
+		n.own[repositoryOf(text(inputs, "name"))] = true
+	case known && inputs["build"] == nil: // what is built here comes from nowhere
+		n.add(project, text(inputs, input))
+	case strings.HasPrefix(token, "kubernetes:"):
+		n.add(project, imagesIn(inputs)...)
+	}
+}
+
+func (n *Needs) add(project string, images ...string) {
+	if n.images == nil {
+		n.images = map[string]projectSet{}
+	}
+	for _, image := range images {
+		if image == "" {
+			continue
+		}
+		if n.images[image] == nil {
+			n.images[image] = projectSet{}
+		}
+		n.images[image][project] = true
+	}
+}
+
+// ReleaseOf reads the inputs of a Helm release.
+func ReleaseOf(project string, inputs map[string]any) Release {
+	values, _ := inputs["values"].(map[string]any)
+	options, _ := inputs["repositoryOpts"].(map[string]any)
+	return Release{
+		Project: project, Name: text(inputs, "name"), Namespace: text(inputs, "namespace"),
+		Chart: text(inputs, "chart"), Version: text(inputs, "version"), Repository: text(options, "repo"), Values: values,
+	}
+}
+
+func text(m map[string]any, key string) string {
+	found, _ := m[key].(string)
+	return found
+}
+
+// id says which chart a release has.
+func (r Release) id() chartID {
+	if r.Repository == "" {
+		return chartID{path.Base(r.Chart), r.Version, strings.TrimSuffix(r.Chart, "/"+path.Base(r.Chart))}
+	}
+	return chartID{r.Chart, r.Version, strings.TrimSuffix(r.Repository, "/")}
+}
+
+// Source says where the release's chart comes from.
+func (r Release) Source() Chart {
+	id := r.id()
+	return Chart{Name: id.name, Version: id.version, Repository: id.repository}
+}
+
+// chartID says which chart is meant.
+type chartID struct{ name, version, repository string }
+
+// Fetcher gets the archive of a chart.
+type Fetcher interface {
+	Fetch(ctx context.Context, chart Chart) ([]byte, error)
+}
+
+// List is what a mirror has to hold for the projects that count.
+func (n *Needs) List(ctx context.Context, from Fetcher, counts func(project string) bool) (List, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	charts := map[chartID]projectSet{}
+	for _, release := range n.releases {
+		if !counts(release.Project) {
+			continue
+		}
+		id := release.id()
+		if charts[id] == nil {
+			charts[id] = projectSet{}
+		}
+		charts[id][release.Project] = true
+		archive, err := from.Fetch(ctx, release.Source())
+		if err != nil {
+			return List{}, err
+		}
+		objects, err := Render(archive, release)
+		if err != nil {
+			return List{}, fmt.Errorf("project %s: %w", release.Project, err)
+		}
+		for _, object := range objects {
+			n.add(release.Project, imagesIn(map[string]any(object))...)
+		}
+	}
+	images := map[string]projectSet{}
+	for image, users := range n.images {
+		users := maps.Clone(users)
+		maps.DeleteFunc(users, func(project string, _ bool) bool { return !counts(project) })
+		if len(users) > 0 && !n.own[repositoryOf(image)] {
+			images[image] = users
+		}
+	}
+	return newList(charts, images)
+}
+
+// repositoryOf is an image's name without tag and digest.
+func repositoryOf(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
+		return image[:colon]
+	}
+	return image
+}

@@ -1,0 +1,84 @@
+package mirror
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+
+	"mara/runner/internal/manifest"
+)
+
+// Render lists the objects of a release as Helm would install them, the hooks
+// among them, but not those of `helm test`. No cluster is asked. The values are
+// not held against the chart's schema, which may be on the network; that is
+// done when the release is installed.
+func Render(archive []byte, release Release) ([]manifest.Object, error) {
+	files, err := render(archive, release)
+	if err != nil {
+		return nil, fmt.Errorf("rendering chart %s %s: %w", release.id().name, release.Version, err)
+	}
+	var objects []manifest.Object
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasSuffix(file, "NOTES.txt") {
+			continue
+		}
+		found, err := manifest.Objects(files[file])
+		if err != nil {
+			return nil, fmt.Errorf("rendering chart %s %s: %s: %w", release.id().name, release.Version, file, err)
+		}
+		objects = append(objects, found...)
+	}
+	return slices.DeleteFunc(objects, isTest), nil
+}
+
+// render renders the templates of a chart, by file.
+func render(archive []byte, release Release) (map[string]string, error) {
+	loaded, err := loader.LoadArchive(bytes.NewReader(archive))
+	if err != nil {
+		return nil, err
+	}
+	values, err := renderValues(loaded, release)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.Render(loaded, values)
+	if err != nil {
+		return nil, err
+	}
+	for _, definition := range loaded.CRDObjects() {
+		files[definition.Filename] = string(definition.File.Data)
+	}
+	return files, nil
+}
+
+func renderValues(loaded *chart.Chart, release Release) (chartutil.Values, error) {
+	given := release.Values
+	if given == nil {
+		given = map[string]any{}
+	}
+	if err := chartutil.ProcessDependenciesWithMerge(loaded, given); err != nil {
+		return nil, err
+	}
+	options := chartutil.ReleaseOptions{Name: release.Name, Namespace: release.Namespace, Revision: 1, IsInstall: true}
+	const skipSchema = true
+	return chartutil.ToRenderValuesWithSchemaValidation(loaded, given, options, capabilities(), skipSchema)
+}
+
+// capabilities are those of the Kubernetes version that the plans have.
+func capabilities() *chartutil.Capabilities {
+	known := chartutil.DefaultCapabilities.Copy()
+	known.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
+	return known
+}
+
+// isTest reports whether an object is for `helm test` alone.
+func isTest(object manifest.Object) bool {
+	return strings.HasPrefix(object.Text("metadata", "annotations", "helm.sh/hook"), "test")
+}

@@ -1,0 +1,132 @@
+package mirror
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+)
+
+// schemaFile is the file of a chart that its values are checked with.
+const schemaFile = "values.schema.json"
+
+// localise takes the references to other places out of the schemas in a chart's
+// archive, and in the charts that are in it. Helm would load them from the
+// network, whenever it checks values. Everything else stays as it is; an archive
+// without such references is returned unchanged. The result follows from the
+// archive alone, so that it is the same each time.
+func localise(archive []byte) (local []byte, changed bool, err error) {
+	zipped, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return nil, false, fmt.Errorf("reading the chart's archive: %w", err)
+	}
+	var out bytes.Buffer
+	packed := gzip.NewWriter(&out)
+	writer := tar.NewWriter(packed)
+	reader := tar.NewReader(zipped)
+	for {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, false, fmt.Errorf("reading the chart's archive: %w", err)
+		}
+		content, err := io.ReadAll(io.LimitReader(reader, chartLimit))
+		if err != nil {
+			return nil, false, fmt.Errorf("reading the chart's archive: %w", err)
+		}
+		replaced, differs, err := localFile(header.Name, content)
+		if err != nil {
+			return nil, false, fmt.Errorf("%s: %w", header.Name, err)
+		}
+		changed = changed || differs
+		header.Size = int64(len(replaced))
+		if err := errors.Join(writer.WriteHeader(header), write(writer, replaced)); err != nil {
+			return nil, false, fmt.Errorf("writing the chart's archive: %w", err)
+		}
+	}
+	if !changed {
+		return archive, false, nil
+	}
+	if err := errors.Join(writer.Close(), packed.Close()); err != nil {
+		return nil, false, fmt.Errorf("writing the chart's archive: %w", err)
+	}
+	return out.Bytes(), true, nil
+}
+
+func write(w io.Writer, content []byte) error {
+	_, err := w.Write(content)
+	return err
+}
+
+// localFile is a file of a chart without references to other places.
+func localFile(file string, content []byte) ([]byte, bool, error) {
+	switch {
+	case path.Base(file) == schemaFile:
+		return localSchema(content)
+	case path.Base(path.Dir(file)) == "charts" && path.Ext(file) == ".tgz":
+		return localise(content)
+	}
+	return content, false, nil
+}
+
+// localSchema is a JSON schema without references to other places.
+func localSchema(content []byte) ([]byte, bool, error) {
+	var schema any
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	if err := decoder.Decode(&schema); err != nil {
+		return nil, false, fmt.Errorf("not a JSON schema: %w", err)
+	}
+	schema, changed := withoutRemote(schema)
+	if !changed {
+		return content, false, nil
+	}
+	local, err := json.MarshalIndent(schema, "", "  ")
+	return local, true, err
+}
+
+// withoutRemote replaces each part of a schema that is defined elsewhere by one
+// that takes any value. What else stands beside such a reference says nothing in
+// the drafts before 2019, and is left out, except for what only describes.
+func withoutRemote(schema any) (any, bool) {
+	changed := false
+	switch typed := schema.(type) {
+	case map[string]any:
+		if reference, ok := typed["$ref"].(string); ok && isRemote(reference) {
+			return description(typed), true
+		}
+		for key, value := range typed {
+			replaced, differs := withoutRemote(value)
+			typed[key], changed = replaced, changed || differs
+		}
+	case []any:
+		for i, value := range typed {
+			replaced, differs := withoutRemote(value)
+			typed[i], changed = replaced, changed || differs
+		}
+	}
+	return schema, changed
+}
+
+// isRemote reports whether a reference leads out of the file. Helm has the
+// schemas of JSON Schema itself built in.
+func isRemote(reference string) bool {
+	return !strings.HasPrefix(reference, "#") && !strings.Contains(reference, "://json-schema.org/")
+}
+
+func description(schema map[string]any) map[string]any {
+	described := map[string]any{}
+	for _, key := range []string{"title", "description", "default", "examples"} {
+		if value, ok := schema[key]; ok {
+			described[key] = value
+		}
+	}
+	return described
+}

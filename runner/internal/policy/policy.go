@@ -1,0 +1,233 @@
+// Package policy holds what an up would do, or what is deployed, against rules
+// that are written in jq. It is pure.
+package policy
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/runner/internal/failure"
+	"mara/runner/internal/query"
+)
+
+// Folder is where the rules of a root are, with Settings beside them.
+const Folder = "policies"
+
+// Level is what a finding means.
+type Level string
+
+// The levels.
+const (
+	Deny Level = "deny" // it must not be done
+	Warn Level = "warn"
+	Off  Level = "off"
+)
+
+//go:embed rules/*.jq
+var shipped embed.FS
+
+//go:embed library.jq
+var library string
+
+// Rule is a file with functions deny and warn, or one of them. Each returns
+// findings: texts, or objects with a field message and what finding adds.
+type Rule struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
+	File    string `json:"file,omitempty"` // "" for one that ships with the runner
+	On      bool   `json:"on"`
+
+	source    string
+	functions map[Level]*query.Query
+}
+
+// Set is the rules of a root, with what is said about them.
+type Set struct {
+	Rules    []Rule
+	settings settings
+}
+
+// Finding is what a rule has found.
+type Finding struct {
+	Rule    string `json:"rule"`
+	Level   Level  `json:"level"`
+	Message string `json:"message"`
+	Project string `json:"project,omitempty"`
+	Type    string `json:"type,omitempty"`
+	Name    string `json:"name,omitempty"`
+	URN     string `json:"urn,omitempty"`
+	// Exception is the reason why the finding counts for nothing.
+	Exception string `json:"exception,omitempty"`
+}
+
+// String says what was found, and where.
+func (f Finding) String() string {
+	text := f.Rule + ": "
+	if where := strings.TrimSpace(f.Project + " " + f.Type + " " + f.Name); where != "" {
+		text += where + ": "
+	}
+	return text + f.Message
+}
+
+// Load reads the rules of a root and those that ship with the runner. Its error, a
+// *failure.Environment, says file and line of all that is wrong.
+func Load(root string) (Set, error) {
+	set, err := load(root)
+	if err != nil {
+		err = &failure.Environment{Text: err.Error(), Next: "docs/policies.md says how rules are written"}
+	}
+	return set, err
+}
+
+func load(root string) (Set, error) {
+	var set Set
+	var errs []error
+	own, err := readRules(os.DirFS(filepath.Join(root, Folder)), func(name string) string { return filepath.Join(root, Folder, name) })
+	errs = append(errs, err)
+	for i := range own {
+		own[i].On = true
+	}
+	files, err := fs.Sub(shipped, "rules")
+	errs = append(errs, err)
+	ours, err := readRules(files, func(string) string { return "" })
+	errs = append(errs, err)
+	for _, rule := range ours {
+		if !slices.ContainsFunc(own, func(r Rule) bool { return r.Name == rule.Name }) {
+			own = append(own, rule)
+		}
+	}
+	set.Rules = own
+	set.settings, err = readSettings(root, set.names())
+	errs = append(errs, err)
+	for i := range set.Rules {
+		rule := &set.Rules[i]
+		if rule.On = rule.On || slices.Contains(set.settings.Use, rule.Name); rule.On {
+			errs = append(errs, rule.compile())
+		}
+	}
+	return set, errors.Join(errs...)
+}
+
+func (s Set) names() []string {
+	var names []string
+	for _, rule := range s.Rules {
+		names = append(names, rule.Name)
+	}
+	return names
+}
+
+// Active reports whether any rule is on.
+func (s Set) Active() bool { return slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.On }) }
+
+func readRules(folder fs.FS, file func(name string) string) ([]Rule, error) {
+	names, err := fs.Glob(folder, "*.jq")
+	if err != nil {
+		return nil, err
+	}
+	var rules []Rule
+	var errs []error
+	for _, name := range names {
+		source, err := fs.ReadFile(folder, name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		rules = append(rules, Rule{Name: strings.TrimSuffix(name, ".jq"), Summary: summary(string(source)), File: file(name), source: string(source)})
+	}
+	return rules, errors.Join(errs...)
+}
+
+// summary is the first comment of a rule.
+func summary(source string) string {
+	line, _, _ := strings.Cut(source, "\n")
+	text, ok := strings.CutPrefix(line, "#")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
+// compile compiles the functions of a rule.
+func (r *Rule) compile() error {
+	r.functions = map[Level]*query.Query{}
+	for _, level := range []Level{Deny, Warn} {
+		function, err := query.CompileFunction(r.source, string(level), library)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.File, err)
+		}
+		if function != nil {
+			r.functions[level] = function
+		}
+	}
+	if len(r.functions) == 0 {
+		return fmt.Errorf("%s: a rule defines deny or warn: `def deny: steps | select(.op == \"delete\") | finding(\"is deleted\");`", r.File)
+	}
+	return nil
+}
+
+// Judge runs the rules that are on. A document is one of package updateplan as jq
+// sees it.
+func (s Set) Judge(ctx context.Context, document any, stack string, now time.Time) ([]Finding, error) {
+	var findings []Finding
+	for _, rule := range s.Rules {
+		if !rule.On {
+			continue
+		}
+		for _, level := range []Level{Deny, Warn} {
+			function := rule.functions[level]
+			if function == nil {
+				continue
+			}
+			results, err := function.Run(ctx, document)
+			if err != nil {
+				return nil, fmt.Errorf("the rule %s: %w", rule.Name, err)
+			}
+			for _, result := range results {
+				finding, err := newFinding(rule.Name, level, result)
+				if err != nil {
+					return nil, err
+				}
+				findings = append(findings, finding)
+			}
+		}
+	}
+	return s.settings.apply(findings, stack, now), nil
+}
+
+func newFinding(rule string, level Level, result any) (Finding, error) {
+	finding := Finding{Rule: rule, Level: level}
+	switch result := result.(type) {
+	case string:
+		finding.Message = result
+	case map[string]any:
+		for field, target := range map[string]*string{
+			"message": &finding.Message, "project": &finding.Project, "type": &finding.Type, "name": &finding.Name, "urn": &finding.URN,
+		} {
+			*target, _ = result[field].(string)
+		}
+	}
+	if finding.Message == "" {
+		return finding, fmt.Errorf("the rule %s: a finding is a text, or an object with a message, not %s", rule, query.Cell(result))
+	}
+	return finding, nil
+}
+
+// Denied are the findings that forbid.
+func Denied(findings []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Level != Deny || f.Exception != "" })
+}
+
+// matches reports whether a text fits a pattern, in which * stands for anything.
+func matches(pattern, text string) bool {
+	expression := "^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$"
+	return regexp.MustCompile(expression).MatchString(text)
+}

@@ -1,0 +1,178 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// SettingsFile says which rules apply, and how.
+const SettingsFile = Folder + "/policies.yaml"
+
+// settings are the content of SettingsFile.
+type settings struct {
+	Use        []string          `yaml:"use"` // rules that ship with the runner
+	Levels     map[string]levels `yaml:"levels"`
+	Exceptions []exception       `yaml:"exceptions"`
+}
+
+// levels are the levels of a rule by the stack's name, where * stands for
+// anything; "default" is for all others.
+type levels map[string]Level
+
+// UnmarshalYAML takes one level for all stacks, too.
+func (l *levels) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*l = levels{"default": Level(node.Value)}
+	} else if err := node.Decode((*map[string]Level)(l)); err != nil {
+		return err
+	}
+	for _, level := range *l {
+		if level != Deny && level != Warn && level != Off {
+			return fmt.Errorf("line %d: %q is no level; choose deny, warn or off", node.Line, level)
+		}
+	}
+	return nil
+}
+
+// exception lets findings pass, until a day.
+type exception struct {
+	Rule     string `yaml:"rule"`
+	Resource string `yaml:"resource"` // "project type name", where * stands for anything
+	Stack    string `yaml:"stack"`    // "" for all
+	Reason   string `yaml:"reason"`
+	Until    string `yaml:"until"` // the last day: 2027-01-31
+
+	line int
+	end  time.Time
+}
+
+// UnmarshalYAML keeps the line.
+func (e *exception) UnmarshalYAML(node *yaml.Node) error {
+	type plain exception
+	known := []string{"rule", "resource", "stack", "reason", "until"}
+	for i := 0; i < len(node.Content); i += 2 {
+		if name := node.Content[i]; !slices.Contains(known, name.Value) {
+			return fmt.Errorf("line %d: an exception has no field %q; it has %s", name.Line, name.Value, strings.Join(known, ", "))
+		}
+	}
+	if err := node.Decode((*plain)(e)); err != nil {
+		return err
+	}
+	e.line = node.Line
+	return nil
+}
+
+// check looks whether an exception says all it has to.
+func (e *exception) check(rules []string) error {
+	missing := func(what string) error { return fmt.Errorf("line %d: an exception needs %s", e.line, what) }
+	switch {
+	case e.Rule == "":
+		return missing("the name of a rule")
+	case !slices.Contains(rules, e.Rule):
+		return unknownRule(e.Rule, e.line, rules)
+	case e.Resource == "":
+		return missing(`a resource, such as "aws-vpc aws:ec2/* *"`)
+	case e.Reason == "":
+		return missing("a reason")
+	case e.Until == "":
+		return missing("a last day, such as until: 2027-01-31")
+	}
+	day, err := time.Parse(time.DateOnly, e.Until)
+	if err != nil {
+		return fmt.Errorf("line %d: %q is no day; write it as 2027-01-31", e.line, e.Until)
+	}
+	e.end = day.AddDate(0, 0, 1)
+	return nil
+}
+
+func unknownRule(name string, line int, rules []string) error {
+	where := ""
+	if line > 0 {
+		where = fmt.Sprintf("line %d: ", line)
+	}
+	return fmt.Errorf("%sthere is no rule %q; there are %s", where, name, strings.Join(rules, ", "))
+}
+
+// readSettings reads SettingsFile below a root, which may be missing.
+func readSettings(root string, rules []string) (settings, error) {
+	var s settings
+	path := filepath.Join(root, filepath.FromSlash(SettingsFile))
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	defer file.Close()
+	decoder := yaml.NewDecoder(file)
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&s); err != nil && !errors.Is(err, io.EOF) {
+		return s, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var errs []error
+	for _, name := range s.Use {
+		if !slices.Contains(rules, name) {
+			errs = append(errs, unknownRule(name, 0, rules))
+		}
+	}
+	for name := range s.Levels {
+		if !slices.Contains(rules, name) {
+			errs = append(errs, unknownRule(name, 0, rules))
+		}
+	}
+	for i := range s.Exceptions {
+		errs = append(errs, s.Exceptions[i].check(rules))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return s, fmt.Errorf("%s: %s", path, strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return s, nil
+}
+
+// apply gives findings the levels that are set for the stack, and lets pass what
+// has an exception. An exception that has ended is named.
+func (s settings) apply(findings []Finding, stack string, now time.Time) []Finding {
+	var applied []Finding
+	for _, f := range findings {
+		if f.Level = s.levelOf(f, stack); f.Level == Off {
+			continue
+		}
+		for _, e := range s.Exceptions {
+			if e.Rule != f.Rule || e.Stack != "" && !matches(e.Stack, stack) || !matches(e.Resource, f.Project+" "+f.Type+" "+f.Name) {
+				continue
+			}
+			if now.Before(e.end) {
+				f.Exception = fmt.Sprintf("%s (until %s)", e.Reason, e.Until)
+				break
+			}
+			f.Message += fmt.Sprintf("; the exception for it (%s) has ended on %s", e.Reason, e.Until)
+		}
+		applied = append(applied, f)
+	}
+	return applied
+}
+
+// levelOf is the level of a finding on a stack: of the longest pattern that fits,
+// then the default, then the rule's own.
+func (s settings) levelOf(f Finding, stack string) Level {
+	level, longest := f.Level, -1
+	for pattern, l := range s.Levels[f.Rule] {
+		switch {
+		case pattern == "default" && longest < 0:
+			level = l
+		case pattern != "default" && len(pattern) > longest && matches(pattern, stack):
+			level, longest = l, len(pattern)
+		}
+	}
+	return level
+}

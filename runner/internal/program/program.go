@@ -1,0 +1,36 @@
+// Package program finds the programs that commands name.
+package program
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Find finds a program: a name on a PATH, which need not be this process's, or a
+// file, whose way starts in dir.
+func Find(name, dir, path string) (string, error) {
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		return findFile(name, dir)
+	}
+	for _, folder := range filepath.SplitList(path) {
+		file := filepath.Join(folder, name)
+		if found, err := exec.LookPath(file); err == nil && filepath.IsAbs(found) {
+			return found, nil
+		}
+	}
+	return "", fmt.Errorf("there is no %s on the PATH", name)
+}
+
+func findFile(name, dir string) (string, error) {
+	file := name
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	found, err := exec.LookPath(file)
+	if err != nil {
+		return "", fmt.Errorf("there is no program %s", file)
+	}
+	return found, nil
+}

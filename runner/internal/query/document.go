@@ -1,0 +1,205 @@
+package query
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+)
+
+// Environment is what the items of one environment have in common.
+type Environment struct {
+	Stack    string
+	Provider string
+}
+
+// Document is what queries read: a list of items. Both sources have one shape,
+//
+//	source, environment, provider, type, name, namespace, object
+//
+// where type is a Pulumi type such as kubernetes:apps/v1:Deployment, and object
+// is the Kubernetes object, as last seen or as it is. An item of a state also has
+// project, urn, id, parent, modified, inputs and outputs. Secrets read "[secret]".
+type Document struct{ items []any }
+
+// Value is the document as jq sees it.
+func (d *Document) Value() any {
+	if d.items == nil {
+		return map[string]any{"items": []any{}}
+	}
+	return map[string]any{"items": d.items}
+}
+
+// Add adds items.
+func (d *Document) Add(items []any) { d.items = append(d.items, items...) }
+
+// Secret stands for a secret value.
+const Secret = "[secret]"
+
+// FromState makes items of the resources in a project's state, as Pulumi exports
+// it without a key. An empty state has none.
+func FromState(e Environment, project string, state []byte) ([]any, error) {
+	if len(state) == 0 {
+		return nil, nil
+	}
+	var deployment struct {
+		Resources []map[string]any `json:"resources"`
+	}
+	if err := decode(state, &deployment); err != nil {
+		return nil, fmt.Errorf("reading the state of %s: it is not valid JSON", project)
+	}
+	var items []any
+	for _, r := range deployment.Resources {
+		token, _ := r["type"].(string)
+		if token == "pulumi:pulumi:Stack" || strings.HasPrefix(token, "pulumi:providers:") {
+			continue
+		}
+		items = append(items, stateItem(e, project, token, r))
+	}
+	return items, nil
+}
+
+// stateItem is the item of one resource.
+func stateItem(e Environment, project, token string, r map[string]any) map[string]any {
+	urn, _ := r["urn"].(string)
+	item := map[string]any{
+		"source": "state", "environment": e.Stack, "provider": e.Provider, "project": project,
+		"type": token, "urn": urn, "name": urn[strings.LastIndex(urn, "::")+len("::"):],
+	}
+	for _, field := range []string{"id", "parent", "modified"} {
+		if value, ok := r[field]; ok {
+			item[field] = value
+		}
+	}
+	for _, field := range []string{"inputs", "outputs"} {
+		value, ok := r[field].(map[string]any)
+		if !ok {
+			value = map[string]any{}
+		}
+		item[field] = withoutSecrets(value)
+	}
+	if outputs, ok := item["outputs"].(map[string]any); ok && strings.HasPrefix(token, "kubernetes:") && outputs["kind"] != nil {
+		item["object"] = outputs
+		setNames(item, outputs)
+	}
+	return item
+}
+
+// FromObject makes an item of a Kubernetes object in JSON.
+func FromObject(e Environment, content []byte) (map[string]any, error) {
+	var object map[string]any
+	if err := decode(content, &object); err != nil {
+		return nil, fmt.Errorf("reading an object of %s: it is not valid JSON", e.Stack)
+	}
+	withoutSecrets(object)
+	version, _ := object["apiVersion"].(string)
+	if !strings.Contains(version, "/") {
+		version = "core/" + version
+	}
+	item := map[string]any{
+		"source": "live", "environment": e.Stack, "provider": e.Provider,
+		"type": fmt.Sprintf("kubernetes:%s:%s", version, object["kind"]), "object": object,
+	}
+	setNames(item, object)
+	return item, nil
+}
+
+// setNames takes name and namespace from a Kubernetes object.
+func setNames(item, object map[string]any) {
+	metadata, _ := object["metadata"].(map[string]any)
+	for _, field := range []string{"name", "namespace"} {
+		if text, ok := metadata[field].(string); ok {
+			item[field] = text
+		}
+	}
+}
+
+// withoutSecrets replaces what Pulumi has encrypted, and what Kubernetes Secrets
+// hold, whoever has made them.
+func withoutSecrets(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		if value[sig.Key] == sig.Secret {
+			return Secret
+		}
+		if value["kind"] == "Secret" {
+			hideData(value)
+		}
+		for key, inner := range value {
+			value[key] = withoutSecrets(inner)
+		}
+	case []any:
+		for i, inner := range value {
+			value[i] = withoutSecrets(inner)
+		}
+	}
+	return value
+}
+
+// lastApplied is where kubectl keeps a copy of the whole object.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// hideData hides the values of a Kubernetes Secret.
+func hideData(object map[string]any) {
+	for _, field := range []string{"data", "stringData"} {
+		switch values := object[field].(type) {
+		case map[string]any:
+			for key := range values {
+				values[key] = Secret
+			}
+		case nil:
+		default:
+			object[field] = Secret
+		}
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	if annotations, ok := metadata["annotations"].(map[string]any); ok {
+		delete(annotations, lastApplied)
+	}
+}
+
+// decode decodes JSON and keeps numbers as they are written: jq takes no integers
+// of Go.
+func decode(content []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}
+
+// Environments are the environments of the items, in their order.
+func (d *Document) Environments() []string {
+	var names []string
+	for _, item := range d.items {
+		if name, _ := item.(map[string]any)["environment"].(string); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Plan is what is deployed in an environment in the form of the document of an up
+// that would change nothing: see package updateplan.
+func (d *Document) Plan(environment string) any {
+	steps := map[string][]any{}
+	for _, value := range d.items {
+		item, _ := value.(map[string]any)
+		if item["environment"] != environment {
+			continue
+		}
+		project, _ := item["project"].(string)
+		step := map[string]any{"op": "same", "type": item["type"], "name": item["name"], "urn": item["urn"], "inputs": item["inputs"]}
+		if item["source"] == "live" {
+			step["inputs"], step["urn"] = item["object"], fmt.Sprintf("%s/%v/%v", item["type"], item["namespace"], item["name"])
+		}
+		steps[project] = append(steps[project], step)
+	}
+	projects := []any{}
+	for _, name := range slices.Sorted(maps.Keys(steps)) {
+		projects = append(projects, map[string]any{"name": name, "steps": steps[name]})
+	}
+	return map[string]any{"stack": environment, "projects": projects}
+}

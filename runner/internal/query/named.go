@@ -1,0 +1,101 @@
+package query
+
+import (
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+//go:embed queries/*.jq
+var shipped embed.FS
+
+// Folder is where users keep queries of their own, below the root.
+const Folder = "queries"
+
+// Named is a query that has a name: a file.
+type Named struct {
+	Name    string   `json:"name"`
+	Summary string   `json:"summary"`
+	File    string   `json:"file,omitempty"` // "" for one that ships with the runner
+	State   bool     `json:"state"`          // it reads the states
+	Live    bool     `json:"live"`           // it reads the objects in the clusters
+	Kinds   []string `json:"kinds,omitempty"`
+	Source  string   `json:"-"`
+}
+
+// All lists the queries that ship with the runner, and those of the root, which
+// win over others of the same name.
+func All(root string) ([]Named, error) {
+	files, err := fs.Sub(shipped, "queries")
+	if err != nil {
+		return nil, err
+	}
+	all, err := read(files, func(string) string { return "" })
+	if err != nil || root == "" {
+		return all, err
+	}
+	folder := filepath.Join(root, Folder)
+	own, err := read(os.DirFS(folder), func(name string) string { return filepath.Join(folder, name) })
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(n Named) bool {
+		return slices.ContainsFunc(own, func(o Named) bool { return o.Name == n.Name })
+	})
+	all = append(all, own...)
+	slices.SortFunc(all, func(a, b Named) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// read reads the queries of a folder, which may be missing.
+func read(folder fs.FS, file func(name string) string) ([]Named, error) {
+	names, err := fs.Glob(folder, "*.jq")
+	if err != nil {
+		return nil, err
+	}
+	var all []Named
+	for _, name := range names {
+		source, err := fs.ReadFile(folder, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the query %s: %w", strings.TrimSuffix(name, ".jq"), err)
+		}
+		n := Named{Name: strings.TrimSuffix(name, ".jq"), File: file(name), Source: string(source)}
+		n.readComment()
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// readComment reads the comment that a query begins with: a summary, and what the
+// query reads.
+func (n *Named) readComment() {
+	n.State = true
+	for line := range strings.Lines(n.Source) {
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), "#")
+		if !ok {
+			return
+		}
+		text = strings.TrimSpace(text)
+		if reads, ok := strings.CutPrefix(text, "reads:"); ok {
+			sources := list(reads)
+			n.State, n.Live = slices.Contains(sources, "state"), slices.Contains(sources, "live")
+		} else if kinds, ok := strings.CutPrefix(text, "kinds:"); ok {
+			n.Kinds = list(kinds)
+		} else if n.Summary == "" {
+			n.Summary = text
+		}
+	}
+}
+
+func list(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+}

@@ -1,0 +1,167 @@
+// Package query answers questions about everything that is deployed, in jq. It
+// is pure: the document that a query reads is put together elsewhere, see
+// Document.
+package query
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/itchyny/gojq"
+)
+
+// library has the functions that every query can use.
+//
+//go:embed library.jq
+var library string
+
+// Query is a compiled program.
+type Query struct {
+	// Columns are the fields of the results in the order in which the program
+	// writes them; none where it does not say.
+	Columns []string
+	code    *gojq.Code
+}
+
+// Compile compiles a jq program. The error is an *Error where the program is wrong.
+func Compile(source string) (*Query, error) {
+	parsed, err := gojq.Parse(source)
+	if err != nil {
+		return nil, syntaxError(source, err)
+	}
+	return compile(source, "", parsed)
+}
+
+// CompileFunction compiles a call of a function that a source defines; nil if it
+// does not define it. The source can use what the library defines, too.
+func CompileFunction(source, function, library string) (*Query, error) {
+	parsed, err := gojq.Parse(source)
+	if err != nil {
+		return nil, syntaxError(source, err)
+	}
+	if !slices.ContainsFunc(parsed.FuncDefs, func(f *gojq.FuncDef) bool { return f.Name == function && len(f.Args) == 0 }) {
+		return nil, nil
+	}
+	parsed.Term = &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: function}}
+	parsed.Left, parsed.Right, parsed.Op = nil, nil, 0
+	return compile(source, library, parsed)
+}
+
+// compile puts the libraries before a program.
+func compile(source, more string, parsed *gojq.Query) (*Query, error) {
+	own, err := gojq.Parse(library + more)
+	if err != nil {
+		return nil, fmt.Errorf("the library of queries: %w", err)
+	}
+	columns := columns(parsed)
+	parsed.FuncDefs = append(own.FuncDefs, parsed.FuncDefs...)
+	code, err := gojq.Compile(parsed)
+	if err != nil {
+		return nil, undefinedError(source, err)
+	}
+	return &Query{Columns: columns, code: code}, nil
+}
+
+// Run runs the program on a document and returns its results.
+func (q *Query) Run(ctx context.Context, document any) ([]any, error) {
+	var results []any
+	iter := q.code.RunWithContext(ctx, document)
+	for {
+		value, ok := iter.Next()
+		if !ok {
+			return results, nil
+		}
+		err, failed := value.(error)
+		var halt *gojq.HaltError
+		switch {
+		case !failed:
+			results = append(results, value)
+		case errors.As(err, &halt) && halt.Value() == nil:
+			return results, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		default:
+			return nil, fmt.Errorf("the query fails on what is deployed: %w", err)
+		}
+	}
+}
+
+// columns are the keys of the object that a program ends with.
+func columns(q *gojq.Query) []string {
+	for q.Right != nil && q.Op == gojq.OpPipe {
+		q = q.Right
+	}
+	if q.Term == nil {
+		return nil
+	}
+	object := q.Term.Object
+	if object == nil || len(q.Term.SuffixList) > 0 {
+		return nil
+	}
+	var keys []string
+	for _, entry := range object.KeyVals {
+		if name := strings.TrimLeft(entry.Key, "$."); name != "" {
+			keys = append(keys, name)
+		}
+	}
+	return keys
+}
+
+// Error says what is wrong in a program, and where.
+type Error struct {
+	Line, Column int // from 1; 0 where it cannot be told
+	Text         string
+}
+
+// Error says where and what.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.Text
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Text)
+}
+
+// at finds a byte of a source.
+func at(source string, offset int, text string) *Error {
+	before := source[:min(max(offset, 0), len(source))]
+	line := strings.LastIndexByte(before, '\n') + 1
+	return &Error{Line: strings.Count(before, "\n") + 1, Column: len([]rune(before[line:])) + 1, Text: text}
+}
+
+// syntaxError says where a program cannot be parsed.
+func syntaxError(source string, err error) error {
+	var wrong *gojq.ParseError
+	if !errors.As(err, &wrong) {
+		return &Error{Text: err.Error()}
+	}
+	if wrong.Token == "" {
+		return at(source, wrong.Offset, "the query ends too early")
+	}
+	return at(source, wrong.Offset-len(wrong.Token), fmt.Sprintf("unexpected %q", wrong.Token))
+}
+
+// undefined finds the name in the compiler's messages.
+var undefined = regexp.MustCompile(`^(function|variable) not defined: (\$?[\w:]+)(?:/(\d+))?$`)
+
+// undefinedError says where a program names what does not exist.
+func undefinedError(source string, err error) error {
+	match := undefined.FindStringSubmatch(err.Error())
+	if match == nil {
+		return &Error{Text: err.Error()}
+	}
+	kind, name, arguments := match[1], match[2], match[3]
+	text := fmt.Sprintf("there is no %s %s", kind, name)
+	if arguments != "" && arguments != "0" {
+		text += " with this number of arguments"
+	}
+	word := regexp.MustCompile(`(?:^|[^\w$.])` + regexp.QuoteMeta(name) + `(?:\W|$)`)
+	if found := word.FindStringIndex(source); found != nil {
+		return at(source, found[0]+strings.Index(source[found[0]:], name), text)
+	}
+	return &Error{Text: text}
+}

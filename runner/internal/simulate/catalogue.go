@@ -1,0 +1,178 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+)
+
+// catalogue is all that is known of a package's types.
+type catalogue struct {
+	pkg     Package
+	schemas []*schema
+}
+
+// described is a type of resources with its inputs and outputs.
+type described struct {
+	Resource
+	inputs, outputs fields
+	secrets         []string // names of outputs
+}
+
+// call is a function with its arguments and results.
+type call struct {
+	Invoke
+	inputs, outputs fields
+}
+
+// newCatalogue reads the schemas. Behaviour of a type that they do not have is
+// an error: it would never be seen.
+func newCatalogue(pkg Package) (catalogue, error) {
+	c := catalogue{pkg: pkg}
+	for _, text := range pkg.Schemas {
+		s, err := parseSchema(text)
+		if err != nil {
+			return c, fmt.Errorf("the simulated %s: %w", pkg.Name, err)
+		}
+		c.schemas = append(c.schemas, s)
+	}
+	for _, r := range pkg.Resources {
+		if _, ok := c.class(r.like()); !ok {
+			return c, fmt.Errorf("the schema of the simulated %s has no %s", pkg.Name, r.like())
+		}
+	}
+	for _, i := range pkg.Invokes {
+		if _, ok := c.function(i.Token); !ok {
+			return c, fmt.Errorf("the schema of the simulated %s has no function %s", pkg.Name, i.Token)
+		}
+	}
+	return c, nil
+}
+
+func (r Resource) like() string {
+	if r.Like != "" {
+		return r.Like
+	}
+	return r.Token
+}
+
+// isChecked tells whether there are rules.
+func (c catalogue) isChecked() bool { return len(c.schemas) > 0 }
+
+func (c catalogue) version() string {
+	for _, s := range c.schemas {
+		if s.Version != "" {
+			return s.Version
+		}
+	}
+	return ""
+}
+
+func (c catalogue) config() fields {
+	if !c.isChecked() {
+		return unchecked
+	}
+	return c.schemas[len(c.schemas)-1].config()
+}
+
+// class finds what a schema says of a type.
+func (c catalogue) class(token string) (described, bool) {
+	for _, s := range c.schemas {
+		if found, ok := s.Resources[token]; ok {
+			return described{inputs: s.inputs(found), outputs: s.outputs(found)}, true
+		}
+	}
+	return described{inputs: unchecked, outputs: unchecked}, !c.isChecked()
+}
+
+// resource describes a type.
+func (c catalogue) resource(token string) (described, bool) {
+	r, known := c.behaviour(token)
+	d, ok := c.class(r.like())
+	d.Resource, d.outputs.only = r, !known
+	if r.Like != "" {
+		d.inputs.open, d.outputs.open = true, true
+	}
+	d.secrets = d.outputs.marked(isSecret)
+	d.ReplaceOn = slices.Concat(r.ReplaceOn, d.inputs.marked(replaces))
+	return d, ok
+}
+
+func (c catalogue) behaviour(token string) (r Resource, known bool) {
+	for _, r := range c.pkg.Resources {
+		if r.Token == token {
+			return r, true
+		}
+	}
+	if c.pkg.Dynamic != nil {
+		if r, ok := c.pkg.Dynamic(token); ok {
+			return r, true
+		}
+	}
+	return ordinary(token), false
+}
+
+// ordinary is how a resource behaves of which no more is known than its type.
+func ordinary(token string) Resource {
+	return Resource{
+		Token: token, Latency: Latency{Create: 5 * time.Second, Update: 3 * time.Second, Delete: 2 * time.Second},
+		ID: func(o Object) string { return o.Name() + "-" + o.Hex("id", 7) },
+	}
+}
+
+// resources are the tokens of all types, but those that are dynamic.
+func (c catalogue) resources() []string {
+	var tokens []string
+	for _, s := range c.schemas {
+		tokens = append(tokens, names(s.Resources)...)
+	}
+	return tokens
+}
+
+// function describes a function.
+func (c catalogue) function(token string) (call, bool) {
+	f := call{Invoke: Invoke{Token: token}, inputs: unchecked, outputs: unchecked}
+	at := slices.IndexFunc(c.pkg.Invokes, func(i Invoke) bool { return i.Token == token })
+	if at >= 0 {
+		f.Invoke = c.pkg.Invokes[at]
+	}
+	for _, s := range c.schemas {
+		if found, ok := s.Functions[token]; ok {
+			f.inputs = fields{schema: s, types: found.Inputs.Properties, required: found.Inputs.Required}
+			f.outputs = s.of(s.resolve(&found.Outputs))
+			f.outputs.only = at < 0
+			f.Secrets = slices.Concat(f.Secrets, f.outputs.marked(isSecret))
+			return f, true
+		}
+	}
+	return f, !c.isChecked()
+}
+
+func (c catalogue) functions() []string {
+	var tokens []string
+	for _, s := range c.schemas {
+		tokens = append(tokens, names(s.Functions)...)
+	}
+	return tokens
+}
+
+// answer makes the result of a function.
+func (f call) answer(o Object) (resource.PropertyMap, error) {
+	result := o.generated(f.outputs)
+	for name, value := range o.inputs {
+		if v, ok := f.outputs.taken(o, name, resource.NewPropertyValue(value)); ok {
+			result[resource.PropertyKey(name)] = v
+		}
+	}
+	if f.Answer != nil {
+		values, err := f.Answer(o)
+		if err != nil {
+			return nil, err
+		}
+		result = overlay(result, values)
+	}
+	conceal(result, f.Secrets)
+	return result, nil
+}

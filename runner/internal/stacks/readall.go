@@ -1,0 +1,65 @@
+package stacks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// ReadAll reads the states on the backend without a key, by the name of the stack
+// and then by project. isWanted decides by the projects that have a stack of one
+// name. Options need no stack.
+func ReadAll(ctx context.Context, options Options, isWanted func(stack string, projects []string) bool) (map[string]map[string]json.RawMessage, error) {
+	all, err := ListAll(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	states := map[string]map[string]json.RawMessage{}
+	for _, stack := range slices.Sorted(maps.Keys(all)) {
+		names := slices.Sorted(maps.Keys(all[stack]))
+		if !isWanted(stack, names) {
+			continue
+		}
+		if states[stack], err = exportAll(ctx, options, stack, names); err != nil {
+			return nil, err
+		}
+	}
+	return states, nil
+}
+
+// exportAll exports the states of the stacks of one name.
+func exportAll(ctx context.Context, options Options, stack string, projects []string) (map[string]json.RawMessage, error) {
+	options.Stack, options.WorkDir = stack, filepath.Join(options.WorkDir, stack)
+	set := &Set{options: options}
+	found := make([]json.RawMessage, len(projects))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, project := range projects {
+		group.Go(func() error {
+			content, err := set.Export(ctx, project)
+			if err != nil {
+				return err
+			}
+			var exported struct {
+				Deployment json.RawMessage `json:"deployment"`
+			}
+			if err := json.Unmarshal(content, &exported); err != nil {
+				return fmt.Errorf("reading the state of %s: pulumi answered with something else than JSON: %w", project, err)
+			}
+			found[i] = exported.Deployment
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	states := map[string]json.RawMessage{}
+	for i, project := range projects {
+		states[project] = found[i]
+	}
+	return states, nil
+}

@@ -1,0 +1,181 @@
+// Package updateplan has the document of what an up would do: every step of
+// every project, as a preview has found it. Policies judge it, a price sheet
+// adds it up, and an up can be held to it.
+package updateplan
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"mara/runner/internal/atomicfile"
+)
+
+// Version changes when a field changes its meaning or is removed.
+const Version = 1
+
+// Document is what an up of an environment would do.
+type Document struct {
+	Version   int       `json:"version"`
+	Created   time.Time `json:"created"`
+	Runner    string    `json:"runner"` // its version
+	Provider  string    `json:"provider"`
+	Stack     string    `json:"stack"`
+	Simulated bool      `json:"simulated"`
+	// Configuration has digests of the configuration that the preview ran with.
+	Configuration map[string]string `json:"configuration,omitempty"`
+	Projects      []Project         `json:"projects"`
+}
+
+// Project is what an up of one project would do.
+type Project struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Steps []Step `json:"steps"`
+	// Unknown are the projects whose outputs are not known yet. The steps are
+	// what can be told without them.
+	Unknown []string `json:"unknown,omitempty"`
+	// State is a digest of the state that the preview ran against.
+	State string `json:"state,omitempty"`
+}
+
+// Step is what would happen to one resource. Secret values read "[secret]", and
+// those that are not known yet "[unknown]".
+type Step struct {
+	Op   string `json:"op"` // create, update, replace, delete, same, read or import
+	Type string `json:"type"`
+	Name string `json:"name"`
+	URN  string `json:"urn"`
+	ID   string `json:"id,omitempty"`
+	// Inputs are what the resource would have; Old what it has.
+	Inputs map[string]any `json:"inputs,omitempty"`
+	Old    map[string]any `json:"old,omitempty"`
+	// Properties are the paths of what differs, Replaces those that make a
+	// replacement necessary, Unknown those that are not known yet.
+	Properties []string `json:"properties,omitempty"`
+	Replaces   []string `json:"replaces,omitempty"`
+	Unknown    []string `json:"unknown,omitempty"`
+	// Stateful resources lose data when they are deleted or replaced.
+	Stateful bool `json:"stateful"`
+	// Protected resources cannot be deleted.
+	Protected bool `json:"protected,omitempty"`
+}
+
+// Unknown stands for a value that is not known yet.
+const Unknown = "[unknown]"
+
+// unknownValue is what Pulumi's engine sends for it.
+const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+
+// NewStep makes a step of an event of Pulumi's engine; mask hides secrets in
+// texts. ok is false for the halves
+// of a replacement, which has a step of its own, and for what is only in the
+// state: stacks, providers and references.
+func NewStep(m apitype.StepEventMetadata, mask func(string) string) (step Step, ok bool) {
+	op, ok := ops[m.Op]
+	if !ok || strings.HasPrefix(m.Type, "pulumi:") {
+		return Step{}, false
+	}
+	step = Step{
+		Op: op, Type: m.Type, Name: m.URN[strings.LastIndex(m.URN, "::")+len("::"):], URN: m.URN,
+		Stateful: isStateful(m.Type), Replaces: m.Keys,
+	}
+	if m.Old != nil {
+		step.ID, step.Protected = m.Old.ID, m.Old.Protect
+		step.Old = reader{mask: mask}.properties(m.Old.Inputs, "")
+	}
+	if m.New != nil && op != "delete" {
+		r := reader{mask: mask, unknown: &step.Unknown}
+		step.Inputs = r.properties(m.New.Inputs, "")
+		step.Protected = step.Protected || m.New.Protect
+	}
+	return step, true
+}
+
+// ops are the operations of Pulumi's engine that are steps.
+var ops = map[apitype.OpType]string{
+	apitype.OpCreate: "create", apitype.OpUpdate: "update", apitype.OpReplace: "replace", apitype.OpDelete: "delete",
+	apitype.OpSame: "same", apitype.OpRead: "read", apitype.OpImport: "import", apitype.OpImportReplacement: "import",
+}
+
+// reader copies properties: with secrets masked, and Unknown for what is not
+// known.
+type reader struct {
+	mask    func(string) string
+	unknown *[]string // paths of what is not known; nil where nobody asks
+}
+
+func (r reader) properties(properties map[string]any, path string) map[string]any {
+	if properties == nil {
+		return nil
+	}
+	copied := make(map[string]any, len(properties))
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		copied[name] = r.value(properties[name], strings.TrimPrefix(path+"."+name, "."))
+	}
+	return copied
+}
+
+func (r reader) value(value any, path string) any {
+	switch value := value.(type) {
+	case string:
+		if !strings.Contains(value, unknownValue) {
+			return r.mask(value)
+		}
+		if r.unknown != nil {
+			*r.unknown = append(*r.unknown, path)
+		}
+		return Unknown
+	case map[string]any:
+		return r.properties(value, path)
+	case []any:
+		copied := make([]any, len(value))
+		for i, element := range value {
+			copied[i] = r.value(element, fmt.Sprintf("%s[%d]", path, i))
+		}
+		return copied
+	}
+	return value
+}
+
+// Write writes the document, which only its owner can read.
+func (d Document) Write(file string) error {
+	content, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(file, append(content, '\n'), 0o600)
+}
+
+// Read reads a document.
+func Read(file string) (Document, error) {
+	var d Document
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return d, err
+	}
+	if err := json.Unmarshal(content, &d); err != nil || d.Version == 0 {
+		return d, fmt.Errorf("%s is no plan that `runner preview --save-plan` has written", file)
+	}
+	if d.Version != Version {
+		return d, fmt.Errorf("%s has version %d of the format; this runner knows %d", file, d.Version, Version)
+	}
+	return d, nil
+}
+
+// Value is the document as jq sees it.
+func (d Document) Value() (any, error) {
+	content, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	var value any
+	err = json.Unmarshal(content, &value)
+	return value, err
+}

@@ -1,0 +1,16 @@
+// The command registry is the registry of the image registry:3, with nothing but
+// files for its storage.
+package main
+
+import (
+	"os"
+
+	"github.com/distribution/distribution/v3/registry"
+	_ "github.com/distribution/distribution/v3/registry/storage/driver/filesystem"
+)
+
+func main() {
+	if registry.RootCmd.Execute() != nil {
+		os.Exit(1) // it has said why
+	}
+}

@@ -1,0 +1,7 @@
+#!/bin/sh
+# tidy.sh [-diff]: tidies every module, or says what would change.
+set -eu
+cd "$(dirname "$0")/.."
+for folder in . scripts/tools scripts/images/kube scripts/images/dns scripts/images/registry; do
+  (cd "$folder" && go mod tidy "$@")
+done
