@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Form is what a text has to look like, in words for the user.
@@ -25,6 +26,8 @@ const (
 	Charts Form = "a URL that begins with https:// or oci://"
 	// Registry is a host, with a port and a path if need be.
 	Registry Form = "a registry's host, with a port and a path where needed, without https://"
+	// Duration is a span of time as Go writes it.
+	Duration Form = "a duration such as 8h or 30m"
 	// Image names an image with its version.
 	Image Form = "an image with a tag or a digest"
 )
@@ -49,6 +52,9 @@ func (f Form) fits(text string) bool {
 		return err == nil && address.Host != "" && slices.Contains([]string{"https", "http", "oci"}, address.Scheme)
 	case Registry:
 		return registryPath.MatchString(text)
+	case Duration:
+		length, err := time.ParseDuration(text)
+		return err == nil && length > 0
 	case Image:
 		name := text[strings.LastIndexByte(text, '/')+1:]
 		return strings.ContainsAny(name, ":@") && !strings.ContainsAny(text, " ")

@@ -12,6 +12,7 @@ const (
 	FromFile        Source = "environment file"
 	FromProcess     Source = "process environment"
 	FromStackConfig Source = "stack configuration"
+	FromLayer       Source = "layer"
 	FromLogin       Source = "pulumi login"
 	FromRecord      Source = "first deployment" // of the provider: what the environment was first deployed with
 	FromMara        Source = "mara.yaml"        // of the provider: the only one there
@@ -32,7 +33,7 @@ func (o Origin) String() string {
 	switch o.Source {
 	case FromFlag:
 		return o.Name
-	case FromFile, FromStackConfig:
+	case FromFile, FromStackConfig, FromLayer:
 		return fmt.Sprintf("%s in %s:%d", o.Name, o.File, o.Line)
 	case FromProcess:
 		return o.Name + " in the process environment"

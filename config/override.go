@@ -1,6 +1,9 @@
 package config
 
-import "maps"
+import (
+	"cmp"
+	"maps"
+)
 
 // OverrideFlag gives configuration values for one run.
 const OverrideFlag = "--config"
@@ -19,14 +22,14 @@ func (f StackFile) Override(changes ...Change) (StackFile, error) {
 	if err != nil {
 		return StackFile{}, err
 	}
-	edited.Exists, edited.overridden = f.Exists, map[string]bool{}
+	edited.Exists, edited.overridden, edited.own, edited.described = f.Exists, map[string]bool{}, f.own, f.described
 	maps.Copy(edited.overridden, f.overridden)
 	for _, change := range changes {
 		edited.overridden[change.Key] = true
 	}
 	for i, entry := range edited.Entries { // problems name lines of the file on disk
 		original, _ := f.Lookup(entry.Key)
-		edited.Entries[i].Line = original.Line
+		edited.Entries[i].Line, edited.Entries[i].File, edited.Entries[i].Over = original.Line, original.File, original.Over
 	}
 	return edited, nil
 }
@@ -35,6 +38,9 @@ func (f StackFile) Override(changes ...Change) (StackFile, error) {
 func (f StackFile) Origin(entry Entry) Origin {
 	if f.overridden[entry.Key] {
 		return Origin{Source: FromFlag, Name: OverrideFlag}
+	}
+	if entry.File != "" {
+		return Origin{Source: FromLayer, Name: entry.Key, File: entry.File, Line: entry.Line}
 	}
 	return Origin{Source: FromStackConfig, Name: entry.Key, File: f.File, Line: entry.Line}
 }
@@ -45,5 +51,5 @@ func (f StackFile) Problem(key, text string) Problem {
 		return Problem{File: OverrideFlag, Key: key, Text: text}
 	}
 	entry, _ := f.Lookup(key)
-	return Problem{File: f.File, Line: entry.Line, Key: key, Text: text}
+	return Problem{File: cmp.Or(entry.File, f.File), Line: entry.Line, Key: key, Text: text}
 }

@@ -61,7 +61,7 @@ func namedRoot(dir string, named Value) (string, error) {
 // isRoot says whether a folder has a configuration, or only own projects.
 func isRoot(folder string) bool {
 	info, err := os.Stat(filepath.Join(folder, MaraFile))
-	return isFolder(filepath.Join(folder, Folder)) || err == nil && info.Mode().IsRegular()
+	return isFolder(filepath.Join(folder, Folder)) || isFolder(filepath.Join(folder, EnvironmentsFolder)) || err == nil && info.Mode().IsRegular()
 }
 
 func isFolder(path string) bool {

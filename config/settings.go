@@ -36,20 +36,39 @@ type Request struct {
 	Provider Value // of the flag
 	Sources  Sources
 	Simulate bool // keep state under .runner/simulated, whatever is configured
+	// Describe reads what config/environments says of a stack; nil when nobody
+	// wants to know.
+	Describe func(root, stack string) (Description, error)
 	// StateFolder is where a simulation keeps its state instead; "" for the usual.
 	StateFolder string
+	backend     Value // of the description
+}
+
+// ReadStack reads the configuration of a stack: its file over its description.
+func (r Request) ReadStack(stack string) (StackFile, Description, error) {
+	file, err := ReadStack(r.Root, stack)
+	if r.Describe == nil {
+		return file, Description{}, err
+	}
+	described, describedErr := r.Describe(r.Root, stack)
+	if err := Join(describedErr, err); err != nil {
+		return file, described, err
+	}
+	file, err = file.Over(described)
+	return file, described, err
 }
 
 // Settings is everything an operation needs to know about its environment. It
 // is a plain value that nothing changes once it is made.
 type Settings struct {
-	Root     string
-	Stack    Value
-	Provider Value     // not set when it is neither given nor configured
-	Backend  Value     // URL of where the state is kept
-	Config   StackFile // what all projects but secrets share
-	Secrets  StackFile // of the secrets project: ciphertext
-	environ  map[string]string
+	Root      string
+	Stack     Value
+	Provider  Value       // not set when it is neither given nor configured
+	Described Description // what config/environments/<stack>.yaml says
+	Backend   Value       // URL of where the state is kept
+	Config    StackFile   // what all projects but secrets share
+	Secrets   StackFile   // of the secrets project: ciphertext
+	environ   map[string]string
 }
 
 // Resolve makes the settings. The provider's name is not checked here: which
@@ -59,7 +78,7 @@ func Resolve(r Request) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	file, fileErr := ReadStack(r.Root, stack.Text)
+	file, described, fileErr := r.ReadStack(stack.Text)
 	secrets, secretsErr := ReadSecrets(r.Root, stack.Text)
 	if err := Join(fileErr, secretsErr); err != nil {
 		return Settings{}, err
@@ -68,10 +87,12 @@ func Resolve(r Request) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
+	r.backend = described.Backend
 	settings, err := ResolveRoot(r)
 	if err != nil {
 		return Settings{}, err
 	}
+	settings.Described = described
 	settings.Stack, settings.Provider, settings.Config, settings.Secrets = stack, provider, file, secrets
 	settings.environ[StackVariable] = stack.Text
 	return settings, nil
@@ -121,8 +142,7 @@ func ResolveStack(flag Value, sources Sources) (Value, error) {
 func ResolveProvider(flag Value, sources Sources, file StackFile) (Value, error) {
 	if entry, ok := file.Lookup(InfraType); ok && entry.Value != nil {
 		if _, text := entry.Value.(string); !text {
-			return Value{}, &Error{Problems: []Problem{{File: file.File, Line: entry.Line, Key: InfraType,
-				Text: "must be the name of a provider in plain text"}}}
+			return Value{}, &Error{Problems: []Problem{file.Problem(InfraType, "must be the name of a provider in plain text")}}
 		}
 	}
 	asked := first(flag, sources.Lookup(ProviderVariable))
@@ -152,11 +172,13 @@ func resolveBackend(r Request, environ map[string]string) (Value, error) {
 		return fileBackend(r.Root, simulatedStateFolder, FromSimulation), nil
 	}
 	if backend := r.Sources.Lookup(BackendVariable); backend.IsSet() {
-		if !strings.Contains(backend.Text, "://") {
-			return Value{}, backend.Wrong("is not the address of a backend",
-				"write one such as file:///folder, s3://bucket, gs://bucket, azblob://container or https://api.pulumi.com")
+		if err := CheckBackend(backend); err != nil {
+			return Value{}, err
 		}
 		return absoluteBackend(backend, r.Root)
+	}
+	if r.backend.IsSet() {
+		return absoluteBackend(r.backend, r.Root)
 	}
 	login, err := currentLogin(environ)
 	if err != nil {
@@ -166,4 +188,13 @@ func resolveBackend(r Request, environ map[string]string) (Value, error) {
 		return absoluteBackend(login, r.Root)
 	}
 	return fileBackend(r.Root, stateFolder, FromDefault), nil
+}
+
+// CheckBackend refuses what is not the address of a backend.
+func CheckBackend(backend Value) error {
+	if strings.Contains(backend.Text, "://") {
+		return nil
+	}
+	return backend.Wrong("is not the address of a backend",
+		"write one such as file:///folder, s3://bucket, gs://bucket, azblob://container or https://api.pulumi.com")
 }

@@ -29,6 +29,8 @@ type StackFile struct {
 	Entries []Entry
 
 	overridden map[string]bool // keys with a value for one run
+	own        *StackFile      // the file on disk, where layers are below it
+	described  bool            // layers have a part in the values
 }
 
 // Entry is one configuration value.
@@ -36,6 +38,8 @@ type Entry struct {
 	Key   string // "eks:min_size"
 	Value any    // string, int, bool, []any, map[string]any or Ciphertext
 	Line  int
+	File  string  // the layer that it is in; "" for the stack file
+	Over  []Place // what the value overrides in layers, the nearest first
 }
 
 // Ciphertext is an encrypted value, as Pulumi wrote it below "secure".

@@ -4,22 +4,27 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// Stacks lists the stacks that have a stack file below the root.
+// Stacks lists the stacks that have a stack file or a description below the root.
 func Stacks(root string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(root, Folder))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, &Error{Problems: []Problem{{File: Folder, Text: reason(err)}}}
 	}
-	var names []string
+	names, err := Described(root)
+	if err != nil {
+		return nil, err
+	}
 	for _, entry := range entries {
 		name, isYAML := strings.CutSuffix(entry.Name(), ".yaml")
 		name, isStack := strings.CutPrefix(name, "Pulumi.")
-		if isYAML && isStack && !entry.IsDir() && CheckStackName(name) == nil {
+		if isYAML && isStack && !entry.IsDir() && CheckStackName(name) == nil && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
 	return names, nil
 }

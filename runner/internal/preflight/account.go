@@ -19,7 +19,7 @@ func account(f Facts) Check {
 		ctx, cancel := context.WithTimeout(ctx, cloud.Patience)
 		defer cancel()
 		if entry, ok := f.ownCredentials(); ok {
-			return Unseen(fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, f.Config.File, entry.Line))
+			return Unseen(fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, f.Config.Origin(entry).File, entry.Line))
 		}
 		client, err := f.Clouds(ctx, f.Provider.Name, cloud.AccessTo(f.Provider, f.Env, f.configured))
 		if err != nil {

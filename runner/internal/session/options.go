@@ -9,6 +9,7 @@ import (
 	"mara/providers/operation"
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/interrupt"
+	"mara/runner/internal/layers"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
@@ -56,9 +57,14 @@ func (r Request) Folder() layout.Runner {
 	return layout.Of(r.Root, r.Simulation.On)
 }
 
+// ReadStack reads the configuration of a stack: its file, and what layers say.
+func (r Request) ReadStack(stack string) (config.StackFile, config.Description, error) {
+	return r.resolving().ReadStack(stack)
+}
+
 // resolving are the request's facts that settings are made from.
 func (r Request) resolving() config.Request {
-	o := config.Request{Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources, Simulate: r.Simulation.On}
+	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources, Simulate: r.Simulation.On}
 	if r.Simulation.Scratch != "" {
 		o.StateFolder = string(r.Folder().State())
 	}

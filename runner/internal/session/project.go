@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -40,11 +41,12 @@ func (p Project) Folder(copies encryption.Copies) (string, error) {
 	if err := s.States().Make(); err != nil {
 		return "", failure.RunnerFolder(err)
 	}
-	if p.Own != nil && p.Own.StackFiles != "" && !s.Options.Simulation.On {
+	plain := !s.Options.Simulation.On && !s.Settings.Config.Described() // what layers say is in the copies only
+	if p.Own != nil && p.Own.StackFiles != "" && plain {
 		return p.Own.Dir, nil
 	}
 	checkout := filepath.Join(s.Settings.Root, filepath.FromSlash(p.Project.Folder()))
-	if p.Own == nil && !s.Options.Simulation.On && hasProject(checkout, p.Name) {
+	if p.Own == nil && plain && hasProject(checkout, p.Name) {
 		return checkout, nil
 	}
 	work, err := s.TempFolder()
@@ -52,7 +54,7 @@ func (p Project) Folder(copies encryption.Copies) (string, error) {
 		return "", err
 	}
 	files, err := p.simulated(work, copies)
-	if !s.Options.Simulation.On {
+	if plain {
 		files, err = p.plain(work)
 	}
 	if err != nil {
@@ -81,7 +83,7 @@ func (p Project) simulated(work string, copies encryption.Copies) (map[string][]
 	if p.Name == projects.Secrets().Name {
 		content = copies.Secrets
 	}
-	settings, err := fmt.Appendf(nil, "name: %s\nruntime: %s\n", p.Name, projects.Runtime), error(nil)
+	settings, err := p.builtIn(nil)
 	if p.Own != nil {
 		settings, err = manifest(p.Project, work, "")
 	}
@@ -106,11 +108,18 @@ func (p Project) plain(work string) (map[string][]byte, error) {
 		settings, err := manifest(p.Project, work, relative)
 		return map[string][]byte{config.ManifestFile: settings}, err
 	}
-	settings, err := yaml.Marshal(map[string]any{
-		"name": p.Name, "runtime": projects.Runtime, "stackConfigDir": relative,
-		"plugins": map[string]any{"providers": pluginList(p.session.plugins)},
-	})
+	settings, err := p.builtIn(map[string]any{"stackConfigDir": relative})
 	return map[string][]byte{config.ManifestFile: settings}, err
+}
+
+// builtIn is the Pulumi.yaml of a built-in project.
+func (p Project) builtIn(more map[string]any) ([]byte, error) {
+	settings := map[string]any{
+		"name": p.Name, "runtime": projects.Runtime,
+		"plugins": map[string]any{"providers": pluginList(p.session.plugins)},
+	}
+	maps.Copy(settings, more)
+	return yaml.Marshal(settings)
 }
 
 // relativeFolder is the way from one folder to another. Pulumi follows it by its

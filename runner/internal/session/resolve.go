@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -85,9 +86,32 @@ func (s *Session) usePlanOf(named config.Value) (err error) {
 	if s.Plan, err = plan.New(s.Provider); err != nil || !s.Options.Operation.RunsPrograms() {
 		return err
 	}
-	unwanted, err := catalogue.LeftOut(s.Provider, s.Settings.Stack.Text, s.Settings.Config)
-	s.Plan = s.Plan.WithoutUnwanted(unwanted)
+	s.Plan, err = WithoutUnwanted(s.Plan, s.Provider, s.Settings)
 	return err
+}
+
+// WithoutUnwanted leaves out the projects whose own condition does not hold, and
+// those that the environment's description names.
+func WithoutUnwanted(p plan.Plan, provider providers.Provider, settings config.Settings) (plan.Plan, error) {
+	unwanted, err := catalogue.LeftOut(provider, settings.Stack.Text, settings.Config)
+	if err == nil {
+		err = addSkipped(unwanted, p, settings.Described.Skip)
+	}
+	return p.WithoutUnwanted(unwanted), err
+}
+
+func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) error {
+	var problems []config.Problem
+	for _, name := range skip {
+		if !slices.Contains(p.Names(), name.Text) {
+			problems = append(problems, config.Problem{
+				File: name.Origin.File, Line: name.Origin.Line, Key: name.Origin.Name,
+				Text: fmt.Sprintf("names %q, which is no project of %s%s", name.Text, p.Provider, config.DidYouMean(name.Text, p.Names())),
+			})
+		}
+		unwanted[name.Text] = fmt.Sprintf("left out in %s:%d", name.Origin.File, name.Origin.Line)
+	}
+	return config.WithProblems(nil, problems)
 }
 
 // openVault makes the vault; nothing is read or asked yet.
@@ -214,7 +238,7 @@ func StackProblems(r Request) error {
 	if err != nil {
 		return nil // the broken lines may name it
 	}
-	file, fileErr := config.ReadStack(r.Root, stack.Text)
+	file, _, fileErr := r.ReadStack(stack.Text)
 	if fileErr == nil {
 		fileErr = file.Validate(r.DeclaredKeys(), nil)
 	}

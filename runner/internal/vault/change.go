@@ -35,6 +35,9 @@ type Changed struct {
 // LockToChange locks the secrets file and reads both files as they are now.
 // Release the lock after Change.
 func (v *Vault) LockToChange(ctx context.Context) (release func() error, err error) {
+	if err := v.refuseSealedLayers(); err != nil {
+		return nil, err
+	}
 	if release, err = v.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -48,6 +51,20 @@ func (v *Vault) LockToChange(ctx context.Context) (release func() error, err err
 		return nil, errors.Join(err, release())
 	}
 	return release, nil
+}
+
+// refuseSealedLayers refuses to change the key of what layers have encrypted:
+// they may belong to other environments as well.
+func (v *Vault) refuseSealedLayers() error {
+	var problems []config.Problem
+	for _, entry := range v.Settings.Described.Entries {
+		if len(config.StackFile{Entries: []config.Entry{entry}}.Ciphertexts()) > 0 {
+			problems = append(problems, config.Problem{
+				File: entry.File, Line: entry.Line, Key: entry.Key, Text: "is encrypted with the key that is to be changed; move it to " + config.StackPath(v.stack()),
+			})
+		}
+	}
+	return config.WithProblems(nil, problems)
 }
 
 // Change encrypts everything anew: the states of all projects and the values in

@@ -13,8 +13,8 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layers"
 	"mara/runner/internal/layout"
-	"mara/runner/internal/session"
 )
 
 // Command is `runner config`, with the commands below it.
@@ -56,7 +56,7 @@ func open(o cmd.Options) (configuration, error) {
 	if o.Root == "" {
 		return configuration{}, o.NoRoot
 	}
-	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
+	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources, Describe: layers.Read})
 	if err != nil {
 		return configuration{}, err
 	}
@@ -75,6 +75,10 @@ func hidden(file config.StackFile, known catalogue.Catalogue) config.StackFile {
 	for i, entry := range file.Entries {
 		if _, isSecret := known.Secret(entry.Key); isSecret || projects.CredentialVariable(entry.Key) != "" {
 			file.Entries[i].Value = config.Ciphertext("hidden")
+			file.Entries[i].Over = slices.Clone(entry.Over)
+			for j := range entry.Over {
+				file.Entries[i].Over[j].Value = config.Ciphertext("hidden")
+			}
 		}
 	}
 	return file
@@ -102,7 +106,7 @@ func (c configuration) planned() []config.Key {
 	if err != nil {
 		return c.declared
 	}
-	read := map[string]bool{session.ProtectKey().Name: true}
+	read := map[string]bool{config.ProtectKey: true, config.TTLKey: true}
 	for _, step := range provider.Steps {
 		for _, key := range step.Project.Keys {
 			read[key.Name] = true
@@ -147,6 +151,9 @@ func (c configuration) layers(key config.Key) []layer {
 	}
 	if entry, ok := c.file.Lookup(key.Name); ok && entry.Value != nil {
 		layers = append(layers, layer{entry.Value, c.file.Origin(entry)})
+		for _, over := range entry.Over {
+			layers = append(layers, layer{over.Value, config.Origin{Source: config.FromLayer, Name: key.Name, File: over.File, Line: over.Line}})
+		}
 	} else if key.Name == config.InfraType {
 		add(c.provider)
 	}

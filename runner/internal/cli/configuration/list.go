@@ -74,7 +74,7 @@ func newListedValue(key string, l layer) listedValue {
 
 // placeOf is a short form of an origin, to be shown beside the key.
 func placeOf(o config.Origin) string {
-	if o.Source == config.FromStackConfig {
+	if o.Source == config.FromStackConfig || o.Source == config.FromLayer {
 		return fmt.Sprintf("%s:%d", o.File, o.Line)
 	}
 	return o.String()

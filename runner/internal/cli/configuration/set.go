@@ -50,10 +50,10 @@ func runSet(_ context.Context, d cmd.Deps, o keyOptions) error {
 	}
 	entry, exists := c.file.Lookup(name)
 	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
-		return c.refuse(name, entry.Line, "is encrypted; a plain value would show it", "remove it first with `runner config unset "+name+"`")
+		return c.refuse(name, "is encrypted; a plain value would show it", "remove it first with `runner config unset "+name+"`")
 	}
 	if name == config.InfraType && c.provider.IsSet() && c.provider.Text != text {
-		return c.refuse(name, entry.Line, fmt.Sprintf("is %q; a stack never changes its provider", c.provider.Text),
+		return c.refuse(name, fmt.Sprintf("is %q; a stack never changes its provider", c.provider.Text),
 			"name another stack for "+text+" with -s NAME")
 	}
 	if err := c.write(config.Change{Key: name, Value: value}); err != nil {
@@ -106,13 +106,13 @@ func (c configuration) parse(name, text string) (any, error) {
 	return value, nil
 }
 
-func (c configuration) refuse(key string, line int, text, next string) error {
-	return &config.Error{Problems: []config.Problem{{File: c.file.File, Line: line, Key: key, Text: text}}, Next: next}
+func (c configuration) refuse(key, text, next string) error {
+	return &config.Error{Problems: []config.Problem{c.file.Problem(key, text)}, Next: next}
 }
 
 // write changes the stack file atomically.
 func (c configuration) write(changes ...config.Change) error {
-	content, err := c.file.Edit(changes...)
+	content, err := c.file.Own().Edit(changes...)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,9 @@ func runUnset(_ context.Context, d cmd.Deps, o keyOptions) error {
 		_, err := fmt.Fprintf(d.Stderr, "%s: %s is not set\n", c.file.File, name)
 		return err
 	}
+	if entry.File != "" {
+		return c.refuse(name, "is set in a layer, not in "+c.file.File, "take it away for this environment with `"+name+": null` in "+config.DescriptionPath(c.stack))
+	}
 	if err := c.write(config.Change{Key: name, Unset: true}); err != nil {
 		return err
 	}

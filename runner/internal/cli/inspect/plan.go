@@ -14,6 +14,7 @@ import (
 	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
 )
 
 // Plan is `runner plan`.
@@ -48,9 +49,8 @@ type planOptions struct {
 	Format    plan.Format
 	Destroy   bool
 	Selection plan.Selection
-	Runs      string // folder of earlier runs; "" when there is none
-	Stack     string
-	Config    config.StackFile // of the stack
+	Runs      string          // folder of earlier runs; "" when there is none
+	Settings  config.Settings // of the stack, if one is named
 }
 
 func parsePlan(c *cli.Context, d cmd.Deps) (planOptions, error) {
@@ -65,8 +65,9 @@ func parsePlan(c *cli.Context, d cmd.Deps) (planOptions, error) {
 	provider, err := common.ProviderOf(named)
 	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"), Selection: cmd.ParseSelection(c)}
 	if stack, err := config.ResolveStack(common.Stack, common.Sources); err == nil && common.Root != "" {
-		o.Runs, o.Stack = layout.Of(common.Root, false).Runs(), stack.Text
-		o.Config, _ = config.ReadStack(common.Root, stack.Text) // a broken one is told by whoever needs it
+		o.Runs = layout.Of(common.Root, false).Runs()
+		o.Settings = config.Settings{Stack: stack}
+		o.Settings.Config, o.Settings.Described, _ = common.ReadStack(stack.Text) // a broken one is told by whoever needs it
 	}
 	return o, err
 }
@@ -88,7 +89,7 @@ func plannedProvider(o cmd.Options) (config.Value, error) {
 	if err != nil {
 		return config.Value{}, err
 	}
-	file, err := config.ReadStack(o.Root, stack.Text)
+	file, _, err := o.ReadStack(stack.Text)
 	if err != nil {
 		return config.Value{}, err
 	}
@@ -103,7 +104,7 @@ func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimat
 		return declared
 	}
 	known, err := journal.Durations(o.Runs, journal.DurationQuery{
-		Environment: journal.Environment{Provider: o.Provider.Name, Stack: o.Stack}, Operation: op,
+		Environment: journal.Environment{Provider: o.Provider.Name, Stack: o.Settings.Stack.Text}, Operation: op,
 	})
 	if err != nil {
 		return declared // an estimate is nothing to fail for
@@ -114,11 +115,10 @@ func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimat
 // withoutUnwanted leaves out the projects whose condition does not hold, where a
 // stack says with which configuration.
 func (o planOptions) withoutUnwanted(p plan.Plan) (plan.Plan, error) {
-	if o.Stack == "" {
+	if !o.Settings.Stack.IsSet() {
 		return p, nil
 	}
-	unwanted, err := catalogue.LeftOut(o.Provider, o.Stack, o.Config)
-	return p.WithoutUnwanted(unwanted), err
+	return session.WithoutUnwanted(p, o.Provider, o.Settings)
 }
 
 func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {

@@ -129,7 +129,7 @@ func recordedStacks(folder layout.Runner) []string {
 // providerOfStack returns the provider of a stack: the configured one, the recorded
 // one, or the one whose cluster is deployed. It ignores a broken stack file.
 func providerOfStack(s *session.Session, o cmd.SessionOptions, stack string, deployed map[string]stacks.Summary) string {
-	if file, err := config.ReadStack(o.Root, stack); err == nil {
+	if file, _, err := o.ReadStack(stack); err == nil {
 		if named := file.Text(config.InfraType); named.IsSet() {
 			return named.Text
 		}

@@ -144,7 +144,7 @@ func (f *firstRun) nameStack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.file, err = config.ReadStack(f.o.Root, stack.Text)
+	f.file, _, err = f.o.ReadStack(stack.Text)
 	return err
 }
 
@@ -258,7 +258,7 @@ func (f *firstRun) files(changes []config.Change) ([]newFile, error) {
 	if _, err := os.Lstat(filepath.Join(f.o.Root, config.EnvironmentFile)); f.asked && err != nil {
 		files = append(files, newFile{config.EnvironmentFile, []byte(config.StackVariable + "=" + stackName(f.o.Request) + "\n")})
 	}
-	file := f.file
+	file := f.file.Own()
 	if !file.Exists {
 		file.Content = []byte("# Configuration of the stack " + stackName(f.o.Request) + ". Every key is in Pulumi.stackname.yaml.example.\n")
 	}

@@ -1,0 +1,51 @@
+package config
+
+import "gopkg.in/yaml.v3"
+
+// compose is a stack file with these values in place of its own: a document for
+// Pulumi to read, not one to keep. The rest of the file stays as it is.
+func compose(file string, content []byte, entries []Entry) ([]byte, error) {
+	root, err := decodeDocument(file, content)
+	if err != nil {
+		return nil, err
+	}
+	if root == nil {
+		root = &yaml.Node{Kind: yaml.MappingNode}
+	}
+	values := configOf(root)
+	for _, entry := range entries {
+		var value yaml.Node
+		if err := value.Encode(entry.Value); err != nil {
+			return nil, err
+		}
+		setNode(values, entry.Key, &value)
+	}
+	text, err := marshal(root)
+	return []byte(text), err
+}
+
+// configOf is the map of the configuration, which is made if there is none.
+func configOf(root *yaml.Node) *yaml.Node {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value != "config" {
+			continue
+		}
+		if root.Content[i+1].Kind != yaml.MappingNode {
+			root.Content[i+1] = &yaml.Node{Kind: yaml.MappingNode}
+		}
+		return root.Content[i+1]
+	}
+	values := &yaml.Node{Kind: yaml.MappingNode}
+	root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "config"}, values)
+	return values
+}
+
+func setNode(values *yaml.Node, key string, value *yaml.Node) {
+	for i := 0; i+1 < len(values.Content); i += 2 {
+		if name, _ := normalKey(values.Content[i].Value); name == key {
+			values.Content[i+1] = value
+			return
+		}
+	}
+	values.Content = append(values.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, value)
+}

@@ -1,0 +1,199 @@
+// Package layers reads what config/environments says of an environment. Such a
+// file is a Pulumi ESC environment; the evaluator of ESC evaluates it here,
+// without any service, together with the layers below config/layers that it
+// imports: imports from left to right, each after its own, and then the file.
+// Maps are merged, lists and texts replaced; null takes a value away.
+//
+//	imports: [provider/aws, stage/prod]
+//	values:
+//	  runner: {provider: aws, labels: {stage: prod}}
+//	  pulumiConfig: {"eks:max_size": 9}
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/pulumi/esc"
+	"github.com/pulumi/esc/eval"
+	"github.com/pulumi/esc/syntax"
+
+	"mara/config"
+)
+
+// Read reads the description of an environment. Without a file it is empty. All
+// problems are told at once, with file and line.
+func Read(root, stack string) (config.Description, error) {
+	file := config.DescriptionPath(stack)
+	content, err := os.ReadFile(filepath.Join(root, file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.Description{}, nil
+	}
+	if err != nil {
+		return config.Description{}, &config.Error{Problems: []config.Problem{{File: file, Text: reason(err)}}}
+	}
+	r := &reader{root: root, stack: stack, file: file, sources: map[string][]byte{}}
+	return r.read(content)
+}
+
+func reason(err error) string {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err.Error()
+	}
+	return err.Error()
+}
+
+// reader reads one description.
+type reader struct {
+	root, stack, file string
+	sources           map[string][]byte // by file, of all that was read
+	layers            []string          // files, as they were read
+	problems          []config.Problem
+}
+
+// rootName is the description's name for the evaluator: none that an import
+// can have.
+func (r *reader) rootName() string { return "/" + r.stack }
+
+// fileOf is the file of an environment, by its name for the evaluator.
+func (r *reader) fileOf(name string) string {
+	if strings.HasPrefix(name, "/") {
+		return r.file
+	}
+	return config.LayersFolder + "/" + name + ".yaml"
+}
+
+func (r *reader) problem(file string, line int, key, format string, args ...any) {
+	p := config.Problem{File: file, Line: line, Key: key, Text: fmt.Sprintf(format, args...)}
+	if !slices.Contains(r.problems, p) {
+		r.problems = append(r.problems, p)
+	}
+}
+
+func (r *reader) read(content []byte) (config.Description, error) {
+	r.sources[r.file] = content
+	values := r.evaluate(content)
+	d := config.Description{File: r.file, Layers: r.layers}
+	if len(r.problems) == 0 {
+		r.describe(&d, values)
+	}
+	if len(r.problems) > 0 {
+		return config.Description{File: r.file}, &config.Error{Problems: r.problems}
+	}
+	return d, nil
+}
+
+// evaluate returns the values of the description, merged with those of its
+// layers.
+func (r *reader) evaluate(content []byte) map[string]esc.Value {
+	ctx := context.Background()
+	declared, diagnostics, err := eval.LoadYAMLBytes(r.rootName(), orEmpty(content))
+	r.tell(diagnostics)
+	if err != nil {
+		r.problem(r.file, 0, "", "%v", err)
+	}
+	if len(r.problems) > 0 || declared == nil {
+		return nil
+	}
+	about, err := esc.NewExecContext(map[string]esc.Value{})
+	if err != nil {
+		r.problem(r.file, 0, "", "%v", err)
+		return nil
+	}
+	environment, diagnostics := eval.EvalEnvironment(ctx, r.rootName(), declared, sealed{}, noProviders{}, r, about)
+	r.tell(diagnostics)
+	if environment == nil {
+		return nil
+	}
+	return environment.Properties
+}
+
+// tell makes problems of diagnostics.
+func (r *reader) tell(diagnostics syntax.Diagnostics) {
+	for _, d := range diagnostics {
+		if d.Severity != hcl.DiagError {
+			continue
+		}
+		file, line := r.file, 0
+		if d.Subject != nil {
+			file, line = r.fileOf(d.Subject.Filename), d.Subject.Start.Line
+		}
+		text := d.Summary
+		if found := regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`).FindStringSubmatch(text); found != nil {
+			line, _ = strconv.Atoi(found[1])
+			text = "is not valid YAML: " + found[2]
+		}
+		if cyclic, ok := strings.CutPrefix(text, "cyclic import of "); ok {
+			text = "imports " + r.fileOf(cyclic) + ", which imports this file again: imports must not run in a circle"
+		}
+		r.problem(file, line, "", "%s", text)
+	}
+}
+
+// LoadEnvironment implements eval.EnvironmentLoader: imports are files below
+// config/layers.
+func (r *reader) LoadEnvironment(_ context.Context, name string) ([]byte, eval.Decrypter, error) {
+	if !filepath.IsLocal(name) || strings.Contains(name, "@") {
+		return nil, nil, fmt.Errorf("imports %q, which is not the name of a file below %s", name, config.LayersFolder)
+	}
+	file := r.fileOf(name)
+	content, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(file)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("imports %q, but there is no file %s%s", name, file, config.DidYouMean(name, r.known()))
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("imports %q: %s %s", name, file, reason(err))
+	}
+	r.sources[file] = content
+	r.layers = append(r.layers, file)
+	return orEmpty(content), sealed{}, nil
+}
+
+// orEmpty is a file, or an environment without values where there are only
+// comments in it.
+func orEmpty(content []byte) []byte {
+	for line := range strings.Lines(string(content)) {
+		if line = strings.TrimSpace(line); line != "" && line != "---" && line[0] != '#' {
+			return content
+		}
+	}
+	return []byte("values: {}\n")
+}
+
+// known lists the names of all layers.
+func (r *reader) known() []string {
+	var names []string
+	folder := filepath.Join(r.root, config.LayersFolder)
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error { // what cannot be read is not suggested
+		relative, relErr := filepath.Rel(folder, path)
+		if name, isLayer := strings.CutSuffix(filepath.ToSlash(relative), ".yaml"); err == nil && relErr == nil && isLayer && !entry.IsDir() {
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names
+}
+
+// noProviders refuses what only Pulumi's service can do.
+type noProviders struct{}
+
+var errNoProvider = errors.New("needs Pulumi's service, and layers are evaluated without it; write the value itself")
+
+// LoadProvider implements eval.ProviderLoader.
+func (noProviders) LoadProvider(_ context.Context, name string) (esc.Provider, error) {
+	return nil, fmt.Errorf("fn::open::%s %w", name, errNoProvider)
+}
+
+// LoadRotator implements eval.ProviderLoader.
+func (noProviders) LoadRotator(_ context.Context, name string) (esc.Rotator, error) {
+	return nil, fmt.Errorf("fn::rotate::%s %w", name, errNoProvider)
+}
