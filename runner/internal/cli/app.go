@@ -17,6 +17,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
+	"mara/runner/internal/cli/exports"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/cli/inspect"
 	"mara/runner/internal/cli/mirrors"
@@ -48,6 +49,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		operations.Hook(d),
 		secrets.Command(d),
 		mirrors.Command(d),
+		exports.Render(d),
 		operations.Unlock(d),
 		operations.Repair(d),
 		runs.History(d),

@@ -28,11 +28,8 @@ import (
 // manager names the dry runs in the API server's log.
 const manager = "mara-simulation"
 
-// The types of resources that need more than being sent.
-const (
-	kubernetes   = "kubernetes:"
-	releaseToken = "kubernetes:helm.sh/v3:Release"
-)
+// kubernetes begins the types of resources in a cluster.
+const kubernetes = "kubernetes:"
 
 // Checker asks the cluster.
 type Checker struct {
@@ -49,22 +46,13 @@ func (c *Checker) Check(ctx context.Context, project, token string, inputs map[s
 	switch {
 	case !strings.HasPrefix(token, kubernetes) || strings.HasSuffix(token, "Patch"):
 		return nil
-	case token == releaseToken:
+	case token == mirror.ReleaseToken:
 		return c.release(ctx, mirror.ReleaseOf(project, inputs))
 	case strings.HasPrefix(token, kubernetes+"helm.sh/"):
 		c.note("not checked: " + token)
 		return nil
 	}
-	return c.object(ctx, objectOf(token, inputs), "default")
-}
-
-// objectOf is the object that a resource stands for: its type names the kind.
-func objectOf(token string, inputs map[string]any) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(inputs)}
-	version, kind, _ := strings.Cut(strings.TrimPrefix(token, kubernetes), ":")
-	object.SetAPIVersion(strings.TrimPrefix(version, "core/"))
-	object.SetKind(kind)
-	return object
+	return c.object(ctx, &unstructured.Unstructured{Object: runtime.DeepCopyJSON(manifest.Of(token, inputs))}, "default")
 }
 
 // release asks about the objects of a Helm release. The problems of all of them

@@ -100,9 +100,9 @@ func TestCheck(t *testing.T) {
 		{"a kind that is gone", "kubernetes:policy/v1beta1:PodSecurityPolicy", named("", "x"), nil, "", "the cluster has no such kind: policy/v1beta1, Kind=PodSecurityPolicy"},
 		{"a webhook without dry runs", "kubernetes:apps/v1:Deployment", named("shop", "hooked"), []string{"deployments shop/hooked"}, "does not support dry run", ""},
 		{"a patch", "kubernetes:core/v1:NamespacePatch", named("", "x"), nil, "", ""},
-		{"a release", releaseToken, release("shop", "x"), []string{"customresourcedefinitions /shops", "configmaps shop/x"}, "", ""},
-		{"a release that is refused", releaseToken, release("shop", "bad"), []string{"customresourcedefinitions /shops", "configmaps shop/bad"}, "", "refuses ConfigMap shop/bad"},
-		{"a chart out of reach", releaseToken, release("other", "x"), nil, "release web is not checked: no such chart", ""},
+		{"a release", mirror.ReleaseToken, release("shop", "x"), []string{"customresourcedefinitions /shops", "configmaps shop/x"}, "", ""},
+		{"a release that is refused", mirror.ReleaseToken, release("shop", "bad"), []string{"customresourcedefinitions /shops", "configmaps shop/bad"}, "", "refuses ConfigMap shop/bad"},
+		{"a chart out of reach", mirror.ReleaseToken, release("other", "x"), nil, "release web is not checked: no such chart", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

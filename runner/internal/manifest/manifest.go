@@ -1,5 +1,5 @@
-// Package manifest reads Kubernetes objects from YAML, as Helm renders it and
-// keeps it with its releases.
+// Package manifest reads Kubernetes objects: from YAML, as Helm renders it and
+// keeps it with its releases, and from the inputs of Pulumi's resources.
 package manifest
 
 import (
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -15,6 +16,18 @@ import (
 
 // Object is an object with its fields by name, as the API has them in JSON.
 type Object map[string]any
+
+// Of is the object that a resource of Pulumi's Kubernetes provider stands for: its
+// type names the kind. It shares the inputs.
+func Of(token string, inputs map[string]any) Object {
+	object := Object(maps.Clone(inputs))
+	if object == nil {
+		object = Object{}
+	}
+	version, kind, _ := strings.Cut(strings.TrimPrefix(token, "kubernetes:"), ":")
+	object["apiVersion"], object["kind"] = strings.TrimPrefix(version, "core/"), kind
+	return object
+}
 
 // Objects reads all objects of a text with documents. Lists are taken apart,
 // and keys that are there twice count the last time, as for kubectl and Helm.
@@ -33,12 +46,12 @@ func Objects(text string) ([]Object, error) {
 		if err := yaml.Unmarshal(document, &object); err != nil {
 			return nil, fmt.Errorf("reading objects: %w", err)
 		}
-		objects = append(objects, object.parts()...)
+		objects = append(objects, object.Parts()...)
 	}
 }
 
-// parts are the items of a list, the object itself, or nothing if it is empty.
-func (o Object) parts() []Object {
+// Parts are the items of a list, the object itself, or nothing if it is empty.
+func (o Object) Parts() []Object {
 	if len(o) == 0 {
 		return nil
 	}

@@ -69,7 +69,7 @@ func TestNeeds(t *testing.T) {
 	needs.Saw("shop", "kubernetes:core/v1:Pod", image("busybox:1"))
 	needs.Saw("left-out", "kubernetes:core/v1:Pod", image("busybox:1"))
 	needs.Saw("left-out", "kubernetes:core/v1:Pod", image("busybox:2"))
-	needs.Saw("left-out", releaseToken, map[string]any{"chart": "x"})
+	needs.Saw("left-out", ReleaseToken, map[string]any{"chart": "x"})
 	needs.Saw("bank", "kubernetes:core/v1:Pod", image("docker.io/library/busybox:1"))
 	needs.Saw("cluster", "kind:index:Cluster", map[string]any{"nodeImage": "kindest/node:v1"})
 	needs.Saw("cluster", "aws:ec2/instance:Instance", map[string]any{"image": "ami-1"})

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// releaseToken is the type of a Helm release.
-const releaseToken = "kubernetes:helm.sh/v3:Release"
+// ReleaseToken is the type of a Helm release.
+const ReleaseToken = "kubernetes:helm.sh/v3:Release"
 
 // registryImage is the type of an image that the environment pushes to its own
 // registry.
@@ -34,6 +34,7 @@ type Release struct {
 	Version    string
 	Repository string // of a classic chart; "" for OCI
 	Values     map[string]any
+	SkipCRDs   bool // those in the chart's folder crds
 }
 
 // Needs collects what resources are made from. It may be told of several at
@@ -50,7 +51,7 @@ func (n *Needs) Saw(project, token string, inputs map[string]any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch input, known := imageInputs[token]; {
-	case token == releaseToken:
+	case token == ReleaseToken:
 		n.releases = append(n.releases, ReleaseOf(project, inputs))
 	case token == registryImage:
 		if n.own == nil {
@@ -83,9 +84,10 @@ func (n *Needs) add(project string, images ...string) {
 func ReleaseOf(project string, inputs map[string]any) Release {
 	values, _ := inputs["values"].(map[string]any)
 	options, _ := inputs["repositoryOpts"].(map[string]any)
+	skip, _ := inputs["skipCrds"].(bool)
 	return Release{
 		Project: project, Name: text(inputs, "name"), Namespace: text(inputs, "namespace"),
-		Chart: text(inputs, "chart"), Version: text(inputs, "version"), Repository: text(options, "repo"), Values: values,
+		Chart: text(inputs, "chart"), Version: text(inputs, "version"), Repository: text(options, "repo"), Values: values, SkipCRDs: skip,
 	}
 }
 

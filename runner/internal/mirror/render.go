@@ -53,6 +53,9 @@ func render(archive []byte, release Release) (map[string]string, error) {
 		return nil, err
 	}
 	for _, definition := range loaded.CRDObjects() {
+		if release.SkipCRDs {
+			break
+		}
 		files[definition.Filename] = string(definition.File.Data)
 	}
 	return files, nil

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -13,6 +14,39 @@ type Admission func(ctx context.Context, o Object, preview bool) error
 
 // Inputs are all inputs, without their secrecy. They belong to the object.
 func (o Object) Inputs() map[string]any { return o.inputs }
+
+// Masked are all inputs, with a mask in the place of what is secret. The names in an
+// object that is secret as a whole are told: they are no secrets.
+func (o Object) Masked(mask string) map[string]any {
+	masked, _ := plain(maskSecrets(resource.NewObjectProperty(o.given), mask, false)).(map[string]any)
+	return masked
+}
+
+// maskSecrets puts a mask in the place of every secret; inside of one, of everything.
+func maskSecrets(v resource.PropertyValue, mask string, inside bool) resource.PropertyValue {
+	switch {
+	case v.IsSecret():
+		return maskSecrets(v.SecretValue().Element, mask, true)
+	case v.IsOutput():
+		output := v.OutputValue()
+		return maskSecrets(output.Element, mask, inside || output.Secret)
+	case v.IsArray():
+		list := make([]resource.PropertyValue, len(v.ArrayValue()))
+		for i, item := range v.ArrayValue() {
+			list[i] = maskSecrets(item, mask, inside)
+		}
+		return resource.NewArrayProperty(list)
+	case v.IsObject():
+		masked := make(resource.PropertyMap, len(v.ObjectValue()))
+		for key, item := range v.ObjectValue() {
+			masked[key] = maskSecrets(item, mask, inside)
+		}
+		return resource.NewObjectProperty(masked)
+	case inside && !v.IsNull():
+		return resource.NewStringProperty(mask)
+	}
+	return v
+}
 
 // admit asks whether a resource may be as it is.
 func (s *server) admit(ctx context.Context, t target, preview bool) error {

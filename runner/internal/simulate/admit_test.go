@@ -45,3 +45,38 @@ func TestAdmission(t *testing.T) {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 }
+
+// TestMasked has secrets at several depths: only they are masked, and the names in
+// one that is an object are told.
+func TestMasked(t *testing.T) {
+	t.Parallel()
+	var got map[string]any
+	admit := func(_ context.Context, o simulate.Object, _ bool) error {
+		got = o.Masked("***")
+		return nil
+	}
+	e := connect(t, start(t, simulate.Options{Admit: admit}), "fake", nil)
+	text := resource.NewStringProperty
+	_, _, err := e.tryCreate(t.Context(), networkType, "net", resource.PropertyMap{
+		"range": text("open"),
+		"tags": resource.NewObjectProperty(resource.PropertyMap{
+			"plain": text("open"), "hidden": resource.MakeSecret(text("secret")),
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"range": "open", "tags": map[string]any{"plain": "open", "hidden": "***"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	_, _, err = e.tryCreate(t.Context(), networkType, "other", resource.PropertyMap{
+		"range": resource.MakeSecret(text("secret")), "tags": resource.MakeSecret(resource.NewObjectProperty(resource.PropertyMap{"a": text("secret")})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"range": "***", "tags": map[string]any{"a": "***"}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -21,13 +21,14 @@ type Object struct {
 	// program that does not know its inputs.
 	Remembered []string
 
+	given  resource.PropertyMap // the inputs, with their secrecy
 	inputs map[string]any
 	config map[string]any
 	seed   string
 }
 
 func newObject(token string, urn resource.URN, inputs resource.PropertyMap) Object {
-	return Object{Token: token, URN: urn, inputs: plainMap(inputs), seed: token + "|" + string(urn)}
+	return Object{Token: token, URN: urn, given: inputs, inputs: plainMap(inputs), seed: token + "|" + string(urn)}
 }
 
 // withID returns the object with its id. From here on all that is generated

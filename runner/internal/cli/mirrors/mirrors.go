@@ -19,7 +19,9 @@ import (
 	"mara/runner/internal/layout"
 	"mara/runner/internal/mirror"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/rehearsal"
 	"mara/runner/internal/session"
+	"mara/runner/internal/simulate"
 )
 
 // Command is `runner mirror`, with the commands below it.
@@ -65,7 +67,10 @@ func parse(c *cli.Context, d cmd.Deps) (options, error) {
 func needed(ctx context.Context, d cmd.Deps, o options, from string, network mirror.Network) (found environment, err error) {
 	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds, to see what they need.")
 	var needs mirror.Needs
-	s, err := rehearse(ctx, d, o.Options, from, needs.Saw)
+	s, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{
+		Parallel: cmd.DefaultParallel, Mirror: from, Origins: from == "",
+		Saw: func(object simulate.Object) { needs.Saw(object.URN.Project().String(), object.Token, object.Inputs()) },
+	})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err != nil {
 		return environment{}, err

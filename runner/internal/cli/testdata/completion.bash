@@ -22,6 +22,7 @@ _runner() {
       hook) command=hook; break ;;
       secrets) command=secrets; break ;;
       mirror) command=mirror; break ;;
+      render) command=render; break ;;
       unlock) command=unlock; break ;;
       repair) command=repair; break ;;
       history) command=history; break ;;
@@ -321,6 +322,17 @@ _runner() {
     "mirror --stack"|"mirror -s") offered=""; known=1 ;;
     "mirror --provider"|"mirror -p") offered="aws linode kind"; known=1 ;;
     "mirror --pulumi") offered=""; known=1 ;;
+    "render --out") offered=""; known=1 ;;
+    "render --plan") offered=""; known=1 ;;
+    "render --output"|"render -o") offered="text json"; known=1 ;;
+    "render --only") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "render --skip") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "render --from") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "render --until") offered="aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets"; known=1 ;;
+    "render --root") offered=""; known=1 ;;
+    "render --stack"|"render -s") offered=""; known=1 ;;
+    "render --provider"|"render -p") offered="aws linode kind"; known=1 ;;
+    "render --pulumi") offered=""; known=1 ;;
     "unlock --output"|"unlock -o") offered="text json"; known=1 ;;
     "unlock --root") offered=""; known=1 ;;
     "unlock --stack"|"unlock -s") offered=""; known=1 ;;
@@ -389,7 +401,7 @@ _runner() {
     "version --output"|"version -o") offered="text json"; known=1 ;;
   esac
   [[ -n "$known" ]] || case "$command" in
-    "") offered="init providers plan config doctor preview up refresh drift destroy stacks status outputs query policy hook secrets mirror unlock repair history show logs report try env pulumi schema completion version help" ;;
+    "") offered="init providers plan config doctor preview up refresh drift destroy stacks status outputs query policy hook secrets mirror render unlock repair history show logs report try env pulumi schema completion version help" ;;
     init) [[ "$current" != -* ]] || offered="--output --debug --no-color" ;;
     providers) offered="--output --root --debug --no-color" ;;
     plan) offered="--output --destroy --only --skip --from --until --root --stack --provider --debug --no-color" ;;
@@ -408,6 +420,7 @@ _runner() {
     hook) offered="list run --output --root --stack --provider --debug --no-color --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     secrets) offered="list set generate rotate remove export change-provider --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --to-file --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --new-passphrase --lock-timeout --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color" ;;
     mirror) offered="list sync check --output --resolve --only --skip --from --until --root --stack --provider --pulumi --debug --no-color --output --dry-run --only --skip --from --until --root --stack --provider --pulumi --debug --no-color --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
+    render) offered="--out --plan --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
     unlock) offered="--output --force --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     repair) offered="--import --only --skip --from --until --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     history) offered="--output --limit --root --stack --simulate --debug --no-color" ;;

@@ -1,4 +1,6 @@
-package mirrors
+// Package rehearsal runs the programs of an environment on simulated clouds, in a
+// folder that is thrown away, and shows what they declare.
+package rehearsal
 
 import (
 	"context"
@@ -9,7 +11,6 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/providers/operation"
-	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
@@ -19,12 +20,20 @@ import (
 	"mara/runner/internal/stacks"
 )
 
-// rehearse runs all programs of an environment on simulated clouds, in a folder
-// that goes when the session closes, and shows what they declare. The mirror
-// takes the place of the configured one; without one, everything has the name
-// that it has at its origin.
-func rehearse(ctx context.Context, d cmd.Deps, o session.Options, mirror string, saw func(project, token string, inputs map[string]any)) (*session.Session, error) {
-	s := session.New(d.Deps, o)
+// Options say what is rehearsed.
+type Options struct {
+	Parallel int // projects at once
+	// Mirror takes the place of the configured one; Origins takes everything from
+	// its origin instead. Without either the configuration counts.
+	Mirror  string
+	Origins bool
+	Saw     func(simulate.Object) // is shown each resource; several at the same time
+}
+
+// Run runs the programs. The session holds what they have made until it is closed,
+// also where it comes with an error.
+func Run(ctx context.Context, d session.Deps, environment session.Options, o Options) (*session.Session, error) {
+	s := session.New(d, environment)
 	scratch, err := s.TempFolder()
 	if err != nil {
 		return s, err
@@ -35,19 +44,21 @@ func rehearse(ctx context.Context, d cmd.Deps, o session.Options, mirror string,
 		}
 		s.Options.Root = scratch
 	}
-	s.Options.Operation, s.Options.NeedSecrets, s.Options.AtOnce = operation.Up, true, cmd.DefaultParallel
-	s.Options.Overrides = append(s.Options.Overrides, config.Change{Key: projects.Mirror, Value: mirror, Unset: mirror == ""})
+	s.Options.Operation, s.Options.NeedSecrets, s.Options.AtOnce = operation.Up, true, o.Parallel
+	if o.Mirror != "" || o.Origins {
+		s.Options.Overrides = append(s.Options.Overrides, config.Change{Key: projects.Mirror, Value: o.Mirror, Unset: o.Origins})
+	}
 	s.Options.Simulation = session.Simulation{
 		On: true, Scratch: filepath.Join(scratch, "runner"),
-		Admit: func(_ context.Context, o simulate.Object, _ bool) error {
-			saw(o.URN.Project().String(), o.Token, o.Inputs())
+		Admit: func(_ context.Context, object simulate.Object, _ bool) error {
+			o.Saw(object)
 			return nil
 		},
 	}
 	if err := open(ctx, s); err != nil {
 		return s, err
 	}
-	return s, run(ctx, d, s)
+	return s, run(ctx, s, o.Parallel)
 }
 
 // open opens the simulated environment.
@@ -79,12 +90,16 @@ func open(ctx context.Context, s *session.Session) error {
 }
 
 // run runs the programs. Only a failure is told.
-func run(ctx context.Context, d cmd.Deps, s *session.Session) error {
-	stop, release := d.Gentle()
-	defer release()
+func run(ctx context.Context, s *session.Session, parallel int) error {
+	var stop <-chan struct{}
+	if levels := s.Deps.Interrupt; levels != nil {
+		gentle, release := levels.Gentle()
+		defer release()
+		stop = gentle
+	}
 	_, err := executor.Run(ctx, executor.Options{
 		Plan: s.Plan, Operation: operation.Up, Stack: s.Settings.Stack.Text, Simulated: true,
-		Parallel: cmd.DefaultParallel, Estimates: s.Plan.Declared(), Operator: operator{s.Stacks}, Stop: stop,
+		Parallel: parallel, Estimates: s.Plan.Declared(), Operator: operator{s.Stacks}, Stop: stop,
 		Hook: func(context.Context, executor.HookCall, func(event.Event)) error { return nil },
 	})
 	if err != nil {

@@ -1,0 +1,97 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mara/runner/internal/manifest"
+)
+
+// hookAnnotation marks objects that Helm handles at a point of its own.
+const hookAnnotation = "helm.sh/hook"
+
+// installs reports whether a hook is for the installation of a release.
+func installs(hook string) bool {
+	hook = strings.TrimSpace(hook)
+	return hook == "pre-install" || hook == "post-install" || hook == "crd-install"
+}
+
+// The numbers before the kinds: what others need comes first. They follow the
+// order in which Helm installs; kinds that are not here come after the workloads.
+const (
+	rankHookBefore = 2
+	rankOther      = 60
+	rankHookAfter  = 90
+)
+
+func ranks() map[string]int {
+	return map[string]int{
+		"CustomResourceDefinition": 0, "Namespace": 1,
+		"PriorityClass": 10, "NetworkPolicy": 10, "ResourceQuota": 10, "LimitRange": 10, "PodDisruptionBudget": 10, "RuntimeClass": 10,
+		"ServiceAccount": 15, "ConfigMap": 16, "StorageClass": 20, "PersistentVolume": 21, "PersistentVolumeClaim": 22,
+		"ClusterRole": 25, "ClusterRoleBinding": 26, "Role": 27, "RoleBinding": 28, "Service": 30,
+		"DaemonSet": 40, "Pod": 40, "ReplicationController": 40, "ReplicaSet": 40, "Deployment": 40, "StatefulSet": 40, "HorizontalPodAutoscaler": 41,
+		"Job": 42, "CronJob": 42, "IngressClass": 50, "Ingress": 51, "APIService": 52,
+		"MutatingWebhookConfiguration": 55, "ValidatingWebhookConfiguration": 55, "ValidatingAdmissionPolicy": 55, "ValidatingAdmissionPolicyBinding": 56,
+	}
+}
+
+// rank is the number before an object's kind. Hooks of one time are in the order
+// of their weights, and then of their kinds.
+func rank(object manifest.Object) string {
+	number, known := ranks()[object.Text("kind")]
+	if !known {
+		number = rankOther
+	}
+	hook := object.Text("metadata", "annotations", hookAnnotation)
+	if hook == "" {
+		return fmt.Sprintf("%02d", number)
+	}
+	weight, _ := strconv.Atoi(object.Text("metadata", "annotations", "helm.sh/hook-weight")) // Helm takes what is no number for 0, too
+	time := rankHookAfter
+	if slices.ContainsFunc(strings.Split(hook, ","), func(h string) bool { return strings.TrimSpace(h) != "post-install" && installs(h) }) {
+		time = rankHookBefore
+	}
+	const middle = 500 // weights may be negative
+	return fmt.Sprintf("%02d-%03d-%02d", time, max(0, min(999, middle+weight)), number)
+}
+
+// nameFiles names the files of objects. Two objects of one name in different API
+// groups are told apart by them.
+func nameFiles(objects []Object) {
+	seen := map[string]int{}
+	for i := range objects {
+		o := &objects[i]
+		parts := []string{rank(o.Content), strings.ToLower(o.Kind)}
+		if o.Namespace != "" {
+			parts = append(parts, o.Namespace)
+		}
+		o.File = fileName(strings.Join(append(parts, o.Name), "-"))
+		seen[o.File]++
+	}
+	again := map[string]int{}
+	for i := range objects {
+		o := &objects[i]
+		if seen[o.File] > 1 {
+			group, _, _ := strings.Cut(o.Content.Text("apiVersion"), "/")
+			o.File += "-" + fileName(group)
+		}
+		again[o.File]++
+		if n := again[o.File]; n > 1 {
+			o.File += fmt.Sprintf("-%d", n)
+		}
+		o.File += ".yaml"
+	}
+}
+
+// fileName is a text with nothing that a file system might take amiss.
+func fileName(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
+			return r
+		}
+		return '_'
+	}, text)
+}

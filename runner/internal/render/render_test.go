@@ -1,0 +1,165 @@
+package render_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/mirror"
+	"mara/runner/internal/mirror/mirrortest"
+	"mara/runner/internal/render"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// shelf has one chart, and fails for every other one.
+type shelf struct {
+	name    string
+	archive []byte
+}
+
+// Fetch implements mirror.Fetcher.
+func (s shelf) Fetch(_ context.Context, chart mirror.Chart) ([]byte, error) {
+	if chart.Source() != s.name {
+		return nil, errors.New("unexpected chart " + chart.Source())
+	}
+	return s.archive, nil
+}
+
+type values = map[string]any
+
+// shop has objects with and without namespaces, a definition and an object of the
+// kind, hooks, a Secret, and a value that is random.
+func shop(t *testing.T) shelf {
+	object := func(version, kind, more string) string {
+		return "apiVersion: " + version + "\nkind: " + kind + "\n" + more
+	}
+	return shelf{"oci://example.com/shop:1.0.0", mirrortest.Pack(t, map[string]string{
+		"shop/Chart.yaml":              "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
+		"shop/crds/shops.yaml":         object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "metadata: {name: shops.example.com}\nspec: {group: example.com, scope: Namespaced, names: {kind: Shop}}\n"),
+		"shop/templates/shop.yaml":     object("example.com/v1", "Shop", "metadata: {name: corner}\n"),
+		"shop/templates/role.yaml":     object("rbac.authorization.k8s.io/v1", "ClusterRole", "metadata: {name: 'shop:admin', namespace: nonsense}\n"),
+		"shop/templates/config.yaml":   object("v1", "ConfigMap", "metadata: {name: shop}\ndata: {size: '{{ .Values.size }}', salt: {{ randAlphaNum 20 }}}\n"),
+		"shop/templates/password.yaml": object("v1", "ConfigMap", "metadata: {name: leak}\ndata: {password: '{{ .Values.password }}'}\n"),
+		"shop/templates/secret.yaml":   object("v1", "Secret", "metadata: {name: shop}\ndata: {password: '{{ .Values.password | b64enc }}', key: '{{ genPrivateKey \"ed25519\" | b64enc }}'}\n"),
+		"shop/templates/before.yaml":   object("batch/v1", "Job", "metadata: {name: before, annotations: {helm.sh/hook: 'pre-install,pre-upgrade', helm.sh/hook-weight: '5'}}\n"),
+		"shop/templates/account.yaml":  object("v1", "ServiceAccount", "metadata: {name: before, annotations: {helm.sh/hook: pre-install, helm.sh/hook-weight: '-5'}}\n"),
+		"shop/templates/after.yaml":    object("batch/v1", "Job", "metadata: {name: after, annotations: {helm.sh/hook: post-install}}\n"),
+		"shop/templates/bye.yaml":      object("batch/v1", "Job", "metadata: {name: bye, annotations: {helm.sh/hook: pre-delete}}\n"),
+		"shop/templates/test.yaml":     object("v1", "Pod", "metadata: {name: test, annotations: {helm.sh/hook: test}}\n"),
+	})}
+}
+
+func declared() []render.Resource {
+	metadata := func(name, namespace string) values { return values{"name": name, "namespace": namespace} }
+	return []render.Resource{
+		{Project: "cluster", Token: "cloud:index:Cluster", Name: "c", Inputs: values{"name": "my-cluster"}},
+		{Project: "base", Token: "kubernetes:core/v1:Namespace", Name: "n", Inputs: values{"metadata": values{"name": "web"}}},
+		{Project: "base", Token: "kubernetes:core/v1:Secret", Name: "s", Inputs: values{"metadata": metadata("login", "web"), "stringData": values{"user": render.Secret, "password": render.Secret}}},
+		{Project: "base", Token: "kubernetes:core/v1:ConfigMap", Name: "p", Inputs: values{"metadata": metadata("dsn", "web"), "data": values{"dsn": render.Secret}}},
+		{Project: "base", Token: "kubernetes:core/v1:NamespacePatch", Name: "patch", Inputs: values{"metadata": values{"name": "web"}}},
+		{Project: "base", Token: "kubernetes:core/v1:ConfigMap", Name: "u", Inputs: values{"metadata": metadata("later", "web"), "data": values{"at": "http://" + render.Unknown}}},
+		{Project: "app", Token: "kubernetes:apps/v1:Deployment", Name: "d", Inputs: values{
+			"__fieldManager": "x", "metadata": values{"name": "web", "annotations": values{"pulumi.com/skipAwait": "true", "mine": "yes"}},
+			"spec": values{"replicas": 2.0, "template": values{"spec": values{"containers": []any{values{"image": "123.registry.example/web:1", "args": []any{"my-cluster", "https://nb-1.simulated.invalid/", "203.0.113.9"}}}}}},
+		}},
+		{Project: "app", Token: "kubernetes:example.com/v1:Cluster", Name: "c", Inputs: values{"metadata": values{"name": "wide"}}},
+		{Project: "shop", Token: mirror.ReleaseToken, Name: "r", Inputs: values{
+			"name": "shop", "namespace": "shops", "createNamespace": true, "chart": "oci://example.com/shop", "version": "1.0.0",
+			"values": values{"size": 3.0, "password": render.Secret},
+		}},
+		{Project: "later", Token: mirror.ReleaseToken, Name: "r", Inputs: values{"name": "x", "chart": "x", "version": render.Unknown}},
+	}
+}
+
+func build(t *testing.T, resources []render.Resource) render.Manifests {
+	t.Helper()
+	m, err := render.Build(t.Context(), shop(t), []string{"cluster", "base", "app", "shop", "later"}, resources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.TraceMadeUp(resources, func(project string) map[string]any {
+		if project != "cluster" {
+			t.Errorf("asked for the outputs of %s", project)
+		}
+		return values{"registry": values{"host": "123.registry.example"}, "name": "my-cluster", "token": render.Secret, "short": "web"}
+	})
+	return m
+}
+
+// TestBuild holds all files against golden ones. What is random in a chart is cut
+// out.
+func TestBuild(t *testing.T) {
+	t.Parallel()
+	m := build(t, declared())
+	files, err := m.Files(render.About{Provider: "cloud", Stack: "dev", Simulated: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range files {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		all.WriteString("== " + name + "\n" + string(files[name]))
+	}
+	got := all.String()
+	if i := strings.Index(got, "salt: "); i < 0 {
+		t.Error("there is no salt")
+	} else {
+		got = got[:i] + "salt: RANDOM" + got[i+len("salt: ")+20:]
+	}
+	const golden = "testdata/files.txt"
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestOrderOfResourcesDoesNotMatter: programs declare several at the same time.
+func TestOrderOfResourcesDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	without := slices.DeleteFunc(declared(), func(r render.Resource) bool { return r.Project == "shop" }) // which is random
+	backwards := slices.Clone(without)
+	slices.Reverse(backwards)
+	one, err := build(t, without).Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := build(t, backwards).Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(one), string(two)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFailureNamesTheProject(t *testing.T) {
+	t.Parallel()
+	_, err := render.Build(t.Context(), shelf{}, []string{"a"}, []render.Resource{{Project: "a", Token: mirror.ReleaseToken, Inputs: values{"chart": "oci://x/y", "version": "1"}}})
+	if err == nil || err.Error() != "project a: unexpected chart oci://x/y:1" {
+		t.Errorf("error %v", err)
+	}
+}
