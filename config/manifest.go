@@ -18,6 +18,7 @@ type Manifest struct {
 	Runtime        string
 	Description    string
 	StackConfigDir string // where its own stack files are, below its folder
+	Backend        string // URL of the one it names; "" for none
 	Keys           []Key  // of its section config
 	Secrets        []Key  // those that have to be encrypted
 }
@@ -56,6 +57,8 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 			m.Description = value.Value
 		case "stackConfigDir":
 			d.text(&m.StackConfigDir)("stackConfigDir", value)
+		case "backend":
+			d.backend(value, &m.Backend)
 		case "config":
 			config = value
 		}
@@ -83,6 +86,18 @@ func (d *manifestDecoder) runtime(node *yaml.Node, to *string) {
 	}
 	d.eachPair(node, "runtime", func(key, value *yaml.Node) {
 		if key.Value == "name" {
+			*to = value.Value
+		}
+	})
+}
+
+// backend reads where the project says that its state is.
+func (d *manifestDecoder) backend(node *yaml.Node, to *string) {
+	if node.Kind != yaml.MappingNode {
+		return
+	}
+	d.eachPair(node, "backend", func(key, value *yaml.Node) {
+		if key.Value == "url" {
 			*to = value.Value
 		}
 	})

@@ -50,6 +50,7 @@ type MaraProject struct {
 	Replaces  Word   // project of the catalogue in whose place it comes
 	When      Word   // jq
 	StackFile Word   // SharedStackFile or OwnStackFile
+	Stack     Word   // pattern of the names of its stacks
 	Outputs   []Word // to highlight
 	Timeout   time.Duration
 	Estimate  time.Duration

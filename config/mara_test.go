@@ -114,7 +114,7 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"no YAML", "a: [", `mara.yaml:1: is not valid YAML: did not find expected node content`},
 		{"several", "a: b\nprojects:\n  - pth: c", "2 problems in the configuration:\n" +
 			"  mara.yaml:1: a is not a key that there is; allowed: projects, providers, hooks\n" +
-			"  mara.yaml:3: projects[0].pth is not a key that there is; allowed: path, project, title, phase, reads, after, providers, replaces, when, stackFile, outputs, timeout, estimate, config, hooks; did you mean \"path\"?"},
+			"  mara.yaml:3: projects[0].pth is not a key that there is; allowed: path, project, title, phase, reads, after, providers, replaces, when, stack, stackFile, outputs, timeout, estimate, config, hooks; did you mean \"path\"?"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -241,6 +241,7 @@ func (d *maraDecoder) project(key string, node *yaml.Node) MaraProject {
 		field{"providers", d.words(&p.Providers)},
 		field{"replaces", d.word(&p.Replaces)},
 		field{"when", d.word(&p.When)},
+		field{"stack", d.word(&p.Stack)},
 		field{"stackFile", d.choice(&p.StackFile, SharedStackFile, OwnStackFile)},
 		field{"outputs", d.words(&p.Outputs)},
 		field{"timeout", d.duration(&p.Timeout)},

@@ -30,6 +30,17 @@ func (f StackFile) Check(declared []Key) []Problem {
 	return problems
 }
 
+// CheckDeclared is Check for a file that only Pulumi's own rules apply to: keys
+// that nobody declares are allowed in it.
+func (f StackFile) CheckDeclared(declared []Key) []Problem {
+	keys := newKeySet(declared)
+	f.Entries = slices.DeleteFunc(slices.Clone(f.Entries), func(entry Entry) bool {
+		_, ok := keys.byName[entry.Key]
+		return !ok
+	})
+	return f.Check(declared)
+}
+
 // Missing lists the required keys that the file has no value for.
 func (f StackFile) Missing(keys []Key) []Key {
 	var missing []Key

@@ -44,7 +44,8 @@ type Own struct {
 	// StackFiles has its own stack files, one for each stack, over the shared ones:
 	// the folder that they are in. "" where there is only the shared one.
 	StackFiles string
-	Line       int // in mara.yaml
+	Stack      string // pattern of the names of its stacks; "" for that of the environment
+	Line       int    // in mara.yaml
 }
 
 // Folder is the project's folder below the root, as it is shown.

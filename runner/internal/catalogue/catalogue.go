@@ -40,6 +40,11 @@ func Load(root, path string) (Catalogue, error) {
 	if mara.File == "" {
 		return BuiltIn(), nil
 	}
+	return LoadMara(mara, root, path)
+}
+
+// LoadMara is Load for a mara.yaml that has been read.
+func LoadMara(mara config.Mara, root, path string) (Catalogue, error) {
 	b := &builder{mara: mara, root: root, path: path}
 	c := b.build()
 	if len(b.problems) > 0 {
@@ -96,6 +101,9 @@ func (c Catalogue) Project(name string) (projects.Project, bool) {
 	}
 	return projects.Project{}, false
 }
+
+// StackNames are the patterns of the names of stacks.
+func (c Catalogue) StackNames() projects.StackNames { return projects.StackNamesOf(c.Projects) }
 
 // Keys lists the configuration keys of all projects, each once.
 func (c Catalogue) Keys() []config.Key {

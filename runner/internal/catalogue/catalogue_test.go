@@ -223,6 +223,9 @@ func TestRefused(t *testing.T) {
 		{"allowed", "projects: [{path: net, config: {hosts: {allowed: [a]}}}]", "mara.yaml:1: net:hosts is of the type integer; only a string has allowed values"},
 		{"default", "projects: [{path: net, config: {size: {allowed: [a]}}}]", `mara.yaml:1: the default of net:size is "small"; allowed: a`},
 		{"generate", "projects: [{path: net, config: {token: {generate: pasword}}}]", `mara.yaml:1: generate is "pasword"; allowed: password, alphanumeric, rsa-key; did you mean "password"?`},
+		{"stack without a place", "projects:\n- path: net\n  stackFile: own\n  stack: net", `mara.yaml:4: stack is "net"; write {stack} where the name of the environment comes, as in  stack: "net-{stack}"`},
+		{"stack with a space", "projects: [{path: net, stackFile: own, stack: 'a {stack}'}]", `mara.yaml:1: stack is "a {stack}": the stack name "a x" contains ' '; allowed are letters, digits, hyphen, underscore and period`},
+		{"stack in the shared file", "projects: [{path: net, stack: 'net-{stack}'}]", `mara.yaml:1: stack needs  stackFile: own, since stack files are named by their stacks`},
 		{"phase", "projects: [{path: net, phase: a b}]", `mara.yaml:1: phase is "a b"; write letters, digits and hyphens`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

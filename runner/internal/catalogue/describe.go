@@ -66,6 +66,7 @@ func describeStep(step providers.Step) *yaml.Node {
 // describeOwn adds what mara.yaml alone says about a project.
 func describeOwn(d *document, p projects.Project) {
 	d.add("when", p.Own.When)
+	d.add("stack", p.Own.Stack)
 	if p.Own.StackFiles != "" {
 		d.add("stackFile", config.OwnStackFile)
 	}

@@ -84,10 +84,31 @@ func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
 	for _, key := range manifest.Secrets {
 		project.Secrets = append(project.Secrets, projects.Secret{Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required})
 	}
+	project.Own.Stack = b.stackNames(declared)
 	if declared.StackFile.Text == config.OwnStackFile {
 		project.Own.StackFiles = filepath.Join(dir, filepath.FromSlash(manifest.StackConfigDir))
 	}
 	return project, true
+}
+
+// stackNames checks the pattern of the names that the stacks of a project have.
+// Pulumi names stack files by the stack, so that the shared one is not found then.
+func (b *builder) stackNames(declared config.MaraProject) string {
+	pattern := declared.Stack
+	if pattern.Text == "" || pattern.Text == projects.StackPlaceholder {
+		return ""
+	}
+	before, after, found := strings.Cut(pattern.Text, projects.StackPlaceholder)
+	err := config.CheckStackName(before + "x" + after)
+	switch {
+	case !found:
+		b.problem(pattern.Line, "stack is %q; write %s where the name of the environment comes, as in  stack: \"%s-%[2]s\"", pattern.Text, projects.StackPlaceholder, pattern.Text)
+	case err != nil:
+		b.problem(pattern.Line, "stack is %q: %v", pattern.Text, err)
+	case declared.StackFile.Text != config.OwnStackFile:
+		b.problem(pattern.Line, "stack needs  stackFile: %s, since stack files are named by their stacks", config.OwnStackFile)
+	}
+	return pattern.Text
 }
 
 // manifestProblems takes over what is wrong with a Pulumi.yaml.
@@ -135,6 +156,7 @@ func (b *builder) refuseForBuiltIn(e *entry) {
 	}{
 		{"when", e.When.Text != ""},
 		{"stackFile", e.StackFile.Text != ""},
+		{"stack", e.Stack.Text != ""},
 		{"config", len(e.Config) > 0},
 		{"replaces", e.Replaces.Text != ""},
 		{"timeout", e.Timeout > 0},

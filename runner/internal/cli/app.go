@@ -32,6 +32,7 @@ import (
 func commands(d cmd.Deps) []*cli.Command {
 	return []*cli.Command{
 		configuration.Init(d),
+		configuration.Adopt(d),
 		inspect.Providers(d),
 		inspect.Plan(d),
 		configuration.Command(d),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mara/config"
@@ -40,6 +41,8 @@ type Options struct {
 	Env          map[string]string // tells the passphrase
 	Managed      bool              // the backend encrypts by itself (Pulumi Cloud)
 	Own          []string          // secrets of own projects, which read them from the shared file
+	Beside       []File            // stack files beside own projects, which may say how they are encrypted
+	Covered      bool              // every project has such a file that says so: nothing else is encrypted
 	Without      []string          // projects of the catalogue that are left out
 	Simulate     *ThrowAway        // what a simulation makes up; nil for the real thing
 	Open         Opener            // checks the passphrase elsewhere; nil does it here
@@ -55,6 +58,9 @@ type Copies struct {
 	Known []string
 	// MadeUp lists the keys whose values a simulation has made up.
 	MadeUp []string
+
+	simulation *Key // of a simulation
+	forgotten  bool // encrypted values, which nobody can read in this simulation
 }
 
 // Prepare makes the working copies of the two stack files. It finds a wrong
@@ -138,7 +144,7 @@ func (p *preparation) namePassphraseFile() error {
 // service: it drops encrypted values, which nobody can read then, so that they
 // are made up.
 func (p *preparation) forgetSecrets() {
-	p.passphrase = simulatedPassphrase
+	p.passphrase, p.result.forgotten = simulatedPassphrase, true
 	p.result.Env = map[string]string{PassphraseVariable: simulatedPassphrase}
 	for _, file := range []stackFile{p.stack, p.secrets} {
 		for _, key := range file.secureKeys() {
@@ -172,17 +178,58 @@ func (p *preparation) usesPassphrase(file stackFile) bool {
 
 // needsPassphrase says whether the passphrase encrypts one of the files.
 func (p *preparation) needsPassphrase() bool {
-	return p.usesPassphrase(p.stack) || p.usesPassphrase(p.secrets)
+	return p.usesPassphrase(p.stack) || p.usesPassphrase(p.secrets) || len(p.besideSalts()) > 0
 }
 
-// unlock checks the passphrase against the salts of both files, and gives a salt
-// to a file that has none.
+// besideSalts are the files beside own projects that the passphrase has encrypted
+// with salts of their own.
+func (p *preparation) besideSalts() []saltedFile {
+	var salted []saltedFile
+	for _, file := range p.Beside {
+		if parsed, err := file.parse(); err == nil && p.saltOf(parsed) != "" { // what is wrong is told elsewhere
+			salted = append(salted, saltedFile{File: file, salt: p.saltOf(parsed), secrets: len(parsed.secureKeys()) > 0})
+		}
+	}
+	return salted
+}
+
+// saltedFile is a file with a salt.
+type saltedFile struct {
+	File
+	salt    string
+	secrets bool // it has encrypted values
+}
+
+// unlock checks the passphrase against all salts, and gives one to a file that
+// has none.
 func (p *preparation) unlock() error {
+	if err := p.unlockShared(); err != nil || p.result.forgotten {
+		return err
+	}
+	known := []string{p.saltOf(p.stack), p.saltOf(p.secrets)}
+	for _, file := range p.besideSalts() {
+		if !file.secrets || slices.Contains(known, file.salt) { // a key takes a moment to derive
+			continue
+		}
+		_, err := p.open(file.salt, file.Path)
+		if p.Simulate != nil && errors.Is(err, ErrPassphrase) {
+			p.result.forgotten, err = true, nil
+		}
+		if err != nil {
+			return err
+		}
+		known = append(known, file.salt)
+	}
+	return nil
+}
+
+// unlockShared is unlock for the two files of the environment.
+func (p *preparation) unlockShared() error {
 	stackSalt, secretsSalt := p.saltOf(p.stack), p.saltOf(p.secrets)
 	var key *Key
 	var err error
 	switch {
-	case !p.needsPassphrase():
+	case !p.usesPassphrase(p.stack) && !p.usesPassphrase(p.secrets):
 		return nil
 	case stackSalt != "":
 		key, err = p.open(stackSalt, p.Stack.Path)
@@ -233,6 +280,9 @@ func (p *preparation) open(salt, path string) (*Key, error) {
 // ciphertexts are all encrypted values that the copies may get.
 func (p *preparation) ciphertexts() []string {
 	contents := [][]byte{p.Stack.Content, p.Secrets.Content}
+	for _, file := range p.Beside {
+		contents = append(contents, file.Content)
+	}
 	if p.Simulate != nil {
 		earlier, _ := os.ReadFile(p.Simulate.File) // there may be none
 		contents = append(contents, earlier)
@@ -316,6 +366,11 @@ func (c Copies) Over(own []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.simulation != nil && (c.forgotten || file.text(providerKey) != "") {
+		if err := file.makeUp(c.simulation); err != nil {
+			return nil, err
+		}
+	}
 	ownScheme := file.text(saltKey) != "" || file.text(providerKey) != ""
 	values := shared.config()
 	for i := 0; i+1 < len(values.Content); i += 2 {
@@ -352,6 +407,9 @@ func (p *preparation) copies() (Copies, error) {
 	}
 	if p.result.Secrets, err = p.secrets.bytes(); err != nil {
 		return Copies{}, err
+	}
+	if p.Simulate != nil {
+		p.result.simulation = p.secretsKey
 	}
 	if p.passphrase != "" {
 		p.result.Known = append(p.result.Known, p.passphrase)

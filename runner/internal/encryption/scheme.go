@@ -27,8 +27,9 @@ func (s Scheme) Header() config.Header {
 
 // Schemes are the schemes of an environment.
 type Schemes struct {
-	Stack   Scheme // of the stack file all projects share
-	Secrets Scheme // of the secrets project's own file; the same one unless that says otherwise
+	Stack   Scheme   // of the stack file all projects share
+	Secrets Scheme   // of the secrets project's own file; the same one unless that says otherwise
+	Beside  []Scheme // of the files beside own projects that say so
 }
 
 // SchemesOf reads how an environment is encrypted. A salt that no stack file
@@ -61,7 +62,17 @@ func SchemesOf(o Options) (Schemes, error) {
 	if o.UsesPassphrase(secrets) && secrets.Salt == "" {
 		secrets.Salt, secrets.File = stack.Salt, stack.File
 	}
-	return Schemes{Stack: stack, Secrets: secrets}, nil
+	schemes := Schemes{Stack: stack, Secrets: secrets}
+	for _, file := range o.Beside {
+		scheme, err := schemeOf(file)
+		if err != nil {
+			return Schemes{}, err
+		}
+		if scheme != (Scheme{}) {
+			schemes.Beside = append(schemes.Beside, scheme)
+		}
+	}
+	return schemes, nil
 }
 
 // schemeOf is what a file says.
@@ -97,10 +108,12 @@ func (o Options) savedSalt() (salt string, found bool, err error) {
 // Passphrase is the scheme to check a passphrase against; it has no salt in a
 // new environment. needed is false where no passphrase encrypts anything.
 func (s Schemes) Passphrase(o Options) (scheme Scheme, needed bool) {
-	if o.UsesPassphrase(s.Stack) {
-		return s.Stack, true
+	for _, scheme := range append([]Scheme{s.Stack, s.Secrets}, s.Beside...) {
+		if o.UsesPassphrase(scheme) {
+			return scheme, true
+		}
 	}
-	return s.Secrets, o.UsesPassphrase(s.Secrets)
+	return Scheme{}, false
 }
 
 // UsesPassphrase is false for values that a cloud's key service or Pulumi Cloud
@@ -110,7 +123,7 @@ func (o Options) UsesPassphrase(s Scheme) bool {
 	case "passphrase":
 		return true
 	case "", "default":
-		return s.Salt != "" || !o.Managed || o.Simulate != nil
+		return s.Salt != "" || !o.Managed && !o.Covered || o.Simulate != nil
 	}
 	return false
 }

@@ -91,6 +91,36 @@ func (p *preparation) makeUpSecrets() error {
 	return write(p.Simulate.File, append([]byte("# SIMULATED: throw-away values that a simulation has made up.\n"), content...))
 }
 
+// makeUp replaces the encrypted values of a stack file, which nobody can read in a
+// simulation, and has the file encrypted like the others.
+func (f stackFile) makeUp(key *Key) error {
+	values := f.config()
+	for i := 0; i+1 < len(values.Content); i += 2 {
+		if err := makeUpIn(values.Content[i+1], key, "SIMULATED-"+alphanumeric(values.Content[i].Value)); err != nil {
+			return fmt.Errorf("making up %s: %w", values.Content[i].Value, err)
+		}
+	}
+	for _, name := range []string{saltKey, providerKey, dataKey} {
+		remove(f.root, name)
+	}
+	return nil
+}
+
+// makeUpIn replaces the encrypted values anywhere in a value.
+func makeUpIn(node *yaml.Node, key *Key, value string) error {
+	if node.Kind == yaml.MappingNode && get(node, "secure") != nil {
+		ciphertext, err := key.Encrypt(value)
+		set(node, "secure", scalar(ciphertext))
+		return err
+	}
+	for _, child := range node.Content {
+		if err := makeUpIn(child, key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // earlierSecrets are the secrets an earlier simulation has made up, if they
 // were encrypted with the same key.
 func (p *preparation) earlierSecrets() stackFile {

@@ -30,9 +30,11 @@ func Verify(o Options) (Verified, error) {
 // where the files have none, as in Prepare.
 func (p *preparation) verify() (opened []string, err error) {
 	known := ""
-	for _, file := range []struct{ salt, path string }{
-		{p.saltOf(p.stack), p.Stack.Path}, {p.saltOf(p.secrets), p.Secrets.Path},
-	} {
+	files := []struct{ salt, path string }{{p.saltOf(p.stack), p.Stack.Path}, {p.saltOf(p.secrets), p.Secrets.Path}}
+	for _, file := range p.besideSalts() {
+		files = append(files, struct{ salt, path string }{file.salt, file.Path})
+	}
+	for _, file := range files {
 		if file.salt == "" {
 			continue
 		}

@@ -14,7 +14,7 @@ func TestProjectSchema(t *testing.T) {
 	for _, text := range []string{
 		"", "projects:\n", "projects: [{path: a}]", "providers: {kind: }",
 		"projects: [{project: certmgr, reads: a, after: [b]}]",
-		"projects: [{path: a, title: T, phase: p, providers: kind, replaces: b, when: 'true', stackFile: own, outputs: o, timeout: 1h30m, estimate: 90s}]",
+		"projects: [{path: a, title: T, phase: p, providers: kind, replaces: b, when: 'true', stack: 'a-{stack}', stackFile: own, outputs: o, timeout: 1h30m, estimate: 90s}]",
 		"projects: [{path: a, config: {size: {allowed: [a], min: 1, max: 2, example: e, question: q, generate: password}, b: }}]",
 		"projects: [{path: a, hooks: [kubeconfig, {name: n, on: always, operations: [up, destroy], run: a b, timeout: 1s, retry: 2, simulate: true}]}]",
 		"providers: {mine: {title: T, extends: kind, without: [a], after: {a: b, c: [d]}, projects: [{project: a}]}}",

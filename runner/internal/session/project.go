@@ -85,13 +85,18 @@ func (p Project) simulated(work string, copies encryption.Copies) (map[string][]
 	}
 	settings, err := p.builtIn(nil)
 	if p.Own != nil {
-		settings, err = manifest(p.Project, work, "")
+		if content, err = p.session.stackFileOf(p.Project, copies); err == nil {
+			settings, err = manifest(p.Project, work, "")
+		}
 	}
 	return map[string][]byte{
-		config.ManifestFile: settings,
-		"Pulumi." + p.session.Settings.Stack.Text + ".yaml": content,
+		config.ManifestFile:             settings,
+		"Pulumi." + p.Stack() + ".yaml": content,
 	}, err
 }
+
+// Stack is the name of the project's stack in the environment.
+func (p Project) Stack() string { return p.session.stackOf(p.Project) }
 
 // plain are the files of the project in the folder work that lead Pulumi to the
 // user's own stack files.

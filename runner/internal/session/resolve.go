@@ -119,9 +119,12 @@ func (s *Session) openVault() {
 	o := s.Options
 	var keys []config.Key
 	var secrets []projects.Secret
+	beside, covered := s.beside()
 	for _, step := range s.Plan.Steps {
 		keys = append(keys, step.Project.Keys...)
-		secrets = append(secrets, step.Project.Secrets...)
+		if file := beside[step.Project.Name]; !saysHow(file) {
+			secrets = append(secrets, withoutOwn(step.Project.Secrets, file)...)
+		}
 	}
 	if s.Provider.Name == "" {
 		secrets = o.Known().Secrets()
@@ -130,7 +133,8 @@ func (s *Session) openVault() {
 	s.Vault = vault.New(vault.Options{
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
 		Provider: s.Provider.InfraType(), Folder: s.Folder, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
-		Without:     s.Provider.Without(),
+		Without: s.Provider.Without(),
+		Beside:  slices.Collect(maps.Values(beside)), Covered: covered,
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
 		Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,

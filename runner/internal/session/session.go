@@ -116,6 +116,7 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption.Copies) error {
 	o := stacks.Options{
 		Stack:       s.Settings.Stack.Text,
+		Names:       s.Options.Known().StackNames(),
 		WorkDir:     work,
 		StackFile:   copies.Stack,
 		SecretsFile: copies.Secrets,
@@ -179,7 +180,7 @@ func (s *Session) OpenToLook(ctx context.Context) error {
 }
 
 // AllStacks asks the backend for the stacks of all environments, by the name of
-// the stack and then by project.
+// the environment and then by project.
 func (s *Session) AllStacks(ctx context.Context) (map[string]map[string]stacks.Summary, error) {
 	if !s.States().MayHaveStates() {
 		return nil, nil
@@ -193,20 +194,20 @@ func (s *Session) AllStacks(ctx context.Context) (map[string]map[string]stacks.S
 
 // AllStates reads the states of all environments without a key, by the name of
 // the stack and then by project.
-func AllStates(ctx context.Context, s *Session, isWanted func(stack string, projects []string) bool) (map[string]map[string]json.RawMessage, error) {
+func AllStates(ctx context.Context, s *Session, wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
 	if states := s.States(); states.IsFile() {
-		return states.ReadAll(isWanted)
+		return states.ReadAll(wanted)
 	}
 	o, err := optionsToRead(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return stacks.ReadAll(ctx, o, isWanted)
+	return stacks.ReadAll(ctx, o, wanted)
 }
 
 // optionsToRead are what questions to the backend need that run no program.
 func optionsToRead(ctx context.Context, s *Session) (o stacks.Options, err error) {
-	o = stacks.Options{Stack: s.Settings.Stack.Text, Env: s.Env, Masker: s.Masker}
+	o = stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames(), Env: s.Env, Masker: s.Masker}
 	if o.Command, err = s.Engine(ctx); err != nil {
 		return o, err
 	}
@@ -255,7 +256,7 @@ func (s *Session) GuardStates() {
 // States is the folder with the states, if the backend keeps files.
 func (s *Session) States() statefiles.Folder {
 	folder, _ := s.Settings.StateFolder()
-	return statefiles.Folder{Path: folder, Stack: s.Settings.Stack.Text}
+	return statefiles.Folder{Path: folder, Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames()}
 }
 
 // Leftovers finds what earlier runs have left on the stacks.

@@ -11,18 +11,18 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ReadAll reads the states on the backend without a key, by the name of the stack
-// and then by project. isWanted decides by the projects that have a stack of one
-// name. Options need no stack.
-func ReadAll(ctx context.Context, options Options, isWanted func(stack string, projects []string) bool) (map[string]map[string]json.RawMessage, error) {
+// ReadAll reads the states on the backend without a key, by environment and then
+// by project. wanted chooses from the projects that have a stack there. Options
+// need no stack.
+func ReadAll(ctx context.Context, options Options, wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
 	all, err := ListAll(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	states := map[string]map[string]json.RawMessage{}
 	for _, stack := range slices.Sorted(maps.Keys(all)) {
-		names := slices.Sorted(maps.Keys(all[stack]))
-		if !isWanted(stack, names) {
+		names := wanted(stack, slices.Sorted(maps.Keys(all[stack])))
+		if len(names) == 0 {
 			continue
 		}
 		if states[stack], err = exportAll(ctx, options, stack, names); err != nil {
@@ -32,7 +32,7 @@ func ReadAll(ctx context.Context, options Options, isWanted func(stack string, p
 	return states, nil
 }
 
-// exportAll exports the states of the stacks of one name.
+// exportAll exports the states of an environment.
 func exportAll(ctx context.Context, options Options, stack string, projects []string) (map[string]json.RawMessage, error) {
 	options.Stack, options.WorkDir = stack, filepath.Join(options.WorkDir, stack)
 	set := &Set{options: options}

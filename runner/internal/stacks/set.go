@@ -18,6 +18,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 
+	"mara/projects"
 	"mara/runner/internal/event"
 	"mara/runner/internal/statefiles"
 	"mara/runner/internal/updateplan"
@@ -29,12 +30,13 @@ type Command = auto.PulumiCommand
 // Options is what Open needs to know about an environment.
 type Options struct {
 	Command      Command
-	Stack        string            // the name all stacks of the environment share
-	Organization string            // "organization" on self-managed backends
-	WorkDir      string            // folder for working copies, private to the run
-	StackFile    []byte            // content of the shared stack file
-	SecretsFile  []byte            // content of the secrets project's stack file
-	Env          map[string]string // environment of Pulumi, its plugins and language hosts
+	Stack        string              // the name of the environment, and of its stacks
+	Names        projects.StackNames // of those that have names of their own
+	Organization string              // "organization" on self-managed backends
+	WorkDir      string              // folder for working copies, private to the run
+	StackFile    []byte              // content of the shared stack file
+	SecretsFile  []byte              // content of the secrets project's stack file
+	Env          map[string]string   // environment of Pulumi, its plugins and language hosts
 	// Folders finds the projects that have a folder of their own; the others are
 	// built in. Nil stands for none.
 	Folders func(project string) (Folder, bool)
@@ -88,7 +90,7 @@ func (e *Set) List(ctx context.Context) error {
 	return nil
 }
 
-// ListAll asks the backend which stacks exist. It returns them by stack name and
+// ListAll asks the backend which stacks exist. It returns them by environment and
 // then by project. Options need no stack.
 func ListAll(ctx context.Context, options Options) (map[string]map[string]Summary, error) {
 	if options.Empty {
@@ -97,7 +99,8 @@ func ListAll(ctx context.Context, options Options) (map[string]map[string]Summar
 	return (&Set{options: options}).list(ctx)
 }
 
-// list asks the backend for the stacks of the organization.
+// list asks the backend for the stacks of the organization, by environment and
+// then by project.
 func (e *Set) list(ctx context.Context) (map[string]map[string]Summary, error) {
 	output, err := e.run(ctx, e.options.WorkDir, "stack", "ls", "--all", "--json")
 	if err != nil {
@@ -114,7 +117,7 @@ func (e *Set) list(ctx context.Context) (map[string]map[string]Summary, error) {
 	}
 	all := map[string]map[string]Summary{}
 	for _, entry := range listed {
-		project, stack, ok := e.split(entry.Name)
+		project, environment, ok := e.split(entry.Name)
 		if !ok {
 			continue
 		}
@@ -125,10 +128,10 @@ func (e *Set) list(ctx context.Context) (map[string]map[string]Summary, error) {
 		if entry.LastUpdate != nil {
 			summary.LastUpdate = *entry.LastUpdate
 		}
-		if all[stack] == nil {
-			all[stack] = map[string]Summary{}
+		if all[environment] == nil {
+			all[environment] = map[string]Summary{}
 		}
-		all[stack][project] = summary
+		all[environment][project] = summary
 	}
 	return all, nil
 }
@@ -151,18 +154,23 @@ func Organization(ctx context.Context, command Command, dir string, env map[stri
 
 // projectOf is the project of one of the environment's stacks by its full name.
 func (e *Set) projectOf(qualified string) (project string, ours bool) {
-	project, stack, ok := e.split(qualified)
-	return project, ok && stack == e.options.Stack
+	project, environment, ok := e.split(qualified)
+	return project, ok && environment == e.options.Stack
 }
 
-// split takes the full name of a stack apart: organization/project/stack.
-func (e *Set) split(qualified string) (project, stack string, ok bool) {
+// split takes the full name of a stack apart: organization/project/stack. The
+// stack tells the environment.
+func (e *Set) split(qualified string) (project, environment string, ok bool) {
 	parts := strings.Split(qualified, "/")
 	if len(parts) != 3 || parts[0] != e.options.Organization {
 		return "", "", false
 	}
-	return parts[1], parts[2], true
+	environment, ok = e.options.Names.Environment(parts[1], parts[2])
+	return parts[1], environment, ok
 }
+
+// stackOf is the name of a project's stack.
+func (e *Set) stackOf(project string) string { return e.options.Names.Of(project, e.options.Stack) }
 
 // Summary is what the backend's list said about a project's stack, and what this
 // run has changed since.
@@ -186,7 +194,7 @@ func (e *Set) remember(project string, change func(*Summary)) {
 // qualified is the fully qualified name of a project's stack, as stack
 // references use it.
 func (e *Set) qualified(project string) string {
-	return auto.FullyQualifiedStackName(e.options.Organization, project, e.options.Stack)
+	return auto.FullyQualifiedStackName(e.options.Organization, project, e.stackOf(project))
 }
 
 // run runs one Pulumi command outside the Automation API and returns what it

@@ -22,7 +22,7 @@ import (
 // Folder is a project that has a folder of its own, with a Pulumi.yaml.
 type Folder struct {
 	Path      string // absolute
-	StackFile []byte // content of the copy of its stack file; nil for that of the shared one
+	StackFile []byte // content of the copy of its stack file
 }
 
 // place is where Pulumi works on a project's stack.
@@ -43,7 +43,7 @@ func (e *Set) placeOf(ctx context.Context, project string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	p := place{stackFile: filepath.Join(dir, e.stackFileName())}
+	p := place{stackFile: filepath.Join(dir, e.stackFileName(project))}
 	if folder, ok := e.folderOf(project); ok {
 		dir = folder.Path
 	}
@@ -100,7 +100,7 @@ func (e *Set) workingCopy(project string) (string, error) {
 		name    string
 		content []byte
 	}{
-		{e.stackFileName(), e.stackFile(project)},
+		{e.stackFileName(project), e.stackFile(project)},
 		{"Pulumi.yaml", settings}, // JSON is YAML
 	} {
 		if err := os.WriteFile(filepath.Join(dir, file.name), file.content, 0o600); err != nil {
@@ -122,10 +122,10 @@ func (e *Set) plugins() *workspace.Plugins {
 	return &plugins
 }
 
-func (e *Set) stackFileName() string { return "Pulumi." + e.options.Stack + ".yaml" }
+func (e *Set) stackFileName(project string) string { return "Pulumi." + e.stackOf(project) + ".yaml" }
 
 func (e *Set) stackFile(project string) []byte {
-	if folder, ok := e.folderOf(project); ok && folder.StackFile != nil {
+	if folder, ok := e.folderOf(project); ok {
 		return folder.StackFile
 	}
 	if project == projects.SecretsProject {

@@ -113,7 +113,7 @@ func (f Folder) before(b Broken) ([]byte, error) {
 		}
 	}
 	_, err := os.Stat(b.File + ".bak")
-	_, historyErr := os.Stat(f.files().History(b.Project, f.Stack))
+	_, historyErr := os.Stat(f.files().History(b.Project, f.stackOf(b.Project)))
 	if errors.Is(err, fs.ErrNotExist) && errors.Is(historyErr, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mara/projects"
 	"mara/runner/internal/layout"
 )
 
@@ -20,7 +21,8 @@ import (
 // backend, which has no files.
 type Folder struct {
 	Path  string
-	Stack string // the name of the environment's stacks
+	Stack string              // the name of the environment, and of its stacks
+	Names projects.StackNames // of those that have names of their own
 }
 
 // IsFile reports whether the backend keeps files.
@@ -45,9 +47,12 @@ func (f Folder) Make() error {
 
 func (f Folder) files() layout.State { return layout.State(f.Path) }
 
+// stackOf is the name of a project's stack.
+func (f Folder) stackOf(project string) string { return f.Names.Of(project, f.Stack) }
+
 // state is the file with the state of a project.
 func (f Folder) state(project string) string {
-	return f.files().Stack(project, f.Stack)
+	return f.files().Stack(project, f.stackOf(project))
 }
 
 // Read reads the state of a project as Pulumi exports it, without what is around
@@ -72,27 +77,28 @@ func (f Folder) Read(project string) (json.RawMessage, error) {
 	return stored.Checkpoint.Latest, nil
 }
 
-// ReadAll reads the states in the folder, as Read does, by the name of the stack
-// and then by project. isWanted decides by the projects that have a stack of one
-// name.
-func (f Folder) ReadAll(isWanted func(stack string, projects []string) bool) (map[string]map[string]json.RawMessage, error) {
+// ReadAll reads the states in the folder, as Read does, by environment and then by
+// project. wanted chooses from the projects that have a stack there.
+func (f Folder) ReadAll(wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
 	files, err := fs.Glob(os.DirFS(f.files().Stacks()), "*/*.json")
 	if err != nil {
 		return nil, err
 	}
-	projects := map[string][]string{}
+	deployed := map[string][]string{}
 	for _, file := range files {
-		stack := strings.TrimSuffix(path.Base(file), ".json")
-		projects[stack] = append(projects[stack], path.Dir(file))
+		project := path.Dir(file)
+		if environment, ok := f.Names.Environment(project, strings.TrimSuffix(path.Base(file), ".json")); ok {
+			deployed[environment] = append(deployed[environment], project)
+		}
 	}
 	states := map[string]map[string]json.RawMessage{}
-	for stack, names := range projects {
-		if !isWanted(stack, names) {
+	for stack, names := range deployed {
+		if names = wanted(stack, names); len(names) == 0 {
 			continue
 		}
 		states[stack] = map[string]json.RawMessage{}
 		for _, project := range names {
-			if states[stack][project], err = (Folder{Path: f.Path, Stack: stack}).Read(project); err != nil {
+			if states[stack][project], err = (Folder{Path: f.Path, Stack: stack, Names: f.Names}).Read(project); err != nil {
 				return nil, fmt.Errorf("reading the state of %s: %w", project, err)
 			}
 		}
@@ -104,15 +110,15 @@ func (f Folder) ReadAll(isWanted func(stack string, projects []string) bool) (ma
 // with, "" if there is none. It skips states that cannot be read: whoever needs
 // more of them reports that.
 func (f Folder) Salt() string {
-	states, _ := fs.Glob(os.DirFS(f.files().Stacks()), "*/"+f.Stack+".json") // the names of stacks are no patterns
-	for _, file := range states {
+	folders, _ := os.ReadDir(f.files().Stacks()) // there may be none
+	for _, folder := range folders {
 		var state struct {
 			Provider struct {
 				State struct{ Salt string } `json:"state"`
 			} `json:"secrets_providers"`
 		}
-		content, err := f.Read(path.Dir(file))
-		if err == nil && json.Unmarshal(content, &state) == nil && state.Provider.State.Salt != "" {
+		content, err := f.Read(folder.Name())
+		if err == nil && content != nil && json.Unmarshal(content, &state) == nil && state.Provider.State.Salt != "" {
 			return state.Provider.State.Salt
 		}
 	}

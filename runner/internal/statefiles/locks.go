@@ -34,7 +34,7 @@ func (l Lock) String() string {
 // Locks lists the locks on a project's stack below the folder of a file
 // backend. Pulumi has no command for that.
 func (f Folder) Locks(project string) ([]Lock, error) {
-	folder := f.files().Locks("organization", project, f.Stack)
+	folder := f.files().Locks("organization", project, f.stackOf(project))
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the locks: %w", err)

@@ -32,10 +32,16 @@ func (v *Vault) Learn(ctx context.Context) error {
 	if err != nil || v.Simulated { // which drops them
 		return err
 	}
-	for _, part := range []struct {
+	type encrypted struct {
 		file   config.StackFile
 		scheme encryption.Scheme
-	}{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}} {
+	}
+	parts := []encrypted{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}}
+	for _, scheme := range schemes.Beside {
+		i := slices.IndexFunc(v.Beside, func(f config.StackFile) bool { return f.File == scheme.File })
+		parts = append(parts, encrypted{v.Beside[i], scheme})
+	}
+	for _, part := range parts {
 		if len(part.file.Ciphertexts()) == 0 || v.options().UsesPassphrase(part.scheme) {
 			continue
 		}

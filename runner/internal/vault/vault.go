@@ -41,10 +41,12 @@ type Options struct {
 	Provider    string
 	Folder      layout.Runner
 	Keys        []config.Key
-	Secrets     []projects.Secret // that the plan's projects declare
-	Known       []projects.Secret // that any project declares
-	Without     []string          // projects of the catalogue that are left out
-	Interactive bool              // questions may be asked
+	Secrets     []projects.Secret  // that the plan's projects declare
+	Known       []projects.Secret  // that any project declares
+	Without     []string           // projects of the catalogue that are left out
+	Beside      []config.StackFile // beside own projects
+	Covered     bool               // each project of the plan has such a file that says how it is encrypted
+	Interactive bool               // questions may be asked
 	Simulated   bool
 	Needed      bool // the operation runs programs that read secrets
 	Given       Given
@@ -98,6 +100,10 @@ func (v *Vault) options() encryption.Options {
 		Env:          v.Env,
 		Managed:      v.Settings.Managed(),
 		Without:      v.Without,
+	}
+	o.Covered = v.Covered && len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
+	for _, file := range v.Beside {
+		o.Beside = append(o.Beside, encryption.File{Path: file.File, Content: file.Content})
 	}
 	for _, secret := range v.Secrets {
 		if secret.Own {

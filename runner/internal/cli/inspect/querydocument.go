@@ -22,8 +22,11 @@ func collect(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session
 	if err := s.ResolveRoot(); err != nil {
 		return document, err
 	}
-	states, err := session.AllStates(ctx, s, func(stack string, projects []string) bool {
-		return (!o.Stack.IsSet() || stack == o.Stack.Text) && isEnvironment(o.Known(), summariesOf(projects))
+	states, err := session.AllStates(ctx, s, func(environment string, projects []string) []string {
+		if o.Stack.IsSet() && environment != o.Stack.Text || !isEnvironment(o.Known(), summariesOf(projects)) {
+			return nil
+		}
+		return projects
 	})
 	if err != nil {
 		return document, err

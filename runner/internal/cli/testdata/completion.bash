@@ -5,6 +5,7 @@ _runner() {
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$word" in
       init) command=init; break ;;
+      adopt) command=adopt; break ;;
       providers|list-providers) command=providers; break ;;
       plan|show-execution) command=plan; break ;;
       config) command=config; break ;;
@@ -39,6 +40,8 @@ _runner() {
   done
   case "$command $previous" in
     "init --output"|"init -o") offered="text json"; known=1 ;;
+    "adopt --output"|"adopt -o") offered="text json"; known=1 ;;
+    "adopt --pulumi") offered=""; known=1 ;;
     "providers --output"|"providers -o") offered="table json"; known=1 ;;
     "providers --root") offered=""; known=1 ;;
     "plan --output"|"plan -o") offered="tree table json dot mermaid svg html yaml"; known=1 ;;
@@ -401,8 +404,9 @@ _runner() {
     "version --output"|"version -o") offered="text json"; known=1 ;;
   esac
   [[ -n "$known" ]] || case "$command" in
-    "") offered="init providers plan config doctor preview up refresh drift destroy stacks status outputs query policy hook secrets mirror render unlock repair history show logs report try env pulumi schema completion version help" ;;
+    "") offered="init adopt providers plan config doctor preview up refresh drift destroy stacks status outputs query policy hook secrets mirror render unlock repair history show logs report try env pulumi schema completion version help" ;;
     init) [[ "$current" != -* ]] || offered="--output --debug --no-color" ;;
+    adopt) [[ "$current" != -* ]] || offered="--output --print --pulumi --debug --no-color" ;;
     providers) offered="--output --root --debug --no-color" ;;
     plan) offered="--output --destroy --only --skip --from --until --root --stack --provider --debug --no-color" ;;
     config) offered="list get set unset explain schema --all --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --debug --no-color" ;;

@@ -4,6 +4,7 @@ _runner() {
   local -a commands
   commands=(
     'init:create a folder for the configuration of environments'
+    'adopt:write the mara.yaml of Pulumi projects that exist already'
     'providers:list the providers'
     'plan:show the projects of a provider, in order, with what they wait for'
     'config:show and change the configuration of an environment'
@@ -45,6 +46,15 @@ _runner() {
     init)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:folder:_files -/'
+      ;;
+    adopt)
+      _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--print[print mara.yaml, and write nothing]' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:folder:_files -/'

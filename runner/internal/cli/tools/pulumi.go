@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/engine"
@@ -92,6 +93,7 @@ func openProject(ctx context.Context, s *session.Session, name string) (dir stri
 	if dir, err = project.Folder(copies); err != nil {
 		return "", err
 	}
+	s.Env[config.StackVariable] = project.Stack()
 	return dir, s.AttachPrograms()
 }
 

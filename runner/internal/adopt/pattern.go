@@ -1,0 +1,79 @@
+package adopt
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"mara/projects"
+)
+
+// patterns finds out how the names of the stacks tell their environments. Every
+// name can be read in several ways: "shop-dev" may be the environment shop-dev, or
+// dev with shop before it. The reading counts that most projects agree on, and
+// among equals the one with the least around the environment.
+func patterns(found []Found, states States) projects.StackNames {
+	agreed := map[string]int{} // environment -> projects that could have it
+	for _, f := range found {
+		for environment := range readings(states[f.Name]) {
+			agreed[environment]++
+		}
+	}
+	names := projects.StackNames{}
+	for _, f := range found {
+		if pattern := bestPattern(f.Name, states[f.Name], agreed); pattern != projects.StackPlaceholder {
+			names[f.Name] = pattern
+		}
+	}
+	return names
+}
+
+// readings are the environments that the stacks of a project may stand for, with
+// the patterns that lead to them.
+func readings[T any](stacks map[string]T) map[string][]string {
+	all := map[string][]string{}
+	for stack := range stacks {
+		for i := range len(stack) {
+			for j := i + 1; j <= len(stack); j++ {
+				begins := i == 0 || isSeparator(stack[i-1])
+				ends := j == len(stack) || isSeparator(stack[j])
+				if begins && ends && !isSeparator(stack[i]) && !isSeparator(stack[j-1]) {
+					all[stack[i:j]] = append(all[stack[i:j]], stack[:i]+projects.StackPlaceholder+stack[j:])
+				}
+			}
+		}
+	}
+	return all
+}
+
+func isSeparator(c byte) bool { return strings.IndexByte("-_.", c) >= 0 }
+
+// bestPattern is the pattern of a project's stacks on which most agree.
+func bestPattern[T any](project string, stacks map[string]T, agreed map[string]int) string {
+	candidates := map[string]bool{projects.StackPlaceholder: true}
+	for _, ways := range readings(stacks) {
+		for _, way := range ways {
+			candidates[way] = true
+		}
+	}
+	best, most := projects.StackPlaceholder, -1
+	for _, pattern := range slices.SortedFunc(maps.Keys(candidates), shorterFirst) {
+		score := 0
+		for stack := range stacks {
+			if environment, ok := (projects.StackNames{project: pattern}).Environment(project, stack); ok {
+				score += agreed[environment]
+			}
+		}
+		if score > most {
+			best, most = pattern, score
+		}
+	}
+	return best
+}
+
+func shorterFirst(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}

@@ -1,0 +1,80 @@
+package adopt
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// readStates takes the edges of a project from the stack references in its states.
+func (a *adoption) readStates(f Found) error {
+	for _, stack := range slices.Sorted(maps.Keys(a.states[f.Name])) {
+		names, err := references(a.states[f.Name][stack])
+		if err != nil {
+			return fmt.Errorf("reading the state of %s of %s: %w", stack, f.Name, err)
+		}
+		for _, name := range names {
+			a.refer(f, stack, name)
+		}
+	}
+	return nil
+}
+
+// refer takes one reference of a stack for an edge, if it stays in the
+// environment.
+func (a *adoption) refer(f Found, stack, name string) {
+	parts := strings.Split(name, "/")
+	if len(parts) < 2 {
+		return // another stack of its own
+	}
+	project, other := parts[len(parts)-2], parts[len(parts)-1]
+	evidence := fmt.Sprintf("the state of %s has a reference to %s", stack, name)
+	if !a.isFound(project) {
+		a.doubt("%s reads %s, which is no project here: it has to be deployed before", f.Name, name)
+		return
+	}
+	from, known := a.names.Environment(f.Name, stack)
+	to, follows := a.names.Environment(project, other)
+	switch {
+	case project == f.Name:
+	case known && follows && from != to:
+		a.doubt("%s, stack %s, reads %s, which belongs to another environment: no edge is made of it", f.Name, stack, name)
+	default:
+		a.add(f.Name, project, evidence)
+	}
+}
+
+// references are the names of the stacks that a state has references to.
+func references(state json.RawMessage) ([]string, error) {
+	if len(state) == 0 {
+		return nil, nil
+	}
+	var deployment struct {
+		Resources []struct {
+			Type   string `json:"type"`
+			ID     string `json:"id"`
+			Inputs struct {
+				Name any `json:"name"`
+			} `json:"inputs"`
+		} `json:"resources"`
+	}
+	if err := json.Unmarshal(state, &deployment); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, r := range deployment.Resources {
+		if r.Type != "pulumi:pulumi:StackReference" {
+			continue
+		}
+		name, isText := r.Inputs.Name.(string)
+		if !isText {
+			name = r.ID
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}

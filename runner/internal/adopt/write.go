@@ -1,0 +1,74 @@
+package adopt
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+)
+
+// Text is the mara.yaml of what was found, with the evidence as comments. backend
+// is where the stacks are, as it may be shown.
+func (a Adoption) Text(backend string) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Made by `runner adopt` from the projects below this folder and their stacks in %s.\n", backend)
+	b.WriteString("# It is yours now: change what is wrong. Stacks, stack files and their encryption stay as they are.\n")
+	if len(a.Environments) > 0 {
+		fmt.Fprintf(&b, "# Environments: %s\n", strings.Join(a.Environments, ", "))
+	}
+	b.WriteString("projects:\n")
+	for _, p := range a.Projects {
+		text, err := p.text()
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text)
+	}
+	return b.String(), nil
+}
+
+// text is the entry of a project.
+func (p Project) text() (string, error) {
+	var b strings.Builder
+	words, err := quote(p.Path)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(&b, "  - path: %s\n", words)
+	deployed := "no stack"
+	if len(p.Stacks) > 0 {
+		deployed = "stacks: " + strings.Join(p.Stacks, ", ")
+	}
+	fmt.Fprintf(&b, "    # %s; %s\n", p.Name, deployed)
+	if p.Stack != "" {
+		fmt.Fprintf(&b, "    stack: %q\n", p.Stack)
+	}
+	fmt.Fprintf(&b, "    stackFile: %s\n", config.OwnStackFile)
+	for _, edge := range p.Reads {
+		fmt.Fprintf(&b, "    # %s: %s\n", edge.Project, edge.Evidence)
+	}
+	for _, edge := range p.Closes {
+		fmt.Fprintf(&b, "    # left out, for it closes a circle: %s: %s\n", edge.Project, edge.Evidence)
+	}
+	if len(p.Reads) == 0 {
+		return b.String(), nil
+	}
+	var reads []string
+	for _, edge := range p.Reads {
+		words, err := quote(edge.Project)
+		if err != nil {
+			return "", err
+		}
+		reads = append(reads, words)
+	}
+	fmt.Fprintf(&b, "    reads: [%s]\n", strings.Join(reads, ", "))
+	return b.String(), nil
+}
+
+// quote writes a text the way YAML reads it.
+func quote(text string) (string, error) {
+	content, err := yaml.Marshal([]string{text})
+	return strings.TrimSpace(strings.TrimPrefix(string(content), "- ")), err
+}

@@ -1,0 +1,221 @@
+package configuration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/adopt"
+	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/catalogue"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+	"mara/runner/internal/typeset"
+)
+
+// Adopt is `runner adopt`.
+func Adopt(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:      "adopt",
+		Usage:     "write the mara.yaml of Pulumi projects that exist already",
+		ArgsUsage: "[DIR]",
+		Description: "Finds every Pulumi.yaml below DIR (default: the working folder), asks the backend for the stacks of these\n" +
+			"projects, and writes DIR/mara.yaml: which project reads which, by the stack references in their states, and how\n" +
+			"the names of their stacks tell the environments. Comments say how each line is known. Of projects that are not\n" +
+			"deployed it reads the sources. It shows the plan, and what it is not sure of.\n\n" +
+			"Nothing else changes: stacks, stack files and their encryption stay as they are, no program is run, and no\n" +
+			"passphrase is needed. After that `runner status -s STACK`, preview, drift and up work on what is deployed. The\n" +
+			"backend is the one that PULUMI_BACKEND_URL names, in the environment or in config/pulumi/environment, or else the\n" +
+			"one of `pulumi login`.\n\n" +
+			"Examples:\n  runner adopt --print\n  runner adopt infrastructure\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("text", "json"),
+			[]cli.Flag{&cli.BoolFlag{Name: "print", Usage: "print mara.yaml, and write nothing"}},
+			cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parseAdopt, runAdopt),
+	}
+}
+
+type adoptOptions struct {
+	cmd.SessionOptions
+	Given string // as typed, "" for the working folder
+	Print bool
+}
+
+func parseAdopt(c *cli.Context, d cmd.Deps) (adoptOptions, error) {
+	common, err := cmd.ParseSession(c, d)
+	if err != nil {
+		return adoptOptions{}, err
+	}
+	o := adoptOptions{SessionOptions: common, Given: c.Args().Get(0), Print: c.Bool("print")}
+	if len(o.Args) > 0 && o.Given == "" {
+		return o, failure.Usagef("adopt", "the folder has no name")
+	}
+	if o.Root = filepath.Clean(o.Given); !filepath.IsAbs(o.Root) {
+		o.Root = filepath.Join(d.Dir, o.Root)
+	}
+	if o.Root == filepath.Clean(d.Dir) {
+		o.Given = ""
+	}
+	if info, err := os.Stat(o.Root); err != nil || !info.IsDir() {
+		return o, failure.Usagef("adopt", "there is no folder %s", o.Root)
+	}
+	o.Catalogue = &catalogue.Catalogue{} // names of stacks have no patterns yet
+	o.Sources.File, err = config.ReadEnvironment(o.Root)
+	return o, err
+}
+
+func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
+	file := filepath.Join(o.Root, config.MaraFile)
+	if _, err := os.Lstat(file); err == nil && !o.Print {
+		return &failure.Environment{
+			Text: config.MaraFile + " exists already; nothing is overwritten",
+			Next: "see what it would be now with `runner adopt --print`",
+		}
+	}
+	a, err := adoption(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	if !o.Print {
+		if err := atomicfile.Write(file, []byte(a.Text), 0o644); err != nil {
+			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the folder")}
+		}
+	}
+	switch {
+	case o.Output == "json":
+		return cmd.WriteJSON(d.Stdout, a)
+	case o.Print:
+		for _, text := range a.Unsure {
+			fmt.Fprintf(d.Stderr, "not sure: %s\n", text)
+		}
+		_, err = io.WriteString(d.Stdout, a.Text)
+		return err
+	}
+	return writeAdopted(d, o, a)
+}
+
+// adopted is what was found out, with the file that says so.
+type adopted struct {
+	Root string `json:"root"`
+	File string `json:"file"`
+	adopt.Adoption
+	Text string `json:"text"`
+	plan plan.Plan
+}
+
+// adoption looks at the folder and the backend. It changes nothing.
+func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err error) {
+	found, unsure, err := adopt.Find(o.Root)
+	if err != nil {
+		return a, &failure.Environment{Text: fmt.Sprintf("looking for projects: %v", err)}
+	}
+	if len(found) == 0 {
+		text := "there is no " + config.ManifestFile + " in " + o.Root + " or below it"
+		if len(unsure) > 0 {
+			text += " that can be adopted: " + strings.Join(unsure, "; ")
+		}
+		return a, &failure.Environment{Text: text, Next: "name the folder that your Pulumi projects are below: `runner adopt DIR`"}
+	}
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.ResolveRoot(); err != nil {
+		return a, err
+	}
+	states, err := deployedStates(ctx, s, found)
+	if err != nil {
+		return a, err
+	}
+	a = adopted{Root: o.Root, File: config.MaraFile}
+	if a.Adoption, err = adopt.New(found, states); err != nil {
+		return a, err
+	}
+	a.Unsure = append(unsure, a.Unsure...)
+	if len(states) == 0 {
+		a.Unsure = append(a.Unsure, fmt.Sprintf("no stack of these projects is in %s (%s); if they are elsewhere, set %s, and try again",
+			event.MaskURLs(s.Settings.Backend.Text), s.Settings.Backend.Origin, config.BackendVariable))
+	}
+	if a.Text, err = a.Adoption.Text(event.MaskURLs(s.Settings.Backend.Text)); err != nil {
+		return a, err
+	}
+	a.plan, err = planOf(a.Text, o)
+	return a, err
+}
+
+// deployedStates are the states of projects, by project and then by stack.
+func deployedStates(ctx context.Context, s *session.Session, found []adopt.Found) (adopt.States, error) {
+	byStack, err := session.AllStates(ctx, s, func(_ string, projects []string) []string {
+		return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
+			return !slices.ContainsFunc(found, func(f adopt.Found) bool { return f.Name == project })
+		})
+	})
+	states := adopt.States{}
+	for stack, projects := range byStack {
+		for project, state := range projects {
+			if states[project] == nil {
+				states[project] = map[string]json.RawMessage{}
+			}
+			states[project][stack] = state
+		}
+	}
+	return states, err
+}
+
+// planOf is the plan that a mara.yaml leads to.
+func planOf(text string, o adoptOptions) (plan.Plan, error) {
+	mara, err := config.ParseMara(config.MaraFile, []byte(text))
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	known, err := catalogue.LoadMara(mara, o.Root, o.Sources.Lookup("PATH").Text)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	p, err := plan.New(known.Providers[0])
+	p.Estimates = p.Declared()
+	return p, err
+}
+
+// writeAdopted tells what was found, and what to type next.
+func writeAdopted(d cmd.Deps, o adoptOptions, a adopted) error {
+	text, err := plan.Render(a.plan, plan.Format(plan.Formats()[0]), d.Width())
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "wrote %s: %s\n\n%s\n", filepath.Join(o.Root, a.File), typeset.Counted(len(a.Projects), "project"), text)
+	if len(a.Unsure) > 0 {
+		b.WriteString("Not sure:\n")
+		for _, doubt := range a.Unsure {
+			fmt.Fprintf(&b, "  - %s\n", doubt)
+		}
+		b.WriteString("\n")
+	}
+	stack := "NAME"
+	if len(a.Environments) > 0 {
+		fmt.Fprintf(&b, "Environments: %s\n\n", strings.Join(a.Environments, ", "))
+		stack = a.Environments[0]
+	}
+	b.WriteString("Next:\n")
+	if o.Given != "" {
+		b.WriteString("  cd " + shellescape.Quote(o.Given) + "\n")
+	}
+	fmt.Fprintf(&b, "  runner status -s %s\n  runner preview -s %[1]s\n", stack)
+	_, err = io.WriteString(d.Stdout, b.String())
+	return err
+}
