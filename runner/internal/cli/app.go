@@ -51,6 +51,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		secrets.Command(d),
 		mirrors.Command(d),
 		exports.Render(d),
+		exports.Export(d),
 		operations.Unlock(d),
 		operations.Repair(d),
 		runs.History(d),

@@ -24,6 +24,7 @@ _runner() {
       secrets) command=secrets; break ;;
       mirror) command=mirror; break ;;
       render) command=render; break ;;
+      export) command=export; break ;;
       unlock) command=unlock; break ;;
       repair) command=repair; break ;;
       history) command=history; break ;;
@@ -336,6 +337,16 @@ _runner() {
     "render --stack"|"render -s") offered=""; known=1 ;;
     "render --provider"|"render -p") offered="aws linode kind"; known=1 ;;
     "render --pulumi") offered=""; known=1 ;;
+    "export --wave") offered=""; known=1 ;;
+    "export --image") offered=""; known=1 ;;
+    "export --aws-role") offered=""; known=1 ;;
+    "export --branch") offered=""; known=1 ;;
+    "export --nightly") offered=""; known=1 ;;
+    "export --out") offered=""; known=1 ;;
+    "export --output"|"export -o") offered="text json"; known=1 ;;
+    "export --root") offered=""; known=1 ;;
+    "export --stack"|"export -s") offered=""; known=1 ;;
+    "export --provider"|"export -p") offered="aws linode kind"; known=1 ;;
     "unlock --output"|"unlock -o") offered="text json"; known=1 ;;
     "unlock --root") offered=""; known=1 ;;
     "unlock --stack"|"unlock -s") offered=""; known=1 ;;
@@ -404,7 +415,7 @@ _runner() {
     "version --output"|"version -o") offered="text json"; known=1 ;;
   esac
   [[ -n "$known" ]] || case "$command" in
-    "") offered="init adopt providers plan config doctor preview up refresh drift destroy stacks status outputs query policy hook secrets mirror render unlock repair history show logs report try env pulumi schema completion version help" ;;
+    "") offered="init adopt providers plan config doctor preview up refresh drift destroy stacks status outputs query policy hook secrets mirror render export unlock repair history show logs report try env pulumi schema completion version help" ;;
     init) [[ "$current" != -* ]] || offered="--output --debug --no-color" ;;
     adopt) [[ "$current" != -* ]] || offered="--output --print --pulumi --debug --no-color" ;;
     providers) offered="--output --root --debug --no-color" ;;
@@ -425,6 +436,7 @@ _runner() {
     secrets) offered="list set generate rotate remove export change-provider --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --to-file --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --new-passphrase --lock-timeout --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color" ;;
     mirror) offered="list sync check --output --resolve --only --skip --from --until --root --stack --provider --pulumi --debug --no-color --output --dry-run --only --skip --from --until --root --stack --provider --pulumi --debug --no-color --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
     render) offered="--out --plan --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
+    export) offered="ci --wave --image --aws-role --branch --nightly --out --output --root --stack --provider --debug --no-color" ;;
     unlock) offered="--output --force --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     repair) offered="--import --only --skip --from --until --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     history) offered="--output --limit --root --stack --simulate --debug --no-color" ;;

@@ -23,6 +23,7 @@ _runner() {
     'secrets:manage the encrypted values of an environment'
     'mirror:list or copy all charts and images of an environment, for clusters without internet'
     'render:write what the projects would create in the cluster as plain manifests'
+    'export:have other machines run an environment'
     'unlock:remove the locks that a run has left behind'
     'repair:repair a state after a run was cut off while it created something'
     'history:list the runs'
@@ -556,6 +557,22 @@ _runner() {
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
+      ;;
+    export)
+      _arguments \
+        '--wave[bring these ENVIRONMENTS up after those of the wave before; may be repeated (default\: the stack alone)]:value:' \
+        '--image[take the runner from this IMAGE]:value:' \
+        '--aws-role[log in on AWS as the role ARN]:value:' \
+        '--branch[bring environments up when BRANCH changes (default\: main)]:value:' \
+        '--nightly[look for drift at TIME, as cron has it (default\: 17 3 * * *)]:value:' \
+        '--out[write to FILE (default\: where the CI system looks, at the top of the repository)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(ci)'
       ;;
     unlock)
       _arguments \

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
+)
+
+// onS3 is a root with three environments whose state is where others reach it, in a
+// folder of a repository.
+func onS3(t *testing.T) (root, top string) {
+	root = cmdtest.Root(t, map[string]string{
+		"environment":        "PULUMI_BACKEND_URL=s3://acme?region=eu-west-1\n",
+		"Pulumi.dev.yaml":    "config:\n  kubernetes:infra_type: aws\n  aws:region: eu-west-1\n  vpc:azs: [eu-west-1a, eu-west-1b]\n",
+		"Pulumi.prod.yaml":   "secretsprovider: awskms://alias/acme?region=eu-west-1\nencryptedkey: x\nconfig:\n  kubernetes:infra_type: linode\n  linode:region: de-fra-2\n",
+		"Pulumi.laptop.yaml": "config:\n  kubernetes:infra_type: kind\n",
+	})
+	top = filepath.Dir(root)
+	if err := os.Mkdir(filepath.Join(top, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return root, top
+}
+
+func TestExportCI(t *testing.T) {
+	t.Parallel()
+	root, top := onS3(t)
+	d, stdout, stderr := cmdtest.Deps(t)
+	d.Dir = root
+	args := []string{"export", "ci", "github", "--wave", "dev", "--wave", "prod", "--image", "r.example/x:1", "--aws-role", "arn:aws:iam::1:role/ci"}
+	if code := Run(context.Background(), d, append(args, "-o", "json")); code != cmd.ExitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var got struct {
+		File    string
+		Waves   [][]string
+		Secrets []string
+	}
+	file := filepath.Join(top, ".github/workflows/runner.yml")
+	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || got.File != file || len(got.Waves) != 2 || strings.Join(got.Secrets, " ") != "LINODE_TOKEN PULUMI_CONFIG_PASSPHRASE" {
+		t.Errorf("got %+v, error %v", got, err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(content), `working-directory: "`+filepath.Base(root)+`"`) || !strings.Contains(string(content), "up-2:") || !strings.Contains(string(content), `aws-region: "eu-west-1"`) {
+		t.Errorf("error %v, %s", err, content)
+	}
+	if code := Run(context.Background(), d, args); code != cmd.ExitDone { // its own file is replaced
+		t.Errorf("again: exit code %d: %s", code, stderr)
+	}
+	if err := os.WriteFile(file, append(content, "# mine\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stderr.Reset()
+	if code := Run(context.Background(), d, args); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "or was changed since") {
+		t.Errorf("a file that was changed: exit code %d: %s", code, stderr)
+	}
+}
+
+func TestExportCIRefuses(t *testing.T) {
+	t.Parallel()
+	root, top := onS3(t)
+	local := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  " + config.InfraType + ": linode\n  linode:region: de-fra-2\n"})
+	for _, test := range []struct {
+		name, root, args string
+		code             int
+		want             string
+	}{
+		{"no system", root, "-s dev --image x", cmd.ExitUsage, "name the CI system"},
+		{"another system", root, "jenkins -s dev --image x", cmd.ExitUsage, "name the CI system"},
+		{"no image", root, "github -s dev", cmd.ExitUsage, "--image is missing"},
+		{"no role", root, "github -s dev --image x", cmd.ExitUsage, "dev needs AWS"},
+		{"kind", root, "github -s laptop --image x --aws-role y", cmd.ExitConfig, "laptop is on kind"},
+		{"twice", root, "gitlab --wave dev,prod --wave dev --image x", cmd.ExitUsage, "dev is named twice"},
+		{"an empty wave", root, "gitlab --wave , --image x", cmd.ExitUsage, "names no environment"},
+		{"both", root, "gitlab --wave dev -s prod --image x", cmd.ExitUsage, "leave out -s"},
+		{"time", root, "gitlab -s dev --image x --nightly soon", cmd.ExitUsage, "not a time as cron has it"},
+		{"state in a folder", local, "gitlab -s dev --image x", cmd.ExitConfig, "which other machines do not have"},
+		{"an environment that there is not", root, "gitlab --wave nothing --image x", cmd.ExitUsage, "no provider is named"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			d, _, stderr := cmdtest.Deps(t)
+			d.Dir = test.root
+			if code := Run(context.Background(), d, append([]string{"export", "ci"}, strings.Fields(test.args)...)); code != test.code || !strings.Contains(stderr.String(), test.want) {
+				t.Errorf("exit code %d: %s", code, stderr)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		for _, file := range []string{".github", ".gitlab-ci.yml"} {
+			if _, err := os.Stat(filepath.Join(top, file)); err == nil {
+				t.Errorf("%s was written", file)
+			}
+		}
+	})
+}

@@ -1,0 +1,237 @@
+package exports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/outfolder"
+	"mara/runner/internal/pipeline"
+)
+
+func ciCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:      "ci",
+		Usage:     "write a pipeline for GitHub Actions or GitLab CI",
+		ArgsUsage: "github|gitlab",
+		Description: "The pipeline previews every environment on a pull request and tells about all of them in one comment, which it\n" +
+			"replaces; it brings them up on a merge, wave by wave; and it looks for drift at night: on GitHub it then opens an\n" +
+			"issue, which it closes when the drift is gone, and on both the job fails. An environment is worked on by one job\n" +
+			"at a time. On AWS jobs log in by OIDC, as the role of --aws-role; no key is kept.\n\n" +
+			"The runner comes from an image that has its programs in /usr/local/bin. On GitHub it is only unpacked; on GitLab\n" +
+			"jobs run in it, so that it needs a shell. What else the CI system has to be given is printed.\n\n" +
+			"A file that this command has not written, or that was changed since, is not replaced.\n\n" +
+			"Examples:\n  runner export ci github -s dev --image registry.example.com/runner:1 --aws-role arn:aws:iam::123456789012:role/ci\n" +
+			"  runner export ci gitlab --wave dev --wave prod-eu,prod-us --image registry.example.com/runner:1\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(
+			[]cli.Flag{
+				&cli.StringSliceFlag{Name: "wave", Usage: "bring these `ENVIRONMENTS` up after those of the wave before; may be repeated (default: the stack alone)"},
+				&cli.StringFlag{Name: "image", Usage: "take the runner from this `IMAGE`"},
+				&cli.StringFlag{Name: "aws-role", Usage: "log in on AWS as the role `ARN`"},
+				&cli.StringFlag{Name: "branch", Value: "main", Usage: "bring environments up when `BRANCH` changes"},
+				&cli.StringFlag{Name: "nightly", Value: "17 3 * * *", Usage: "look for drift at `TIME`, as cron has it"},
+				&cli.StringFlag{Name: "out", Usage: "write to `FILE` (default: where the CI system looks, at the top of the repository)"},
+			},
+			cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parseCI, runCI),
+	}
+}
+
+type ciOptions struct {
+	cmd.SessionOptions
+	System  pipeline.System
+	Waves   [][]string // none for the stack alone
+	Image   string
+	AWSRole string
+	Branch  string
+	Nightly string
+	Out     string // "" for the usual place
+}
+
+// cron is a time with five fields.
+var cron = regexp.MustCompile(`^[0-9*/,-]+( [0-9A-Za-z*/,-]+){4}$`)
+
+func parseCI(c *cli.Context, d cmd.Deps) (ciOptions, error) {
+	common, err := cmd.ParseSession(c, d)
+	o := ciOptions{
+		SessionOptions: common, System: pipeline.System(c.Args().First()), Image: c.String("image"), AWSRole: c.String("aws-role"),
+		Branch: c.String("branch"), Nightly: c.String("nightly"), Out: absolute(d, c.String("out")),
+	}
+	if err != nil {
+		return o, err
+	}
+	seen := map[string]bool{}
+	for _, wave := range c.StringSlice("wave") {
+		names := strings.FieldsFunc(wave, func(r rune) bool { return r == ',' || r == ' ' })
+		for _, name := range names {
+			if seen[name] {
+				return o, failure.Usagef(cmd.Path(c), "--wave: %s is named twice", name)
+			}
+			seen[name] = true
+		}
+		if len(names) == 0 {
+			return o, failure.Usagef(cmd.Path(c), "--wave: %q names no environment", wave)
+		}
+		o.Waves = append(o.Waves, names)
+	}
+	switch {
+	case !slices.Contains(pipeline.Systems(), o.System):
+		return o, failure.Usagef(cmd.Path(c), "name the CI system: github or gitlab")
+	case len(o.Waves) > 0 && o.Stack.IsSet():
+		return o, failure.Usagef(cmd.Path(c), "--wave names the environments; leave out -s")
+	case o.Image == "":
+		return o, failure.Usagef(cmd.Path(c), "--image is missing: the image that the pipeline takes the runner from")
+	case !cron.MatchString(o.Nightly):
+		return o, failure.Usagef(cmd.Path(c), "--nightly: %q is not a time as cron has it, such as 17 3 * * *", o.Nightly)
+	}
+	return o, nil
+}
+
+func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
+	names := slices.Concat(o.Waves...)
+	if len(names) == 0 {
+		names = []string{""} // whichever stack is meant
+	}
+	all, err := resolveAll(d, o.Options, names)
+	defer func() { err = errors.Join(err, closeAll(all)) }()
+	if err != nil {
+		return err
+	}
+	if len(o.Waves) == 0 {
+		o.Waves = [][]string{{all[0].name()}}
+	}
+	p, notes, err := describePipeline(o, all)
+	if err != nil {
+		return err
+	}
+	content, err := pipeline.Write(o.System, p)
+	if err != nil {
+		return err
+	}
+	if o.Out == "" {
+		o.Out = filepath.Join(topOf(o.Root), filepath.FromSlash(o.System.File()))
+	}
+	if err := outfolder.WriteFile(o.Out, "runner export ci "+string(o.System), content); err != nil {
+		return err
+	}
+	return writeCI(d, o, p, notes)
+}
+
+// describePipeline finds out what the pipeline of environments has to have. The
+// problems of all of them are told at once.
+func describePipeline(o ciOptions, all []environment) (pipeline.Options, []string, error) {
+	p := pipeline.Options{Waves: o.Waves, Image: o.Image, Branch: o.Branch, Nightly: o.Nightly, AWSRole: o.AWSRole}
+	folder, err := filepath.Rel(topOf(o.Root), o.Root)
+	if err != nil {
+		return p, nil, err
+	}
+	p.Folder = filepath.ToSlash(folder)
+	var problems []error
+	for _, e := range all {
+		problems = append(problems, e.addTo(&p))
+	}
+	slices.Sort(p.Secrets)
+	slices.Sort(p.Variables)
+	p.Secrets, p.Variables = slices.Compact(p.Secrets), slices.Compact(p.Variables)
+	return p, notesOf(o, p), errors.Join(problems...)
+}
+
+// addTo adds what an environment needs to the options of a pipeline.
+func (e environment) addTo(p *pipeline.Options) error {
+	if e.Provider.InfraType() == "kind" {
+		return &failure.Environment{Text: e.name() + " is on kind: its cluster would end with the job that made it", Next: "leave it out"}
+	}
+	passphrase, err := e.needsPassphrase()
+	if err != nil {
+		return err
+	}
+	if passphrase {
+		p.Secrets = append(p.Secrets, encryption.PassphraseVariable)
+	}
+	if e.Settings.Managed() {
+		p.Secrets = append(p.Secrets, "PULUMI_ACCESS_TOKEN")
+	}
+	if e.Provider.InfraType() == "linode" {
+		p.Secrets = append(p.Secrets, "LINODE_TOKEN")
+	}
+	if source := e.Settings.Backend.Origin.Source; source == config.FromProcess || source == config.FromLogin {
+		p.Variables = append(p.Variables, config.BackendVariable)
+	}
+	if !e.usesAWS() {
+		return nil
+	}
+	if p.AWSRole == "" {
+		return &failure.Usage{Text: e.name() + " needs AWS, and --aws-role does not say as whom", Next: "name a role that trusts the CI system's OIDC provider"}
+	}
+	if region := e.Settings.Config.Text("aws:region").Text; p.AWSRegion == "" {
+		p.AWSRegion = region
+	}
+	if p.AWSRegion == "" {
+		p.AWSRegion = "us-east-1" // any will do for logging in
+	}
+	return nil
+}
+
+// notesOf say what the CI system has to be given.
+func notesOf(o ciOptions, p pipeline.Options) []string {
+	var notes []string
+	for _, name := range p.Secrets {
+		notes = append(notes, "make the secret "+name)
+	}
+	for _, name := range p.Variables {
+		notes = append(notes, "make the variable "+name)
+	}
+	if p.AWSRole != "" {
+		notes = append(notes, "let "+p.AWSRole+" trust the OIDC provider of the CI system, for this repository alone")
+	}
+	if o.System == pipeline.GitLab {
+		return append(notes, "make the secret COMMENT_TOKEN, a project access token with the scope api", "make a pipeline schedule for "+p.Nightly)
+	}
+	return append(notes, "make the environments "+strings.Join(p.Environments(), ", ")+", with reviewers where somebody has to agree to an up")
+}
+
+// topOf is the top of the repository that a folder is in, or the folder itself.
+func topOf(folder string) string {
+	for at := folder; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return folder
+		}
+	}
+}
+
+// ciVersion changes when a field changes its meaning or is removed.
+const ciVersion = 1
+
+// pipelineDocument is the result for machines.
+type pipelineDocument struct {
+	Version int        `json:"version"`
+	File    string     `json:"file"`
+	Waves   [][]string `json:"waves"`
+	Secrets []string   `json:"secrets"` // by name
+	Notes   []string   `json:"notes"`   // what is left to do
+}
+
+func writeCI(d cmd.Deps, o ciOptions, p pipeline.Options, notes []string) error {
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, pipelineDocument{ciVersion, o.Out, p.Waves, append([]string{}, p.Secrets...), notes})
+	}
+	_, err := fmt.Fprintf(d.Stdout, "wrote %s\n\nWhat is left to do there:\n- %s\n", o.Out, strings.Join(notes, "\n- "))
+	return err
+}
+

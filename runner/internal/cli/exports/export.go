@@ -1,0 +1,88 @@
+package exports
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+)
+
+// Export is `runner export`, with the commands below it.
+func Export(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "export",
+		Usage: "have other machines run an environment",
+		Description: "Writes files that other machines run environments by. They need a backend that they can reach: state in a\n" +
+			"folder of this machine is refused. Values of secrets are never written.\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Subcommands: []*cli.Command{ciCommand(d)},
+	}
+}
+
+// environment is what an export has to know about an environment.
+type environment struct {
+	*session.Session
+}
+
+// name is the name of its stack.
+func (e environment) name() string { return e.Settings.Stack.Text }
+
+// resolveAll resolves environments, which the caller closes. The problems of all of
+// them are told at once.
+func resolveAll(d cmd.Deps, o session.Options, names []string) ([]environment, error) {
+	var all []environment
+	var problems []error
+	for _, name := range names {
+		options := o
+		if name != "" {
+			options.Stack = config.Value{Text: name, Origin: config.Origin{Source: config.FromFlag, Name: "--wave"}}
+		}
+		s := session.New(d.Deps, options)
+		all = append(all, environment{s})
+		if err := s.ResolveToOperate(); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		problems = append(problems, reachable(s))
+	}
+	return all, errors.Join(problems...)
+}
+
+func closeAll(all []environment) error {
+	var errs []error
+	for _, e := range all {
+		errs = append(errs, e.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// reachable refuses state in a folder of this machine.
+func reachable(s *session.Session) error {
+	if folder, ok := s.Settings.StateFolder(); ok {
+		return &failure.Environment{
+			Text: fmt.Sprintf("the state of %s is in %s, which other machines do not have", s.Settings.Stack.Text, folder),
+			Next: "set PULUMI_BACKEND_URL to a backend that they can reach, such as s3://..., in " + config.EnvironmentFile,
+		}
+	}
+	return nil
+}
+
+// needsPassphrase reports whether the values of an environment are encrypted with a
+// passphrase.
+func (e environment) needsPassphrase() (bool, error) {
+	header, err := e.Settings.Config.Header()
+	return !e.Settings.Managed() && (header.SecretsProvider == "" || header.SecretsProvider == "passphrase"), err
+}
+
+// usesAWS reports whether something of an environment is on AWS: the provider, the
+// backend, or the key.
+func (e environment) usesAWS() bool {
+	header, _ := e.Settings.Config.Header() // needsPassphrase tells an error
+	return e.Provider.InfraType() == "aws" || strings.HasPrefix(e.Settings.Backend.Text, "s3://") || strings.HasPrefix(header.SecretsProvider, "awskms:")
+}
