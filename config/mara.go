@@ -35,11 +35,13 @@ func Words(words []Word) []string {
 	return texts
 }
 
-// MaraProject is one entry of a list of projects: a folder of the user's, or a
-// project of the catalogue. Exactly one of the two is named.
+// MaraProject is one entry of a list of projects: a folder of the user's, which may
+// be in a git repository, or a project of the catalogue.
 type MaraProject struct {
 	Line      int
-	Path      Word // folder below the root
+	Path      Word // folder below the root, or in the repository
+	Git       Word // URL of a repository
+	Ref       Word // tag, branch or commit in it
 	Project   Word // name of a project of the catalogue
 	Title     string
 	Phase     string

@@ -102,6 +102,11 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"no list", "projects: {a: b}", `mara.yaml:1: projects must be a list, not a map`},
 		{"no place", "projects:\n  - title: A", `mara.yaml:2: projects[0] has no path; write path: FOLDER for a project of your own, or project: NAME for one that comes with the runner`},
 		{"two places", "projects: [{path: a, project: b}]", `mara.yaml:1: projects[0] has both path and project; a project of the catalogue has no path`},
+		{"git without ref", "projects:\n- git: https://a/b\n  path: c", `mara.yaml:2: projects[0] has git and no ref; write ref: with a tag, a branch or a commit`},
+		{"ref without git", "projects:\n- path: c\n  ref: v1", `mara.yaml:3: projects[0] has ref and no git; write git: with the URL of a repository`},
+		{"git and project", "projects: [{git: a, ref: b, project: c}]", `mara.yaml:1: projects[0] has both git and project; a project of the catalogue comes with the runner`},
+		{"an option for git", "projects: [{git: a, ref: --upload-pack=x}]", `mara.yaml:1: projects[0] has a git or ref that begins with a hyphen`},
+		{"out of the repository", "projects: [{git: a, ref: b, path: ../c}]", `mara.yaml:1: projects[0] has the path ../c, which is not in the repository`},
 		{"stack file", "projects: [{path: a, stackFile: owm}]", `mara.yaml:1: projects[0].stackFile is "owm"; allowed: shared, own; did you mean "own"?`},
 		{"timeout", "projects: [{path: a, timeout: 10}]", `mara.yaml:1: projects[0].timeout must be a time such as 90s or 10m, not the text "10"`},
 		{"nothing", "projects: [{path: }]", `mara.yaml:1: projects[0].path must be a text, not nothing`},
@@ -114,7 +119,7 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"no YAML", "a: [", `mara.yaml:1: is not valid YAML: did not find expected node content`},
 		{"several", "a: b\nprojects:\n  - pth: c", "2 problems in the configuration:\n" +
 			"  mara.yaml:1: a is not a key that there is; allowed: projects, providers, hooks\n" +
-			"  mara.yaml:3: projects[0].pth is not a key that there is; allowed: path, project, title, phase, reads, after, providers, replaces, when, stack, stackFile, outputs, timeout, estimate, config, hooks; did you mean \"path\"?"},
+			"  mara.yaml:3: projects[0].pth is not a key that there is; allowed: path, git, ref, project, title, phase, reads, after, providers, replaces, when, stack, stackFile, outputs, timeout, estimate, config, hooks; did you mean \"path\"?"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -233,6 +234,8 @@ func (d *maraDecoder) project(key string, node *yaml.Node) MaraProject {
 	}
 	d.fields(key, node,
 		field{"path", d.word(&p.Path)},
+		field{"git", d.word(&p.Git)},
+		field{"ref", d.word(&p.Ref)},
 		field{"project", d.word(&p.Project)},
 		field{"title", d.text(&p.Title)},
 		field{"phase", d.text(&p.Phase)},
@@ -260,7 +263,17 @@ func (d *maraDecoder) checkPlace(key string, p MaraProject) {
 	switch {
 	case p.Project.Text != "" && p.Path.Text != "":
 		d.problem(p.Line, key, "has both path and project; a project of the catalogue has no path")
-	case p.Project.Text == "" && p.Path.Text == "":
+	case p.Project.Text != "" && p.Git.Text != "":
+		d.problem(p.Line, key, "has both git and project; a project of the catalogue comes with the runner")
+	case p.Git.Text != "" && p.Ref.Text == "":
+		d.problem(p.Git.Line, key, "has git and no ref; write ref: with a tag, a branch or a commit")
+	case p.Git.Text == "" && p.Ref.Text != "":
+		d.problem(p.Ref.Line, key, "has ref and no git; write git: with the URL of a repository")
+	case strings.HasPrefix(p.Git.Text, "-") || strings.HasPrefix(p.Ref.Text, "-"):
+		d.problem(p.Git.Line, key, "has a git or ref that begins with a hyphen")
+	case p.Git.Text != "" && p.Path.Text != "" && !filepath.IsLocal(filepath.FromSlash(p.Path.Text)):
+		d.problem(p.Path.Line, key, "has the path %s, which is not in the repository", p.Path.Text)
+	case p.Project.Text == "" && p.Path.Text == "" && p.Git.Text == "":
 		d.problem(p.Line, key, "has no path; write path: FOLDER for a project of your own, or project: NAME for one that comes with the runner")
 	}
 }

@@ -38,12 +38,14 @@ type Project struct {
 // Own is what mara.yaml says about a project of the user.
 type Own struct {
 	Dir     string        // its folder, absolute
+	Path    string        // the same as mara.yaml has it
 	Runtime string        // of its Pulumi.yaml
 	When    string        // jq; "" for always
 	Timeout time.Duration // 0 for none of its own
 	// StackFiles has its own stack files, one for each stack, over the shared ones:
 	// the folder that they are in. "" where there is only the shared one.
 	StackFiles string
+	Git, Ref   string // the repository and the revision that it is from; "" for a folder below the root
 	Stack      string // pattern of the names of its stacks; "" for that of the environment
 	Line       int    // in mara.yaml
 }

@@ -159,7 +159,7 @@ hooks:
 	net := filepath.Join(dir, "net")
 	want := projects.Project{
 		Name: "net", Path: "net", Title: "Network", Summary: "The net", Estimate: 90 * time.Second,
-		Own: &projects.Own{Dir: net, Runtime: "yaml", When: `.config["net:size"] == "large"`, Timeout: 5 * time.Minute, StackFiles: net, Line: 3},
+		Own: &projects.Own{Dir: net, Runtime: "yaml", When: `.config["net:size"] == "large"`, Timeout: 5 * time.Minute, StackFiles: net, Path: "net", Line: 3},
 		Keys: []config.Key{
 			{Name: "net:size", Kind: config.String, Default: "small", Allowed: []string{"small", "large"}, Doc: "how large"},
 			{Name: "net:hosts", Kind: config.Int, Required: true, Min: &one, Max: &nine, Example: "3", Doc: "of the project net"},
@@ -223,6 +223,7 @@ func TestRefused(t *testing.T) {
 		{"allowed", "projects: [{path: net, config: {hosts: {allowed: [a]}}}]", "mara.yaml:1: net:hosts is of the type integer; only a string has allowed values"},
 		{"default", "projects: [{path: net, config: {size: {allowed: [a]}}}]", `mara.yaml:1: the default of net:size is "small"; allowed: a`},
 		{"generate", "projects: [{path: net, config: {token: {generate: pasword}}}]", `mara.yaml:1: generate is "pasword"; allowed: password, alphanumeric, rsa-key; did you mean "password"?`},
+		{"git that is not here", "projects:\n- git: https://example.com/acme/infra.git\n  ref: v1\n  path: net", "mara.yaml:2: the project is in infra@v1, which is not here yet; fetch it with `runner fetch`"},
 		{"stack without a place", "projects:\n- path: net\n  stackFile: own\n  stack: net", `mara.yaml:4: stack is "net"; write {stack} where the name of the environment comes, as in  stack: "net-{stack}"`},
 		{"stack with a space", "projects: [{path: net, stackFile: own, stack: 'a {stack}'}]", `mara.yaml:1: stack is "a {stack}": the stack name "a x" contains ' '; allowed are letters, digits, hyphen, underscore and period`},
 		{"stack in the shared file", "projects: [{path: net, stack: 'net-{stack}'}]", `mara.yaml:1: stack needs  stackFile: own, since stack files are named by their stacks`},

@@ -51,7 +51,9 @@ func describeStep(step providers.Step) *yaml.Node {
 	if p.Own == nil {
 		d.add("project", p.Name)
 	} else {
-		d.add("path", p.Path)
+		d.add("git", p.Own.Git)
+		d.add("ref", p.Own.Ref)
+		d.add("path", p.Own.Path)
 		d.add("title", p.Title)
 	}
 	d.add("phase", step.Phase)

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/gitsource"
 )
 
 // entries are the projects of a list, without those that are not right.
@@ -57,16 +59,8 @@ func (b *builder) catalogued(name config.Word) (projects.Project, bool) {
 
 // own reads a project of the user's from its folder.
 func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
-	dir, shown := filepath.FromSlash(declared.Path.Text), filepath.ToSlash(filepath.Clean(declared.Path.Text))
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(b.root, dir)
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		b.problem(declared.Path.Line, "path names %s, and there is no such folder", shown)
-		return projects.Project{}, false
-	}
-	if _, err := os.Stat(filepath.Join(dir, config.ManifestFile)); err != nil {
-		b.problem(declared.Path.Line, "path names %s, and there is no %s in it", shown, config.ManifestFile)
+	dir, shown, ok := b.folder(declared)
+	if !ok {
 		return projects.Project{}, false
 	}
 	manifest, err := config.ReadManifest(dir, shown)
@@ -76,7 +70,8 @@ func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
 	}
 	project := projects.Project{
 		Name: manifest.Name, Path: shown, Title: manifest.Name, Summary: manifest.Description, Keys: manifest.Keys,
-		Own: &projects.Own{Dir: dir, Runtime: manifest.Runtime, Timeout: declared.Timeout, When: declared.When.Text, Line: declared.Line},
+		Own: &projects.Own{Dir: dir, Runtime: manifest.Runtime, Timeout: declared.Timeout, When: declared.When.Text, Line: declared.Line,
+			Git: declared.Git.Text, Ref: declared.Ref.Text, Path: declared.Path.Text},
 	}
 	if project.Summary == "" {
 		project.Summary = "a project of your own"
@@ -89,6 +84,35 @@ func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
 		project.Own.StackFiles = filepath.Join(dir, filepath.FromSlash(manifest.StackConfigDir))
 	}
 	return project, true
+}
+
+// folder finds the folder of a project, and how it is shown.
+func (b *builder) folder(declared config.MaraProject) (dir, shown string, ok bool) {
+	place := declared.Path
+	dir, shown = filepath.FromSlash(place.Text), filepath.ToSlash(filepath.Clean(place.Text))
+	if declared.Git.Text != "" {
+		source := gitsource.Source{URL: declared.Git.Text, Ref: declared.Ref.Text}
+		if _, ok := source.Commit(b.root); !ok {
+			b.problem(declared.Git.Line, "the project is in %s, which is not here yet; fetch it with `runner fetch`", source)
+			return "", "", false
+		}
+		dir, shown = filepath.Join(source.Folder(b.root), dir), path.Join(source.String(), shown)
+		if place.Line == 0 {
+			place.Line = declared.Git.Line
+		}
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(b.root, dir)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		b.problem(place.Line, "path names %s, and there is no such folder", shown)
+		return "", "", false
+	}
+	if _, err := os.Stat(filepath.Join(dir, config.ManifestFile)); err != nil {
+		b.problem(place.Line, "path names %s, and there is no %s in it", shown, config.ManifestFile)
+		return "", "", false
+	}
+	return dir, shown, true
 }
 
 // stackNames checks the pattern of the names that the stacks of a project have.

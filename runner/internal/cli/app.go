@@ -33,6 +33,7 @@ func commands(d cmd.Deps) []*cli.Command {
 	return []*cli.Command{
 		configuration.Init(d),
 		configuration.Adopt(d),
+		configuration.Fetch(d),
 		inspect.Providers(d),
 		inspect.Plan(d),
 		configuration.Command(d),

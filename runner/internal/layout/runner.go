@@ -75,6 +75,9 @@ func (r Runner) Clouds(stack string) string { return r.join("clouds", stack) }
 // PulumiHome is Pulumi's own folder in simulations.
 func (r Runner) PulumiHome() string { return r.join("pulumi") }
 
+// Git is a folder with a revision of a git repository.
+func (r Runner) Git(name string) string { return r.join("git", name) }
+
 // Charts is the folder of Helm charts that were fetched.
 func (r Runner) Charts() string { return r.join("charts") }
 

@@ -14,6 +14,7 @@ func TestProjectSchema(t *testing.T) {
 	for _, text := range []string{
 		"", "projects:\n", "projects: [{path: a}]", "providers: {kind: }",
 		"projects: [{project: certmgr, reads: a, after: [b]}]",
+		"projects: [{git: 'https://a/b', ref: v1, path: c}, {git: ./a, ref: main}]",
 		"projects: [{path: a, title: T, phase: p, providers: kind, replaces: b, when: 'true', stack: 'a-{stack}', stackFile: own, outputs: o, timeout: 1h30m, estimate: 90s}]",
 		"projects: [{path: a, config: {size: {allowed: [a], min: 1, max: 2, example: e, question: q, generate: password}, b: }}]",
 		"projects: [{path: a, hooks: [kubeconfig, {name: n, on: always, operations: [up, destroy], run: a b, timeout: 1s, retry: 2, simulate: true}]}]",
@@ -27,6 +28,7 @@ func TestProjectSchema(t *testing.T) {
 	}
 	for _, text := range []string{
 		"[]", "project: []", "projects: {}", "projects: [{}]", "projects: [{title: a}]", "projects: [{path: a, project: b}]", "projects: [{git: a}]",
+		"projects: [{git: a, ref: b, project: c}]", "projects: [{git: a, ref: -b}]",
 		"projects: [{path: a, ref: b}]", "projects: [{path: a, stackFile: mine}]", "projects: [{path: a, timeout: 10}]", "projects: [{path: a, reads: {}}]",
 		"projects: [{path: a, config: {size: {alowed: [a]}}}]", "projects: [{path: a, config: {size: {min: a}}}]", "hooks: [{on: always}]",
 		"hooks: [{run: a, on: never}]", "hooks: [{run: a, retry: -1}]", "hooks: [{run: a, simulate: x}]", "providers: {kind: {wihout: a}}", "providers: []",

@@ -6,6 +6,7 @@ _runner() {
     case "$word" in
       init) command=init; break ;;
       adopt) command=adopt; break ;;
+      fetch) command=fetch; break ;;
       providers|list-providers) command=providers; break ;;
       plan|show-execution) command=plan; break ;;
       config) command=config; break ;;
@@ -43,6 +44,8 @@ _runner() {
     "init --output"|"init -o") offered="text json"; known=1 ;;
     "adopt --output"|"adopt -o") offered="text json"; known=1 ;;
     "adopt --pulumi") offered=""; known=1 ;;
+    "fetch --output"|"fetch -o") offered="text json"; known=1 ;;
+    "fetch --root") offered=""; known=1 ;;
     "providers --output"|"providers -o") offered="table json"; known=1 ;;
     "providers --root") offered=""; known=1 ;;
     "plan --output"|"plan -o") offered="tree table json dot mermaid svg html yaml"; known=1 ;;
@@ -415,9 +418,10 @@ _runner() {
     "version --output"|"version -o") offered="text json"; known=1 ;;
   esac
   [[ -n "$known" ]] || case "$command" in
-    "") offered="init adopt providers plan config doctor preview up refresh drift destroy stacks status outputs query policy hook secrets mirror render export unlock repair history show logs report try env pulumi schema completion version help" ;;
+    "") offered="init adopt fetch providers plan config doctor preview up refresh drift destroy stacks status outputs query policy hook secrets mirror render export unlock repair history show logs report try env pulumi schema completion version help" ;;
     init) [[ "$current" != -* ]] || offered="--output --debug --no-color" ;;
     adopt) [[ "$current" != -* ]] || offered="--output --print --pulumi --debug --no-color" ;;
+    fetch) offered="--output --root --debug --no-color" ;;
     providers) offered="--output --root --debug --no-color" ;;
     plan) offered="--output --destroy --only --skip --from --until --root --stack --provider --debug --no-color" ;;
     config) offered="list get set unset explain schema --all --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --debug --no-color" ;;

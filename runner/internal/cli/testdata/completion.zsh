@@ -5,6 +5,7 @@ _runner() {
   commands=(
     'init:create a folder for the configuration of environments'
     'adopt:write the mara.yaml of Pulumi projects that exist already'
+    'fetch:fetch the projects that mara.yaml takes from git'
     'providers:list the providers'
     'plan:show the projects of a provider, in order, with what they wait for'
     'config:show and change the configuration of an environment'
@@ -59,6 +60,13 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:folder:_files -/'
+      ;;
+    fetch)
+      _arguments \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]'
       ;;
     providers|list-providers)
       _arguments \

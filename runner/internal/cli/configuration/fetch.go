@@ -1,0 +1,115 @@
+package configuration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/gitsource"
+	"mara/runner/internal/program"
+)
+
+// Fetch is `runner fetch`.
+func Fetch(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "fetch",
+		Usage: "fetch the projects that mara.yaml takes from git",
+		Description: "Fetches each revision that a project in mara.yaml names with git and ref, and keeps it below .runner. Tags and\n" +
+			"branches are fetched anew each time, so that this is also how to follow a branch; nothing else ever fetches, and\n" +
+			"what is kept is what every command uses. It runs the git command, with whatever credentials you have set up\n" +
+			"for it, and never asks for any.\n\n" +
+			"Examples:\n  runner fetch\n  runner fetch -o json\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.BaseFlags()),
+		Action: cmd.Action(d, parseFetch, runFetch),
+	}
+}
+
+// parseFetch finds the root. What is not fetched yet is no error here.
+func parseFetch(c *cli.Context, d cmd.Deps) (cmd.Options, error) {
+	o := cmd.Options{}
+	o.Sources.Process = d.Environ
+	if err := o.FindRoot(c, d); err != nil && o.Root == "" {
+		return o, err
+	}
+	err := o.ReadFlags(c, d)
+	if err == nil && o.Root == "" {
+		err = o.NoRoot
+	}
+	return o, err
+}
+
+// fetched is what was fetched of one repository, and its JSON form.
+type fetched struct {
+	Line   int    `json:"line"` // in mara.yaml
+	URL    string `json:"url"`
+	Ref    string `json:"ref"`
+	Commit string `json:"commit"`
+	Folder string `json:"folder"`
+	source gitsource.Source
+}
+
+func runFetch(ctx context.Context, d cmd.Deps, o cmd.Options) error {
+	mara, err := config.ReadMara(o.Root)
+	if err != nil {
+		return err
+	}
+	all := sources(mara)
+	git := ""
+	if len(all) > 0 {
+		if git, err = program.Find("git", o.Root, o.Sources.Lookup("PATH").Text); err != nil {
+			return &failure.Environment{Text: err.Error() + ", and mara.yaml takes projects from git", Next: "install git"}
+		}
+	}
+	var problems []config.Problem
+	for i := range all {
+		f := &all[i]
+		if err := f.source.Fetch(ctx, git, o.Root, d.Environ); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			problems = append(problems, mara.Problem(f.Line, fmt.Sprintf("%s cannot be fetched: %v", f.source, err)))
+			continue
+		}
+		f.Commit, _ = f.source.Commit(o.Root)
+		f.Folder = f.source.Folder(o.Root)
+		if o.Output != "json" {
+			fmt.Fprintf(d.Stdout, "fetched %s, commit %.12s\n", f.source, f.Commit)
+		}
+	}
+	if len(problems) > 0 {
+		return &config.Error{Problems: problems, Next: "try `git ls-remote URL REF`; private repositories need an SSH key or a credential helper"}
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, all)
+	}
+	if len(all) == 0 {
+		_, err = fmt.Fprintln(d.Stdout, "mara.yaml takes nothing from git")
+	}
+	return err
+}
+
+// sources are the revisions that mara.yaml names, each once.
+func sources(mara config.Mara) []fetched {
+	all := []fetched{}
+	projects := slices.Clone(mara.Projects)
+	for _, p := range mara.Providers {
+		projects = append(projects, p.Projects...)
+	}
+	for _, p := range projects {
+		source := gitsource.Source{URL: p.Git.Text, Ref: p.Ref.Text}
+		if source.URL == "" || slices.ContainsFunc(all, func(f fetched) bool { return f.source == source }) {
+			continue
+		}
+		all = append(all, fetched{Line: p.Git.Line, URL: event.MaskURLs(source.URL), Ref: source.Ref, source: source})
+	}
+	slices.SortStableFunc(all, func(a, b fetched) int { return strings.Compare(a.URL, b.URL) })
+	return all
+}

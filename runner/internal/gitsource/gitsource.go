@@ -1,0 +1,127 @@
+// Package gitsource keeps what mara.yaml takes from git repositories below
+// .runner. It runs the git command, so that whatever lets the user clone (an SSH
+// agent, credential helpers, proxies, another address) lets the runner, too.
+package gitsource
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/layout"
+)
+
+// Source is a revision of a repository.
+type Source struct {
+	URL string // as mara.yaml has it; one that begins with . is a folder below the root
+	Ref string // a tag, a branch or a commit
+}
+
+// String is how the source is shown: infra@v1.
+func (s Source) String() string { return s.name() + "@" + s.Ref }
+
+// name is the last part of the URL.
+func (s Source) name() string {
+	url := strings.TrimSuffix(strings.TrimRight(s.URL, "/"), ".git")
+	return path.Base(strings.ReplaceAll(url, ":", "/"))
+}
+
+// Folder is where the revision is kept.
+func (s Source) Folder(root string) string {
+	digest := sha256.Sum256([]byte(s.URL + "\x00" + s.Ref))
+	return layout.Of(root, false).Git(s.name() + "-" + hex.EncodeToString(digest[:6]))
+}
+
+// Commit is the commit that is kept; ok is false where nothing is.
+func (s Source) Commit(root string) (commit string, ok bool) {
+	content, err := os.ReadFile(filepath.Join(s.Folder(root), ".git", "HEAD")) // no branch is checked out
+	return strings.TrimSpace(string(content)), err == nil
+}
+
+// Fetch fetches the revision, and replaces what is kept of it in one step. env is
+// the environment of git; git is its program.
+func (s Source) Fetch(ctx context.Context, git, root string, env []string) error {
+	folder := s.Folder(root)
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return err
+	}
+	layout.IgnoreInGit(root)
+	work, err := os.MkdirTemp(filepath.Dir(folder), ".fetching-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	c := command{git: git, dir: work, env: append(env, "GIT_TERMINAL_PROMPT=0")}
+	if err := c.fetch(ctx, s, root); err != nil {
+		return err
+	}
+	old := work + "-old"
+	if err := os.Rename(folder, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	defer os.RemoveAll(old)
+	return os.Rename(work, folder)
+}
+
+// command runs git in a folder.
+type command struct {
+	git, dir string
+	env      []string
+}
+
+// fetch fetches one revision alone. Servers that only give branches and tags
+// are asked for everything, if it is a commit that is wanted.
+func (c command) fetch(ctx context.Context, s Source, root string) error {
+	url := s.URL
+	if strings.HasPrefix(url, ".") {
+		url = filepath.Join(root, filepath.FromSlash(url))
+	}
+	if err := c.run(ctx, "init", "--quiet"); err != nil {
+		return err
+	}
+	if err := c.run(ctx, "remote", "add", "origin", url); err != nil {
+		return err
+	}
+	first := c.run(ctx, "fetch", "--quiet", "--depth", "1", "origin", s.Ref)
+	if first == nil {
+		return c.run(ctx, "checkout", "--quiet", "--detach", "FETCH_HEAD")
+	}
+	if !isCommit(s.Ref) || ctx.Err() != nil {
+		return first
+	}
+	if err := c.run(ctx, "fetch", "--quiet", "origin"); err != nil {
+		return err
+	}
+	return c.run(ctx, "checkout", "--quiet", "--detach", s.Ref)
+}
+
+// isCommit reports whether a reference can be the id of a commit.
+func isCommit(ref string) bool {
+	return len(ref) >= 7 && strings.Trim(ref, "0123456789abcdef") == ""
+}
+
+// run runs git. The error is what it says, without credentials in URLs.
+func (c command) run(ctx context.Context, args ...string) error {
+	process := exec.CommandContext(ctx, c.git, args...)
+	process.Dir, process.Env = c.dir, c.env
+	output, err := process.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	text := strings.TrimSpace(string(output))
+	if text == "" {
+		text = err.Error()
+	}
+	return fmt.Errorf("git %s: %s", args[0], event.MaskURLs(strings.Join(strings.Fields(text), " ")))
+}
