@@ -18,6 +18,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/cli/exports"
+	"mara/runner/internal/cli/fleets"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/cli/inspect"
 	"mara/runner/internal/cli/mirrors"
@@ -48,6 +49,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		inspect.Outputs(d),
 		inspect.Query(d),
 		inspect.Policy(d),
+		fleets.Command(d, operations.Rollouts(d)...),
 		operations.Hook(d),
 		secrets.Command(d),
 		mirrors.Command(d),

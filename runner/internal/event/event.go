@@ -150,6 +150,10 @@ func (r Resource) String() string {
 // No plan has a project of that name.
 const RunProject = "run"
 
+// WavePrefix begins the name of a step that ends a wave of environments. No
+// environment has a colon in its name.
+const WavePrefix = "wave:"
+
 // Project is one entry of the plan as run.started tells it: enough to draw the
 // plan and its dependencies without knowing any provider.
 type Project struct {
@@ -180,6 +184,8 @@ type Event struct {
 	Provider  string              `json:"provider,omitempty"`
 	Stack     string              `json:"stack,omitempty"`
 	Simulated bool                `json:"simulated,omitempty"`
+	// Fleet says that the projects are environments: an operation on many of them.
+	Fleet bool `json:"fleet,omitempty"`
 	Parallel  int                 `json:"parallel,omitempty"`
 	Projects  []Project           `json:"projects,omitempty"`
 	Excluded  []Exclusion         `json:"excluded,omitempty"`
@@ -201,6 +207,8 @@ type Event struct {
 
 	Result Result `json:"result,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// Ran is the id of the run that the work on an environment of a fleet was.
+	Ran string `json:"ran,omitempty"`
 	// Causes are the projects whose failure made a skipped step impossible:
 	// the failed ones themselves, not what was skipped in between.
 	Causes []string `json:"causes,omitempty"`

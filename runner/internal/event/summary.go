@@ -24,6 +24,7 @@ type Summary struct {
 	Provider  string              `json:"provider"`
 	Stack     string              `json:"stack"`
 	Simulated bool                `json:"simulated"`
+	Fleet     bool                `json:"fleet,omitempty"` // the steps are environments
 	Parallel  int                 `json:"parallel"`
 	Started   time.Time           `json:"started"`
 	Finished  time.Time           `json:"finished,omitzero"`
@@ -55,6 +56,7 @@ type Step struct {
 	Causes     []string `json:"causes,omitempty"`
 	Changes    Changes  `json:"changes"`
 	DurationMS int64    `json:"duration_ms"`
+	Run        string   `json:"run,omitempty"` // of an environment in a fleet: the run that it was
 	Error      string   `json:"error,omitempty"`
 	Hint       string   `json:"hint,omitempty"` // what to do about the error
 	// Attempt is how often the step was tried; zero means once.
@@ -182,7 +184,7 @@ func (s *Summary) Apply(e Event) {
 func (s *Summary) start(e Event) {
 	*s = Summary{
 		Format: SummaryFormat, Run: e.Run, Operation: e.Operation, Provider: e.Provider, Stack: e.Stack,
-		Simulated: e.Simulated, Parallel: e.Parallel, Started: e.Time,
+		Simulated: e.Simulated, Fleet: e.Fleet, Parallel: e.Parallel, Started: e.Time,
 		Warnings: s.Warnings, // a warning may come before the run starts
 		Steps:    make([]Step, len(e.Projects)),
 		Excluded: e.Excluded,
@@ -224,6 +226,26 @@ func (s *Summary) applyStep(step *Step, e Event) {
 		s.Results = s.Results.Count(e.Result)
 		s.Changes = s.Changes.Plus(step.Changes)
 	}
+}
+
+// Environments is how many environments the run is about: its steps without those
+// that end waves.
+func (s *Summary) Environments() int {
+	n := 0
+	for _, step := range s.Steps {
+		if !strings.HasPrefix(step.Name, WavePrefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// Noun is what a step of the run is.
+func (s *Summary) Noun() string {
+	if s.Fleet {
+		return "environment"
+	}
+	return "project"
 }
 
 // Ran reports whether the step did anything: not one that never started, nor
@@ -292,6 +314,7 @@ func (s *Step) finishHook(e Event) {
 func (s *Step) finish(e Event) {
 	s.Finished, s.Result, s.Reason, s.Causes = e.Time, e.Result, e.Reason, e.Causes
 	s.DurationMS, s.Error, s.Hint, s.Attempt, s.Unknown = e.DurationMS, e.Error, e.Hint, e.Attempt, e.Unknown
+	s.Run = e.Ran
 	if e.Changes != nil {
 		s.Changes = *e.Changes
 	}

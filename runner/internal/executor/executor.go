@@ -68,6 +68,13 @@ type Options struct {
 	Estimates plan.Estimates
 	// OnError is what a failure does to the rest; empty means Stop.
 	OnError OnError
+	// Tolerate reports whether the failure of a step neither stops the run nor keeps
+	// what needs the step from starting; the run fails all the same. It is asked once
+	// for each failure, one after the other. Nil tolerates nothing.
+	Tolerate func(project string) bool
+	// Group is the group of a step, and how many of a group may run at once; zero
+	// is no limit but Parallel. It may be nil.
+	Group func(step plan.Step) (name string, limit int)
 	// Retry says when an operation is tried again.
 	Retry Retry
 	// Timeout limits the work on each project: all attempts, the waits between

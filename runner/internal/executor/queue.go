@@ -16,13 +16,18 @@ func (q *queue) push(position int) {
 	q.ready = slices.Insert(q.ready, at, position)
 }
 
-func (q *queue) pop() int {
-	first := q.ready[0]
-	q.ready = q.ready[1:]
-	return first
-}
-
 func (q *queue) empty() bool { return len(q.ready) == 0 }
+
+// pop takes the first step that may start now; ok is false where there is none.
+func (q *queue) pop(mayStart func(position int) bool) (position int, ok bool) {
+	i := slices.IndexFunc(q.ready, mayStart)
+	if i < 0 {
+		return 0, false
+	}
+	position = q.ready[i]
+	q.ready = slices.Delete(q.ready, i, i+1)
+	return position, true
+}
 
 // ranks returns, by position, which of the ready steps goes first: the one
 // after which most time is left to run; of equal ones, and with a limit of one,

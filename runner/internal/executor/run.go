@@ -99,8 +99,29 @@ func (r *run) walk(ctx context.Context) {
 // startReady starts what is ready, up to the limit.
 func (r *run) startReady(ctx context.Context) {
 	for !r.ready.empty() && len(r.running) < r.Parallel && r.mayStart(ctx) {
-		r.start(ctx, r.ready.pop())
+		position, ok := r.ready.pop(r.hasRoom)
+		if !ok {
+			return
+		}
+		r.start(ctx, position)
 	}
+}
+
+// hasRoom reports whether the group of a step lets another one run.
+func (r *run) hasRoom(position int) bool {
+	if r.Group == nil {
+		return true
+	}
+	name, limit := r.Group(r.Plan.Steps[position])
+	if limit <= 0 {
+		return true
+	}
+	for other := range r.running {
+		if group, _ := r.Group(r.Plan.Steps[other]); group == name {
+			limit--
+		}
+	}
+	return limit > 0
 }
 
 // mayStart reports whether anything new may start. It looks for an
@@ -184,6 +205,10 @@ func (r *run) finish(f finished) {
 	case event.Succeeded, event.Skipped:
 		r.release(f.position)
 	case event.Failed:
+		if r.Tolerate != nil && r.Tolerate(f.result.Project) {
+			r.release(f.position)
+			return
+		}
 		r.failed = append(r.failed, f.result.Project)
 		if r.stoppedByFailure() && len(r.failed) == 1 && len(r.running) > 0 && r.interrupted == "" {
 			r.emitStopping(f.result.Project + " failed")

@@ -10,6 +10,7 @@ import (
 	"mara/projects"
 	"mara/providers/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
 )
 
@@ -72,7 +73,7 @@ func (w worker) judge(limited context.Context, a attempts) StepResult {
 	switch {
 	case a.err != nil && errors.As(context.Cause(limited), &late):
 		result.Result, result.Reason, result.Err = event.Failed, late.Error(), late.with(a.err)
-	case a.err != nil && (limited.Err() != nil || a.stopped):
+	case a.err != nil && (limited.Err() != nil || a.stopped || errors.Is(a.err, interrupt.ErrInterrupted)):
 		result.Result, result.Reason = event.Cancelled, event.ReasonInterrupted
 	case a.err != nil:
 		result.Result = event.Failed

@@ -29,6 +29,8 @@ type Meta struct {
 	Selection []string `json:"selection,omitempty"`
 	// Resumes is the id of the run that this one carries on.
 	Resumes string `json:"resumes,omitempty"`
+	// Commit is what the root was at in git, marked if files differed from it.
+	Commit string `json:"commit,omitempty"`
 	// Fingerprint is that of the configuration.
 	Fingerprint Fingerprint `json:"fingerprint,omitempty"`
 

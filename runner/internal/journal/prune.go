@@ -20,6 +20,13 @@ func Usual() Retention {
 	return Retention{Runs: 50, Age: 90 * day}
 }
 
+// Of is what is kept of so many environments: some runs of each.
+func (k Retention) Of(environments int) Retention {
+	const each = 5
+	k.Runs = max(k.Runs, each*environments)
+	return k
+}
+
 // Prune removes the runs that are too many or too old. The newest run stays, and
 // of every environment the last run that did not succeed, with those that it
 // carried on: that is the one a user comes back to.

@@ -32,6 +32,13 @@ func (r Runner) State() State { return State(r.join("state")) }
 // Runs is the folder of past runs, each in a folder of its own.
 func (r Runner) Runs() string { return r.join("runs") }
 
+// Rollouts is the folder of past operations on the fleet, each in a folder of its
+// own as a run has.
+func (r Runner) Rollouts() string { return r.join("rollouts") }
+
+// Rolled records what an environment was last brought to.
+func (r Runner) Rolled(stack string) string { return r.join("environments", stack+".rolled.json") }
+
 // Work is the folder of working copies.
 func (r Runner) Work() string { return r.join("work") }
 

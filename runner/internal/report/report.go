@@ -84,6 +84,9 @@ func writeJSON(w io.Writer, s *event.Summary) error {
 // title names the run in one line.
 func title(s *event.Summary) string {
 	text := fmt.Sprintf("%s %s/%s %s", s.Operation, s.Provider, s.Stack, s.Outcome())
+	if s.Fleet {
+		text = fmt.Sprintf("%s of a fleet %s", s.Operation, s.Outcome())
+	}
 	if s.Simulated {
 		text += " " + simulated
 	}

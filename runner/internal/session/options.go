@@ -99,7 +99,8 @@ type Options struct {
 	NeedSecrets bool           // for the programs that the operation runs
 	Selection   plan.Selection // of projects
 	Profile     bool
-	Refusal     error // what is wrong with the command line, where nothing else is
+	Shared      *Shared // with other sessions of this process; nil for nothing
+	Refusal     error   // what is wrong with the command line, where nothing else is
 	// Overrides are configuration values for this session only.
 	Overrides []config.Change
 	// Narrow chooses the projects that secrets and checks are about, where that

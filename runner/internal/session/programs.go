@@ -15,7 +15,11 @@ func (s *Session) StartPrograms() error {
 	if err != nil {
 		return err
 	}
-	s.programs, err = programhost.Start(programhost.Options{
+	start := programhost.Start
+	if s.Options.Shared != nil {
+		start = s.Options.Shared.host
+	}
+	s.programs, err = start(programhost.Options{
 		Path: path, Root: s.Settings.Root, Provider: s.Provider.Name,
 		Ran:   s.Profile.Ran,
 		Ended: func(err error) { s.warn(err.Error()) },
@@ -23,7 +27,9 @@ func (s *Session) StartPrograms() error {
 	if err != nil {
 		return &failure.Environment{Text: err.Error()}
 	}
-	s.OnClose(s.programs.Close)
+	if s.Options.Shared == nil {
+		s.OnClose(s.programs.Close)
+	}
 	s.Log.Debug("programs", "path", path)
 	return nil
 }

@@ -97,7 +97,11 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 	if s.engine != nil {
 		return s.engine, nil
 	}
-	e, stop, err := engine.Start(ctx, engine.Options{
+	start := engine.Start
+	if s.Options.Shared != nil {
+		start = s.Options.Shared.engine
+	}
+	e, stop, err := start(ctx, engine.Options{
 		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: s.Options.workers(len(s.Plan.Steps)),
 		Interrupt: s.Deps.Interrupt, Log: s.Log, Now: s.Deps.Now, Watch: s.Profile.Watch,
 	})

@@ -69,7 +69,7 @@ func (e ending) table() string {
 		rows[i] = e.row(s)
 	}
 	columns := []typeset.Column{
-		colProject: {Title: "PROJECT", Min: 10, Middle: true},
+		colProject: {Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true},
 		colResult:  {Title: "RESULT"},
 		colChanges: {Title: "CHANGES"},
 		colTime:    {Title: "TIME"},

@@ -60,7 +60,7 @@ func (f frame) counted() (done, of int, known bool) {
 
 // projects counts those that have ended.
 func (f frame) projects() string {
-	return f.roomy(fmt.Sprintf("%d/%d", finished(f.summary), len(f.summary.Steps)), "projects")
+	return f.roomy(fmt.Sprintf("%d/%d", finished(f.summary), len(f.summary.Steps)), f.summary.Noun()+"s")
 }
 
 // roomy leaves out what is counted where there is little room.
@@ -97,7 +97,7 @@ func (f frame) stopping() (doing, next string) {
 	waiting := s.Running()
 	who := names(waiting)
 	if len(waiting) > 3 || typeset.Cells(who) > f.width/3 {
-		who = typeset.Counted(len(waiting), "project")
+		who = typeset.Counted(len(waiting), f.summary.Noun())
 	}
 	switch {
 	case s.Stopping == "" && f.width < narrow:

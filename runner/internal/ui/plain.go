@@ -144,6 +144,9 @@ func (p *Plain) header() {
 	s := &p.summary
 	text := fmt.Sprintf("%s: provider %s, stack %s, %s, %d at a time",
 		s.Operation, s.Provider, s.Stack, typeset.Counted(len(s.Steps), "project"), s.Parallel)
+	if s.Fleet {
+		text = fmt.Sprintf("%s of a fleet: %s, %d at a time", s.Operation, typeset.Counted(s.Environments(), "environment"), s.Parallel)
+	}
 	p.line(text, 2, p.paint.bold)
 	if s.Simulated {
 		p.line(mark+" stand-ins answer for every cloud; nothing real is touched", 2, p.paint.yellow)

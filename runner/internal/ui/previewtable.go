@@ -18,7 +18,7 @@ func (e ending) previewTable() string {
 	if e.width > 0 && e.width < narrow {
 		return e.narrowPreview() + e.previewNotes()
 	}
-	columns := []typeset.Column{{Title: "", Optional: true}, {Title: "PROJECT", Min: 10, Middle: true}}
+	columns := []typeset.Column{{Title: "", Optional: true}, {Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}}
 	rows := make([][]string, len(e.summary.Steps))
 	for i, s := range e.summary.Steps {
 		rows[i] = []string{"", s.Name}
@@ -98,7 +98,7 @@ func (e ending) narrowPreview() string {
 		rows[i] = []string{s.Name, s.Changes.String(), completeness(s)}
 	}
 	table := typeset.Table{
-		Columns: []typeset.Column{{Title: "PROJECT", Min: 10, Middle: true}, {Title: "CHANGES"}, {Title: "PREVIEW", Min: 7, Optional: true}},
+		Columns: []typeset.Column{{Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}, {Title: "CHANGES"}, {Title: "PREVIEW", Min: 7, Optional: true}},
 		Rows:    rows,
 		Paint: func(row, _ int, text string) string {
 			if isDestructive(steps[row].Changes) {

@@ -33,3 +33,22 @@ func NewPastRun(r journal.Run, summary *event.Summary) PastRun {
 	}
 	return past
 }
+
+// NewestRuns are the last runs from here, by stack.
+func NewestRuns(folder string) (map[string]PastRun, error) {
+	runs, err := journal.List(folder)
+	if err != nil {
+		return nil, err
+	}
+	newest := map[string]PastRun{}
+	for _, run := range runs {
+		summary, err := run.Summary()
+		if err != nil || summary == nil {
+			continue // one that was cut off as it began
+		}
+		if _, known := newest[summary.Stack]; !known {
+			newest[summary.Stack] = NewPastRun(run, summary)
+		}
+	}
+	return newest, nil
+}

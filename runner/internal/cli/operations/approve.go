@@ -122,7 +122,7 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 	sinks := []event.Sink{&shown}
 	var show cmd.Screen
 	if o.Output != "json" {
-		if show, _, err = newScreen(d, o, s, w, nil); err != nil {
+		if show, _, err = newScreen(d, o, looks(s, o, w, nil)); err != nil {
 			return shown, err
 		}
 		sinks = append(sinks, show)

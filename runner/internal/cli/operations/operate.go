@@ -39,6 +39,7 @@ type operateOptions struct {
 	restore   bool // of repair: the states that are broken
 	planOptions
 	Show showOptions
+	part *part // of an operation on many environments; nil for one alone
 }
 
 // operateFlags returns the flags of all operations, after the given ones.
@@ -177,6 +178,7 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	if err := savePlan(ctx, d, o, s, w); err != nil {
 		return err
 	}
+	warn(d, "what was rolled out is not recorded: ", recordRolled(ctx, o, s, run))
 	printCosts(d, o)
 	printHighlights(d, o, s, run.outputs)
 	if err := checkNothingLeft(ctx, o.Operation, s, w.plan); err != nil {
@@ -220,6 +222,9 @@ func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Se
 func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, emit func(event.Event)) error {
 	stop, release := d.Gentle()
 	defer release()
+	if o.part != nil {
+		stop = o.part.stop
+	}
 	_, err := executor.Run(ctx, executor.Options{
 		Plan:      w.plan,
 		Operation: o.Operation,
@@ -258,10 +263,11 @@ type operator struct {
 	before hooks.BeforeFunc
 	failed func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
 	inside hooks.InsideFunc // nil unless it is asked for
+	part   *part
 }
 
 func newOperator(s *session.Session, o operateOptions) operator {
-	work := operator{stacks: s.Stacks, task: o.task(), held: o.held(), before: s.Hooks().Before(o.Operation, o.Forget), failed: s.Hooks().Failed}
+	work := operator{stacks: s.Stacks, task: o.task(), held: o.held(), before: s.Hooks().Before(o.Operation, o.Forget), failed: s.Hooks().Failed, part: o.part}
 	if o.Deep {
 		work.inside = s.Hooks().Inside()
 	}
@@ -270,6 +276,11 @@ func newOperator(s *session.Session, o operateOptions) operator {
 
 // Operate implements executor.Operator.
 func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
+	leave, err := o.part.enter(ctx)
+	if err != nil {
+		return executor.Outcome{}, err
+	}
+	defer leave()
 	if err := o.before(ctx, step, emit); err != nil {
 		return executor.Outcome{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/config"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
@@ -33,21 +34,46 @@ type run struct {
 	markdown  string // file of GitHub's step summary
 }
 
-// startRun opens the journal and the screen.
+// startRun opens the journal and the screen of an operation on one environment.
 func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (*run, error) {
+	warnings := s.Warnings
+	if len(s.MadeUp) > 0 && o.Operation.RunsPrograms() && o.part == nil {
+		warnings = append(warnings, "SIMULATED: made up throw-away values for "+strings.Join(s.MadeUp, ", "))
+	}
+	r, err := beginRun(ctx, d, o, runSpec{
+		Dir: s.Folder.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w), Masker: s.Masker, Warnings: warnings,
+		Look: looks(s, o, w, nextSteps(o, s.Settings.Stack.Text)),
+	})
+	if err == nil {
+		s.OnWarning(func(text string) { r.emit(event.Event{Type: event.RunWarning, Message: text}) })
+	}
+	return r, err
+}
+
+// runSpec is what a run is about.
+type runSpec struct {
+	Dir, ID  string
+	Meta     journal.Meta
+	Masker   *event.Masker
+	Look     lookOptions
+	Warnings []string // to begin with
+}
+
+// beginRun opens the journal and the screen of a run.
+func beginRun(ctx context.Context, d cmd.Deps, o operateOptions, spec runSpec) (*run, error) {
 	if err := o.Show.check(); err != nil {
 		return nil, err
 	}
-	r := &run{collector: report.NewCollector()}
+	r := &run{collector: report.NewCollector(), opening: spec.Warnings}
 	var err error
 	r.journal, err = journal.Create(journal.Options{
-		Dir: s.Folder.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w),
+		Dir: spec.Dir, ID: spec.ID, Meta: spec.Meta,
 		Warn: func(e event.Event) { r.emit(e) },
 	})
 	if err != nil {
 		return nil, failure.RunnerFolder(err)
 	}
-	show, look, err := newScreen(d, o, s, w, nextSteps(o, s.Settings.Stack.Text))
+	show, look, err := newScreen(d, o, spec.Look)
 	if err != nil {
 		return nil, errors.Join(err, r.journal.Close())
 	}
@@ -56,13 +82,8 @@ func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	if o.Show.Report != "" {
 		r.reports = append(r.reports, o.Show.Report)
 	}
-	r.opening = s.Warnings
 	sinks := append([]event.Sink{show, r.journal, r.collector, &r.summary}, r.trace(ctx, d, o)...)
-	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: s.Masker, Now: d.Now, Sinks: sinks})
-	s.OnWarning(func(text string) { r.emit(event.Event{Type: event.RunWarning, Message: text}) })
-	if len(s.MadeUp) > 0 && o.Operation.RunsPrograms() {
-		r.opening = append(r.opening, "SIMULATED: made up throw-away values for "+strings.Join(s.MadeUp, ", "))
-	}
+	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: spec.Masker, Now: d.Now, Sinks: sinks})
 	return r, nil
 }
 
@@ -116,7 +137,10 @@ func (r *run) finish(d cmd.Deps, o operateOptions) {
 		warn(d, "the step summary cannot be written: ", report.AppendStepSummary(r.markdown, &r.summary))
 	}
 	r.endTrace(d)
-	_ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(), d.Now())
+	if o.part == nil { // else the page of all of them still links to this one
+		environments, _ := config.Stacks(o.Root) // what cannot be read counts as one
+		_ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual().Of(len(environments)), d.Now())
+	}
 }
 
 // warn prints an error after a run as a warning.

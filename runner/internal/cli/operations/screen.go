@@ -65,13 +65,35 @@ func (o showOptions) check() error {
 	return nil
 }
 
-// newScreen chooses how the run is shown. At the end it suggests the next commands.
-func newScreen(d cmd.Deps, o operateOptions, s *session.Session, w work, next func(*event.Summary) []string) (cmd.Screen, ui.Look, error) {
+// lookOptions are what a screen knows besides the events.
+type lookOptions struct {
+	Durations map[string]time.Duration      // of the steps, in earlier runs
+	Resources map[string]int                // that the steps will go through
+	Next      func(*event.Summary) []string // commands to suggest at the end
+	Plain     bool                          // somebody is asked on the terminal meanwhile
+}
+
+// looks are those of an operation on one environment.
+func looks(s *session.Session, o operateOptions, w work, next func(*event.Summary) []string) lookOptions {
+	if o.part != nil {
+		return lookOptions{}
+	}
+	return lookOptions{Durations: durations(s, o.Operation), Resources: resources(s, w), Next: next}
+}
+
+// newScreen chooses how the run is shown.
+func newScreen(d cmd.Deps, o operateOptions, l lookOptions) (cmd.Screen, ui.Look, error) {
+	if o.part != nil {
+		return o.part, ui.Look{}, nil
+	}
 	if o.Output == "json" {
 		return ui.NewJSON(d.Stdout), ui.Look{}, nil
 	}
 	facts := o.Facts(d)
 	facts.Asked, facts.Order = o.Show.UI, o.Show.LogOrder
+	if l.Plain {
+		facts.Asked = ui.PlainMode
+	}
 	look, err := ui.Decide(facts)
 	if err != nil {
 		return nil, look, failure.Usagef(string(o.Operation), "%v", err)
@@ -79,12 +101,12 @@ func newScreen(d cmd.Deps, o operateOptions, s *session.Session, w work, next fu
 	if look.Mode == ui.LiveMode {
 		return ui.NewLive(d.Stdout, ui.LiveOptions{
 			Size: d.Size, Ticks: time.Tick(ui.TickRate), Colour: look.Colour, ASCII: look.ASCII,
-			Durations: durations(s, o.Operation), Resources: resources(s, w), Diff: o.Show.Diff, Next: next,
+			Durations: l.Durations, Resources: l.Resources, Diff: o.Show.Diff, Next: l.Next,
 		}), look, nil
 	}
 	return ui.NewPlain(d.Stdout, ui.PlainOptions{
 		Width: d.Width(), Colour: look.Colour, Order: look.Order, GitHub: look.GitHub,
-		Diff: o.Show.Diff, Ticks: time.Tick(time.Second), Next: next,
+		Diff: o.Show.Diff, Ticks: time.Tick(time.Second), Next: l.Next,
 	}), look, nil
 }
 

@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -133,6 +134,10 @@ func (o operateOptions) selectRest(s *session.Session) plan.Selection {
 // limitToRest leaves out what the last run has done or left out.
 func limitToRest(s *session.Session, w *work, o operateOptions) error {
 	rest, err := readRest(s, o)
+	var nothing *journal.ResumeError
+	if o.part != nil && errors.As(err, &nothing) {
+		return nil // then all of this environment is done
+	}
 	if err != nil {
 		return err
 	}

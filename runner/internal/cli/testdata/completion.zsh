@@ -20,6 +20,7 @@ _runner() {
     'outputs:show the outputs of the projects'
     'query:ask about everything that is deployed, in jq'
     'policy:hold what is deployed against rules in jq'
+    'fleet:work on many environments at once'
     'hook:list hooks, or run one again'
     'secrets:manage the encrypted values of an environment'
     'mirror:list or copy all charts and images of an environment, for clusters without internet'
@@ -419,6 +420,214 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:argument:(list check)'
+      ;;
+    fleet)
+      _arguments \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
+        '--simulate[show the last runs of the simulated environments]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
+        '--simulate[check what a simulation needs]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
+        '--affected[choose environments whose values or programs have changed since they last succeeded; --affected=REF\: since the git commit REF]' \
+        '--why[with --affected\: print why each environment is affected]' \
+        '--destroy[show the order of destroy]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
+        '--simulate[look at the simulated environments]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
+        '--simulate[look at the simulated environments]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
+        '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
+        '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
+        '--exit-code[exit with code 5 if there are changes]' \
+        '--affected[choose environments whose values or programs have changed since they last succeeded; --affected=REF\: since the git commit REF]' \
+        '--why[with --affected\: print why each environment is affected]' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
+        '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print to stderr where the time went]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
+        '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
+        '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
+        '--affected[choose environments whose values or programs have changed since they last succeeded; --affected=REF\: since the git commit REF]' \
+        '--why[with --affected\: print why each environment is affected]' \
+        '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
+        '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
+        '--out-of-order[do not ask whether earlier waves have succeeded]' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
+        '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print to stderr where the time went]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
+        '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
+        '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
+        '--exit-code[exit with code 5 if there are changes]' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
+        '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print to stderr where the time went]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
+        '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
+        '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
+        '--exit-code[exit with code 5 if there are changes]' \
+        '--deep[look inside Helm releases, too]' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
+        '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print to stderr where the time went]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
+        '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
+        '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
+        '--remove-stacks[also remove the stacks once they are empty]' \
+        '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
+        '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print to stderr where the time went]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(list check plan status preview up refresh drift destroy)'
       ;;
     hook)
       _arguments \

@@ -1,0 +1,55 @@
+// Package fleets has the commands about all environments of a root at once: list,
+// check, get and new. Those that work on environments are in package operations.
+package fleets
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/fleet"
+	"mara/runner/internal/session"
+)
+
+// Command is `runner fleet`, with the commands below it; operations are those
+// that work on environments.
+func Command(d cmd.Deps, operations ...*cli.Command) *cli.Command {
+	return &cli.Command{
+		Name:  "fleet",
+		Usage: "work on many environments at once",
+		Description: "A fleet is all environments of one root: those that config/environments describes in layers, and those that\n" +
+			"have only a stack file. Labels choose among them, and config/rollout.yaml says in which waves a change reaches\n" +
+			"them: see docs/fleets.md.\n\n" + cmd.ExitText(cmd.AllExitCodes()...),
+		Subcommands: append([]*cli.Command{listCommand(d), checkCommand(d)}, operations...),
+	}
+}
+
+// options are those of the commands that only read the configuration.
+type options struct {
+	cmd.Options
+	Selection fleet.Selection
+}
+
+func parse(c *cli.Context, d cmd.Deps) (options, error) {
+	common, err := cmd.Parse(c, d)
+	if err != nil {
+		return options{}, err
+	}
+	o := options{Options: common}
+	o.Selection, err = cmd.ParseFleet(c)
+	return o, err
+}
+
+// flags returns the flags of such a command.
+func flags(own ...[]cli.Flag) []cli.Flag {
+	return cmd.JoinFlags(cmd.FleetFlags(), cmd.JoinFlags(own...), cmd.OutputFlag("table", "json"), cmd.RootFlags(), cmd.BaseFlags())
+}
+
+// choose reads the fleet, and chooses environments.
+func choose(r session.Request, s fleet.Selection) ([]fleet.Environment, fleet.Rollout, error) {
+	all, rollout, err := r.Fleet()
+	if err != nil || len(all) == 0 {
+		return nil, rollout, err
+	}
+	chosen, err := fleet.Select(all, s)
+	return chosen, rollout, err
+}

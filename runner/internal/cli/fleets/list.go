@@ -1,0 +1,92 @@
+package fleets
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/typeset"
+)
+
+func listCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "list", Usage: "list the environments, with their labels and waves", ArgsUsage: cmd.FleetArguments,
+		Description: "Reads the configuration only, and tells everything that is wrong with it.\n\n" +
+			"Examples:\n  runner fleet list\n  runner fleet list -l stage=prod,region!=us-1\n  runner fleet list 'eu-*' -o json\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags:  flags([]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "show the last runs of the simulated environments"}}),
+		Action: cmd.Action(d, parse, runList),
+	}
+}
+
+// line is one environment, and its JSON form.
+type line struct {
+	Environment string            `json:"environment"`
+	Provider    string            `json:"provider,omitempty"`
+	Wave        string            `json:"wave,omitempty"` // "" where there are none, or none matches
+	Labels      map[string]string `json:"labels"`
+	File        string            `json:"file"` // that describes it
+	Last        *cmd.PastRun      `json:"last_run,omitempty"`
+}
+
+func runList(_ context.Context, d cmd.Deps, o options) error {
+	chosen, rollout, err := choose(o.Request, o.Selection)
+	if err != nil {
+		return err
+	}
+	last, err := cmd.NewestRuns(o.Folder().Runs())
+	if err != nil {
+		return err
+	}
+	lines := []line{}
+	for _, e := range chosen {
+		l := line{Environment: e.Stack, Provider: e.Provider, Labels: e.Own(), File: e.File}
+		if wave, err := rollout.WaveOf(e); err == nil { // fleet check tells of one that is in none
+			l.Wave = wave.Name
+		}
+		if run, ok := last[e.Stack]; ok {
+			l.Last = &run
+		}
+		lines = append(lines, l)
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, lines)
+	}
+	return writeLines(d.Stdout, d, lines, len(rollout.Waves) > 0)
+}
+
+func writeLines(w io.Writer, d cmd.Deps, lines []line, waves bool) error {
+	if len(lines) == 0 {
+		_, err := fmt.Fprintln(w, "no environments yet; describe the first one in config/environments/NAME.yaml")
+		return err
+	}
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "WAVE"}, {Title: "LABELS", Min: 10, Wrap: true}, {Title: "LAST RUN", Min: 10},
+	}}
+	for _, l := range lines {
+		run, wave := "-", cmd.OrDash(l.Wave)
+		if l.Last != nil {
+			run = fmt.Sprintf("%s %s, %s", l.Last.Operation, l.Last.Result, cmd.Ago(d.Now().Sub(l.Last.Started)))
+		}
+		if waves && l.Wave == "" {
+			wave = "none"
+		}
+		table.Rows = append(table.Rows, []string{l.Environment, cmd.OrDash(l.Provider), wave, cmd.OrDash(labelText(l.Labels)), run})
+	}
+	_, err := io.WriteString(w, table.Text(d.Width()))
+	return err
+}
+
+func labelText(labels map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, name+"="+labels[name])
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,173 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/fleet"
+	"mara/runner/internal/typeset"
+)
+
+// lookFlags are the flags of commands that look at the fleet.
+func lookFlags(own ...cli.Flag) []cli.Flag {
+	simulate := &cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "look at the simulated environments"}
+	return cmd.JoinFlags(cmd.FleetFlags(), own, cmd.OutputFlag("table", "json"), []cli.Flag{simulate}, cmd.RootFlags(), cmd.BaseFlags())
+}
+
+// fleetOptions are the options of commands that look at the fleet.
+type fleetOptions struct {
+	cmd.SessionOptions
+	Chosen   fleet.Selection
+	Affected affected
+	Destroy  bool
+}
+
+func parseFleet(c *cli.Context, d cmd.Deps) (fleetOptions, error) {
+	common, err := cmd.ParseSession(c, d)
+	if err != nil {
+		return fleetOptions{}, err
+	}
+	o := fleetOptions{SessionOptions: common, Affected: parseAffected(c), Destroy: c.Bool("destroy")}
+	o.Chosen, err = cmd.ParseFleet(c)
+	return o, err
+}
+
+// FleetPlan is `runner fleet plan`.
+func FleetPlan(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "plan", Usage: "show in which waves environments would be rolled out, and why", ArgsUsage: cmd.FleetArguments,
+		Description: "Reads the configuration and what is known of past runs; asks no cloud and no backend. Without a choice it shows\n" +
+			"all environments. --affected shows only those whose values or programs have changed since they last succeeded;\n" +
+			"--affected=REF, since a commit of git; --why says what has changed.\n\n" +
+			"Examples:\n  runner fleet plan\n  runner fleet plan --affected --why\n  runner fleet plan --affected=origin/main -o json\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags:  lookFlags(append(affectedFlags(), &cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"})...),
+		Action: cmd.Action(d, parseFleet, runFleetPlan),
+	}
+}
+
+// plannedWave is a wave of the plan, and its JSON form.
+type plannedWave struct {
+	Wave         string               `json:"wave,omitempty"`
+	After        []string             `json:"after,omitempty"`
+	Parallel     int                  `json:"parallel,omitempty"` // 0 is no limit
+	MaxFailures  int                  `json:"max_failures,omitempty"`
+	Soak         string               `json:"soak,omitempty"`
+	Gates        []string             `json:"gates,omitempty"`
+	Environments []plannedEnvironment `json:"environments"`
+}
+
+type plannedEnvironment struct {
+	Environment string   `json:"environment"`
+	Provider    string   `json:"provider,omitempty"`
+	Reasons     []string `json:"reasons,omitempty"` // why it is affected
+}
+
+func runFleetPlan(ctx context.Context, d cmd.Deps, o fleetOptions) error {
+	all, waves, err := o.Fleet()
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	chosen, err := fleet.Select(all, o.Chosen)
+	if err != nil {
+		return err
+	}
+	reasons := map[string][]string{}
+	if o.Affected.Asked {
+		if chosen, err = o.Affected.choose(ctx, d, o.Request, chosen, reasons); err != nil {
+			return err
+		}
+	}
+	planned, err := newPlannedWaves(chosen, waves, reasons)
+	if err != nil {
+		return err
+	}
+	if o.Destroy {
+		for i, j := 0, len(planned)-1; i < j; i, j = i+1, j-1 {
+			planned[i], planned[j] = planned[j], planned[i]
+		}
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, planned)
+	}
+	if len(chosen) == 0 {
+		fmt.Fprintf(d.Stdout, "none of %s is affected\n", typeset.Counted(len(all), "environment"))
+		return nil
+	}
+	for _, w := range planned {
+		w.write(d, o.Affected.Asked)
+	}
+	return nil
+}
+
+// newPlannedWaves lists the waves of which something was chosen.
+func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[string][]string) ([]plannedWave, error) {
+	p, err := fleet.NewPlan(chosen, r, true)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Waves) == 0 {
+		r.Waves = []fleet.Wave{{}}
+	}
+	planned := []plannedWave{}
+	for _, w := range r.Waves {
+		one := plannedWave{Wave: w.Name, After: w.After}
+		for _, e := range chosen {
+			if p.Waves[e.Stack].Name == w.Name {
+				one.Environments = append(one.Environments, plannedEnvironment{Environment: e.Stack, Provider: e.Provider, Reasons: reasons[e.Stack]})
+			}
+		}
+		if len(one.Environments) == 0 {
+			continue
+		}
+		one.Parallel, one.MaxFailures = w.Parallel.Of(len(one.Environments)), w.MaxFailures.Of(len(one.Environments))
+		if w.Soak > 0 {
+			one.Soak = event.FormatDuration(w.Soak)
+		}
+		for _, g := range w.Gates {
+			one.Gates = append(one.Gates, g.String())
+		}
+		planned = append(planned, one)
+	}
+	return planned, nil
+}
+
+// write prints a wave with its environments.
+func (w plannedWave) write(d cmd.Deps, why bool) {
+	if w.Wave != "" {
+		fmt.Fprintf(d.Stdout, "Wave %s: %s\n", w.Wave, strings.Join(w.facts(), ", "))
+	}
+	for _, e := range w.Environments {
+		text := "  " + e.Environment
+		if why {
+			text += ": " + strings.Join(e.Reasons, "; ")
+		}
+		fmt.Fprintln(d.Stdout, typeset.Wrap(text, d.Width(), 4))
+	}
+}
+
+// facts are what there is to know of a wave.
+func (w plannedWave) facts() []string {
+	facts := []string{typeset.Counted(len(w.Environments), "environment")}
+	if len(w.After) > 0 {
+		facts = append(facts, "after "+strings.Join(w.After, " and "))
+	}
+	if w.Parallel > 0 {
+		facts = append(facts, fmt.Sprintf("%d at once", w.Parallel))
+	}
+	if w.MaxFailures > 0 {
+		facts = append(facts, fmt.Sprintf("%d may fail", w.MaxFailures))
+	}
+	if w.Soak != "" {
+		facts = append(facts, "soaks "+w.Soak)
+	}
+	for _, g := range w.Gates {
+		facts = append(facts, "gate "+g)
+	}
+	return facts
+}

@@ -1,0 +1,100 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/fleet"
+	"mara/runner/internal/typeset"
+)
+
+// FleetStatus is `runner fleet status`.
+func FleetStatus(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "status", Usage: "show which environments are what they are configured to be", ArgsUsage: cmd.FleetArguments,
+		Description: "Shows for each environment whether the last up of all its projects succeeded with the configuration it has now,\n" +
+			"from which commit, and the last run from here. It asks no backend; `runner status -s NAME` looks into one\n" +
+			"environment, `runner fleet drift` compares all with the clouds.\n\n" +
+			"Examples:\n  runner fleet status\n  runner fleet status -l stage=prod -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags:  lookFlags(),
+		Action: cmd.Action(d, parseFleet, runFleetStatus),
+	}
+}
+
+// standing is how an environment stands, and its JSON form.
+type standing struct {
+	Environment string       `json:"environment"`
+	Wave        string       `json:"wave,omitempty"`
+	State       string       `json:"state"`             // "never rolled out", "up to date", "changed"
+	Changes     []string     `json:"changes,omitempty"` // files that have changed since
+	Commit      string       `json:"commit,omitempty"`  // of the last success
+	Run         string       `json:"run,omitempty"`     // the last success
+	Last        *cmd.PastRun `json:"last_run,omitempty"`
+}
+
+func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) error {
+	all, waves, err := o.Fleet()
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	chosen, err := fleet.Select(all, o.Chosen)
+	if err != nil {
+		return err
+	}
+	last, err := cmd.NewestRuns(o.Folder().Runs())
+	if err != nil {
+		return err
+	}
+	standings, err := cmd.Each(ctx, chosen, func(_ context.Context, e fleet.Environment) (standing, error) {
+		s := standing{Environment: e.Stack, State: "never rolled out"}
+		if w, err := waves.WaveOf(e); err == nil {
+			s.Wave = w.Name
+		}
+		if run, ok := last[e.Stack]; ok {
+			s.Last = &run
+		}
+		known, ok := lastRolled(o.Folder(), e.Stack)
+		if !ok {
+			return s, nil
+		}
+		now, err := valuesOf(d, o.Request, e.Stack)
+		s.State, s.Changes, s.Commit, s.Run = "up to date", known.Values.Changes(now), known.Commit, known.Run
+		if len(s.Changes) > 0 {
+			s.State = "changed"
+		}
+		return s, err
+	})
+	if err != nil {
+		return err
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, standings)
+	}
+	return writeStandings(d.Stdout, d, standings)
+}
+
+func writeStandings(w io.Writer, d cmd.Deps, standings []standing) error {
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "WAVE"}, {Title: "STATE", Min: 10, Wrap: true}, {Title: "COMMIT", Optional: true}, {Title: "LAST RUN", Min: 10},
+	}}
+	counts := map[string]int{}
+	for _, s := range standings {
+		counts[s.State]++
+		run, state := "-", s.State
+		if s.Last != nil {
+			run = fmt.Sprintf("%s %s, %s", s.Last.Operation, s.Last.Result, cmd.Ago(d.Now().Sub(s.Last.Started)))
+		}
+		if len(s.Changes) > 0 {
+			state += ": " + strings.Join(s.Changes, ", ")
+		}
+		table.Rows = append(table.Rows, []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit), run})
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s: %d up to date, %d changed, %d never rolled out\n", table.Text(d.Width()),
+		typeset.Counted(len(standings), "environment"), counts["up to date"], counts["changed"], counts["never rolled out"])
+	return err
+}

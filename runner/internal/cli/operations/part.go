@@ -1,0 +1,139 @@
+package operations
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/interrupt"
+)
+
+// part is the operation on one environment as a part of one on many: what it
+// tells goes to the rollout.
+type part struct {
+	emit func(event.Event) // adds the environment
+	stop <-chan struct{}   // ends it gently
+	room chan struct{}     // holds a token for each project that runs, in all environments
+
+	commit    string // that the root is at
+	operation operation.Operation
+	ended     int           // projects
+	summary   event.Summary // of the run
+}
+
+// Emit implements event.Sink: the projects of an environment are to it what
+// resources are to a project.
+func (p *part) Emit(e event.Event) {
+	p.summary.Apply(e)
+	progress := event.Event{
+		Type: event.StepProgress, Resource: event.Resource{Type: "project", Name: e.Project}, Action: p.action(), Status: event.ActionStarted,
+	}
+	switch e.Type {
+	case event.StepStarted:
+		p.emit(progress)
+	case event.StepFinished:
+		if step, _ := p.summary.Step(e.Project); step == nil || step.Started.IsZero() {
+			return
+		}
+		p.ended++
+		progress.Status, progress.Counts = event.ActionDone, &event.Changes{Same: p.ended}
+		if e.Result == event.Failed {
+			progress.Status = event.ActionFailed
+		}
+		p.emit(progress)
+	case event.RunWarning:
+		if e.Project != "" && e.Project != event.RunProject {
+			e.Message = e.Project + ": " + e.Message
+		}
+		p.emit(event.Event{Type: event.RunWarning, Message: e.Message})
+	case event.StepLog:
+		if e.Severity == event.Error || e.Severity == event.Warning {
+			p.emit(event.Event{Type: event.StepLog, Severity: e.Severity, Message: strings.TrimSpace(e.Project + " " + e.Resource.String() + ": " + e.Message)})
+		}
+	}
+}
+
+// action is what happens to a project while the operation goes on.
+func (p *part) action() event.Action {
+	switch p.operation {
+	case operation.Up:
+		return event.Update
+	case operation.Destroy:
+		return event.Delete
+	case operation.Preview:
+		return event.Read
+	}
+	return event.Reload
+}
+
+// Close implements cmd.Screen.
+func (p *part) Close() error { return nil }
+
+// enter waits until one more project may run; leave makes room for another.
+func (p *part) enter(ctx context.Context) (leave func(), err error) {
+	if p == nil {
+		return func() {}, nil
+	}
+	select {
+	case p.room <- struct{}{}:
+		return func() { <-p.room }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// err is why the operation has failed, as the rollout tells it. What its run has
+// told already is taken from there.
+func (p *part) err(err error) error {
+	var told *cmd.Reported
+	if err == nil || !errors.As(err, &told) {
+		return err
+	}
+	if p.summary.Outcome() == event.Interrupted {
+		return interrupt.ErrInterrupted
+	}
+	var causes []string
+	for _, step := range p.summary.Steps {
+		if errs := step.Errors(); step.Result == event.Failed && len(errs) > 0 {
+			causes = append(causes, fmt.Sprintf("%s: %s", step.Name, errs[0].Message))
+		}
+	}
+	if len(causes) == 0 {
+		return fmt.Errorf("%s failed", p.operation)
+	}
+	return errors.New(strings.Join(causes, "\n"))
+}
+
+// lines is where an operation on one of many environments writes what it would
+// write to a terminal: each line is told with the environment.
+type lines struct {
+	mu   sync.Mutex // guards rest
+	rest []byte
+	tell func(line string)
+}
+
+var _ io.Writer = (*lines)(nil)
+
+// Write implements io.Writer.
+func (l *lines) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rest = append(l.rest, text...)
+	for {
+		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
+		if !whole {
+			return len(text), nil
+		}
+		l.rest = bytes.Clone(rest)
+		if said := strings.TrimSpace(string(line)); said != "" {
+			l.tell(said)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/executor"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/fleet"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+)
+
+// rolloutOptions are the options of an operation on many environments.
+type rolloutOptions struct {
+	operateOptions
+	Chosen     fleet.Selection
+	Affected   affected
+	AtOnce     int  // environments
+	Total      int  // projects in all of them
+	OutOfOrder bool // earlier waves need not have succeeded
+}
+
+// rolloutFlags are the flags of rolloutOptions.
+func rolloutFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "environments", Value: cmd.DefaultParallel, Usage: "work on up to `N` environments at once; waves may allow fewer"},
+		&cli.IntFlag{Name: "total", Value: 2 * cmd.DefaultParallel, Usage: "run up to `N` projects at once in all environments; --parallel is the limit in one"},
+	}
+}
+
+// Rollouts are the commands that work on many environments.
+func Rollouts(d cmd.Deps) []*cli.Command {
+	return []*cli.Command{
+		FleetPlan(d),
+		FleetStatus(d),
+		rolloutCommand(d, operation.Preview, spec{
+			use:         "show what up would change in many environments",
+			description: "Environments are previewed side by side; nothing changes.",
+			flags:       cmd.JoinFlags(exitCodeFlags(), affectedFlags()),
+			codes:       []int{cmd.ExitChanges},
+		}, "-l stage=prod", "--affected"),
+		rolloutCommand(d, operation.Up, spec{
+			use: "roll out to many environments, in waves",
+			description: "Environments are brought up in the waves of config/rollout.yaml. A wave begins when the ones before it have\n" +
+				"succeeded, have soaked and their gates hold. When more environments fail than their wave allows, nothing new\n" +
+				"starts; --resume carries on with what is left. Environments of later waves are refused as long as those before\n" +
+				"have not succeeded with their present configuration.",
+			flags: cmd.JoinFlags(affectedFlags(), secretFlags(), []cli.Flag{
+				&cli.BoolFlag{Name: "out-of-order", Usage: "do not ask whether earlier waves have succeeded"},
+			}),
+		}, "--all", "--affected --yes", "-l stage=test --simulate", "--resume"),
+		rolloutCommand(d, operation.Refresh, spec{
+			use: "bring the states of many environments in line with what exists", description: "Environments are refreshed side by side.",
+			flags: exitCodeFlags(), codes: []int{cmd.ExitChanges},
+		}, "-l region=eu"),
+		rolloutCommand(d, operation.Drift, spec{
+			use: "show where many environments differ from their states", description: "Environments are compared side by side; nothing changes.",
+			flags: cmd.JoinFlags(exitCodeFlags(), []cli.Flag{&cli.BoolFlag{Name: "deep", Usage: "look inside Helm releases, too"}}), codes: []int{cmd.ExitChanges},
+		}, "--all --exit-code"),
+		rolloutCommand(d, operation.Destroy, spec{
+			use: "destroy many environments, the waves backwards",
+			description: "The last wave goes first. It asks for the number of environments; without a terminal it needs --yes. A protected\n" +
+				"environment is not destroyed.",
+			flags: destroyFlags(),
+		}, "'review-*' --yes"),
+	}
+}
+
+// rolloutCommand makes the command of an operation on many environments.
+func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...string) *cli.Command {
+	codes := append([]int{cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted}, own.codes...)
+	slices.Sort(codes)
+	text := own.description + " Choose environments by name or\npattern, by labels, or with --all.\n\n" +
+		"The other flags are those of `runner " + string(op) + "`, and mean in each environment what they mean there.\n\nExamples:\n"
+	for _, example := range examples {
+		text += "  runner fleet " + string(op) + " " + example + "\n"
+	}
+	chooses := func(f cli.Flag) bool {
+		return slices.Contains([]string{"stack", "provider", "failed", "resume-changed"}, f.Names()[0])
+	}
+	flags := slices.DeleteFunc(operateFlags(own.flags...), chooses)
+	return &cli.Command{
+		Name: string(op), Usage: own.use, ArgsUsage: cmd.FleetArguments,
+		Description: text + "\n" + cmd.ExitText(codes...),
+		Flags:       cmd.JoinFlags(cmd.FleetFlags(), rolloutFlags(), flags),
+		Action: cmd.Action(d, func(c *cli.Context, d cmd.Deps) (rolloutOptions, error) { return parseRollout(c, d, op) },
+			runRollout),
+	}
+}
+
+func parseRollout(c *cli.Context, d cmd.Deps, op operation.Operation) (rolloutOptions, error) {
+	one, err := parseOperate(c, d, op)
+	o := rolloutOptions{operateOptions: one, AtOnce: c.Int("environments"), Total: c.Int("total"), OutOfOrder: c.Bool("out-of-order")}
+	if err != nil {
+		return o, err
+	}
+	if o.Chosen, err = cmd.ParseFleet(c); err != nil {
+		return o, err
+	}
+	o.Affected = parseAffected(c)
+	switch {
+	case o.Chosen.IsEmpty() && !o.Affected.Asked && !o.Selection.Resume:
+		return o, failure.Usagef(cmd.Path(c), "which environments? name them, or use -l SELECTOR or --all")
+	case o.AtOnce < 1 || o.Total < 1:
+		return o, failure.Usagef(cmd.Path(c), "--environments and --total: must be numbers above 0")
+	}
+	return o, nil
+}
+
+// rollout is an operation on many environments.
+type rollout struct {
+	o    rolloutOptions
+	d    cmd.Deps
+	all  []fleet.Environment
+	plan fleet.Plan
+	run  *run
+
+	masker *event.Masker
+	commit string
+	shared session.Shared
+	stop   <-chan struct{}
+	room   chan struct{}
+	ran    ranRuns
+}
+
+// runRollout is the workflow: choose the environments, order them in waves, ask,
+// and have the executor walk them as it walks projects.
+func runRollout(ctx context.Context, d cmd.Deps, o rolloutOptions) (err error) {
+	r := &rollout{o: o, d: d, room: make(chan struct{}, o.Total), masker: event.NewMasker(session.SecretsOf(o.Sources.File.Merge(o.Sources.Process))...)}
+	defer func() { err = errors.Join(err, r.shared.Close()) }()
+	work, err := r.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.approve(ctx, work); err != nil {
+		return err
+	}
+	if err := r.start(ctx, work); err != nil {
+		return err
+	}
+	err = r.walk(ctx, work)
+	r.run.finish(d, o.operateOptions)
+	if err != nil {
+		return &cmd.Reported{Code: cmd.ExitCode(err)}
+	}
+	if o.ExitCode && r.run.summary.Changes.Any() {
+		return &cmd.Reported{Code: cmd.ExitChanges}
+	}
+	return nil
+}
+
+// prepare chooses the environments and orders them.
+func (r *rollout) prepare(ctx context.Context) (w work, err error) {
+	var waves fleet.Rollout
+	if r.all, waves, err = r.o.Fleet(); err != nil {
+		return w, err
+	}
+	if len(r.all) == 0 {
+		return w, &failure.Environment{Text: "there are no environments", Next: "describe the first one in " + config.DescriptionPath("NAME")}
+	}
+	chosen, err := fleet.Select(r.all, r.o.Chosen)
+	if err != nil {
+		return w, err
+	}
+	if chosen, err = r.o.Affected.limit(ctx, r.d, r.o.Request, chosen); err != nil {
+		return w, err
+	}
+	if r.plan, err = fleet.NewPlan(chosen, waves, r.o.Operation.Deploys() || r.o.Operation.Destroys()); err != nil {
+		return w, err
+	}
+	w.plan = r.plan.Plan
+	if r.o.Operation.Destroys() {
+		w.plan = w.plan.Reverse()
+	}
+	if r.o.Selection.Resume {
+		if err := r.limitToRest(&w); err != nil {
+			return w, err
+		}
+	}
+	if r.o.Operation.Deploys() && !r.o.OutOfOrder {
+		return w, r.checkPromotion(waves, w.plan)
+	}
+	return w, nil
+}
+
+// fleetRuns is what the journal knows operations on many environments by.
+func fleetRuns() journal.Environment {
+	return journal.Environment{Provider: fleet.PlanName, Stack: fleet.PlanName}
+}
+
+// limitToRest leaves out what the last rollout has done.
+func (r *rollout) limitToRest(w *work) error {
+	rest, err := journal.Resume(r.o.Folder().Rollouts(), journal.Query{Environment: fleetRuns(), Operation: r.o.Operation, Changed: true})
+	if err != nil {
+		return err
+	}
+	w.resumes = rest.Run.ID
+	w.plan = w.plan.Limit(rest.Projects, "left out of "+rest.Run.ID).Limit(rest.Unfinished(), "done in "+rest.Run.ID)
+	return nil
+}
+
+// start opens the journal and the screen of the rollout.
+func (r *rollout) start(ctx context.Context, w work) (err error) {
+	folder, id := r.o.Folder(), journal.NewID(r.d.Now())
+	owner := ownerOf(r.d, id)
+	r.commit = commitOf(ctx, r.o.Root)
+	layout.IgnoreInGit(r.o.Root)
+	r.run, err = beginRun(ctx, r.d, r.o.operateOptions, runSpec{
+		Dir: folder.Rollouts(), ID: id, Masker: r.masker,
+		Meta: journal.Meta{
+			Operation: r.o.Operation, Environment: fleetRuns(), Simulated: r.o.Simulation.On, Selection: r.o.words(), Resumes: w.resumes,
+			Commit: r.commit, User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
+		},
+		Look: lookOptions{Durations: r.durations(), Resources: r.projects(), Next: r.next, Plain: r.asks(w.plan)},
+	})
+	return err
+}
+
+// words are the choice as it was given.
+func (o rolloutOptions) words() []string {
+	words := o.Chosen.Words()
+	if o.Affected.Asked {
+		words = append(words, "--affected")
+	}
+	return append(words, o.Selection.words()...)
+}
+
+// walk has the executor walk the environments.
+func (r *rollout) walk(ctx context.Context, w work) error {
+	stop, release := r.d.Gentle()
+	defer release()
+	r.stop = stop
+	tolerance := r.plan.NewTolerance()
+	_, err := executor.Run(ctx, executor.Options{
+		Plan: w.plan, Operation: r.o.Operation, Stack: fleet.PlanName, Simulated: r.o.Simulation.On, Parallel: r.o.AtOnce,
+		Estimates: plan.Estimates{Known: r.durations()}, OnError: r.o.OnError,
+		Tolerate: tolerance.Allows, Group: r.plan.Limit,
+		Operator: r, Emit: r.emit, Stop: stop,
+	})
+	return err
+}
+
+// emit adds what only the rollout knows to the executor's events.
+func (r *rollout) emit(e event.Event) {
+	switch e.Type {
+	case event.RunStarted:
+		e.Fleet = true
+	case event.StepFinished:
+		e.Ran = r.ran.of(e.Project)
+	}
+	r.run.emit(e)
+}
+
+// next suggests commands after a rollout.
+func (r *rollout) next(summary *event.Summary) []string {
+	suffix := ""
+	if r.o.Simulation.On {
+		suffix = " --simulate"
+	}
+	if summary.Outcome() != event.Succeeded {
+		return []string{"runner fleet " + string(r.o.Operation) + suffix + " --resume   # carries on with what is left"}
+	}
+	return []string{"runner fleet status" + suffix}
+}
+
+// discard is the environment's own output: the rollout tells what is to be told.
+func discard(d cmd.Deps, tell func(line string)) cmd.Deps {
+	d.Stdout, d.StdoutIsTerminal, d.Size = io.Discard, false, nil
+	d.Stderr, d.StderrIsTerminal, d.StdinIsTerminal = &lines{tell: tell}, false, false
+	d.Interrupt = nil // the rollout says when to stop
+	return d
+}

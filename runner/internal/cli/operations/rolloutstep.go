@@ -1,0 +1,196 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/executor"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/fleet"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/prompt"
+)
+
+// ranRuns are the runs of environments, by environment.
+type ranRuns struct {
+	mu  sync.Mutex
+	ids map[string]string // guarded by mu
+}
+
+func (r *ranRuns) set(environment, id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ids == nil {
+		r.ids = map[string]string{}
+	}
+	r.ids[environment] = id
+}
+
+func (r *ranRuns) of(environment string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ids[environment]
+}
+
+// Operate implements executor.Operator: a step is an environment, or the end of a
+// wave.
+func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
+	if !fleet.IsEnvironment(step.Project.Name) {
+		return r.endWave(ctx, step.Project.Name, emit)
+	}
+	p, err := r.operate(ctx, r.o.Operation, step.Project.Name, emit)
+	if p.summary.Run != "" {
+		r.ran.set(step.Project.Name, p.summary.Run)
+	}
+	return executor.Outcome{Changes: p.summary.Changes}, err
+}
+
+// operate does an operation on one environment, as the command for it does.
+func (r *rollout) operate(ctx context.Context, op operation.Operation, stack string, emit func(event.Event)) (*part, error) {
+	p := &part{emit: emit, stop: r.stop, room: r.room, commit: r.commit, operation: op}
+	o := r.o.operateOptions
+	o.Request = o.Request.Of(stack)
+	o.Request.Interactive = false
+	o.Operation, o.Shared, o.part = op, &r.shared, p
+	o.NeedSecrets = op.RunsPrograms()
+	o.Yes, o.ExitCode, o.Refusal, o.Output, o.Show.Report, o.Profile = true, false, nil, "text", "", false
+	o.Narrow = nil
+	if o.Selection.ofLastRun() {
+		o.Narrow = o.selectRest
+	}
+	d := discard(r.d, func(line string) {
+		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: line})
+	})
+	return p, p.err(runOperate(ctx, d, o))
+}
+
+// endWave waits as long as a wave has to soak, and then for its gates. A wave
+// that is destroyed has none.
+func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Event)) (executor.Outcome, error) {
+	w, ends := r.plan.Ends(step)
+	if !ends || !r.o.Operation.Deploys() {
+		return executor.Outcome{Skipped: "nothing to wait for"}, nil
+	}
+	if w.Soak == 0 && len(w.Gates) == 0 {
+		return executor.Outcome{Skipped: "the wave is done"}, nil
+	}
+	if w.Soak > 0 {
+		if err := hooked(emit, "soak "+event.FormatDuration(w.Soak), func() error { return r.soak(ctx, w.Soak) }); err != nil {
+			return executor.Outcome{}, err
+		}
+	}
+	for _, gate := range w.Gates {
+		if err := hooked(emit, "gate "+gate.String(), func() error { return r.pass(ctx, w, gate, emit) }); err != nil {
+			return executor.Outcome{}, fmt.Errorf("gate %s: %w", gate, err)
+		}
+	}
+	return executor.Outcome{}, nil
+}
+
+// hooked tells of something around the steps as of a hook.
+func hooked(emit func(event.Event), name string, do func() error) error {
+	began := time.Now()
+	emit(event.Event{Type: event.HookStarted, Hook: name})
+	err := do()
+	e := event.Event{Type: event.HookFinished, Hook: name, Result: event.Succeeded, DurationMS: time.Since(began).Milliseconds()}
+	if err != nil {
+		e.Result, e.Error = event.Failed, err.Error()
+	}
+	emit(e)
+	return err
+}
+
+// approve asks before a rollout that changes something.
+func (r *rollout) approve(ctx context.Context, w work) error {
+	environments := slices.DeleteFunc(w.plan.Names(), func(name string) bool { return !fleet.IsEnvironment(name) })
+	if !r.o.needsApproval() || len(environments) == 0 {
+		return nil
+	}
+	terminal, ok := prompt.NewTerminal(r.d.Stdin, r.d.Stderr)
+	if !r.o.Interactive || !ok {
+		if r.o.Operation.Deploys() && r.o.Simulation.On {
+			return nil
+		}
+		return &failure.Usage{Text: fmt.Sprintf("fleet %s needs a confirmation, and there is nobody to ask", r.o.Operation), Next: "add --yes to do it without asking"}
+	}
+	fmt.Fprintf(r.d.Stderr, "%s of %d environments: %s\n", r.o.Operation, len(environments), strings.Join(environments, ", "))
+	if r.o.Operation.Destroys() {
+		answer, err := terminal.Text(ctx, "This destroys everything in them. Type their number to go on:")
+		if err == nil && answer != fmt.Sprint(len(environments)) {
+			err = &cmd.Declined{Text: "not confirmed; nothing was changed"}
+		}
+		return err
+	}
+	yes, err := terminal.Confirm(ctx, fmt.Sprintf("%s all of them?", r.o.Operation))
+	if err == nil && !yes {
+		err = &cmd.Declined{Text: "not confirmed; nothing was changed"}
+	}
+	return err
+}
+
+// durations are how long the environments took in earlier rollouts.
+func (r *rollout) durations() map[string]time.Duration {
+	known, err := journal.Durations(r.o.Folder().Rollouts(), journal.DurationQuery{Environment: fleetRuns(), Operation: r.o.Operation})
+	if err != nil {
+		return nil // an estimate is nothing to fail for
+	}
+	return known
+}
+
+// projects is how many projects each environment has.
+func (r *rollout) projects() map[string]int {
+	known := map[string]int{}
+	for name, e := range r.plan.Environments {
+		if provider, err := r.o.Known().ByName(e.Provider); err == nil {
+			known[name] = len(provider.Steps)
+		}
+	}
+	return known
+}
+
+// asks reports whether somebody is going to be asked on the terminal, which the
+// live view would paint over.
+func (r *rollout) asks(p plan.Plan) bool {
+	return r.o.Operation.Deploys() && !r.o.Yes && slices.ContainsFunc(p.Names(), func(name string) bool {
+		w, ends := r.plan.Ends(name)
+		return ends && slices.ContainsFunc(w.Gates, func(g fleet.Gate) bool { return g.Kind == fleet.AskGate })
+	})
+}
+
+func ownerOf(d cmd.Deps, id string) lock.Owner { return lock.Self("fleet", id, d.Now()) }
+
+// commitOf is the commit that the root is at, marked if files differ from it; ""
+// where there is none.
+func commitOf(ctx context.Context, root string) string {
+	commit, err := gitIn(ctx, root, "rev-parse", "--short=12", "HEAD")
+	if err != nil {
+		return ""
+	}
+	if changed, err := gitIn(ctx, root, "status", "--porcelain", "--", "."); err == nil && changed != "" {
+		commit += "+changes"
+	}
+	return commit
+}
+
+// gitIn runs a command of git in a folder, and returns what it says.
+func gitIn(ctx context.Context, dir string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "git", args...)
+	command.Dir = dir
+	out, err := command.Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		err = errors.New(strings.TrimSpace(string(failed.Stderr)))
+	}
+	return strings.TrimSpace(string(out)), err
+}

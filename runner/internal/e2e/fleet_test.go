@@ -1,0 +1,197 @@
+package e2e
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mara/runner/internal/event"
+)
+
+// newFleet is a root with environments in three waves, of two projects each: a
+// test, a canary and two of production.
+func newFleet(t *testing.T) *environment {
+	t.Helper()
+	e := &environment{t: t, root: t.TempDir(), home: t.TempDir(), temp: t.TempDir()}
+	e.write("config/layers/base.yaml", `values:
+  runner:
+    provider: kind
+    projects: {skip: [kubeconfig, secrets, kic-image-build, kic-image-push, ingress-controller-namespace, ingress-controller, logstore,
+      logagent, certmgr, prometheus, observability, bank-of-anthos]}
+`)
+	e.layer("prod", 1)
+	for name, text := range map[string]string{
+		"test":   "imports: [base]\nvalues: {runner: {labels: {stage: test}}}\n",
+		"canary": "imports: [base, prod]\nvalues: {runner: {labels: {stage: canary}}}\n",
+		"eu-1":   "imports: [base, prod]\nvalues: {runner: {labels: {stage: prod}}}\n",
+		"eu-2":   "imports: [base, prod]\nvalues: {runner: {labels: {stage: prod}}}\n",
+	} {
+		e.write("config/environments/"+name+".yaml", text)
+	}
+	e.write("config/rollout.yaml", `waves:
+  - {name: test, match: {stage: test}}
+  - {name: canary, match: {stage: canary}, gates: [drift, {run: "echo gate of $MARA_ENVIRONMENTS >> gates", simulate: true}]}
+  - {name: prod, match: {stage: prod}, parallel: 1}
+`)
+	return e
+}
+
+// layer writes a layer of production whose value is a number.
+func (e *environment) layer(name string, workers int) {
+	e.write("config/layers/"+name+".yaml", fmt.Sprintf("values: {pulumiConfig: {\"kind:workers\": %d}}\n", workers))
+}
+
+// fleet runs an operation on a fleet.
+func (e *environment) fleet(want int, args ...string) []event.Event {
+	e.t.Helper()
+	all := append([]string{"fleet"}, args...)
+	all = append(all, "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json")
+	r := e.run(all...)
+	if r.code != want {
+		e.t.Fatalf("%s: exit code %d, want %d\n%s%s", strings.Join(all, " "), r.code, want, lastLines(r.stdout), r.stderr)
+	}
+	return decode(e.t, r.stdout)
+}
+
+// order lists the steps as they have ended.
+func order(events []event.Event) []string {
+	var names []string
+	for _, e := range events {
+		if e.Type == event.StepFinished {
+			names = append(names, e.Project+" "+string(e.Result))
+		}
+	}
+	return names
+}
+
+func TestFleetRollsOutInWaves(t *testing.T) {
+	t.Parallel()
+	e := newFleet(t)
+	events := e.fleet(0, "up", "--all")
+	want := []string{"test succeeded", "wave:test skipped", "canary succeeded", "wave:canary succeeded", "eu-1 succeeded", "eu-2 succeeded"}
+	if got := order(events); !slices.Equal(got, want) {
+		t.Errorf("order %q", got)
+	}
+	if !events[0].Fleet || finished(events)["eu-1"].Changes.Create == 0 {
+		t.Errorf("began with %+v", events[0])
+	}
+	gates, _ := os.ReadFile(filepath.Join(e.root, "gates"))
+	if string(gates) != "gate of canary\n" {
+		t.Errorf("gates: %q", gates)
+	}
+	for name, step := range finished(events) {
+		page := filepath.Join(e.root, ".runner/simulated/runs", step.Ran, "report.html")
+		if _, err := os.Stat(page); !strings.HasPrefix(name, event.WavePrefix) && (step.Ran == "" || err != nil) {
+			t.Errorf("%s: run %q has no page: %v", name, step.Ran, err)
+		}
+	}
+	pages, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/rollouts/*/report.html"))
+	if len(pages) != 1 {
+		t.Fatalf("overviews: %v", pages)
+	}
+	if page, _ := os.ReadFile(pages[0]); !strings.Contains(string(page), "../../runs/"+finished(events)["eu-2"].Ran+"/report.html") {
+		t.Error("the overview does not link to the page of an environment")
+	}
+
+	if got := finished(e.fleet(0, "up", "--affected")); len(got) > 0 {
+		t.Errorf("nothing has changed, but it runs %v", got)
+	}
+	e.layer("prod", 2)
+	if r := e.run("fleet", "plan", "--affected", "--why", "--simulate"); r.code != 0 || strings.Contains(r.stdout, "  test") ||
+		!strings.Contains(r.stdout, "  canary: kind:workers") {
+		t.Errorf("plan: %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	r := e.run("fleet", "up", "eu-1", "--simulate", "--yes")
+	if r.code != 3 || !strings.Contains(r.stderr, "config/rollout.yaml:3: canary comes before, and canary has changed since it was") {
+		t.Errorf("promotion: %d\n%s", r.code, r.stderr)
+	}
+	want = []string{"canary succeeded", "wave:canary succeeded", "eu-1 succeeded", "eu-2 succeeded"}
+	if got := order(e.fleet(0, "up", "--affected")); !slices.Equal(got, want) {
+		t.Errorf("affected: %q", got)
+	}
+	if r := e.run("fleet", "status", "--simulate"); !strings.Contains(r.stdout, "4 environments: 4 up to date") {
+		t.Errorf("status: %s%s", r.stdout, r.stderr)
+	}
+	want = []string{"eu-2 succeeded", "eu-1 succeeded", "wave:canary skipped", "canary succeeded", "wave:test skipped", "test succeeded"}
+	if got := order(e.fleet(0, "destroy", "--all")); !slices.Equal(got, want) {
+		t.Errorf("destroy: %q", got)
+	}
+}
+
+// TestFleetFails: a failing wave stops the rollout, and --resume carries on to
+// where an undisturbed one would have come.
+func TestFleetFails(t *testing.T) {
+	t.Parallel()
+	e := newFleet(t)
+	e.fleet(0, "up", "test")
+	events := e.fleet(1, "up", "--all", "--simulate-fail", "kind:index:Registry=no room")
+	got := finished(events)
+	if got["canary"].Result != event.Failed || !strings.Contains(got["canary"].Error, "no room") || got["eu-1"].Result != event.Skipped {
+		t.Errorf("ended with %q, canary: %s", order(events), got["canary"].Error)
+	}
+	want := []string{"canary succeeded", "wave:canary succeeded", "eu-1 succeeded", "eu-2 succeeded"}
+	if got := order(e.fleet(0, "up", "--resume")); !slices.Equal(got, want) {
+		t.Errorf("resumed: %q", got)
+	}
+	e.checkFleet()
+}
+
+// checkFleet holds that every environment is what it is configured to be.
+func (e *environment) checkFleet() {
+	e.t.Helper()
+	if r := e.run("fleet", "status", "--simulate"); !strings.Contains(r.stdout, "4 environments: 4 up to date") {
+		e.t.Errorf("status: %s%s", r.stdout, r.stderr)
+	}
+	for name, step := range finished(e.fleet(0, "up", "--all")) {
+		if step.Changes.Any() {
+			e.t.Errorf("another up changes %s: %s", name, step.Changes)
+		}
+	}
+}
+
+// TestFleetIsCutOff disturbs a rollout in its second wave, and carries on.
+func TestFleetIsCutOff(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+	}{{"Ctrl-C", syscall.SIGINT, 130}, {"SIGTERM", syscall.SIGTERM, 130}, {"kill -9", syscall.SIGKILL, -1}} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			e := newFleet(t)
+			cmd := e.command("fleet", "up", "--all", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json", "--simulate-slow", "kind:index:Cluster=2s")
+			stdout, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			sent := false
+			for lines := bufio.NewScanner(stdout); lines.Scan(); {
+				text := lines.Text()
+				if !sent && strings.Contains(text, `"step.progress"`) && strings.Contains(text, `"project":"canary"`) {
+					sent = true
+					if err := cmd.Process.Signal(test.signal); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != test.code || !sent {
+				t.Errorf("exit code %d, want %d; sent: %v", code, test.code, sent)
+			}
+			got := finished(e.fleet(0, "up", "--resume"))
+			if _, again := got["test"]; again || got["eu-2"].Result != event.Succeeded {
+				t.Errorf("resumed: %v", got)
+			}
+			e.checkFleet()
+		})
+	}
+}

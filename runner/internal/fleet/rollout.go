@@ -1,0 +1,328 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"mara/config"
+)
+
+// RolloutFile has the waves, below the root.
+const RolloutFile = "config/rollout.yaml"
+
+// Rollout is what config/rollout.yaml says. The zero Rollout has no waves: all
+// environments are equal.
+type Rollout struct{ Waves []Wave }
+
+// Wave is a group of environments that a change reaches together.
+type Wave struct {
+	Name  string
+	Line  int
+	Match string // a selector of labels
+	// After are the waves that come before it: those that are named, else the one
+	// that is listed before.
+	After []string
+	// Parallel is how many of its environments are worked on at once, and
+	// MaxFailures how many may fail before nothing new starts.
+	Parallel, MaxFailures Share
+	Soak                  time.Duration // wait before what comes after it
+	Gates                 []Gate        // what has to hold before what comes after it
+
+	afterLine int
+	selector  labels.Selector
+}
+
+// Share is a number, or a part of all.
+type Share struct {
+	Number  int
+	Percent int // counts where Number is 0
+	Set     bool
+}
+
+// Of is the number of so many; at least one, if a part of them was asked for.
+func (s Share) Of(total int) int {
+	if s.Percent > 0 {
+		return max(1, total*s.Percent/100)
+	}
+	return s.Number
+}
+
+// Gate is what has to hold after a wave.
+type Gate struct {
+	Kind     GateKind
+	Command  string // of a Run gate, for a shell
+	Simulate bool   // it is run in simulations as well
+	Text     string // of an Ask gate: the question
+}
+
+// GateKind is a kind of gates.
+type GateKind string
+
+// The gates.
+const (
+	DriftGate   GateKind = "drift"   // nothing differs from the state
+	AnswersGate GateKind = "answers" // the applications answer
+	RunGate     GateKind = "run"     // a command of the user's succeeds
+	AskGate     GateKind = "ask"     // somebody says yes
+)
+
+// String describes the gate.
+func (g Gate) String() string {
+	switch g.Kind {
+	case RunGate:
+		return g.Command
+	case AskGate:
+		return "a question"
+	}
+	return string(g.Kind)
+}
+
+// ReadRollout reads config/rollout.yaml below a root, and holds it against the
+// environments there are. Without the file there are no waves.
+func ReadRollout(root string, all []Environment) (Rollout, error) {
+	content, err := os.ReadFile(filepath.Join(root, RolloutFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Rollout{}, nil
+	}
+	if err != nil {
+		return Rollout{}, &config.Error{Problems: []config.Problem{{File: RolloutFile, Text: err.Error()}}}
+	}
+	d := rolloutDecoder{}
+	r := d.decode(content)
+	if len(d.problems) == 0 {
+		d.check(&r, all)
+	}
+	if len(d.problems) > 0 {
+		return Rollout{}, &config.Error{Problems: d.problems}
+	}
+	return r, nil
+}
+
+// rolloutDecoder collects what is wrong with the file.
+type rolloutDecoder struct{ problems []config.Problem }
+
+func (d *rolloutDecoder) problem(line int, key, format string, args ...any) {
+	d.problems = append(d.problems, config.Problem{File: RolloutFile, Line: line, Key: key, Text: fmt.Sprintf(format, args...)})
+}
+
+func (d *rolloutDecoder) decode(content []byte) Rollout {
+	var document yaml.Node
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		d.problem(0, "", "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var r Rollout
+	if len(document.Content) == 0 {
+		return r
+	}
+	d.fields("", document.Content[0], map[string]func(*yaml.Node){"waves": func(n *yaml.Node) {
+		if n.Kind != yaml.SequenceNode {
+			d.problem(n.Line, "waves", "must be a list")
+			return
+		}
+		for _, item := range n.Content {
+			r.Waves = append(r.Waves, d.wave(item, r.Waves))
+		}
+	}})
+	return r
+}
+
+// fields reads a map that has these keys and no others.
+func (d *rolloutDecoder) fields(within string, node *yaml.Node, fields map[string]func(*yaml.Node)) {
+	if node.Kind != yaml.MappingNode {
+		d.problem(node.Line, within, "must be a map")
+		return
+	}
+	known := slices.Sorted(maps.Keys(fields))
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name := node.Content[i]
+		if read, ok := fields[name.Value]; ok {
+			read(node.Content[i+1])
+			continue
+		}
+		d.problem(name.Line, name.Value, "is not known; there are: %s%s", strings.Join(known, ", "), config.DidYouMean(name.Value, known))
+	}
+}
+
+func (d *rolloutDecoder) wave(node *yaml.Node, before []Wave) Wave {
+	w := Wave{Line: node.Line, afterLine: node.Line}
+	named := false
+	d.fields("waves", node, map[string]func(*yaml.Node){
+		"name":        func(n *yaml.Node) { w.Name = n.Value },
+		"match":       func(n *yaml.Node) { w.Match = d.match(n) },
+		"parallel":    func(n *yaml.Node) { w.Parallel = d.share("parallel", n, 1) },
+		"maxFailures": func(n *yaml.Node) { w.MaxFailures = d.share("maxFailures", n, 0) },
+		"soak":        func(n *yaml.Node) { w.Soak = d.duration("soak", n) },
+		"after":       func(n *yaml.Node) { named, w.afterLine, w.After = true, n.Line, d.words("after", n) },
+		"gates":       func(n *yaml.Node) { w.Gates = d.gates(n) },
+	})
+	if !named && len(before) > 0 {
+		w.After = []string{before[len(before)-1].Name}
+	}
+	switch {
+	case config.CheckStackName(w.Name) != nil:
+		d.problem(node.Line, "name", "of a wave is missing, or has other characters than letters, digits, hyphens, underscores and periods")
+	case slices.ContainsFunc(before, func(other Wave) bool { return other.Name == w.Name }):
+		d.problem(node.Line, w.Name, "is the name of another wave already")
+	case w.Match == "":
+		d.problem(node.Line, w.Name, "matches nothing; write which labels it is for, such as match: {stage: prod}")
+	}
+	return w
+}
+
+// match is a selector: a map of labels, or a text as kubectl takes it.
+func (d *rolloutDecoder) match(node *yaml.Node) string {
+	if node.Kind == yaml.ScalarNode {
+		return node.Value
+	}
+	if node.Kind != yaml.MappingNode {
+		d.problem(node.Line, "match", "must be a map of labels, or a text such as stage=prod,region!=us-1")
+		return ""
+	}
+	var parts []string
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		value := node.Content[i+1]
+		if value.Kind != yaml.ScalarNode {
+			d.problem(value.Line, "match", "must have a text for %s", node.Content[i].Value)
+			return ""
+		}
+		parts = append(parts, node.Content[i].Value+"="+value.Value)
+	}
+	return strings.Join(parts, ",")
+}
+
+func (d *rolloutDecoder) share(key string, node *yaml.Node, least int) Share {
+	text, isPercent := strings.CutSuffix(node.Value, "%")
+	number, err := strconv.Atoi(text)
+	switch {
+	case node.Kind != yaml.ScalarNode || err != nil || number < least || isPercent && (number < 1 || number > 100):
+		d.problem(node.Line, key, "must be a number from %d, or a part such as 10%%", least)
+		return Share{}
+	case isPercent:
+		return Share{Percent: number, Set: true}
+	}
+	return Share{Number: number, Set: true}
+}
+
+func (d *rolloutDecoder) duration(key string, node *yaml.Node) time.Duration {
+	length, err := time.ParseDuration(node.Value)
+	if err != nil || length < 0 {
+		d.problem(node.Line, key, "must be a duration such as 30m")
+	}
+	return length
+}
+
+// words reads a text or a list of them.
+func (d *rolloutDecoder) words(key string, node *yaml.Node) []string {
+	if node.Kind == yaml.ScalarNode && node.Tag != "!!null" {
+		return []string{node.Value}
+	}
+	words := []string{}
+	if node.Kind != yaml.SequenceNode {
+		d.problem(node.Line, key, "must be a name, or a list of names")
+	}
+	for _, item := range node.Content {
+		words = append(words, item.Value)
+	}
+	return words
+}
+
+func (d *rolloutDecoder) gates(node *yaml.Node) (gates []Gate) {
+	if node.Kind != yaml.SequenceNode {
+		d.problem(node.Line, "gates", "must be a list of: drift, answers, {run: COMMAND}, {ask: QUESTION}")
+		return nil
+	}
+	for _, item := range node.Content {
+		switch kind := GateKind(item.Value); {
+		case item.Kind == yaml.MappingNode:
+			var g Gate
+			d.fields("gates", item, map[string]func(*yaml.Node){
+				"run":      func(n *yaml.Node) { g.Kind, g.Command = RunGate, n.Value },
+				"simulate": func(n *yaml.Node) { g.Simulate = n.Value == "true" },
+				"ask":      func(n *yaml.Node) { g.Kind, g.Text = AskGate, n.Value },
+			})
+			if g.Command == "" && g.Text == "" {
+				d.problem(item.Line, "gates", "has a map without a command or a question: {run: COMMAND} or {ask: QUESTION}")
+			}
+			gates = append(gates, g)
+		case kind == DriftGate || kind == AnswersGate:
+			gates = append(gates, Gate{Kind: kind})
+		default:
+			all := []string{string(DriftGate), string(AnswersGate)}
+			d.problem(item.Line, "gates", "has %q; there are: drift, answers, {run: COMMAND}, {ask: QUESTION}%s", item.Value, config.DidYouMean(item.Value, all))
+		}
+	}
+	return gates
+}
+
+// check holds the waves against one another and the environments.
+func (d *rolloutDecoder) check(r *Rollout, all []Environment) {
+	var names []string
+	for i := range r.Waves {
+		w := &r.Waves[i]
+		for _, name := range w.After {
+			if !slices.Contains(names, name) {
+				d.problem(w.afterLine, w.Name, "comes after %q, which is no wave that is listed before it%s", name, config.DidYouMean(name, names))
+			}
+		}
+		names = append(names, w.Name)
+		var err error
+		if w.selector, err = Parse(w.Match, all); err != nil {
+			d.problem(w.Line, w.Name, "matches nothing: %v", err)
+			w.selector = labels.Nothing()
+			continue
+		}
+		if !slices.ContainsFunc(all, w.matches) {
+			d.problem(w.Line, w.Name, "matches no environment: none has %s", w.Match)
+		}
+	}
+	for _, e := range all {
+		var in []Wave
+		for _, w := range r.Waves {
+			if w.matches(e) {
+				in = append(in, w)
+			}
+		}
+		if len(in) > 1 {
+			d.problem(in[1].Line, in[1].Name, "matches %s, which wave %s in line %d matches as well; an environment is in one wave", e.Stack, in[0].Name, in[0].Line)
+		}
+	}
+}
+
+func (w Wave) matches(e Environment) bool { return w.selector.Matches(labels.Set(e.Labels)) }
+
+// WaveOf is the wave of an environment; "" where there are no waves.
+func (r Rollout) WaveOf(e Environment) (Wave, error) {
+	for _, w := range r.Waves {
+		if w.matches(e) {
+			return w, nil
+		}
+	}
+	if len(r.Waves) == 0 {
+		return Wave{}, nil
+	}
+	return Wave{}, &config.Error{
+		Problems: []config.Problem{{File: e.File, Text: fmt.Sprintf("%s is in no wave of %s: its labels are %s", e.Stack, RolloutFile, labels.Set(e.Labels))}},
+		Next:     "give it a label that a wave matches, or add a wave",
+	}
+}
+
+// AddBefore adds the names of all waves that come before a wave.
+func (r Rollout) AddBefore(w Wave, names map[string]bool) {
+	for _, before := range r.Waves {
+		if slices.Contains(w.After, before.Name) && !names[before.Name] {
+			names[before.Name] = true
+			r.AddBefore(before, names)
+		}
+	}
+}

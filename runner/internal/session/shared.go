@@ -1,0 +1,79 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"mara/runner/internal/engine"
+	"mara/runner/internal/programhost"
+)
+
+// Shared are engines and program hosts that sessions of one process hand on to
+// one another: an environment that opens when another one has closed finds warm
+// workers. An engine serves one session at a time, because its workers keep the
+// key of the environment that they work on; a host serves all.
+type Shared struct {
+	mu    sync.Mutex // guards what follows
+	idle  []engine.Engine
+	hosts map[string]*programhost.Host // by provider
+	stop  []func() error
+}
+
+// Close ends everything. The sessions have closed before.
+func (p *Shared) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, stop := range p.stop {
+		errs = append(errs, stop())
+	}
+	p.stop, p.idle, p.hosts = nil, nil, nil
+	return errors.Join(errs...)
+}
+
+// engine takes an idle engine, or starts one; give hands it back.
+func (p *Shared) engine(ctx context.Context, o engine.Options) (e engine.Engine, give func() error, err error) {
+	p.mu.Lock()
+	if n := len(p.idle); n > 0 {
+		e, p.idle = p.idle[n-1], p.idle[:n-1]
+	}
+	p.mu.Unlock()
+	if e == nil {
+		var stop func() error
+		// It outlives the session that starts it.
+		if e, stop, err = engine.Start(context.WithoutCancel(ctx), o); err != nil {
+			return nil, nil, err
+		}
+		p.mu.Lock()
+		p.stop = append(p.stop, stop)
+		p.mu.Unlock()
+	}
+	return e, func() error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.idle = append(p.idle, e)
+		return nil
+	}, nil
+}
+
+// host is the host of a provider's programs, which is started when it is first
+// needed.
+func (p *Shared) host(o programhost.Options) (*programhost.Host, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if host, ok := p.hosts[o.Provider]; ok {
+		return host, nil
+	}
+	o.Ran, o.Ended = nil, nil // about one session; commands that fail tell
+	host, err := programhost.Start(o)
+	if err != nil {
+		return nil, err
+	}
+	if p.hosts == nil {
+		p.hosts = map[string]*programhost.Host{}
+	}
+	p.hosts[o.Provider] = host
+	p.stop = append(p.stop, host.Close)
+	return host, nil
+}
