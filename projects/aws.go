@@ -95,6 +95,8 @@ func AWSEKS() Project {
 		},
 		Hooks:                []Hook{kubeconfigHook()},
 		LeavesCloudResources: true,
+		// Region and credentials decide both.
+		Settled: []string{"aws:index/getPartition:getPartition", "aws:index/getRegion:getRegion"},
 	}
 }
 

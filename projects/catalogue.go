@@ -32,7 +32,11 @@ type Project struct {
 	// has made in its cloud stay when it is destroyed. The runner destroys it only
 	// when there are none.
 	LeavesCloudResources bool
-	Own                  *Own // what only a project of the user has; nil for the others
+	// Settled are the functions and types of resources that the program asks its
+	// cloud about although the configuration decides the answer, or nobody but this
+	// project changes it. A project that asks anything else is run every time.
+	Settled []string
+	Own     *Own // what only a project of the user has; nil for the others
 }
 
 // Own is what mara.yaml says about a project of the user.

@@ -80,6 +80,9 @@ func IngressController() Project {
 		Summary:   "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
 		Estimate:  90 * time.Second,
 		Namespace: "nginx-ingress",
+		// The address of its own release's load balancer, which stays as long as that,
+		// and the definitions in a chart of a certain version.
+		Settled: []string{"kubernetes:core/v1:Service", "kubernetes:helm:template"},
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			chartKeys("nginx", chart{version: "2.6.4", repository: "oci://ghcr.io/nginx/charts", timeout: 600}),

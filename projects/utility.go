@@ -99,6 +99,7 @@ func KICImagePush() Project {
 		Summary:  "the ingress controller's image in the environment's registry",
 		Estimate: time.Minute,
 		Keys:     append([]config.Key{infraTypeKey()}, registryFolderKeys()...),
+		Settled:  []string{"aws:ecr/getAuthorizationToken:getAuthorizationToken"}, // a password, new each time
 		Outputs: []Output{
 			{Name: "image_repository", Doc: "repository of the image as the cluster pulls it, without tag"},
 			{Name: "image_tag", Doc: "tag of the image"},

@@ -18,6 +18,10 @@ const (
 	fast       = "1000000" // simulated clouds take no time
 )
 
+// zones are written down, as the first run on a terminal does: a project that asks
+// its cloud for them is run every time.
+var zones = map[string]string{"aws": "  vpc:azs: [us-east-1a, us-east-1b, us-east-1c]\n"}
+
 // environment is a simulated environment of its own, in a temporary folder.
 type environment struct {
 	options
@@ -54,7 +58,7 @@ func newEnvironment(o options) (*environment, error) {
 	}
 	for path, content := range map[string]string{
 		filepath.Join(folder, "environment"):           "PULUMI_STACK=" + stack + "\nPULUMI_CONFIG_PASSPHRASE_FILE=" + e.passphraseFile() + "\n",
-		filepath.Join(folder, "Pulumi."+stack+".yaml"): "encryptionsalt: " + key.Salt() + "\nconfig:\n  kubernetes:infra_type: " + o.provider + "\n",
+		filepath.Join(folder, "Pulumi."+stack+".yaml"): "encryptionsalt: " + key.Salt() + "\nconfig:\n  kubernetes:infra_type: " + o.provider + "\n" + zones[o.provider],
 		e.passphraseFile():                             passphrase,
 	} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {

@@ -22,9 +22,10 @@ type contender struct {
 
 func (o options) contenders() []contender {
 	return []contender{
-		{"b", "runner --pulumi, stock CLI", []string{"--pulumi", filepath.Join(o.bin, "pulumi")}, max(1, o.rounds/2), 3},
-		{"c", "runner --parallel 1", []string{"--parallel", "1"}, o.rounds, 12},
-		{"d", "runner", nil, o.rounds, 20},
+		{"b", "runner --force --pulumi, stock CLI", []string{"--force", "--pulumi", filepath.Join(o.bin, "pulumi")}, max(1, o.rounds/2), 3},
+		{"c", "runner --force --parallel 1", []string{"--force", "--parallel", "1"}, o.rounds, 12},
+		{"d", "runner --force", []string{"--force"}, o.rounds, 20},
+		{"n", "runner: nothing has changed", nil, o.rounds, 100},
 	}
 }
 
@@ -71,7 +72,7 @@ func (e *environment) measureYardstick(ctx context.Context, table io.Writer) (ti
 	return all.median(), err
 }
 
-// measureContender measures one of (b) to (d).
+// measureContender measures one of (b) to (n).
 func (e *environment) measureContender(ctx context.Context, table io.Writer, c contender, base time.Duration) error {
 	call := func(more ...string) *exec.Cmd {
 		return e.runner(ctx, append(append([]string{"up", "--yes", "-o", "json"}, c.args...), more...)...)

@@ -70,13 +70,14 @@ func work() error {
 	keepCrashOutput()
 	interrupts := watchInterrupts()
 	backend.CancellationScopes = interrupts
+	asked := watchQuestions()
 
 	encoder := json.NewEncoder(replies)
 	if err := encoder.Encode(wire.Hello{Protocol: wire.Version, Pulumi: sdk.Version.String()}); err != nil {
 		return fmt.Errorf("greeting the runner: %w", err)
 	}
 	for request := range receive(requests, interrupts) {
-		if err := serve(request, encoder); err != nil {
+		if err := serve(request, encoder, asked); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ import (
 const drainTime = 2 * time.Second
 
 // serve runs one command and streams its output to the runner.
-func serve(request wire.Request, encoder *json.Encoder) error {
+func serve(request wire.Request, encoder *json.Encoder, asked *questions) error {
 	replies := &replyWriter{encoder: encoder}
 	output, err := capture(replies)
 	if err != nil {
@@ -32,7 +32,7 @@ func serve(request wire.Request, encoder *json.Encoder) error {
 	if request.Unlock != nil {
 		code = unlock(*request.Unlock)
 	} else {
-		code = run(request)
+		code = run(request, asked)
 	}
 	output.release()
 	return replies.send(wire.Reply{Exit: &code})
@@ -67,7 +67,7 @@ func reveal(decrypter config.Decrypter, ciphertexts []string) error {
 
 // run sets the working folder, environment and standard input of the process,
 // which Pulumi's commands read, and executes the command.
-func run(request wire.Request) int {
+func run(request wire.Request, asked *questions) int {
 	if err := os.Chdir(request.Dir); err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
 		return 1
@@ -82,6 +82,8 @@ func run(request wire.Request) int {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
 		return 1
 	}
+	asked.forget()
+	defer asked.tell()
 	return execute(request.Args)
 }
 

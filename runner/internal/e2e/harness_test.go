@@ -145,6 +145,9 @@ func finished(events []event.Event) map[string]event.Event {
 func results(events []event.Event) event.Results {
 	var r event.Results
 	for _, step := range finished(events) {
+		if step.Unchanged != "" {
+			step.Result = event.Succeeded // in the run since which nothing has changed
+		}
 		r = r.Count(step.Result)
 	}
 	return r

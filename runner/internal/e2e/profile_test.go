@@ -19,7 +19,7 @@ func TestFrugality(t *testing.T) {
 			command string
 			want    int
 		}{
-			{"up", 14 + 1 + 1}, {"up --only certmgr", 1 + 1}, {"preview", 14 + 1}, {"refresh", 14 + 1}, {"drift", 14 + 1}, {"destroy", 14 + 1 + 1},
+			{"up --force", 14 + 1 + 1}, {"up --only certmgr --force", 1 + 1}, {"preview", 14 + 1}, {"refresh", 14 + 1}, {"drift", 14 + 1}, {"destroy", 14 + 1 + 1},
 		} {
 			outputs := []string{"json", "text"}
 			if test.command == "destroy" { // there is nothing left for a second one

@@ -50,6 +50,8 @@ type Results struct {
 	Succeeded int `json:"succeeded"`
 	Failed    int `json:"failed"`
 	Skipped   int `json:"skipped"`
+	// Unchanged are those of the skipped ones for which nothing has changed.
+	Unchanged int `json:"unchanged,omitempty"`
 	Cancelled int `json:"cancelled"`
 }
 
@@ -64,6 +66,15 @@ func (r Results) Count(result Result) Results {
 		r.Skipped++
 	case Cancelled:
 		r.Cancelled++
+	}
+	return r
+}
+
+// CountUnchanged returns r with one more of the skipped steps unchanged since
+// another run; since is "" for a step that is not.
+func (r Results) CountUnchanged(since string) Results {
+	if since != "" {
+		r.Unchanged++
 	}
 	return r
 }

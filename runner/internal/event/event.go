@@ -60,8 +60,8 @@ const (
 	HookFinished Type = "hook.finished"
 	// StepFinished ends a step, also one that never started: project, title,
 	// result, reason, causes, changes, duration_ms, error, attempt if it was
-	// tried more than once, unknown if a preview is partial, and hint if the
-	// error is a known one.
+	// tried more than once, unknown if a preview is partial, hint if the error is
+	// a known one, and unchanged if nothing has changed since an earlier run.
 	StepFinished Type = "step.finished"
 	// RunFinished is the last event of a run: result, duration_ms, results,
 	// changes.
@@ -185,10 +185,10 @@ type Event struct {
 	Stack     string              `json:"stack,omitempty"`
 	Simulated bool                `json:"simulated,omitempty"`
 	// Fleet says that the projects are environments: an operation on many of them.
-	Fleet bool `json:"fleet,omitempty"`
-	Parallel  int                 `json:"parallel,omitempty"`
-	Projects  []Project           `json:"projects,omitempty"`
-	Excluded  []Exclusion         `json:"excluded,omitempty"`
+	Fleet    bool        `json:"fleet,omitempty"`
+	Parallel int         `json:"parallel,omitempty"`
+	Projects []Project   `json:"projects,omitempty"`
+	Excluded []Exclusion `json:"excluded,omitempty"`
 
 	Resource Resource `json:"resource,omitzero"`
 	Action   Action   `json:"action,omitempty"`
@@ -212,6 +212,9 @@ type Event struct {
 	// Causes are the projects whose failure made a skipped step impossible:
 	// the failed ones themselves, not what was skipped in between.
 	Causes []string `json:"causes,omitempty"`
+	// Unchanged is the run since which nothing that a skipped project depends on has
+	// changed.
+	Unchanged string `json:"unchanged,omitempty"`
 	// Unknown are the projects whose outputs a preview has read before they are
 	// known: what it tells about the project is partial.
 	Unknown []string `json:"unknown,omitempty"`

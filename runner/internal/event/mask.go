@@ -79,6 +79,7 @@ func (m *Masker) Event(e Event) Event {
 	}
 	e.Message = m.Mask(e.Message)
 	e.Reason = m.Mask(e.Reason)
+	e.Unchanged = m.Mask(e.Unchanged)
 	e.Error = m.Mask(e.Error)
 	e.Hint = m.Mask(e.Hint)
 	e.Resource.Type = m.Mask(e.Resource.Type)

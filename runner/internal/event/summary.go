@@ -51,14 +51,16 @@ type Step struct {
 	Finished time.Time `json:"finished,omitzero"`
 
 	// Result is empty until the step has finished.
-	Result     Result   `json:"result,omitempty"`
-	Reason     string   `json:"reason,omitempty"`
-	Causes     []string `json:"causes,omitempty"`
-	Changes    Changes  `json:"changes"`
-	DurationMS int64    `json:"duration_ms"`
-	Run        string   `json:"run,omitempty"` // of an environment in a fleet: the run that it was
-	Error      string   `json:"error,omitempty"`
-	Hint       string   `json:"hint,omitempty"` // what to do about the error
+	Result Result   `json:"result,omitempty"`
+	Reason string   `json:"reason,omitempty"`
+	Causes []string `json:"causes,omitempty"`
+	// Unchanged is the run since which nothing has changed for a skipped step.
+	Unchanged  string  `json:"unchanged,omitempty"`
+	Changes    Changes `json:"changes"`
+	DurationMS int64   `json:"duration_ms"`
+	Run        string  `json:"run,omitempty"` // of an environment in a fleet: the run that it was
+	Error      string  `json:"error,omitempty"`
+	Hint       string  `json:"hint,omitempty"` // what to do about the error
 	// Attempt is how often the step was tried; zero means once.
 	Attempt int `json:"attempt,omitempty"`
 	// Unknown are the projects whose outputs a preview did not know.
@@ -223,7 +225,7 @@ func (s *Summary) applyStep(step *Step, e Event) {
 		step.finishHook(e)
 	case StepFinished:
 		step.finish(e)
-		s.Results = s.Results.Count(e.Result)
+		s.Results = s.Results.Count(e.Result).CountUnchanged(e.Unchanged)
 		s.Changes = s.Changes.Plus(step.Changes)
 	}
 }
@@ -313,6 +315,7 @@ func (s *Step) finishHook(e Event) {
 // finish ends the step.
 func (s *Step) finish(e Event) {
 	s.Finished, s.Result, s.Reason, s.Causes = e.Time, e.Result, e.Reason, e.Causes
+	s.Unchanged = e.Unchanged
 	s.DurationMS, s.Error, s.Hint, s.Attempt, s.Unknown = e.DurationMS, e.Error, e.Hint, e.Attempt, e.Unknown
 	s.Run = e.Ran
 	if e.Changes != nil {

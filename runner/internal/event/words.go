@@ -60,5 +60,5 @@ func (c Changes) Words(op operation.Operation) string {
 // String renders how many projects ended how.
 func (r Results) String() string {
 	return counted(", ", "no projects",
-		count{"%d succeeded", r.Succeeded}, count{"%d failed", r.Failed}, count{"%d skipped", r.Skipped}, count{"%d cancelled", r.Cancelled})
+		count{"%d succeeded", r.Succeeded}, count{"%d unchanged", r.Unchanged}, count{"%d failed", r.Failed}, count{"%d skipped", r.Skipped - r.Unchanged}, count{"%d cancelled", r.Cancelled})
 }

@@ -48,6 +48,9 @@ type Outcome struct {
 	// Skipped is the reason why there was nothing to do, such as "never
 	// deployed". What depends on such a step still runs.
 	Skipped string
+	// Unchanged is the run since which nothing has changed, where that is why there
+	// was nothing to do.
+	Unchanged string
 	// Unknown are the projects whose outputs a preview did not know.
 	Unknown []string
 }
@@ -177,10 +180,12 @@ type StepResult struct {
 	// long.
 	Reason string
 	// Causes are the failed projects that kept the step from starting.
-	Causes   []string
-	Changes  event.Changes
-	Unknown  []string // see Outcome
-	Duration time.Duration
+	Causes []string
+	// Unchanged is the run since which nothing has changed for a skipped step.
+	Unchanged string
+	Changes   event.Changes
+	Unknown   []string // see Outcome
+	Duration  time.Duration
 	// Attempts is how often the operation was tried; zero for a step that never
 	// started.
 	Attempts int

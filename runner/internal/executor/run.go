@@ -275,7 +275,7 @@ func (r *run) record(position int, result StepResult) {
 	r.results[position] = result
 	e := event.Event{
 		Type: event.StepFinished, Project: result.Project, Title: r.Plan.Steps[position].Project.Title,
-		Result: result.Result, Reason: result.Reason, Causes: result.Causes, Unknown: result.Unknown,
+		Result: result.Result, Reason: result.Reason, Causes: result.Causes, Unchanged: result.Unchanged, Unknown: result.Unknown,
 		Changes: &result.Changes, DurationMS: result.Duration.Milliseconds(),
 	}
 	if result.Err != nil {
@@ -297,7 +297,7 @@ func (r *run) conclude(ctx context.Context) (result Result, err error) {
 	var counts event.Results
 	var changes event.Changes
 	for _, s := range r.results {
-		counts = counts.Count(s.Result)
+		counts = counts.Count(s.Result).CountUnchanged(s.Unchanged)
 		changes = changes.Plus(s.Changes)
 	}
 	result = Result{Operation: r.Operation, Outcome: counts.Outcome(), Steps: r.results}

@@ -78,7 +78,7 @@ func (w worker) judge(limited context.Context, a attempts) StepResult {
 	case a.err != nil:
 		result.Result = event.Failed
 	case a.out.Skipped != "":
-		result.Result, result.Reason = event.Skipped, a.out.Skipped
+		result.Result, result.Reason, result.Unchanged = event.Skipped, a.out.Skipped, a.out.Unchanged
 	}
 	return result
 }

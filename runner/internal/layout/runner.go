@@ -73,6 +73,12 @@ func (r Runner) Stacks() []string {
 // KeyChange records a change of a stack's key provider that has begun.
 func (r Runner) KeyChange(stack string) string { return r.join("environments", stack+".change.yaml") }
 
+// Fingerprints is the folder of what the last successes of an environment's
+// projects depended on.
+func (r Runner) Fingerprints(provider, stack string) string {
+	return r.join("fingerprints", provider+"-"+stack)
+}
+
 // Secrets is the secrets file of a simulated stack.
 func (r Runner) Secrets(stack string) string { return r.join("secrets", "Pulumi."+stack+".yaml") }
 

@@ -49,7 +49,10 @@ type Session struct {
 
 	Held   *Held       // known once the environment is locked
 	Stacks *stacks.Set // known once they are open
-	MadeUp []string    // configuration that a simulation has made up
+	// Unchanged says of every project that is selected since which run nothing has
+	// changed, where that is so for all: nothing was started to run them.
+	Unchanged map[string]string
+	MadeUp    []string // configuration that a simulation has made up
 
 	plugins  map[string]string // resource providers beside the runner, with their folders
 	engine   engine.Engine     // nil until it is started
@@ -147,6 +150,19 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		}
 	}
 	s.Profile.Lap("list of stacks")
+	return err
+}
+
+// OpenKnown opens the stacks whose states are files, to read them: there is no
+// engine that could do more.
+func (s *Session) OpenKnown() error {
+	o := stacks.Options{Stack: s.Settings.Stack.Text, Organization: "organization", Env: s.Env, Masker: s.Masker, States: s.States()}
+	var err error
+	if o.Known, err = o.KnownIn(s.Plan.Names()); err != nil {
+		return err
+	}
+	o.Command = engine.None{}
+	s.Stacks, err = stacks.Open(context.Background(), o)
 	return err
 }
 

@@ -45,6 +45,9 @@ type Outcome struct {
 	// Unknown are the projects whose outputs a preview has read although they
 	// are not known yet. The preview is partial then.
 	Unknown []string
+	// Asked are the functions and resources that the program has asked its cloud
+	// about; nil where the engine does not tell.
+	Asked []string
 }
 
 // Operate does a task. Events about resources, and diagnostics, go to emit while
@@ -62,12 +65,16 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	if task.Record {
 		w.engine.mask = e.options.Masker.Mask
 	}
+	e.forgetQuestions(w.project)
 	err = perform(ctx, task, at, w.engine.channel)
 	w.engine.wait()
 	err = w.verdict(ctx, err)
 	outcome := Outcome{Changes: w.engine.result()}
 	if err != nil {
 		return outcome, err
+	}
+	if asked, known := e.questions(w.project); known {
+		outcome.Asked = asked
 	}
 	w.learn()
 	w.noteTold()

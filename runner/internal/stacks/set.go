@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +45,8 @@ type Options struct {
 	Masker  *event.Masker     // learns the secret values that come by
 	States  statefiles.Folder // of a file backend, where states are read without a command
 	Empty   bool              // the backend has no stacks yet; it is not asked
+	// Known are the stacks that there are, by project; the backend is not asked then.
+	Known map[string]Summary
 }
 
 // Set is all stacks that share a stack name, on one backend.
@@ -68,6 +71,10 @@ type Summary struct {
 // Open asks the backend once which of the environment's stacks exist.
 func Open(ctx context.Context, options Options) (*Set, error) {
 	e := &Set{options: options, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}}
+	if options.Known != nil {
+		e.summaries = maps.Clone(options.Known)
+		return e, nil
+	}
 	if options.Empty {
 		return e, nil
 	}

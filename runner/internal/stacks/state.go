@@ -75,38 +75,44 @@ func (e *Set) Export(ctx context.Context, project string) ([]byte, error) {
 	return []byte(output), nil
 }
 
-// state reads the state of a project's stack: from its file, which takes no
-// command, or through Pulumi. A stack that does not exist has an empty one.
+// state reads the state of a project's stack. A stack that does not exist has an
+// empty one.
 func (e *Set) state(ctx context.Context, project string) (deployment, error) {
+	var state deployment
+	content, err := e.rawState(ctx, project)
+	if err == nil && len(content) > 0 {
+		err = json.Unmarshal(content, &state)
+		if err != nil {
+			err = fmt.Errorf("reading the state of %s: %w", project, err)
+		}
+	}
+	return state, err
+}
+
+// rawState is the state of a project's stack as JSON: from its file, which takes
+// no command, or through Pulumi. It is empty for a stack that does not exist.
+func (e *Set) rawState(ctx context.Context, project string) (json.RawMessage, error) {
 	if e.options.States.IsFile() {
-		return e.stateInFile(project)
+		content, err := e.options.States.Read(project)
+		if err != nil {
+			err = fmt.Errorf("reading the state of %s: %w", project, err)
+		}
+		return content, err
 	}
 	if !e.Summary(project).Exists {
-		return deployment{}, nil
+		return nil, nil
 	}
 	content, err := e.Export(ctx, project)
 	if err != nil {
-		return deployment{}, err
+		return nil, err
 	}
 	var exported struct {
-		Deployment deployment `json:"deployment"`
+		Deployment json.RawMessage `json:"deployment"`
 	}
 	if err := json.Unmarshal(content, &exported); err != nil {
-		return deployment{}, fmt.Errorf("reading the state of %s: pulumi answered with something else than JSON: %w", project, err)
+		return nil, fmt.Errorf("reading the state of %s: pulumi answered with something else than JSON: %w", project, err)
 	}
 	return exported.Deployment, nil
-}
-
-func (e *Set) stateInFile(project string) (deployment, error) {
-	var state deployment
-	content, err := e.options.States.Read(project)
-	if err == nil && content != nil {
-		err = json.Unmarshal(content, &state)
-	}
-	if err != nil {
-		err = fmt.Errorf("reading the state of %s: %w", project, err)
-	}
-	return state, err
 }
 
 func (d deployment) pending(project string) []Pending {

@@ -44,10 +44,11 @@ func (e *Set) placeOf(ctx context.Context, project string) (place, error) {
 		return place{}, err
 	}
 	p := place{stackFile: filepath.Join(dir, e.stackFileName(project))}
+	env := e.environOf(dir)
 	if folder, ok := e.folderOf(project); ok {
 		dir = folder.Path
 	}
-	ws, err := auto.NewLocalWorkspace(ctx, auto.Pulumi(frugal{e.options.Command}), auto.WorkDir(dir), auto.EnvVars(e.options.Env))
+	ws, err := auto.NewLocalWorkspace(ctx, auto.Pulumi(frugal{e.options.Command}), auto.WorkDir(dir), auto.EnvVars(env))
 	if err == nil {
 		p.Stack, err = auto.SelectStack(ctx, e.qualified(project), ws)
 	}

@@ -96,8 +96,11 @@ func (e ending) heading() string {
 // row renders a step. One that never ran has neither changes nor a time.
 func (e ending) row(s event.Step) []string {
 	row := []string{colProject: s.Name, colResult: string(s.Result), colChanges: "-", colTime: "-", colReason: s.Reason}
-	if s.Result == "" {
+	switch {
+	case s.Result == "":
 		row[colResult] = "unknown"
+	case s.Unchanged != "":
+		row[colResult] = "unchanged"
 	}
 	if s.Ran() {
 		row[colChanges] = "none"

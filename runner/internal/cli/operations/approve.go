@@ -75,7 +75,7 @@ func approve(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	ask := o.Interactive && ok
 	switch {
-	case len(w.plan.Steps) == 0:
+	case len(w.plan.Steps) == 0 || s.Unchanged != nil:
 		return shown, nil
 	case o.needsApproval() && o.Operation.Deploys() && (ask || o.Approve != noRule):
 		return approveUp(ctx, d, o, s, w, question{terminal, ask})
@@ -128,7 +128,7 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 		sinks = append(sinks, show)
 	}
 	emitter := event.NewEmitter(event.EmitterOptions{Run: s.Held.RunID, Masker: s.Masker, Now: d.Now, Sinks: sinks})
-	err = walk(ctx, d, o, s, w, emitter.Emit)
+	err = walk(ctx, d, o, s, w, nil, emitter.Emit)
 	emitter.Close()
 	if show == nil {
 		return shown, err

@@ -34,6 +34,10 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	if err := s.Vault.RefuseHalfChanged(); err != nil {
 		return err
 	}
+	idle, err := openUnchanged(ctx, s, o)
+	if s.Profile.Lap("fingerprints"); idle || err != nil {
+		return err
+	}
 	checked := doctor.StartChecks(ctx, s)
 	engine, err := s.Engine(ctx)
 	if err != nil {

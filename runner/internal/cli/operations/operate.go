@@ -35,6 +35,7 @@ type operateOptions struct {
 	Remove    bool // of destroy: the stacks, too
 	Forget    bool // of destroy: what was in a cluster that is gone
 	Deep      bool // of drift: look inside Helm releases
+	Force     bool // of up: run what has not changed, too
 	clear     bool // of repair: forget the creations that were cut off
 	restore   bool // of repair: the states that are broken
 	planOptions
@@ -110,6 +111,7 @@ func parseOperate(c *cli.Context, d cmd.Deps, op operation.Operation) (operateOp
 	o.Options.Selection, o.NeedSecrets = o.Selection.Selection, o.Operation.RunsPrograms()
 	o.Show, o.Approve, o.ExitCode = parseShow(c), rule(cmd.Chosen(c, "auto-approve-if")), c.Bool("exit-code")
 	o.Remove, o.Forget, o.Deep = c.Bool("remove-stacks"), c.Bool("force-forget"), c.Bool("deep")
+	o.Force = c.Bool("force")
 	o.Refusal = o.checkConsent(d)
 	if o.Selection.ofLastRun() {
 		o.Narrow = o.selectRest
@@ -164,13 +166,15 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	if err != nil {
 		return err
 	}
-	err = walk(ctx, d, o, s, w, run.emit)
+	known := newUnchanged(s, o)
+	err = walk(ctx, d, o, s, w, known, run.emit)
 	if err != nil {
 		// A worker that was killed, by us or by others, cannot unlock its stack.
 		err = errors.Join(err, s.Leftovers().RemoveDeadLocks(w.plan))
 	}
 	run.outputs = maskedOutputs(s)
 	run.finish(d, o)
+	warn(d, "what the projects depended on is not kept, so that the next up runs them all: ", known.keep(run))
 	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {
 		return errors.Join(&cmd.Reported{Code: cmd.ExitCode(err)}, forbidden(err))
@@ -219,7 +223,7 @@ func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Se
 }
 
 // walk has the executor run the plan.
-func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, emit func(event.Event)) error {
+func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, known *unchanged, emit func(event.Event)) error {
 	stop, release := d.Gentle()
 	defer release()
 	if o.part != nil {
@@ -236,7 +240,7 @@ func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session,
 		Retry:     o.retry(o.Simulation),
 		Timeout:   w.limit,
 		Timeouts:  w.limits,
-		Operator:  newOperator(s, o),
+		Operator:  newOperator(s, o, known),
 		Hook:      s.Hooks().Hook(o.Operation),
 		Conclude:  o.judge(ctx, d, s, w, emit),
 		RunHooks:  s.Provider.Hooks,
@@ -263,11 +267,15 @@ type operator struct {
 	before hooks.BeforeFunc
 	failed func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
 	inside hooks.InsideFunc // nil unless it is asked for
+	known  *unchanged       // nil where nothing is known
 	part   *part
 }
 
-func newOperator(s *session.Session, o operateOptions) operator {
-	work := operator{stacks: s.Stacks, task: o.task(), held: o.held(), before: s.Hooks().Before(o.Operation, o.Forget), failed: s.Hooks().Failed, part: o.part}
+func newOperator(s *session.Session, o operateOptions, known *unchanged) operator {
+	work := operator{
+		stacks: s.Stacks, task: o.task(), held: o.held(), before: s.Hooks().Before(o.Operation, o.Forget), failed: s.Hooks().Failed,
+		known: known, part: o.part,
+	}
 	if o.Deep {
 		work.inside = s.Hooks().Inside()
 	}
@@ -276,6 +284,13 @@ func newOperator(s *session.Session, o operateOptions) operator {
 
 // Operate implements executor.Operator.
 func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
+	run, err := o.known.since(ctx, step, emit)
+	if err != nil {
+		return executor.Outcome{}, err
+	}
+	if run != "" {
+		return executor.Outcome{Skipped: "unchanged since " + run, Unchanged: run}, nil
+	}
 	leave, err := o.part.enter(ctx)
 	if err != nil {
 		return executor.Outcome{}, err
@@ -297,6 +312,8 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	}
 	if err != nil {
 		o.failed(ctx, step, err, emit)
+	} else {
+		o.known.done(ctx, step, outcome)
 	}
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
 }

@@ -131,6 +131,7 @@ complete -c runner -n '__fish_seen_subcommand_from preview' -l debug -d 'log int
 complete -c runner -n '__fish_seen_subcommand_from preview' -l no-color -d 'disable colour; NO_COLOR does the same'
 complete -c runner -n __fish_use_subcommand -a up -d 'create or update everything in the environment'
 complete -c runner -n '__fish_seen_subcommand_from up' -l auto-approve-if -x -a 'no-deletes no-replaces' -d 'preview first, and do not ask if the preview follows RULE: no-deletes, no-replaces'
+complete -c runner -n '__fish_seen_subcommand_from up' -l force -d 'run all projects, also those for which nothing has changed since their last success'
 complete -c runner -n '__fish_seen_subcommand_from up' -l plan -x -d 'do what FILE says, which `runner preview --save-plan` has written, and nothing else'
 complete -c runner -n '__fish_seen_subcommand_from up' -l max-monthly -x -d 'forbid what costs more than AMOUNT a month, as far as prices are known (default: no limit)'
 complete -c runner -n '__fish_seen_subcommand_from up' -l policy-pack -x -d 'have Pulumi run the policy pack in FOLDER; may be repeated'

@@ -194,6 +194,7 @@ _runner() {
     up)
       _arguments \
         '--auto-approve-if[preview first, and do not ask if the preview follows RULE\: no-deletes, no-replaces]:value:(no-deletes no-replaces)' \
+        '--force[run all projects, also those for which nothing has changed since their last success]' \
         '--plan[do what FILE says, which `runner preview --save-plan` has written, and nothing else]:value:' \
         '--max-monthly[forbid what costs more than AMOUNT a month, as far as prices are known (default\: no limit)]:value:' \
         '--policy-pack[have Pulumi run the policy pack in FOLDER; may be repeated]:value:' \

@@ -17,6 +17,11 @@ const (
 	ReplyFD   = 4 // the worker writes replies here
 )
 
+// QuestionsVariable names the file, in the environment of a request, to which the
+// worker writes what the program has asked of its cloud: a JSON list of functions,
+// and of types of resources.
+const QuestionsVariable = "MARA_QUESTIONS"
+
 // Hello is the first value a worker writes.
 type Hello struct {
 	Protocol int    `json:"protocol"`

@@ -1,0 +1,314 @@
+package operations
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/providers/operation"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/event"
+	"mara/runner/internal/fingerprint"
+	"mara/runner/internal/hooks"
+	"mara/runner/internal/journal"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+)
+
+// forceFlags returns the flag that runs what has not changed, too.
+func forceFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{
+		Name: "force", Usage: "run all projects, also those for which nothing has changed since their last success",
+	}}
+}
+
+// mayLeaveOut reports whether projects for which nothing has changed are left
+// out. What somebody wants to see happen, such as a failure, has to happen.
+func (o operateOptions) mayLeaveOut() bool {
+	return o.Operation.Deploys() && !o.Force && o.hold == nil && len(o.packs) == 0 &&
+		len(o.Simulation.Fail)+len(o.Simulation.Slow) == 0 && o.Simulation.Cluster == "" && o.Simulation.Admit == nil
+}
+
+// unchanged knows for which projects nothing has changed since their last
+// success, and keeps what the successes of this run depend on.
+type unchanged struct {
+	session *session.Session
+	records fingerprint.Records
+	maker   *fingerprint.Maker
+	hooks   hooks.Hooks
+	leave   bool // projects may be left out
+
+	mu        sync.Mutex // guards what follows
+	standings map[string]stacks.Standing
+	began     map[string]beginning          // of the projects that run
+	ended     map[string]fingerprint.Record // of those that have run well
+	keys      map[string]*encryption.Key    // of passphrases, by salt
+}
+
+// beginning is how a project stood before it was run.
+type beginning struct {
+	parts  journal.Fingerprint // nil if it has none
+	before stacks.Standing
+	told   string // what stood for its outputs
+}
+
+// newUnchanged looks at what all projects have in common. Where that cannot be
+// done, every project is run.
+func newUnchanged(s *session.Session, o operateOptions) *unchanged {
+	if !o.Operation.Deploys() {
+		return nil
+	}
+	if s.Unchanged != nil {
+		return &unchanged{session: s}
+	}
+	maker, err := s.Fingerprints()
+	if err != nil {
+		s.Log.Debug("no fingerprints", "error", err)
+		return nil
+	}
+	return &unchanged{
+		session: s, maker: maker, hooks: s.Hooks(), leave: o.mayLeaveOut(),
+		records:   fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text)),
+		standings: map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{},
+		keys: map[string]*encryption.Key{},
+	}
+}
+
+// since is the run since which nothing has changed for a project; "" if it has
+// to be run. It belongs to the run then, whose end says what its record is.
+func (u *unchanged) since(ctx context.Context, step plan.Step, emit func(event.Event)) (string, error) {
+	if u == nil {
+		return "", nil
+	}
+	name := step.Project.Name
+	if run := u.session.Unchanged[name]; run != "" {
+		return run, nil
+	}
+	parts, err := u.fingerprint(ctx, step)
+	if err != nil {
+		u.session.Log.Debug("no fingerprint", "project", name, "error", err)
+		parts = nil
+	}
+	record, ok := u.records.Load(name)
+	ok = ok && record.Run != "" && u.leave
+	changed := u.changed(ctx, step, record, parts)
+	if ok && len(changed) == 0 {
+		u.session.Stacks.Recall(name, record.Outputs)
+		return record.Run, nil
+	}
+	if ok {
+		emit(event.Event{Type: event.StepLog, Severity: event.Debug, Message: fmt.Sprintf("changed since run %s: %s", record.Run, strings.Join(changed, ", "))})
+	}
+	before, told, err := u.told(ctx, name)
+	if err != nil {
+		u.session.Log.Debug("no state", "project", name, "error", err) // the operation says more
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.standings, name)
+	delete(u.ended, name)
+	u.began[name] = beginning{parts, before, told}
+	return "", u.records.Forget(name)
+}
+
+// changed names what is not as the record has it.
+func (u *unchanged) changed(ctx context.Context, step plan.Step, record fingerprint.Record, parts journal.Fingerprint) []string {
+	if parts == nil {
+		return []string{"something that cannot be told apart"}
+	}
+	if changed := record.Parts.Changes(parts); len(changed) > 0 {
+		return changed
+	}
+	if standing, err := u.standing(ctx, step.Project.Name); err != nil || standing.Digest != record.State {
+		return []string{"state"}
+	}
+	if u.hooks.IsDue(ctx, operation.Up, step, record.Outputs) {
+		return []string{"hooks"}
+	}
+	return nil
+}
+
+// fingerprint is that of a project as everything is now.
+func (u *unchanged) fingerprint(ctx context.Context, step plan.Step) (journal.Fingerprint, error) {
+	subject, err := u.session.Subject(step)
+	if err != nil {
+		return nil, err
+	}
+	subject.Outputs = map[string]string{}
+	for _, read := range slices.Concat(step.Reads, step.Outside) {
+		if _, subject.Outputs[read], err = u.told(ctx, read); err != nil {
+			return nil, err
+		}
+	}
+	return u.maker.Of(subject)
+}
+
+// told stands for the outputs of a project as they are now: what its record says,
+// if that is about this state.
+func (u *unchanged) told(ctx context.Context, project string) (stacks.Standing, string, error) {
+	standing, err := u.standing(ctx, project)
+	if err != nil {
+		return standing, "", err
+	}
+	u.mu.Lock()
+	record, ok := u.ended[project]
+	u.mu.Unlock()
+	if !ok {
+		record, ok = u.records.Load(project)
+	}
+	if ok && record.State == standing.Digest && record.Told != "" {
+		return standing, record.Told, nil
+	}
+	sum := sha256.Sum256([]byte(standing.Outputs))
+	return standing, hex.EncodeToString(sum[:16]), nil
+}
+
+// standing is the state of a project, which is read once as long as the project
+// is not run.
+func (u *unchanged) standing(ctx context.Context, project string) (stacks.Standing, error) {
+	u.mu.Lock()
+	known, ok := u.standings[project]
+	u.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	standing, err := u.session.Stacks.Standing(ctx, project)
+	if err != nil {
+		return standing, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.standings[project] = standing
+	return standing, nil
+}
+
+// done notes a project that has run well. One that has asked its cloud, or has
+// read stacks that nobody here knows, is run again the next time.
+func (u *unchanged) done(ctx context.Context, step plan.Step, outcome stacks.Outcome) {
+	if u == nil {
+		return
+	}
+	name := step.Project.Name
+	u.mu.Lock()
+	began := u.began[name]
+	u.mu.Unlock()
+	standing, told, err := u.told(ctx, name)
+	if err != nil || standing.Digest == "" {
+		return
+	}
+	if began.told != "" && standing.HasSameOutputs(began.before, u.open) {
+		told = began.told
+	}
+	record := fingerprint.Record{State: standing.Digest, Told: told}
+	if began.parts != nil && isSettled(step, outcome) && len(standing.Foreign) == 0 {
+		record.Run, record.Parts = u.session.Held.RunID, began.parts
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.ended[name] = record
+}
+
+// open opens a secret in a state that the passphrase encrypts.
+func (u *unchanged) open(salt, ciphertext string) (string, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	key := u.keys[salt]
+	if key == nil {
+		passphrase, ok, err := encryption.Passphrase(u.session.Env)
+		if err != nil || !ok {
+			return "", errors.Join(err, encryption.ErrNoPassphrase)
+		}
+		if key, err = encryption.OpenKey(passphrase, salt); err != nil {
+			return "", err
+		}
+		u.keys[salt] = key
+	}
+	return key.Decrypt(ciphertext)
+}
+
+// isSettled reports whether a program has asked for nothing that others change.
+func isSettled(step plan.Step, outcome stacks.Outcome) bool {
+	if outcome.Asked == nil {
+		return false
+	}
+	return !slices.ContainsFunc(outcome.Asked, func(what string) bool { return !slices.Contains(step.Project.Settled, what) })
+}
+
+// keep writes the records of the projects that have succeeded, hooks included,
+// and without a warning.
+func (u *unchanged) keep(run *run) error {
+	if u == nil {
+		return nil
+	}
+	for _, step := range run.summary.Steps {
+		record, ok := u.ended[step.Name]
+		if !ok || step.Result != event.Succeeded {
+			continue
+		}
+		if record.Outputs = run.outputs[step.Name]; warned(&run.summary, step) {
+			record.Run = ""
+		}
+		if err := u.records.Keep(step.Name, record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warned reports whether there was a warning about a project.
+func warned(summary *event.Summary, step event.Step) bool {
+	return slices.ContainsFunc(summary.Warnings, func(a event.Alert) bool { return a.Project == step.Name }) ||
+		slices.ContainsFunc(step.Diagnostics, func(d event.Diagnostic) bool { return d.Severity == event.Warning })
+}
+
+// openUnchanged opens the environment without an engine if there is nothing for
+// one to do: nothing has changed for any project that is selected. It takes a
+// backend of files, which can be read without one.
+func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) (bool, error) {
+	if !o.mayLeaveOut() || !s.States().IsFile() || !s.States().MayHaveStates() || s.Held.TakenOver || o.judges() ||
+		o.Selection.ofLastRun() || o.restore || len(o.Secrets.Sources) > 0 || o.Secrets.Generate || len(s.Provider.Hooks) > 0 {
+		return false, nil
+	}
+	selected, err := plan.Select(s.Plan, o.Selection.Selection)
+	if err != nil || len(selected.Steps) == 0 {
+		return false, nil // it is told where it is refused
+	}
+	if err := s.OpenKnown(); err != nil {
+		return false, nil // a state cannot be read; the usual way says more
+	}
+	u := newUnchanged(s, o)
+	if u == nil {
+		return false, nil
+	}
+	since := map[string]string{}
+	for _, step := range selected.Steps {
+		if since[step.Project.Name] = u.look(ctx, step); since[step.Project.Name] == "" {
+			s.Stacks = nil
+			return false, nil
+		}
+	}
+	s.Unchanged = since
+	return true, nil
+}
+
+// look is since without consequences.
+func (u *unchanged) look(ctx context.Context, step plan.Step) string {
+	record, ok := u.records.Load(step.Project.Name)
+	if !ok || record.Run == "" {
+		return ""
+	}
+	parts, err := u.fingerprint(ctx, step)
+	if err != nil || len(u.changed(ctx, step, record, parts)) > 0 {
+		return ""
+	}
+	u.session.Stacks.Recall(step.Project.Name, record.Outputs)
+	return record.Run
+}

@@ -1,0 +1,75 @@
+package fingerprint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/journal"
+)
+
+// format is the version of a record. One of another version does not count.
+const format = 1
+
+// Record is what the last success of a project depended on, and what it has left.
+type Record struct {
+	Format int `json:"format"`
+	// Run is the one in which it ran; "" if it has to run again in any case.
+	Run   string              `json:"run,omitempty"`
+	Parts journal.Fingerprint `json:"parts,omitempty"`
+	State string              `json:"state"` // digest of the state
+	// Told stands for the outputs in that state. It stays the same as long as they
+	// do, secrets included, however often those are encrypted anew.
+	Told string `json:"told"`
+	// Outputs are those that the run has told, without secrets.
+	Outputs map[string]any `json:"outputs,omitempty"`
+}
+
+// Records is the folder with the records of an environment.
+type Records string
+
+func (r Records) file(project string) string {
+	return filepath.Join(string(r), project+".json")
+}
+
+// Load reads the record of a project. What cannot be read is no record: the
+// project is run.
+func (r Records) Load(project string) (Record, bool) {
+	content, err := os.ReadFile(r.file(project))
+	if err != nil {
+		return Record{}, false
+	}
+	var record Record
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	if decoder.Decode(&record) != nil || record.Format != format {
+		return Record{}, false
+	}
+	return record, true
+}
+
+// Keep writes the record of a project.
+func (r Records) Keep(project string, record Record) error {
+	record.Format = format
+	content, err := json.MarshalIndent(record, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(string(r), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Write(r.file(project), append(content, '\n'), 0o600)
+}
+
+// Forget removes the record of a project, before it is run: whatever becomes of
+// that, the last success is not its last run any more.
+func (r Records) Forget(project string) error {
+	err := os.Remove(r.file(project))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

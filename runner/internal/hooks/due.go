@@ -1,0 +1,76 @@
+package hooks
+
+import (
+	"context"
+	"time"
+
+	"mara/projects"
+	"mara/providers/cloud"
+	"mara/providers/operation"
+	"mara/runner/internal/kubeconfig"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/reach"
+)
+
+// answerLimit is how long an application may take to answer whether it is there.
+const answerLimit = 3 * time.Second
+
+// IsDue reports whether a hook must run although nothing has changed for its
+// project: every command of the user's; the merge of a kubeconfig that is not in
+// place, or whose cluster does not answer; and the wait for an application that
+// does not. The outputs are those of the project.
+func (h Hooks) IsDue(ctx context.Context, op operation.Operation, step plan.Step, outputs map[string]any) bool {
+	for _, hook := range step.Project.Hooks {
+		if hook.On == projects.OnFailure || !hook.For(op) {
+			continue
+		}
+		if hook.Command != nil {
+			if h.Simulated && !hook.Simulate {
+				continue // it would not run
+			}
+			return true
+		}
+		switch hook.Name {
+		case projects.HookKubeconfig:
+			if !h.hasKubeconfig(ctx) {
+				return true
+			}
+		case projects.HookReachable:
+			if !h.answers(ctx, outputs) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// hasKubeconfig reports whether the user's kubeconfig leads to the cluster, and
+// the cluster is there.
+func (h Hooks) hasKubeconfig(ctx context.Context) bool {
+	content, ok := kubeconfig.Current(h.kubeconfigFiles(), h.contextName())
+	if !ok || h.Simulated {
+		return ok
+	}
+	probe := h.probe
+	if probe == nil {
+		probe = kubeconfig.Probe
+	}
+	return probe(ctx, content, h.Env) == nil
+}
+
+// answers reports whether the application answers; a simulated one is not asked.
+func (h Hooks) answers(ctx context.Context, outputs map[string]any) bool {
+	address, _ := outputs["application_url"].(string)
+	if address == "" || h.Simulated {
+		return address != ""
+	}
+	ask := h.ask
+	if ask == nil {
+		ask = reach.Through(cloud.Proxy(h.Env))
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	return ask(ctx, address) == nil
+}

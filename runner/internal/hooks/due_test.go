@@ -1,0 +1,97 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"mara/projects"
+	"mara/providers/operation"
+	"mara/runner/internal/kubeconfig"
+	"mara/runner/internal/plan"
+)
+
+// TestIsDue: which hooks keep a project from being left out.
+func TestIsDue(t *testing.T) {
+	t.Parallel()
+	ups := []operation.Operation{operation.Up}
+	command := func(on projects.Moment, simulate bool) []projects.Hook {
+		return []projects.Hook{{Name: "mine", On: on, Operations: ups, Command: []string{"true"}, Simulate: simulate}}
+	}
+	builtIn := projects.BuiltInHooks()
+	there := map[string]any{"application_url": "https://shop.example.com"}
+	gone := errors.New("connection refused")
+	for name, test := range map[string]struct {
+		hooks     []projects.Hook
+		outputs   map[string]any
+		merged    bool // the kubeconfig is in place
+		simulated bool
+		err       error // of whoever is asked
+		want      bool
+	}{
+		"none":                           {nil, nil, false, false, nil, false},
+		"a command":                      {command(projects.OnSuccess, false), nil, false, false, nil, true},
+		"a command after failures":       {command(projects.OnFailure, false), nil, false, false, nil, false},
+		"a command, simulated":           {command(projects.Always, false), nil, false, true, nil, false},
+		"a command for simulations":      {command(projects.Before, true), nil, false, true, nil, true},
+		"kubeconfig":                     {builtIn[:1], nil, true, false, nil, false},
+		"kubeconfig that is gone":        {builtIn[:1], nil, false, false, nil, true},
+		"cluster that is gone":           {builtIn[:1], nil, true, false, gone, true},
+		"simulated cluster":              {builtIn[:1], nil, true, true, gone, false},
+		"simulated kubeconfig, gone":     {builtIn[:1], nil, false, true, nil, true},
+		"application":                    {builtIn[1:], there, false, false, nil, false},
+		"application that is gone":       {builtIn[1:], there, false, false, gone, true},
+		"simulated application":          {builtIn[1:], there, false, true, gone, false},
+		"application without an address": {builtIn[1:], nil, false, false, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := hookSession(t, nil)
+			h.Simulated = test.simulated
+			h.probe = func(context.Context, []byte, map[string]string) error { return test.err }
+			h.ask = func(context.Context, string) error { return test.err }
+			if test.merged {
+				if _, err := kubeconfig.Merge(t.Context(), h.kubeconfigFiles(), []byte(clusterConfig), h.contextName()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			step := plan.Step{Project: projects.Project{Name: "a", Hooks: test.hooks}}
+			if got := h.IsDue(t.Context(), operation.Up, step, test.outputs); got != test.want {
+				t.Errorf("due: %v", got)
+			}
+			if h.IsDue(t.Context(), operation.Preview, step, test.outputs) {
+				t.Error("due in a preview, which has none of them")
+			}
+		})
+	}
+}
+
+// TestCurrentKubeconfig: entries of an environment count where they are complete
+// and the current ones.
+func TestCurrentKubeconfig(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "config")
+	files := []string{filepath.Join(t.TempDir(), "none"), file}
+	if _, ok := kubeconfig.Current(files, "mara-kind-dev"); ok {
+		t.Error("there is one without a file")
+	}
+	for _, name := range []string{"mara-kind-dev", "mara-kind-other"} {
+		if _, err := kubeconfig.Merge(t.Context(), []string{file}, []byte(clusterConfig), name); err != nil {
+			t.Fatal(err)
+		}
+		if content, ok := kubeconfig.Current(files, name); !ok || len(content) == 0 {
+			t.Errorf("%s is not there", name)
+		}
+	}
+	if _, ok := kubeconfig.Current(files, "mara-kind-dev"); ok {
+		t.Error("it is the current one, although another has come")
+	}
+	if err := os.WriteFile(file, []byte("no kubeconfig"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := kubeconfig.Current(files, "mara-kind-other"); ok {
+		t.Error("there is one in a broken file")
+	}
+}

@@ -1,0 +1,115 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mara/config"
+	"mara/projects"
+	"mara/runner/internal/engine"
+	"mara/runner/internal/fingerprint"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/preflight"
+)
+
+// Fingerprints makes the fingerprints of the environment's projects.
+func (s *Session) Fingerprints() (*fingerprint.Maker, error) {
+	programs, err := s.programFiles()
+	if err != nil {
+		return nil, err
+	}
+	environ := s.Settings.Environ()
+	for name := range environ {
+		if strings.HasPrefix(name, "RUNNER_") { // flags of the runner's
+			delete(environ, name)
+		}
+	}
+	return fingerprint.NewMaker(fingerprint.Basis{
+		Root: s.Settings.Root, Folders: []string{filepath.Join(s.Settings.Root, config.Folder)},
+		Programs:      append(programs, s.Options.Simulation.Schemas...),
+		PluginFolders: []string{filepath.Join(preflight.PulumiHome(s.Env), "plugins")},
+		Environ:       environ,
+		IsSecret:      func(name string) bool { return len(SecretsOf(map[string]string{name: ""})) > 0 },
+		Setting: map[string]string{
+			"backend": s.Settings.Backend.Text, "stack": s.Settings.Stack.Text, "provider": s.Provider.Name,
+			"simulated": strconv.FormatBool(s.Options.Simulation.On), "without": strings.Join(s.Provider.Without(), ","),
+		},
+	})
+}
+
+// programFiles are the programs that take part in running a project.
+func (s *Session) programFiles() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi)
+	if err != nil {
+		return nil, err
+	}
+	host, err := s.Deps.ProgramHost()
+	if err != nil {
+		return nil, err
+	}
+	files := []string{self, found.Path, host}
+	for _, folder := range s.Deps.PluginFolders {
+		more, err := filepath.Glob(filepath.Join(folder, "pulumi-*"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, more...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// Subject is what the fingerprint of a project is made of, but for the outputs
+// that it reads.
+func (s *Session) Subject(step plan.Step) (fingerprint.Subject, error) {
+	project := step.Project
+	subject := fingerprint.Subject{Config: s.configOf(project), Plan: step.Needs}
+	if project.Own == nil && project.Name != projects.SecretsProject {
+		return subject, nil
+	}
+	made, _ := os.ReadFile(s.Folder.Secrets(s.Settings.Stack.Text)) // only a simulation has it
+	subject.Secrets = [][]byte{s.Settings.Secrets.Content, made}
+	if project.Own == nil {
+		return subject, nil
+	}
+	file, err := s.ownStackFile(project)
+	subject.Secrets = append(subject.Secrets, file.Content)
+	subject.Source = &fingerprint.Source{
+		Dir: project.Own.Dir, Runtime: project.Own.Runtime, Root: s.Settings.Root,
+		Outside: []string{filepath.Join(s.Settings.Root, "config")},
+	}
+	return subject, err
+}
+
+// configOf is the configuration that a project may read. A program of the
+// catalogue reads what it declares, besides what nobody declares and what Pulumi
+// hands to plugins; one of the user's may read everything.
+func (s *Session) configOf(project projects.Project) map[string]any {
+	values := map[string]any{}
+	for _, entry := range s.Settings.Config.Entries {
+		if !strings.HasPrefix(entry.Key, "runner:") && (project.Own != nil || s.mayRead(project, entry.Key)) {
+			values[entry.Key] = entry.Value
+		}
+	}
+	return values
+}
+
+// mayRead is false for keys that only other projects of the environment declare.
+func (s *Session) mayRead(project projects.Project, name string) bool {
+	if _, ok := project.Key(name); ok {
+		return true
+	}
+	for _, step := range s.Provider.Steps {
+		if key, ok := step.Project.Key(name); ok && !key.OfPlugin {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/opentracing/opentracing-go"
+
+	"mara/runner/internal/pulumicli/wire"
+)
+
+// The calls by which a program asks somebody else than the state.
+const (
+	invokeMethod = "/pulumirpc.ResourceMonitor/Invoke"
+	readMethod   = "/pulumirpc.ResourceMonitor/ReadResource"
+	callMethod   = "/pulumirpc.ResourceMonitor/Call"
+)
+
+// decoratorTag is the tag by which Pulumi says what a call is about: the token
+// of a function, or the type of a resource.
+const decoratorTag = "pulumi-decorator"
+
+// stackReference is the type of what programs read of other stacks.
+const stackReference = "pulumi:pulumi:StackReference"
+
+// questions notes which questions programs ask of their clouds: functions that
+// they call, and resources that they read. Pulumi's events do not tell of the
+// former, but its tracer is told of every call.
+type questions struct {
+	opentracing.NoopTracer
+	mu    sync.Mutex // guards asked
+	asked map[string]bool
+}
+
+// watchQuestions starts to note questions. It has to come before the first
+// command, because Pulumi takes the tracer when it starts a server.
+func watchQuestions() *questions {
+	q := &questions{asked: map[string]bool{}}
+	opentracing.SetGlobalTracer(q)
+	return q
+}
+
+// StartSpan implements opentracing.Tracer.
+func (q *questions) StartSpan(name string, options ...opentracing.StartSpanOption) opentracing.Span {
+	span := q.NoopTracer.StartSpan(name, options...)
+	switch name {
+	case callMethod:
+		q.note("call")
+	case invokeMethod, readMethod:
+		return question{span, q}
+	}
+	return span
+}
+
+// note keeps one question.
+func (q *questions) note(what string) {
+	if what == stackReference {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.asked[what] = true
+}
+
+// forget begins anew, for the next command.
+func (q *questions) forget() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	clear(q.asked)
+}
+
+// tell writes what was asked to the file that the runner has named, if it has.
+// Without the file the runner takes it that anything may have been asked.
+func (q *questions) tell() {
+	file := os.Getenv(wire.QuestionsVariable)
+	if file == "" {
+		return
+	}
+	q.mu.Lock()
+	asked := slices.Sorted(maps.Keys(q.asked))
+	q.mu.Unlock()
+	if asked == nil {
+		asked = []string{}
+	}
+	if content, err := json.Marshal(asked); err == nil {
+		_ = os.WriteFile(file, content, 0o600)
+	}
+}
+
+// question is the span of a call that asks something.
+type question struct {
+	opentracing.Span
+	questions *questions
+}
+
+// SetTag implements opentracing.Span: Pulumi says what was asked when the call
+// has ended.
+func (q question) SetTag(key string, value any) opentracing.Span {
+	if what, ok := value.(string); ok && key == decoratorTag {
+		q.questions.note(what)
+	}
+	return q
+}
