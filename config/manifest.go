@@ -16,6 +16,7 @@ const ManifestFile = "Pulumi.yaml"
 type Manifest struct {
 	Name           string
 	Runtime        string
+	Binary         string // the built program that the runtime runs; "" for none
 	Description    string
 	StackConfigDir string // where its own stack files are, below its folder
 	Backend        string // URL of the one it names; "" for none
@@ -52,7 +53,7 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 		case "name":
 			d.text(&m.Name)("name", value)
 		case "runtime":
-			d.runtime(value, &m.Runtime)
+			d.runtime(value, &m)
 		case "description":
 			m.Description = value.Value
 		case "stackConfigDir":
@@ -79,14 +80,21 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 type manifestDecoder struct{ maraDecoder }
 
 // runtime reads the runtime, which is a name or a map with one.
-func (d *manifestDecoder) runtime(node *yaml.Node, to *string) {
+func (d *manifestDecoder) runtime(node *yaml.Node, to *Manifest) {
 	if node.Kind == yaml.ScalarNode {
-		*to = node.Value
+		to.Runtime = node.Value
 		return
 	}
 	d.eachPair(node, "runtime", func(key, value *yaml.Node) {
-		if key.Value == "name" {
-			*to = value.Value
+		switch {
+		case key.Value == "name":
+			to.Runtime = value.Value
+		case key.Value == "options" && value.Kind == yaml.MappingNode:
+			d.eachPair(value, "runtime.options", func(key, value *yaml.Node) {
+				if key.Value == "binary" {
+					to.Binary = value.Value
+				}
+			})
 		}
 	})
 }

@@ -44,6 +44,7 @@ type Own struct {
 	Dir     string        // its folder, absolute
 	Path    string        // the same as mara.yaml has it
 	Runtime string        // of its Pulumi.yaml
+	Built   bool          // the runtime runs a binary that is built already
 	When    string        // jq; "" for always
 	Timeout time.Duration // 0 for none of its own
 	// StackFiles has its own stack files, one for each stack, over the shared ones:

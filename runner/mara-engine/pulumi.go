@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/pkg/v3/cmd/pulumi/cancel"
 	"github.com/pulumi/pulumi/pkg/v3/cmd/pulumi/cmd"
 	"github.com/pulumi/pulumi/pkg/v3/cmd/pulumi/config"
+	"github.com/pulumi/pulumi/pkg/v3/cmd/pulumi/install"
 	"github.com/pulumi/pulumi/pkg/v3/cmd/pulumi/operations"
 	"github.com/pulumi/pulumi/pkg/v3/cmd/pulumi/org"
 	"github.com/pulumi/pulumi/pkg/v3/cmd/pulumi/plugin"
@@ -92,6 +93,7 @@ func commands() []*cobra.Command {
 		operations.NewImportCmd(),
 		cancel.NewCancelCmd(ws),
 		config.NewConfigCmd(ws),
+		install.NewInstallCmd(ws),
 		stack.NewStackCmd(),
 		state.NewStateCmd(),
 		plugin.NewPluginCmd(),

@@ -70,7 +70,7 @@ func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
 	}
 	project := projects.Project{
 		Name: manifest.Name, Path: shown, Title: manifest.Name, Summary: manifest.Description, Keys: manifest.Keys,
-		Own: &projects.Own{Dir: dir, Runtime: manifest.Runtime, Timeout: declared.Timeout, When: declared.When.Text, Line: declared.Line,
+		Own: &projects.Own{Dir: dir, Runtime: manifest.Runtime, Built: manifest.Binary != "", Timeout: declared.Timeout, When: declared.When.Text, Line: declared.Line,
 			Git: declared.Git.Text, Ref: declared.Ref.Text, Path: declared.Path.Text},
 	}
 	if project.Summary == "" {

@@ -73,14 +73,16 @@ func Examine(d session.Deps, o Options) (*Examination, error) {
 // simulated clouds need no account, no program and no plugin.
 func (e *Examination) Checks(ctx context.Context) []preflight.Check {
 	start := sync.OnceValues(func() (engine.Engine, error) { return e.Session.Engine(ctx) })
-	checks := []preflight.Check{
+	checks := e.ownChecks()
+	checks = append(checks, []preflight.Check{
 		{Name: "environment-file", Title: "environment file", Group: preflight.Environment, Look: e.environmentFile},
 		{Name: "settings", Title: "stack and provider", Group: preflight.Environment, Look: e.settings},
 		{Name: "configuration", Title: "configuration", Group: preflight.Environment, Look: e.configured(e.resolved(e.configuration))},
 		{Name: "engine", Title: "Pulumi", Group: preflight.Engine, Limit: engineTime, Look: e.engine(start)},
-	}
+	}...)
 	if e.Options.Operation.RunsPrograms() {
 		checks = append(checks, preflight.Check{Name: "programs", Title: "programs", Group: preflight.Engine, Look: e.programs})
+		checks = append(checks, languageChecks(e.Session, e.plan)...)
 	}
 	if !e.Options.Simulation.On {
 		checks = append(checks, e.realChecks()...)
@@ -154,7 +156,10 @@ func (e *Examination) environmentFile(context.Context) []preflight.Finding {
 	case e.Options.Root == "":
 		return findings(e.Options.NoRoot)
 	case e.Options.Broken != nil:
-		return findings(e.Options.Broken)
+		if broken := e.broken(isEnvironmentFile); broken != nil {
+			return findings(broken)
+		}
+		return preflight.Good(config.EnvironmentFile + " can be read")
 	case len(variables) == 0:
 		return preflight.Good(config.EnvironmentFile + " sets nothing")
 	}
@@ -165,7 +170,7 @@ func (e *Examination) settings(context.Context) []preflight.Finding {
 	settings := e.Session.Settings
 	switch {
 	case e.Options.Root == "" || e.Options.Broken != nil:
-		return preflight.Unseen("not looked at before the environment file is right")
+		return preflight.Unseen("not looked at before the files above are right")
 	case e.unresolved != nil:
 		return findings(e.unresolved)
 	}

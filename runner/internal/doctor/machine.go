@@ -32,7 +32,10 @@ func StartChecks(ctx context.Context, s *session.Session) (wait func() error) {
 	checks := []preflight.Check{disk(s)}
 	selected, err := plan.Select(s.Plan, s.Options.Selection)
 	m := machine{deps: s.Deps, provider: s.Provider, projects: selected.Names(), facts: facts(s, maps.Clone(s.Env))}
-	if err == nil && !s.Options.Simulation.On { // a wrong selection is refused elsewhere
+	if err == nil { // a wrong selection is refused elsewhere
+		checks = append(checks, languageChecks(s, selected)...)
+	}
+	if err == nil && !s.Options.Simulation.On {
 		checks = append(checks, m.checks()...)
 	}
 	ctx, cancel := context.WithCancel(ctx)

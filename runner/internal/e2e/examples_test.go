@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,6 +45,9 @@ func TestOwnProjects(t *testing.T) {
 	if r := e.run("outputs", "shop-database"); !strings.Contains(r.stdout, "login: [secret]") || !strings.Contains(r.stdout, "address: database.shop.example.com") {
 		t.Errorf("outputs: %s%s", r.stdout, r.stderr)
 	}
+	if r := e.run("pulumi", "shop-database", "--", "preview", "--non-interactive"); r.code != 0 || !strings.Contains(r.stdout, "unchanged") {
+		t.Errorf("pulumi preview does not get the secret: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
 	if r := e.run("hook", "run", "shop"); r.code != 0 || !strings.Contains(r.stderr, "shop has an address\nhook smoke of shop done") {
 		t.Errorf("hook run: exit code %d, %s", r.code, r.stderr)
 	}
@@ -58,13 +62,18 @@ func TestOwnProjects(t *testing.T) {
 	}
 }
 
-// TestOwnProjectsAmongOthers runs the example that changes kind's plan.
+// TestOwnProjectsAmongOthers runs the example that changes kind's plan. One of its
+// projects is in Go.
 func TestOwnProjectsAmongOthers(t *testing.T) {
 	t.Parallel()
 	e := example(t, embedded, "mixed")
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("Go is not installed, which runs the project banner")
+	}
+	e.useGo()
 	events := e.simulate(0, "up", "--generate-secrets")
 	steps := finished(events)
-	if _, there := steps["bank-of-anthos"]; there || steps["greeting"].Result != "succeeded" || len(steps) != 15 {
+	if _, there := steps["bank-of-anthos"]; there || steps["greeting"].Result != "succeeded" || len(steps) != 16 {
 		t.Errorf("%d steps: %v", len(steps), steps)
 	}
 	var order []string
@@ -72,16 +81,24 @@ func TestOwnProjectsAmongOthers(t *testing.T) {
 		if ev.Type == "step.finished" {
 			order = append(order, ev.Project)
 		}
-		if ev.Type == "run.warning" && (ev.Project == "greeting" || ev.Project == "platform") {
+		if ev.Type == "run.warning" && slices.Contains([]string{"greeting", "platform", "banner"}, ev.Project) {
 			t.Errorf("%s: %s", ev.Project, ev.Message)
 		}
 	}
 	if slices.Index(order, "platform") > slices.Index(order, "certmgr") {
 		t.Errorf("certmgr did not wait: %v", order)
 	}
+	if changes := steps["greeting"].Changes; changes == nil || changes.Create != 2 { // the stack and the object
+		t.Errorf("greeting made %+v", changes)
+	}
+	if r := e.run("outputs", "banner", "--simulate"); !strings.Contains(r.stdout, "banner: hello from ") || !strings.Contains(r.stdout, ", in green") {
+		t.Errorf("outputs of banner: %s%s", r.stdout, r.stderr)
+	}
 	events = e.simulate(0, "up", "--config", "greeting:enabled=false")
-	if _, there := finished(events)["greeting"]; there {
-		t.Error("the greeting is there although nobody wants it")
+	for _, project := range []string{"greeting", "banner"} {
+		if _, there := finished(events)[project]; there {
+			t.Errorf("%s is there although nobody wants it", project)
+		}
 	}
 	e.simulate(0, "destroy")
 }

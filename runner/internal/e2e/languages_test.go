@@ -68,14 +68,21 @@ func newLanguages(t *testing.T) *languages {
 	e := newEnvironment(t, embedded)
 	e.write("state/.keep", "")
 	e.env = append(e.env, "PULUMI_BACKEND_URL=file://"+filepath.Join(e.root, "state"), "PULUMI_CONFIG_PASSPHRASE=secret", "PULUMI_HOME="+filepath.Join(e.home, "pulumi"))
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPATH"} { // not those of the test's own home
+	e.useGo()
+	return &languages{t, e}
+}
+
+// useGo lets programs in Go be built with the caches of this machine, not with
+// those of the test's own home.
+func (e *environment) useGo() {
+	e.t.Helper()
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPATH"} {
 		value, err := exec.Command("go", "env", name).Output()
 		if err != nil {
-			t.Fatal(err)
+			e.t.Fatal(err)
 		}
 		e.env = append(e.env, name+"="+strings.TrimSpace(string(value)))
 	}
-	return &languages{t, e}
 }
 
 // pulumi runs a command of the engine in a project's folder.

@@ -91,6 +91,9 @@ func (r Runner) PulumiHome() string { return r.join("pulumi") }
 // Git is a folder with a revision of a git repository.
 func (r Runner) Git(name string) string { return r.join("git", name) }
 
+// Installed records which dependencies of a project were installed.
+func (r Runner) Installed(project string) string { return r.join("installed", project) }
+
 // Charts is the folder of Helm charts that were fetched.
 func (r Runner) Charts() string { return r.join("charts") }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 
@@ -34,14 +35,14 @@ func (s *Session) Project(name string) (Project, error) {
 }
 
 // Folder is a folder in which Pulumi can work on the project: the one of a
-// checkout, else one that stands for it. A simulation works on the copies of the
-// stack files, and leaves the user's alone.
+// checkout, else one that stands for it. Where there are copies of the stack
+// files, it works on those, and leaves the user's alone.
 func (p Project) Folder(copies encryption.Copies) (string, error) {
 	s := p.session
 	if err := s.States().Make(); err != nil {
 		return "", failure.RunnerFolder(err)
 	}
-	plain := !s.Options.Simulation.On && !s.Settings.Config.Described() // what layers say is in the copies only
+	plain := len(copies.Stack) == 0
 	if p.Own != nil && p.Own.StackFiles != "" && plain {
 		return p.Own.Dir, nil
 	}
@@ -53,7 +54,7 @@ func (p Project) Folder(copies encryption.Copies) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	files, err := p.simulated(work, copies)
+	files, err := p.onCopies(work, copies)
 	if plain {
 		files, err = p.plain(work)
 	}
@@ -77,8 +78,8 @@ func hasProject(folder, name string) bool {
 	return err == nil && yaml.Unmarshal(content, &manifest) == nil && manifest.Name == name
 }
 
-// simulated are the files of the project with a copy of its stack file.
-func (p Project) simulated(work string, copies encryption.Copies) (map[string][]byte, error) {
+// onCopies are the files of the project with a copy of its stack file.
+func (p Project) onCopies(work string, copies encryption.Copies) (map[string][]byte, error) {
 	content := copies.Stack
 	if p.Name == projects.Secrets().Name {
 		content = copies.Secrets
@@ -93,6 +94,16 @@ func (p Project) simulated(work string, copies encryption.Copies) (map[string][]
 		config.ManifestFile:             settings,
 		"Pulumi." + p.Stack() + ".yaml": content,
 	}, err
+}
+
+// NeedsCopies reports whether plain Pulumi would not find all that the project has:
+// values of layers, and, where its program runs, secrets that the runner keeps.
+func (p Project) NeedsCopies(runs bool) bool {
+	s := p.session
+	return s.Settings.Config.Described() || runs && p.Own != nil && slices.ContainsFunc(p.Secrets, func(secret projects.Secret) bool {
+		_, kept := s.Settings.Secrets.Lookup(secret.Key)
+		return kept
+	})
 }
 
 // Stack is the name of the project's stack in the environment.

@@ -47,6 +47,9 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 		if err := s.StartPrograms(); err != nil {
 			return err
 		}
+		if err := install(ctx, s, checked); err != nil {
+			return err
+		}
 	}
 	if o.NeedSecrets && s.Vault.KeepsSomething() { // nobody is asked for what cannot go well
 		if err := checked(); err != nil {
@@ -84,4 +87,17 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	err = checked()
 	s.Profile.Lap("checks")
 	return err
+}
+
+// install installs the dependencies of own projects, once it is known that their
+// languages are there.
+func install(ctx context.Context, s *session.Session, checked func() error) error {
+	missing := s.Uninstalled()
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := checked(); err != nil {
+		return err
+	}
+	return s.Install(ctx, missing)
 }

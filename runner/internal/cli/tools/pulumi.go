@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -27,7 +29,8 @@ func Pulumi(d cmd.Deps) *cli.Command {
 		ArgsUsage: "PROJECT -- ARGS...",
 		Description: "Runs Pulumi (the embedded engine, or --pulumi) with the environment's state, stack and configuration, in the\n" +
 			"project's folder if there is a checkout, else in a working copy. It works on your own stack file, as plain\n" +
-			"pulumi does. The programs are the built-in ones, which pulumi-language-mara serves: no Go is needed.\n\n" +
+			"pulumi does; up and preview of a project of your own get the secrets that the runner keeps for it, and work on\n" +
+			"a copy then. The programs are the built-in ones, which pulumi-language-mara serves: no Go is needed.\n\n" +
 			"With --simulate the clouds are simulated while the command runs, and it works on a copy of the\n" +
 			"configuration: what it writes there is lost.\n\n" +
 			"Examples:\n  runner pulumi certmgr -- stack output\n  runner pulumi certmgr -s dev -- preview --diff\n" +
@@ -54,7 +57,7 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error
 	}
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	dir, err := openProject(ctx, s, o.Args[0])
+	dir, err := openProject(ctx, s, o.Args[0], runsProgram(o.Args[1:]))
 	if err != nil {
 		return err
 	}
@@ -66,7 +69,7 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error
 
 // openProject finds the folder that Pulumi runs in. Until the session closes the
 // programs are served, and simulated clouds answer.
-func openProject(ctx context.Context, s *session.Session, name string) (dir string, err error) {
+func openProject(ctx context.Context, s *session.Session, name string, runs bool) (dir string, err error) {
 	resolve := s.Resolve
 	if s.Options.Simulation.On {
 		resolve = s.ResolveToOperate
@@ -89,12 +92,22 @@ func openProject(ctx context.Context, s *session.Session, name string) (dir stri
 		if err := s.SimulateClouds(ctx); err != nil {
 			return "", err
 		}
+	} else if project.NeedsCopies(runs) {
+		if copies, err = s.Vault.CopiesToRead(ctx, nil); err != nil {
+			return "", err
+		}
 	}
 	if dir, err = project.Folder(copies); err != nil {
 		return "", err
 	}
 	s.Env[config.StackVariable] = project.Stack()
 	return dir, s.AttachPrograms()
+}
+
+// runsProgram reports whether a Pulumi command runs the program of the project.
+func runsProgram(args []string) bool {
+	i := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
+	return i >= 0 && slices.Contains([]string{"up", "update", "preview", "pre", "watch"}, args[i])
 }
 
 // enginePath returns the absolute path of the engine.

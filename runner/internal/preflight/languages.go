@@ -1,0 +1,99 @@
+package preflight
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Program is the program of an own project.
+type Program struct {
+	Project string
+	Runtime string
+	Built   bool // it is a binary that somebody has built
+}
+
+// LanguageOptions is what Languages looks at.
+type LanguageOptions struct {
+	Programs []Program
+	Env      map[string]string
+	Beside   []string // folders in which language hosts may be, besides the PATH
+	Home     string   // of Pulumi, which keeps plugins there
+}
+
+// language is what a runtime needs besides its host.
+type language struct {
+	tools []string // any of them
+	get   string
+}
+
+// languages are the runtimes that are known.
+func languages() map[string]language {
+	return map[string]language{
+		"yaml":   {},
+		"go":     {[]string{"go"}, "install Go (https://go.dev/dl), or build the program and name it with options.binary in its Pulumi.yaml"},
+		"nodejs": {[]string{"node"}, "install Node.js (https://nodejs.org)"},
+		"bun":    {[]string{"bun"}, "install Bun (https://bun.sh)"},
+		"python": {[]string{"python3", "python"}, "install Python 3 (https://www.python.org)"},
+		"dotnet": {[]string{"dotnet"}, "install .NET (https://dotnet.microsoft.com)"},
+		"java":   {[]string{"java"}, "install a JDK, and Maven or Gradle"},
+	}
+}
+
+// Languages looks whether the programs of own projects can be run.
+func Languages(o LanguageOptions) Check {
+	return Check{Name: "languages", Title: "languages", Group: Tools, Look: o.look}
+}
+
+func (o LanguageOptions) look(context.Context) []Finding {
+	projects := map[string][]string{} // by runtime
+	built := map[string]bool{}        // all programs of the runtime are
+	var runtimes []string
+	for _, p := range o.Programs {
+		if !slices.Contains(runtimes, p.Runtime) {
+			runtimes, built[p.Runtime] = append(runtimes, p.Runtime), true
+		}
+		projects[p.Runtime] = append(projects[p.Runtime], p.Project)
+		built[p.Runtime] = built[p.Runtime] && p.Built
+	}
+	slices.Sort(runtimes)
+	var findings []Finding
+	for _, runtime := range runtimes {
+		findings = append(findings, o.lookAt(runtime, strings.Join(projects[runtime], ", "), built[runtime])...)
+	}
+	return findings
+}
+
+// lookAt looks for the host of a runtime, and for what runs its programs.
+func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding {
+	host := "pulumi-language-" + runtime
+	known := languages()[runtime]
+	var findings []Finding
+	if !o.hasHost(host) {
+		findings = append(findings, Bad(fmt.Sprintf("%s: there is no %s, which runs programs in %s", projects, host, runtime),
+			"install Pulumi (https://www.pulumi.com/docs/install), which brings it, and have its folder on the PATH")...)
+	}
+	if len(known.tools) > 0 && !built && !slices.ContainsFunc(known.tools, func(name string) bool { _, ok := findTool(name, o.Env); return ok }) {
+		findings = append(findings, Bad(fmt.Sprintf("%s: there is no %s on the PATH", projects, known.tools[0]), known.get)...)
+	}
+	if len(findings) > 0 {
+		return findings
+	}
+	return Good(fmt.Sprintf("%s: %s", runtime, projects))
+}
+
+func (o LanguageOptions) hasHost(name string) bool {
+	if _, ok := findTool(name, o.Env); ok {
+		return true
+	}
+	for _, folder := range o.Beside {
+		if info, err := os.Stat(filepath.Join(folder, name)); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	kept, _ := filepath.Glob(filepath.Join(o.Home, "plugins", strings.TrimPrefix(name, "pulumi-")+"-v*")) // the pattern is good
+	return len(kept) > 0
+}

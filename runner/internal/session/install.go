@@ -1,0 +1,109 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"mara/projects"
+	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/stacks"
+)
+
+// withoutDependencies are the runtimes whose programs have nothing to install:
+// Go fetches its modules when it builds.
+func withoutDependencies() []string { return []string{"", "yaml", "go", projects.Runtime} }
+
+// dependencyFiles say what the programs of the other runtimes depend on.
+func dependencyFiles() []string {
+	return []string{
+		"Pulumi.yaml", "package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "requirements.txt",
+		"pyproject.toml", "poetry.lock", "uv.lock", "*.csproj", "*.fsproj", "*.vbproj", "packages.lock.json", "pom.xml", "build.gradle", "build.gradle.kts",
+	}
+}
+
+// dependencyFolders hold what is installed.
+func dependencyFolders() []string { return []string{"node_modules", "venv", ".venv"} }
+
+// Uninstalled are the selected own projects whose dependencies nobody has
+// installed, or which have changed since the runner did.
+func (s *Session) Uninstalled() []projects.Project {
+	selected, err := plan.Select(s.Plan, s.Options.Selection)
+	if err != nil {
+		return nil // it is refused elsewhere
+	}
+	var all []projects.Project
+	for _, step := range selected.Steps {
+		if own := step.Project.Own; own != nil && !slices.Contains(withoutDependencies(), own.Runtime) && !s.isInstalled(step.Project) {
+			all = append(all, step.Project)
+		}
+	}
+	return all
+}
+
+// isInstalled compares with what was installed last. What the user has installed
+// is the user's.
+func (s *Session) isInstalled(project projects.Project) bool {
+	content, err := os.ReadFile(s.installed(project))
+	if err == nil {
+		return string(content) == dependencies(project.Own.Dir)
+	}
+	return slices.ContainsFunc(dependencyFolders(), func(name string) bool {
+		_, err := os.Stat(filepath.Join(project.Own.Dir, name))
+		return err == nil
+	})
+}
+
+// installed is the file that says what is installed. Simulations share it.
+func (s *Session) installed(project projects.Project) string {
+	return layout.Of(s.Settings.Root, false).Installed(project.Name)
+}
+
+// dependencies is a digest of the files that name the dependencies in a folder.
+func dependencies(dir string) string {
+	digest := sha256.New()
+	for _, pattern := range dependencyFiles() {
+		files, _ := filepath.Glob(filepath.Join(dir, pattern)) // a folder's name may look like a pattern; then all is as if there were no files
+		for _, file := range files {
+			content, _ := os.ReadFile(file)
+			fmt.Fprintf(digest, "%s %d\n%s", filepath.Base(file), len(content), content)
+		}
+	}
+	return hex.EncodeToString(digest.Sum(nil))
+}
+
+// Install installs the dependencies of projects, one after the other: package
+// managers share caches, and do not all like company.
+func (s *Session) Install(ctx context.Context, all []projects.Project) error {
+	e, err := s.Engine(ctx)
+	if err != nil {
+		return err
+	}
+	for _, project := range all {
+		fmt.Fprintf(s.Deps.Stderr, "installing the dependencies of %s (%s)\n", project.Name, project.Own.Runtime)
+		if err := stacks.Install(ctx, e, project.Own.Dir, s.Env); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			return &failure.Environment{
+				Text: fmt.Sprintf("installing the dependencies of %s: %s", project.Name, s.Masker.Mask(err.Error())),
+				Next: "see what `pulumi install`, or the package manager itself, says in " + project.Own.Dir,
+			}
+		}
+		file := s.installed(project)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return failure.RunnerFolder(err)
+		}
+		if err := atomicfile.Write(file, []byte(dependencies(project.Own.Dir)), 0o644); err != nil {
+			return failure.RunnerFolder(err)
+		}
+	}
+	return nil
+}
