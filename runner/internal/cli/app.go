@@ -23,6 +23,7 @@ import (
 	"mara/runner/internal/cli/inspect"
 	"mara/runner/internal/cli/mirrors"
 	"mara/runner/internal/cli/operations"
+	"mara/runner/internal/cli/operators"
 	"mara/runner/internal/cli/runs"
 	"mara/runner/internal/cli/secrets"
 	"mara/runner/internal/cli/tools"
@@ -55,6 +56,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		mirrors.Command(d),
 		exports.Render(d),
 		exports.Export(d),
+		operators.Command(d),
 		operations.Unlock(d),
 		operations.Repair(d),
 		runs.History(d),

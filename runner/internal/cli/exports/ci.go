@@ -105,7 +105,7 @@ func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
 	if len(names) == 0 {
 		names = []string{""} // whichever stack is meant
 	}
-	all, err := resolveAll(d, o.Options, names)
+	all, err := resolveAll(d, o.Options, names, true)
 	defer func() { err = errors.Join(err, closeAll(all)) }()
 	if err != nil {
 		return err
@@ -234,4 +234,3 @@ func writeCI(d cmd.Deps, o ciOptions, p pipeline.Options, notes []string) error 
 	_, err := fmt.Fprintf(d.Stdout, "wrote %s\n\nWhat is left to do there:\n- %s\n", o.Out, strings.Join(notes, "\n- "))
 	return err
 }
-

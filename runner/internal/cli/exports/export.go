@@ -21,7 +21,7 @@ func Export(d cmd.Deps) *cli.Command {
 		Description: "Writes files that other machines run environments by. They need a backend that they can reach: state in a\n" +
 			"folder of this machine is refused. Values of secrets are never written.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Subcommands: []*cli.Command{ciCommand(d)},
+		Subcommands: []*cli.Command{ciCommand(d), operatorCommand(d)},
 	}
 }
 
@@ -33,9 +33,10 @@ type environment struct {
 // name is the name of its stack.
 func (e environment) name() string { return e.Settings.Stack.Text }
 
-// resolveAll resolves environments, which the caller closes. The problems of all of
-// them are told at once.
-func resolveAll(d cmd.Deps, o session.Options, names []string) ([]environment, error) {
+// resolveAll resolves environments, which the caller closes; "" is whichever is meant.
+// The problems of all of them are told at once. Their state has to be where others
+// reach it, unless they will keep it elsewhere.
+func resolveAll(d cmd.Deps, o session.Options, names []string, stateCounts bool) ([]environment, error) {
 	var all []environment
 	var problems []error
 	for _, name := range names {
@@ -49,7 +50,9 @@ func resolveAll(d cmd.Deps, o session.Options, names []string) ([]environment, e
 			problems = append(problems, err)
 			continue
 		}
-		problems = append(problems, reachable(s))
+		if stateCounts {
+			problems = append(problems, reachable(s))
+		}
 	}
 	return all, errors.Join(problems...)
 }

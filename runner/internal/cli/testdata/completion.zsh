@@ -26,6 +26,7 @@ _runner() {
     'mirror:list or copy all charts and images of an environment, for clusters without internet'
     'render:write what the projects would create in the cluster as plain manifests'
     'export:have other machines run an environment'
+    'operator:watch, hand over and delete what the Pulumi Kubernetes Operator runs'
     'unlock:remove the locks that a run has left behind'
     'repair:repair a state after a run was cut off while it created something'
     'history:list the runs'
@@ -790,7 +791,71 @@ _runner() {
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '1:argument:(ci)'
+        '--image[run the programs in this IMAGE]:value:' \
+        '--out[write to FOLDER (default\: operator/STACK below the root)]:value:' \
+        '(--namespace -n)'{--namespace,-n}'[put everything into the namespace NAME (default\: pulumi)]:value:' \
+        '--backend[keep the state at URL, as the cluster reaches it (default\: the configured one)]:value:' \
+        '--claim[mount the volume claim NAME where --backend file\://... is]:value:' \
+        '--repo[take own projects from the git repository at URL]:value:' \
+        '--branch[follow BRANCH of the repository (default\: main)]:value:' \
+        '--commit[use this COMMIT of the repository]:value:' \
+        '--flux[take own projects from Flux'\''s source KIND/NAME, such as GitRepository/infra]:value:' \
+        '--within[run what a project waits for once more if its last success is older than DURATION (default\: twice what the chain of projects takes)]:value:' \
+        '--resync[run every project each DURATION, also without a new commit (default\: never)]:value:' \
+        '--refresh[refresh before each update]' \
+        '--destroy[destroy what a Stack has made when the Stack is deleted]' \
+        '--preview[only preview, and fail where something would change; runner operator adopt goes on from there]' \
+        '--retain[keep a pod for each Stack]' \
+        '--retry-on-conflict[set retryOnUpdateConflict, which the operator 2.9 does not read]' \
+        '--variable[set the environment variable NAME, from the Secret; may be repeated]:value:' \
+        '--account-annotation[annotate the service account, KEY=VALUE; may be repeated]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(ci operator)'
+      ;;
+    operator)
+      _arguments \
+        '(--namespace -n)'{--namespace,-n}'[look into the namespace NAME (default\: pulumi)]:value:' \
+        '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '--timeout[give up after DURATION (default\: none)]:value:' \
+        '(--namespace -n)'{--namespace,-n}'[look into the namespace NAME (default\: pulumi)]:value:' \
+        '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--timeout[give up after DURATION (default\: none)]:value:' \
+        '(--namespace -n)'{--namespace,-n}'[look into the namespace NAME (default\: pulumi)]:value:' \
+        '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--timeout[give up after DURATION (default\: none)]:value:' \
+        '--back[take the environment back\: delete the Stacks, and destroy nothing]' \
+        '(--namespace -n)'{--namespace,-n}'[look into the namespace NAME (default\: pulumi)]:value:' \
+        '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(status wait delete adopt)'
       ;;
     unlock)
       _arguments \

@@ -1,0 +1,307 @@
+package exports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/outfolder"
+	"mara/runner/internal/pko"
+	"mara/runner/internal/typeset"
+)
+
+func operatorCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "operator",
+		Usage: "write Stacks for the Pulumi Kubernetes Operator",
+		Description: "Writes a Stack for each project, which waits for those before it, a service account, and a README that says how\n" +
+			"to apply, watch and delete them. Secret values are named as keys of Secrets, which you make. Built-in projects\n" +
+			"come from the image; own projects in Pulumi YAML become Programs, and others, or all with --repo or --flux, come\n" +
+			"from there. What the operator cannot run is left out, and listed with the reason, as is what is different there:\n" +
+			"hooks do not run.\n\n" +
+			"--within is how fresh what a project waits for has to be. After a new commit the operator orders only what is\n" +
+			"older than that, so it should be short, but it has to be longer than the whole chain takes, or the Stacks would\n" +
+			"wait for one another without end.\n\n" +
+			"Examples:\n  runner export operator -s dev --image registry.example.com/workspace:1 --out operator/dev\n" +
+			"  runner export operator -s dev --image registry.example.com/workspace:1 --repo https://github.com/acme/infra --branch main --destroy\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(
+			[]cli.Flag{
+				&cli.StringFlag{Name: "image", Usage: "run the programs in this `IMAGE`"},
+				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` (default: operator/STACK below the root)"},
+				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi", Usage: "put everything into the namespace `NAME`"},
+				&cli.StringFlag{Name: "backend", Usage: "keep the state at `URL`, as the cluster reaches it", DefaultText: "the configured one"},
+				&cli.StringFlag{Name: "claim", Usage: "mount the volume claim `NAME` where --backend file://... is"},
+				&cli.StringFlag{Name: "repo", Usage: "take own projects from the git repository at `URL`"},
+				&cli.StringFlag{Name: "branch", Usage: "follow `BRANCH` of the repository (default: main)"},
+				&cli.StringFlag{Name: "commit", Usage: "use this `COMMIT` of the repository"},
+				&cli.StringFlag{Name: "flux", Usage: "take own projects from Flux's source `KIND/NAME`, such as GitRepository/infra"},
+				&cli.DurationFlag{Name: "within", Usage: "run what a project waits for once more if its last success is older than `DURATION`", DefaultText: "twice what the chain of projects takes"},
+				&cli.DurationFlag{Name: "resync", Usage: "run every project each `DURATION`, also without a new commit", DefaultText: "never"},
+				&cli.BoolFlag{Name: "refresh", Usage: "refresh before each update"},
+				&cli.BoolFlag{Name: "destroy", Usage: "destroy what a Stack has made when the Stack is deleted"},
+				&cli.BoolFlag{Name: "preview", Usage: "only preview, and fail where something would change; `runner operator adopt` goes on from there"},
+				&cli.BoolFlag{Name: "retain", Usage: "keep a pod for each Stack"},
+				&cli.BoolFlag{Name: "retry-on-conflict", Usage: "set retryOnUpdateConflict, which the operator 2.9 does not read"},
+				&cli.StringSliceFlag{Name: "variable", Usage: "set the environment variable `NAME`, from the Secret; may be repeated"},
+				&cli.StringSliceFlag{Name: "account-annotation", Usage: "annotate the service account, `KEY=VALUE`; may be repeated"},
+			},
+			cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parseOperator, runOperator),
+	}
+}
+
+type operatorOptions struct {
+	cmd.SessionOptions
+	pko.Options
+	Variables []string
+	Out       string // "" for the usual place
+}
+
+// apiOf is the API of Flux's sources.
+const apiOf = "source.toolkit.fluxcd.io/v1"
+
+// namespaces are names that Kubernetes takes.
+var namespaces = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+func parseOperator(c *cli.Context, d cmd.Deps) (operatorOptions, error) {
+	common, err := cmd.ParseSession(c, d)
+	o := operatorOptions{SessionOptions: common, Variables: c.StringSlice("variable"), Out: absolute(d, c.String("out")), Options: pko.Options{
+		Namespace: c.String("namespace"), Image: c.String("image"), Backend: c.String("backend"), Claim: c.String("claim"),
+		Repo: c.String("repo"), Branch: c.String("branch"), Commit: c.String("commit"),
+		Within: c.Duration("within"), Resync: c.Duration("resync"), Refresh: c.Bool("refresh"), Destroy: c.Bool("destroy"), Retain: c.Bool("retain"),
+		Preview: c.Bool("preview"), RetryOnUpdateConflict: c.Bool("retry-on-conflict"),
+	}}
+	if err != nil {
+		return o, err
+	}
+	o.SessionOptions.Operation = operation.Up
+	if kind, name, ok := strings.Cut(c.String("flux"), "/"); ok {
+		o.Flux = pko.SourceRef{APIVersion: apiOf, Kind: kind, Name: name}
+	} else if kind != "" {
+		return o, failure.Usagef(cmd.Path(c), "--flux: %q is not KIND/NAME, such as GitRepository/infra", kind)
+	}
+	for _, text := range c.StringSlice("account-annotation") {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return o, failure.Usagef(cmd.Path(c), "--account-annotation: %q is not KEY=VALUE", text)
+		}
+		if o.AccountAnnotations == nil {
+			o.AccountAnnotations = map[string]string{}
+		}
+		o.AccountAnnotations[key] = value
+	}
+	return o, o.check(cmd.Path(c))
+}
+
+// check refuses options that do not go together.
+func (o *operatorOptions) check(path string) error {
+	const least = time.Minute // the operator takes nothing shorter
+	switch {
+	case o.Image == "":
+		return failure.Usagef(path, "--image is missing: the image that the programs run in")
+	case !namespaces.MatchString(o.Namespace):
+		return failure.Usagef(path, "--namespace: %q is no name for a namespace", o.Namespace)
+	case o.Repo != "" && o.Flux.Name != "":
+		return failure.Usagef(path, "--repo and --flux both say where own projects are; give one")
+	case o.Repo == "" && (o.Branch != "" || o.Commit != ""):
+		return failure.Usagef(path, "--branch and --commit need --repo")
+	case o.Branch != "" && o.Commit != "":
+		return failure.Usagef(path, "--branch follows a branch and --commit does not; give one")
+	case o.Claim != "" && !strings.HasPrefix(o.Backend, "file:///"):
+		return failure.Usagef(path, "--claim needs --backend file:///FOLDER, where it is mounted")
+	case o.Within < 0 || o.Resync < 0 || o.Resync > 0 && o.Resync < least:
+		return failure.Usagef(path, "--within and --resync have to be more than 0, and --resync at least %s", least)
+	}
+	if o.Repo != "" && o.Commit == "" && o.Branch == "" {
+		o.Branch = "main"
+	}
+	return nil
+}
+
+func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
+	all, err := resolveAll(d, o.SessionOptions.Options, []string{""}, o.Backend == "")
+	defer func() { err = errors.Join(err, closeAll(all)) }()
+	if err != nil {
+		return err
+	}
+	e := all[0]
+	described, problems := e.describe(o)
+	if o.Backend == "" {
+		o.Backend = e.Settings.Backend.Text
+	}
+	if o.Within == 0 {
+		const short = 30 * time.Minute // a pod has to start for each project, too
+		o.Within = max(short, 2*e.Plan.CriticalPath(e.Plan.Declared()).Total).Round(time.Minute)
+	}
+	if folder, err := filepath.Rel(topOf(o.Root), o.Root); err == nil && folder != "." {
+		o.RepoDir = filepath.ToSlash(folder)
+	}
+	exported, err := pko.Export(described, o.Options)
+	if err := errors.Join(problems, err); err != nil {
+		return &failure.Environment{Text: err.Error()}
+	}
+	files, err := exported.Files(described, o.Options)
+	if err != nil {
+		return err
+	}
+	if o.Out == "" {
+		o.Out = filepath.Join(o.Root, "operator", e.name())
+	}
+	if err := outfolder.Write(o.Out, "runner export operator", files); err != nil {
+		return err
+	}
+	return writeOperator(d, o, described, exported)
+}
+
+// describe is the environment as the operator has to know it.
+func (e environment) describe(o operatorOptions) (pko.Environment, error) {
+	var problems []error
+	described := pko.Environment{
+		Name: e.name(), Organization: "organization", Plan: e.Plan, Config: map[string]map[string]any{}, Secrets: map[string][]string{}, Programs: map[string]map[string]any{},
+	}
+	if e.Settings.Managed() {
+		problems = append(problems, errors.New("the backend is Pulumi Cloud, which the export does not know the organization of; use a backend of your own"))
+	}
+	passphrase, err := e.needsPassphrase()
+	problems = append(problems, err)
+	if header, err := e.Settings.Config.Header(); err == nil && !passphrase {
+		described.SecretsProvider = header.SecretsProvider
+	}
+	described.Variables = e.variables(o, passphrase)
+	declared := map[string]bool{}
+	for _, key := range o.Known().Keys() {
+		declared[key.Name] = true
+	}
+	for _, step := range e.Plan.Steps {
+		p := step.Project
+		described.Config[p.Name], described.Secrets[p.Name] = e.valuesOf(p, declared)
+		if p.Own == nil || p.Own.Runtime != "yaml" || o.Repo != "" || o.Flux.Name != "" {
+			continue
+		}
+		if described.Programs[p.Name], err = pko.ReadProgram(p.Own.Dir); err != nil {
+			problems = append(problems, fmt.Errorf("%s cannot be a Program: %w; say with --repo or --flux where it is", p.Name, err))
+		}
+	}
+	return described, errors.Join(problems...)
+}
+
+// variables are those that come from the Secret: what the environment file sets, the
+// passphrase, and those that were asked for.
+func (e environment) variables(o operatorOptions, passphrase bool) []string {
+	names := slices.Clone(o.Variables)
+	if passphrase {
+		names = append(names, encryption.PassphraseVariable)
+	}
+	for _, variable := range o.Sources.File.Variables() {
+		switch {
+		case variable.Name == config.StackVariable, variable.Name == config.BackendVariable, strings.HasPrefix(variable.Name, "RUNNER_"),
+			variable.Name == encryption.PassphraseFileVariable:
+		default:
+			names = append(names, variable.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// valuesOf are the values of a project: those that it declares, and those that no
+// project does, such as a provider's. Scalars are texts, as Pulumi keeps them.
+func (e environment) valuesOf(p projects.Project, declared map[string]bool) (values map[string]any, secrets []string) {
+	values = map[string]any{config.InfraType: e.Provider.InfraType()}
+	for _, entry := range e.Settings.Config.Entries {
+		if _, own := p.Key(entry.Key); declared[entry.Key] && !own || entry.Value == nil {
+			continue
+		}
+		switch value := entry.Value.(type) {
+		case config.Ciphertext:
+			isOther := slices.ContainsFunc(e.Options.Known().Secrets(), func(s projects.Secret) bool { return s.Key == entry.Key })
+			if !isOther || slices.ContainsFunc(p.Secrets, func(s projects.Secret) bool { return s.Key == entry.Key }) {
+				secrets = append(secrets, entry.Key)
+			}
+		case map[string]any, []any:
+			values[entry.Key] = value
+		default:
+			values[entry.Key] = fmt.Sprint(value)
+		}
+	}
+	secrets = append(secrets, e.neededSecrets(p)...)
+	slices.Sort(secrets)
+	return values, slices.Compact(secrets)
+}
+
+// neededSecrets are the secrets that the program of a project reads from its
+// configuration: an own project its own ones, the project secrets those of all others.
+func (e environment) neededSecrets(p projects.Project) []string {
+	var keys []string
+	add := func(of projects.Project) {
+		for _, secret := range of.Secrets {
+			if e.Vault.Has(secret.Key) || !secret.Optional && secret.Default == "" {
+				keys = append(keys, secret.Key)
+			}
+		}
+	}
+	switch {
+	case p.Own != nil:
+		add(p)
+	case p.Name == projects.SecretsProject:
+		for _, step := range e.Plan.Steps {
+			if step.Project.Own == nil {
+				add(step.Project)
+			}
+		}
+	}
+	return keys
+}
+
+// operatorVersion changes when a field changes its meaning or is removed.
+const operatorVersion = 1
+
+// operatorDocument is the result for machines.
+type operatorDocument struct {
+	Version   int               `json:"version"`
+	Stack     string            `json:"stack"`
+	Folder    string            `json:"folder"`
+	Namespace string            `json:"namespace"`
+	Within    string            `json:"within"`
+	Stacks    map[string]string `json:"stacks"` // project -> name of its Stack
+	LeftOut   map[string]string `json:"left_out"`
+	Variables []string          `json:"variables"`
+	Secrets   []string          `json:"secrets"` // keys
+}
+
+func writeOperator(d cmd.Deps, o operatorOptions, e pko.Environment, x pko.Exported) error {
+	document := operatorDocument{
+		Version: operatorVersion, Stack: e.Name, Folder: o.Out, Namespace: o.Namespace, Within: o.Within.String(),
+		Stacks: map[string]string{}, LeftOut: map[string]string{}, Variables: append([]string{}, e.Variables...), Secrets: append([]string{}, e.SecretKeys()...),
+	}
+	for _, stack := range x.Stacks {
+		document.Stacks[stack.Metadata.Labels[pko.ProjectLabel]] = stack.Metadata.Name
+	}
+	for _, left := range x.LeftOut {
+		document.LeftOut[left.Project] = left.Why
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, document)
+	}
+	text := fmt.Sprintf("%s in %s; README.md there says how to go on.\n", typeset.Counted(len(x.Stacks), "Stack"), o.Out)
+	for _, left := range x.LeftOut {
+		text += fmt.Sprintf("left out: %s %s\n", left.Project, left.Why)
+	}
+	_, err := fmt.Fprint(d.Stdout, text)
+	return err
+}

@@ -1,0 +1,167 @@
+// Package operators has the commands about environments that the Pulumi Kubernetes
+// Operator runs.
+package operators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/kubeconfig"
+	"mara/runner/internal/pko"
+)
+
+// Command is `runner operator`, with the commands below it.
+func Command(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name:  "operator",
+		Usage: "watch, hand over and delete what the Pulumi Kubernetes Operator runs",
+		Description: "The Stacks of an environment, which `runner export operator` has written, are found by their labels, in the\n" +
+			"cluster of --kubeconfig and in the namespace of --namespace. Their programs are run by the operator there.\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Subcommands: []*cli.Command{statusCommand(d), waitCommand(d), deleteCommand(d), adoptCommand(d)},
+	}
+}
+
+// options are those of all commands here.
+type options struct {
+	cmd.SessionOptions
+	Namespace  string
+	Kubeconfig string        // file; "" for kubectl's
+	Timeout    time.Duration // 0 for none
+	Back       bool          // of adopt
+}
+
+// flags are those that all commands here have, after the given ones.
+func flags(own ...cli.Flag) []cli.Flag {
+	return cmd.JoinFlags(own, []cli.Flag{
+		&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi", Usage: "look into the namespace `NAME`"},
+		&cli.StringFlag{Name: "kubeconfig", Usage: "use the cluster of this `FILE` (default: kubectl's)"},
+		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory, Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
+	}, cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.BaseFlags())
+}
+
+// timeoutFlag is for commands that wait.
+func timeoutFlag() cli.Flag {
+	return &cli.DurationFlag{Name: "timeout", Usage: "give up after `DURATION`", DefaultText: "none"}
+}
+
+func parse(c *cli.Context, d cmd.Deps) (options, error) {
+	common, err := cmd.ParseSession(c, d)
+	o := options{
+		SessionOptions: common, Namespace: c.String("namespace"), Kubeconfig: c.String("kubeconfig"), Timeout: c.Duration("timeout"), Back: c.Bool("back"),
+	}
+	if err == nil && o.Timeout < 0 {
+		err = failure.Usagef(cmd.Path(c), "--timeout: %s is less than 0", o.Timeout)
+	}
+	return o, err
+}
+
+// watcher looks at the environment's Stacks.
+func watcher(d cmd.Deps, o options) (pko.Watcher, string, error) {
+	stack, err := config.ResolveStack(o.Stack, o.Sources)
+	if err != nil {
+		return pko.Watcher{}, "", err
+	}
+	env := o.Sources.File.Merge(o.Sources.Process)
+	content, err := readKubeconfig(d, o, env)
+	if err != nil {
+		return pko.Watcher{}, "", err
+	}
+	cluster, err := pko.Connect(content, env, o.Namespace, stack.Text)
+	const every = 500 * time.Millisecond
+	return pko.Watcher{Source: cluster, Every: every, Sleep: sleep, Tell: func(s pko.State) { tell(d, s) }}, stack.Text, err
+}
+
+func readKubeconfig(d cmd.Deps, o options, env map[string]string) ([]byte, error) {
+	files := []string{o.Kubeconfig}
+	if o.Kubeconfig == "" {
+		files = kubeconfig.Files(env["KUBECONFIG"], env["HOME"])
+	} else if !filepath.IsAbs(o.Kubeconfig) {
+		files = []string{filepath.Join(d.Dir, o.Kubeconfig)}
+	}
+	var errs []error
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err == nil {
+			return content, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, &failure.Environment{Text: "there is no kubeconfig: " + errors.Join(errs...).Error(), Next: "name one with --kubeconfig"}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// limited is a context that ends after the timeout, if there is one.
+func limited(ctx context.Context, o options) (context.Context, context.CancelFunc) {
+	if o.Timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("not done after %s; the same command goes on waiting", o.Timeout))
+}
+
+// tell prints what has become of a Stack: to stderr, for results are on stdout.
+func tell(d cmd.Deps, s pko.State) {
+	text := s.Name + " " + string(s.Phase)
+	if s.Cause != "" {
+		text += ": " + s.Cause
+	}
+	fmt.Fprintln(d.Stderr, text)
+}
+
+// explain adds what to do next to an error.
+func explain(o options, stack string, err error) error {
+	var stalled *pko.StalledError
+	switch {
+	case errors.Is(err, pko.ErrNoStacks):
+		return &failure.Environment{
+			Text: fmt.Sprintf("%s has no Stacks in the namespace %s", stack, o.Namespace), Next: "`runner export operator` writes them; -n names another namespace",
+		}
+	case errors.As(err, &stalled):
+		return &stuckError{err: stalled, next: fmt.Sprintf(
+			"`kubectl -n %s describe stack %s` tells more; once the cause is mended, annotate it with pulumi.com/reconciliation-request=$(date +%%s)", o.Namespace, stalled.Stacks[0].Name)}
+	}
+	return err
+}
+
+// stuckError is a Stack that does not go on by itself.
+type stuckError struct {
+	err  error
+	next string
+}
+
+// Error says which one, and why.
+func (e *stuckError) Error() string { return e.err.Error() }
+
+// Unwrap is the cause.
+func (e *stuckError) Unwrap() error { return e.err }
+
+// NextStep says how to go on.
+func (e *stuckError) NextStep() string { return e.next }
+
+// version of the documents changes when a field changes its meaning or is removed.
+const version = 1
+
+// document is how the Stacks are, for machines.
+type document struct {
+	Version   int         `json:"version"`
+	Stack     string      `json:"stack"`
+	Namespace string      `json:"namespace"`
+	Stacks    []pko.State `json:"stacks"`
+}

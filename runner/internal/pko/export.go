@@ -1,0 +1,272 @@
+package pko
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/projects"
+	"mara/runner/internal/plan"
+)
+
+// Environment is what the operator is to run. Nothing in it is secret: secrets are
+// named, not told.
+type Environment struct {
+	Name         string // of the stack
+	Organization string // first part of the names of Pulumi's stacks
+	Plan         plan.Plan
+	// Config has the values for each project, without those that are secret.
+	Config map[string]map[string]any
+	// Secrets are the keys of secret values for each project.
+	Secrets map[string][]string
+	// Variables are set for all programs, from a Secret.
+	Variables []string
+	// SecretsProvider encrypts new stacks; "" for a passphrase.
+	SecretsProvider string
+	// Programs has the content of own projects in Pulumi YAML, by name.
+	Programs map[string]map[string]any
+}
+
+// Options are the choices of whoever exports.
+type Options struct {
+	Namespace             string
+	Image                 string // the workspace image
+	Backend               string
+	Claim                 string // of a volume for a backend in a folder; "" for none
+	Repo                  string // with the own projects; "" for none
+	Branch                string
+	Commit                string
+	RepoDir               string // the root in the repository
+	Flux                  SourceRef
+	Within                time.Duration // how fresh a prerequisite has to be
+	Destroy               bool          // deleting a Stack destroys
+	Refresh               bool
+	Resync                time.Duration // how often to run without a new commit; 0 for never
+	Retain                bool          // keep the pods
+	Preview               bool          // only preview, and fail where something would change
+	RetryOnUpdateConflict bool
+	// AccountAnnotations are those of the service account, for an identity in a cloud.
+	AccountAnnotations map[string]string
+}
+
+// ProjectsInImage is where the workspace image has the built-in projects.
+const ProjectsInImage = "/opt/mara/projects"
+
+// Exported is what is written for an environment.
+type Exported struct {
+	Stacks   []Stack
+	Programs []Program
+	LeftOut  []LeftOut
+	Notes    []Note
+}
+
+// Program is a project in Pulumi YAML inside of an object.
+type Program struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Metadata   Metadata       `json:"metadata"`
+	Program    map[string]any `json:"program"`
+}
+
+// LeftOut is a project that the operator cannot run.
+type LeftOut struct{ Project, Why string }
+
+// Note is something about a project that is different with the operator.
+type Note struct{ Project, Text string }
+
+// impossible says why a built-in project cannot run in a Pod; "" if it can.
+func impossible(p projects.Project) string {
+	switch p.Name {
+	case "kind-cluster", "kind-registry":
+		return "works with the container runtime of a machine"
+	case "kic-image-build", "kic-image-push":
+		return "works with a Docker daemon"
+	}
+	return ""
+}
+
+// Export describes the Stacks of an environment. Problems are told all at once.
+func Export(e Environment, o Options) (Exported, error) {
+	var x Exported
+	var problems []error
+	needed := map[string][]string{} // of each project, the exported ones that it waits for
+	for _, step := range e.Plan.Steps {
+		p := step.Project
+		for _, name := range step.Needs.All() {
+			if i := slices.IndexFunc(x.LeftOut, func(l LeftOut) bool { return l.Project == name }); i >= 0 {
+				needed[p.Name] = append(needed[p.Name], needed[name]...) // the order goes on through it
+				continue
+			}
+			needed[p.Name] = append(needed[p.Name], name)
+		}
+		if why := impossible(p); why != "" {
+			x.LeftOut = append(x.LeftOut, LeftOut{p.Name, why})
+			continue
+		}
+		stack := e.stack(step, o)
+		if err := e.source(&stack, &x, p, o); err != nil {
+			problems = append(problems, err)
+		}
+		slices.Sort(needed[p.Name])
+		for _, name := range slices.Compact(needed[p.Name]) {
+			stack.Spec.Needs = append(stack.Spec.Needs, NeededName{e.objectName(name), Requirement{o.Within.String()}})
+		}
+		x.Stacks = append(x.Stacks, stack)
+		x.Notes = append(x.Notes, notesOn(step)...)
+	}
+	if path := e.Plan.CriticalPath(e.Plan.Declared()); o.Within <= path.Total {
+		problems = append(problems, fmt.Errorf("--within %s is not longer than the %s that the chain of projects takes: Stacks would wait for one another without end", o.Within, path.Total))
+	}
+	return x, errors.Join(problems...)
+}
+
+// stack is the Stack of a step, without its source and what it waits for.
+func (e Environment) stack(step plan.Step, o Options) Stack {
+	p := step.Project
+	spec := StackSpec{
+		Stack: e.Organization + "/" + p.Name + "/" + e.Name, Backend: o.Backend, ServiceAccountName: e.Account(), SecretsProvider: e.SecretsProvider,
+		Config: e.Config[p.Name], EnvRefs: map[string]Ref{}, Refresh: o.Refresh, DestroyOnFinalize: o.Destroy,
+		RetryOnUpdateConflict: o.RetryOnUpdateConflict, WorkspaceReclaimPolicy: "Delete",
+		// A new stack of the passphrase would get a salt of its own with every pod.
+		WorkspaceTemplate: &Template{Spec: map[string]any{"image": o.Image, "resources": map[string]any{"requests": map[string]any{"cpu": "250m", "memory": "512Mi"}}}},
+	}
+	if o.Retain {
+		spec.WorkspaceReclaimPolicy = "Retain"
+	}
+	if o.Resync > 0 {
+		spec.ContinueResyncOnCommitMatch, spec.ResyncFrequencySeconds = true, int64(o.Resync/time.Second)
+	}
+	update := map[string]any{}
+	if o.Destroy { // or the empty stacks stay in the backend
+		update["remove"] = true
+	}
+	if o.Preview {
+		spec.Preview, update["expectNoChanges"] = true, true
+	}
+	if len(update) > 0 {
+		spec.UpdateTemplate = &Template{Spec: update}
+	}
+	if e.SecretsProvider == "" {
+		spec.EnvRefs["PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"] = Ref{Type: "Literal", Literal: &Literal{"true"}}
+	}
+	for _, name := range e.Variables {
+		spec.EnvRefs[name] = Ref{Type: "Secret", Secret: &SecretKey{e.EnvironmentSecret(), name}}
+	}
+	for _, key := range e.Secrets[p.Name] {
+		if spec.SecretsRef == nil {
+			spec.SecretsRef = map[string]Ref{}
+		}
+		spec.SecretsRef[key] = Ref{Type: "Secret", Secret: &SecretKey{e.ConfigSecret(), SecretName(key)}}
+	}
+	if o.Claim != "" {
+		spec.WorkspaceTemplate.Spec["podTemplate"] = volume(o)
+	}
+	return Stack{APIVersion: "pulumi.com/v1", Kind: "Stack", Metadata: Metadata{Name: e.objectName(p.Name), Namespace: o.Namespace, Labels: e.labels(p.Name)}, Spec: spec}
+}
+
+// volume mounts the claim where the backend is.
+func volume(o Options) map[string]any {
+	const name = "state"
+	return map[string]any{"spec": map[string]any{
+		"containers": []any{map[string]any{"name": "pulumi", "volumeMounts": []any{map[string]any{"name": name, "mountPath": strings.TrimPrefix(o.Backend, "file://")}}}},
+		"volumes":    []any{map[string]any{"name": name, "persistentVolumeClaim": map[string]any{"claimName": o.Claim}}},
+	}}
+}
+
+// source says where the program of a project comes from.
+func (e Environment) source(s *Stack, x *Exported, p projects.Project, o Options) error {
+	own := p.Own
+	switch {
+	case own == nil:
+		s.Spec.WorkspaceTemplate.Spec["local"] = map[string]any{"dir": path.Join(ProjectsInImage, p.Path)}
+		// The operator lays the template over the source-less workspace of a destroy, too:
+		// with two sources its pod would be refused.
+		s.Spec.RunProgram = true
+	case o.Repo != "":
+		s.Spec.ProjectRepo, s.Spec.Branch, s.Spec.Commit, s.Spec.Shallow = o.Repo, o.Branch, o.Commit, true
+		s.Spec.RepoDir = path.Join(o.RepoDir, p.Path)
+		s.Spec.RunProgram = installs(own.Runtime)
+	case o.Flux.Name != "":
+		s.Spec.FluxSource = &FluxSource{SourceRef: o.Flux, Dir: path.Join(o.RepoDir, p.Path)}
+		s.Spec.RunProgram = installs(own.Runtime)
+	case own.StackFiles != "":
+		return fmt.Errorf("%s has stack files of its own beside its program: say with --repo or --flux where they are", p.Name)
+	case e.Programs[p.Name] != nil:
+		s.Spec.ProgramRef = &Name{p.Name}
+		x.Programs = append(x.Programs, Program{
+			APIVersion: "pulumi.com/v1", Kind: "Program", Program: e.Programs[p.Name],
+			// The operator names the project after the object.
+			Metadata: Metadata{Name: p.Name, Namespace: o.Namespace, Labels: map[string]string{ManagedLabel: manager, ProjectLabel: p.Name}},
+		})
+	default:
+		return fmt.Errorf("%s has the runtime %s: say with --repo or --flux where its program is", p.Name, own.Runtime)
+	}
+	return nil
+}
+
+// installs reports whether a runtime installs what a program needs: then a destroy
+// without the program fails, for it would install into an empty folder.
+func installs(runtime string) bool { return runtime != "yaml" }
+
+// notesOn says what is different with the operator.
+func notesOn(step plan.Step) []Note {
+	p := step.Project
+	var notes []Note
+	for _, hook := range p.Hooks {
+		notes = append(notes, Note{p.Name, "the hook " + hook.Name + " does not run"})
+	}
+	if p.LeavesCloudResources {
+		notes = append(notes, Note{p.Name, "nothing waits for the load balancers and volumes of the cluster before it is destroyed"})
+	}
+	if p.Own != nil && p.Own.Timeout > 0 {
+		notes = append(notes, Note{p.Name, "the timeout does not count"})
+	}
+	return notes
+}
+
+// Account is the service account of the pods.
+func (e Environment) Account() string { return "mara-" + e.Name }
+
+// EnvironmentSecret is the Secret with the variables.
+func (e Environment) EnvironmentSecret() string { return e.Name + "-environment" }
+
+// ConfigSecret is the Secret with the secret values of the configuration.
+func (e Environment) ConfigSecret() string { return e.Name + "-secrets" }
+
+// SecretKeys lists the keys that the Secret of the configuration has to have.
+func (e Environment) SecretKeys() []string {
+	var keys []string
+	for _, own := range e.Secrets {
+		keys = append(keys, own...)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// SecretName is a key of the configuration as a Secret of Kubernetes can have it.
+func SecretName(key string) string { return strings.ReplaceAll(key, ":", ".") }
+
+func (e Environment) labels(project string) map[string]string {
+	labels := map[string]string{ManagedLabel: manager, StackLabel: e.Name}
+	if project != "" {
+		labels[ProjectLabel] = project
+	}
+	return maps.Clone(labels)
+}
+
+// objectName is the name of a project's Stack, which the operator allows 42 signs.
+func (e Environment) objectName(project string) string {
+	const most, digits = 42, 6
+	name := strings.ToLower(strings.NewReplacer("_", "-", ".", "-").Replace(e.Name + "-" + project))
+	if len(name) <= most {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.TrimRight(name[:most-digits-1], "-") + "-" + hex.EncodeToString(sum[:])[:digits]
+}

@@ -1,0 +1,217 @@
+package pko
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"mara/runner/internal/kubeconfig"
+)
+
+// Phase is how a Stack is.
+type Phase string
+
+// The phases, by the conditions that the operator keeps.
+const (
+	Ready    Phase = "ready"
+	Running  Phase = "reconciling"
+	Waiting  Phase = "waiting" // for another Stack
+	Stalled  Phase = "stalled"
+	Deleting Phase = "deleting"
+	Unseen   Phase = "unseen" // the operator has not looked at it as it is now
+)
+
+// State is how a Stack is, as far as anybody wants to know.
+type State struct {
+	Name     string     `json:"name"`
+	Project  string     `json:"project"`
+	Phase    Phase      `json:"phase"`
+	Cause    string     `json:"cause,omitempty"`
+	Needs    []string   `json:"needs,omitempty"` // names of Stacks
+	Destroys bool       `json:"destroys"`        // when it is deleted
+	Previews bool       `json:"previews"`        // and does nothing else
+	Last     string     `json:"last,omitempty"`  // succeeded or failed
+	LastAt   *time.Time `json:"last_at,omitempty"`
+	Commit   string     `json:"commit,omitempty"`
+	Failures int64      `json:"failures,omitempty"`
+}
+
+// Cluster is where the Stacks of an environment are.
+type Cluster struct {
+	Stacks      dynamic.ResourceInterface // of one namespace
+	Environment string
+}
+
+// Connect makes a client of the cluster of a kubeconfig.
+func Connect(content []byte, env map[string]string, namespace, environment string) (Cluster, error) {
+	config, err := kubeconfig.Config(content, env)
+	if err != nil {
+		return Cluster{}, err
+	}
+	config.QPS, config.Burst = 50, 100
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return Cluster{}, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return Cluster{Stacks: client.Resource(StackResource).Namespace(namespace), Environment: environment}, nil
+}
+
+// List reads the Stacks, those that others need first.
+func (c Cluster) List(ctx context.Context) ([]State, error) {
+	list, err := c.Stacks.List(ctx, metav1.ListOptions{LabelSelector: ManagedLabel + "=" + manager + "," + StackLabel + "=" + c.Environment})
+	if err != nil {
+		return nil, fmt.Errorf("listing the Stacks: %w", err)
+	}
+	var states []State
+	for _, item := range list.Items {
+		states = append(states, stateOf(item))
+	}
+	slices.SortFunc(states, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
+	var ordered []State
+	for _, level := range slices.Backward(Levels(states)) {
+		for _, s := range states {
+			if slices.Contains(level, s.Name) {
+				ordered = append(ordered, s)
+			}
+		}
+	}
+	return ordered, nil
+}
+
+// Delete deletes a Stack; the operator takes it away when it is through with it.
+func (c Cluster) Delete(ctx context.Context, name string) error {
+	err := c.Stacks.Delete(ctx, name, metav1.DeleteOptions{})
+	if err != nil {
+		err = fmt.Errorf("deleting %s: %w", name, err)
+	}
+	return err
+}
+
+// Keep lets a Stack go without destroying what it has made.
+func (c Cluster) Keep(ctx context.Context, name string) error {
+	return c.patch(ctx, name, `{"spec":{"destroyOnFinalize":false}}`)
+}
+
+// Start has a Stack that only previews work.
+func (c Cluster) Start(ctx context.Context, name string) error {
+	return c.patch(ctx, name, `{"spec":{"preview":false,"updateTemplate":{"spec":{"expectNoChanges":null}}}}`)
+}
+
+func (c Cluster) patch(ctx context.Context, name, patch string) error {
+	_, err := c.Stacks.Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
+	if err != nil {
+		err = fmt.Errorf("changing %s: %w", name, err)
+	}
+	return err
+}
+
+// stateOf reads a Stack.
+func stateOf(stack unstructured.Unstructured) State {
+	var read struct {
+		Spec struct {
+			DestroyOnFinalize, Preview bool
+			Prerequisites              []Name
+		}
+		Status struct {
+			ObservedGeneration int64
+			LastUpdate         struct {
+				State, LastSuccessfulCommit string
+				LastResyncTime              *metav1.Time
+				Failures                    int64
+			}
+			Conditions []metav1.Condition
+		}
+	}
+	s := State{Name: stack.GetName(), Project: stack.GetLabels()[ProjectLabel]}
+	content, err := json.Marshal(stack.Object)
+	if err == nil {
+		err = json.Unmarshal(content, &read)
+	}
+	if err != nil {
+		s.Phase, s.Cause = Unseen, "its status cannot be read: "+err.Error()
+		return s
+	}
+	last := read.Status.LastUpdate
+	s.Destroys, s.Previews = read.Spec.DestroyOnFinalize && !read.Spec.Preview, read.Spec.Preview
+	s.Last, s.Commit, s.Failures = last.State, last.LastSuccessfulCommit, last.Failures
+	if last.LastResyncTime != nil {
+		s.LastAt = &last.LastResyncTime.Time
+	}
+	for _, need := range read.Spec.Prerequisites {
+		s.Needs = append(s.Needs, need.Name)
+	}
+	s.Phase, s.Cause = phaseOf(read.Status.Conditions)
+	observed := read.Status.ObservedGeneration == stack.GetGeneration()
+	switch {
+	case stack.GetDeletionTimestamp() != nil && (s.Phase != Stalled || !observed):
+		s.Phase = Deleting
+	case !observed:
+		s.Phase, s.Cause = Unseen, ""
+	}
+	return s
+}
+
+// phaseOf reads the conditions.
+func phaseOf(conditions []metav1.Condition) (Phase, string) {
+	for _, c := range conditions {
+		if c.Status != metav1.ConditionTrue {
+			continue
+		}
+		cause := strings.TrimSuffix(c.Reason+": "+c.Message, ": ")
+		switch {
+		case c.Type == "Stalled":
+			return Stalled, cause
+		case c.Type == "Reconciling" && c.Reason == "PrerequisiteNotSatisfied":
+			return Waiting, cause
+		case c.Type == "Reconciling":
+			return Running, cause
+		case c.Type == "Ready":
+			return Ready, ""
+		}
+	}
+	return Unseen, ""
+}
+
+// Levels groups Stacks in the order of their deletion: nothing needs those of the
+// first level, and only earlier ones those of the others.
+func Levels(states []State) [][]string {
+	left := map[string][]string{}
+	for _, s := range states {
+		left[s.Name] = s.Needs
+	}
+	var levels [][]string
+	for len(left) > 0 {
+		needed := map[string]bool{}
+		for _, needs := range left {
+			for _, name := range needs {
+				needed[name] = true
+			}
+		}
+		var level []string
+		for _, s := range states {
+			if _, there := left[s.Name]; there && !needed[s.Name] {
+				level = append(level, s.Name)
+			}
+		}
+		if len(level) == 0 { // a circle, which only hands can have made
+			for _, s := range states {
+				if _, there := left[s.Name]; there {
+					level = append(level, s.Name)
+				}
+			}
+		}
+		for _, name := range level {
+			delete(left, name)
+		}
+		levels = append(levels, level)
+	}
+	return levels
+}

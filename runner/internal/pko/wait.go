@@ -1,0 +1,182 @@
+package pko
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Source is where Stacks are read and changed.
+type Source interface {
+	List(ctx context.Context) ([]State, error)
+	Delete(ctx context.Context, name string) error
+	Keep(ctx context.Context, name string) error
+	Start(ctx context.Context, name string) error
+}
+
+// StalledError says that Stacks do not go on by themselves.
+type StalledError struct{ Stacks []State }
+
+// Error names them, with their causes.
+func (e *StalledError) Error() string {
+	texts := make([]string, len(e.Stacks))
+	for i, s := range e.Stacks {
+		texts[i] = fmt.Sprintf("%s is stalled: %s", s.Name, s.Cause)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// ErrNoStacks says that an environment has no Stacks.
+var ErrNoStacks = errors.New("the environment has no Stacks there")
+
+// Watcher looks at Stacks until something is the case.
+type Watcher struct {
+	Source
+	Every time.Duration
+	Tell  func(State)                                      // is told each change of a phase, and of its cause
+	Sleep func(ctx context.Context, d time.Duration) error // returns the cause where ctx has ended
+}
+
+// Wait waits until all Stacks are ready. Those that are stalled end it.
+func (w Watcher) Wait(ctx context.Context) error {
+	seen := map[string]State{}
+	for {
+		states, err := w.look(ctx, seen)
+		if err != nil {
+			return err
+		}
+		if len(states) == 0 {
+			return ErrNoStacks
+		}
+		if stalled := stuck(states); len(stalled) > 0 {
+			return &StalledError{stalled}
+		}
+		if len(inPhase(states, Ready)) == len(states) {
+			return nil
+		}
+		if err := w.Sleep(ctx, w.Every); err != nil {
+			return err
+		}
+	}
+}
+
+// Delete deletes the Stacks, those that nothing needs first, and the next ones when
+// these are gone. A Stack that stalls ends it, so that what it needs stays.
+func (w Watcher) Delete(ctx context.Context) error {
+	states, err := w.List(ctx)
+	if err != nil {
+		return err
+	}
+	seen := map[string]State{}
+	for _, level := range Levels(states) {
+		for _, name := range level {
+			if err := w.Source.Delete(ctx, name); err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+		}
+		if err := w.gone(ctx, level, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Adopt has Stacks that only preview work, if all their previews have found nothing to
+// change.
+func (w Watcher) Adopt(ctx context.Context) error {
+	states, err := w.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range states {
+		if !s.Previews {
+			return fmt.Errorf("%s does not only preview: what would change cannot be known before it does; apply an export with --preview", s.Name)
+		}
+	}
+	if err := w.Wait(ctx); err != nil {
+		return err
+	}
+	for _, s := range states {
+		if err := w.Start(ctx, s.Name); err != nil {
+			return err
+		}
+	}
+	return w.Wait(ctx)
+}
+
+// Release takes the Stacks away and leaves everything that they have made.
+func (w Watcher) Release(ctx context.Context) error {
+	states, err := w.List(ctx)
+	if err != nil {
+		return err
+	}
+	if len(states) == 0 {
+		return ErrNoStacks
+	}
+	for _, s := range states {
+		if err := w.Keep(ctx, s.Name); err != nil {
+			return err
+		}
+	}
+	return w.Delete(ctx)
+}
+
+// gone waits until Stacks are gone.
+func (w Watcher) gone(ctx context.Context, names []string, seen map[string]State) error {
+	for {
+		states, err := w.look(ctx, seen)
+		if err != nil {
+			return err
+		}
+		left := slices.DeleteFunc(slices.Clone(states), func(s State) bool { return !slices.Contains(names, s.Name) })
+		for _, name := range names {
+			s, known := seen[name]
+			if known && s.Phase != "gone" && !slices.ContainsFunc(left, func(s State) bool { return s.Name == name }) {
+				s.Phase, s.Cause = "gone", ""
+				seen[name] = s
+				w.Tell(s)
+			}
+		}
+		if len(left) == 0 {
+			return nil
+		}
+		if stalled := stuck(left); len(stalled) > 0 {
+			return &StalledError{stalled}
+		}
+		if err := w.Sleep(ctx, w.Every); err != nil {
+			return err
+		}
+	}
+}
+
+// look reads the Stacks and tells what has changed.
+func (w Watcher) look(ctx context.Context, seen map[string]State) ([]State, error) {
+	states, err := w.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range states {
+		if before, known := seen[s.Name]; !known || before.Phase != s.Phase || before.Cause != s.Cause {
+			w.Tell(s)
+		}
+		seen[s.Name] = s
+	}
+	return states, nil
+}
+
+// stuck are the Stacks that do not go on by themselves. A preview that fails because it
+// finds changes fails again.
+func stuck(states []State) []State {
+	return slices.DeleteFunc(slices.Clone(states), func(s State) bool {
+		return s.Phase != Stalled && !strings.HasPrefix(s.Cause, "PreviewFailed")
+	})
+}
+
+func inPhase(states []State, phase Phase) []State {
+	return slices.DeleteFunc(slices.Clone(states), func(s State) bool { return s.Phase != phase })
+}
