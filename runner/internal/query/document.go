@@ -203,3 +203,38 @@ func (d *Document) Plan(environment string) any {
 	}
 	return map[string]any{"stack": environment, "projects": projects}
 }
+
+// Contents is what the state of a project says of itself: its outputs, without
+// secrets, and how many resources of each type there are.
+type Contents struct {
+	Outputs map[string]any
+	Types   map[string]int
+}
+
+// ContentsOf reads a state as Pulumi exports it without a key.
+func ContentsOf(project string, state []byte) (Contents, error) {
+	c := Contents{Outputs: map[string]any{}, Types: map[string]int{}}
+	if len(state) == 0 {
+		return c, nil
+	}
+	var deployment struct {
+		Resources []struct {
+			Type    string         `json:"type"`
+			Outputs map[string]any `json:"outputs"`
+		} `json:"resources"`
+	}
+	if err := decode(state, &deployment); err != nil {
+		return c, fmt.Errorf("reading the state of %s: it is not valid JSON", project)
+	}
+	for _, r := range deployment.Resources {
+		switch {
+		case r.Type == "pulumi:pulumi:Stack":
+			for name, value := range r.Outputs {
+				c.Outputs[name] = withoutSecrets(value)
+			}
+		case !strings.HasPrefix(r.Type, "pulumi:providers:"):
+			c.Types[r.Type]++
+		}
+	}
+	return c, nil
+}

@@ -30,6 +30,7 @@ func Command(d cmd.Deps) *cli.Command {
 			setCommand(d),
 			unsetCommand(d),
 			explainCommand(d),
+			diffCommand(d),
 			schemaCommand(d),
 		},
 	}

@@ -19,7 +19,7 @@ func Command(d cmd.Deps, operations ...*cli.Command) *cli.Command {
 		Description: "A fleet is all environments of one root: those that config/environments describes in layers, and those that\n" +
 			"have only a stack file. Labels choose among them, and config/rollout.yaml says in which waves a change reaches\n" +
 			"them: see docs/fleets.md.\n\n" + cmd.ExitText(cmd.AllExitCodes()...),
-		Subcommands: append([]*cli.Command{listCommand(d), checkCommand(d)}, operations...),
+		Subcommands: append([]*cli.Command{listCommand(d), checkCommand(d), newCommand(d), getCommand(d)}, operations...),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
+	"mara/runner/internal/layers"
 )
 
 // Env is `runner env`.
@@ -37,7 +38,7 @@ func runEnv(_ context.Context, d cmd.Deps, o cmd.SessionOptions) error {
 	if o.Root == "" {
 		return o.NoRoot
 	}
-	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
+	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources, Describe: layers.Read})
 	if err != nil {
 		return err
 	}
@@ -47,6 +48,7 @@ func runEnv(_ context.Context, d cmd.Deps, o cmd.SessionOptions) error {
 	env.passphrase()
 	env.fileVariables()
 	env.provider()
+	env.layers()
 	if o.Output == "json" {
 		return env.writeJSON(d.Stdout)
 	}
@@ -153,6 +155,13 @@ func (e *shellEnvironment) provider() {
 		return
 	}
 	e.comment("%s is not in %s; the programs need it there (and in secrets/ below it) when plain pulumi runs them", config.InfraType, e.settings.Config.File)
+}
+
+// layers warns that plain pulumi does not read layers.
+func (e *shellEnvironment) layers() {
+	if d := e.settings.Described; d.File != "" {
+		e.comment("plain pulumi sees nothing of %s; `runner pulumi` does", d.File)
+	}
 }
 
 func (e *shellEnvironment) write(w io.Writer) error {

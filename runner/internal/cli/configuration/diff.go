@@ -1,0 +1,241 @@
+package configuration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/query"
+	"mara/runner/internal/session"
+	"mara/runner/internal/typeset"
+)
+
+func diffCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "diff", Usage: "compare two environments: values, and what is deployed", ArgsUsage: "ENVIRONMENT ENVIRONMENT",
+		Description: "Shows the values that differ, with where each comes from; where a key is not set, its default counts. Where both\n" +
+			"are deployed it also shows the outputs that differ, and how many resources of which types. Secrets are never\n" +
+			"shown, and encrypted values are not compared.\n\n" +
+			"Examples:\n  runner config diff test prod\n  runner config diff eu-1 eu-2 --simulate\n  runner config diff eu-1 eu-2 -o json --exit-code\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitChanges),
+		Flags: cmd.JoinFlags(
+			[]cli.Flag{
+				&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are differences"},
+				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "compare the simulated environments"},
+			},
+			cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parseDiff, runDiff),
+	}
+}
+
+type diffOptions struct {
+	cmd.SessionOptions
+	Stacks   []string
+	ExitCode bool
+}
+
+func parseDiff(c *cli.Context, d cmd.Deps) (diffOptions, error) {
+	common, err := cmd.ParseSession(c, d)
+	if err == nil && c.NArg() != 2 {
+		err = failure.Usagef(cmd.Path(c), "name two environments")
+	}
+	return diffOptions{SessionOptions: common, Stacks: c.Args().Slice(), ExitCode: c.Bool("exit-code")}, err
+}
+
+// differences are what differs between two environments, and their JSON form. In
+// each, A is the first environment's and B the second's; null is nothing.
+type differences struct {
+	A         string             `json:"a"`
+	B         string             `json:"b"`
+	Values    []valueDifference  `json:"values"`
+	Outputs   []outputDifference `json:"outputs"`
+	Resources []typeDifference   `json:"resources"`
+}
+
+type valueDifference struct {
+	Key string      `json:"key"`
+	A   listedValue `json:"a"`
+	B   listedValue `json:"b"`
+}
+
+type outputDifference struct {
+	Project string `json:"project"`
+	Name    string `json:"name"`
+	A       any    `json:"a"`
+	B       any    `json:"b"`
+}
+
+type typeDifference struct {
+	Project string `json:"project"`
+	Type    string `json:"type"`
+	A       int    `json:"a"`
+	B       int    `json:"b"`
+}
+
+func (x differences) any() bool { return len(x.Values)+len(x.Outputs)+len(x.Resources) > 0 }
+
+func runDiff(ctx context.Context, d cmd.Deps, o diffOptions) error {
+	known, err := config.Stacks(o.Root)
+	if err != nil {
+		return err
+	}
+	var both [2]configuration
+	for i, stack := range o.Stacks {
+		if o.Root != "" && !slices.Contains(known, stack) {
+			return failure.Usagef("config diff", "no environment %q%s", stack, config.DidYouMean(stack, known))
+		}
+		if both[i], err = open(cmd.Options{Request: o.Request.Of(stack), Invocation: o.Invocation}); err != nil {
+			return err
+		}
+	}
+	found := differences{A: o.Stacks[0], B: o.Stacks[1], Outputs: []outputDifference{}, Resources: []typeDifference{}}
+	found.Values = valueDifferences(both[0], both[1])
+	states, err := session.States(ctx, d.Deps, o.Options, o.Stacks)
+	if err != nil {
+		return err
+	}
+	deployed := len(states[found.A]) > 0 && len(states[found.B]) > 0
+	if deployed {
+		if err := found.addDeployed(states[found.A], states[found.B]); err != nil {
+			return err
+		}
+	}
+	if o.Output == "json" {
+		err = cmd.WriteJSON(d.Stdout, found)
+	} else {
+		err = found.write(d.Stdout, d.Width(), deployed)
+	}
+	if err == nil && o.ExitCode && found.any() {
+		err = &cmd.Reported{Code: cmd.ExitChanges}
+	}
+	return err
+}
+
+// valueDifferences compares the values of all keys that either has or reads.
+func valueDifferences(a, b configuration) []valueDifference {
+	keys := map[string]config.Key{}
+	for _, c := range []configuration{a, b} {
+		for _, key := range c.listed() {
+			keys[key.Name] = key
+		}
+	}
+	found := []valueDifference{}
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		left, right := a.effective(keys[name]), b.effective(keys[name])
+		if !reflect.DeepEqual(left.Value, right.Value) {
+			found = append(found, valueDifference{Key: name, A: left, B: right})
+		}
+	}
+	return found
+}
+
+// effective is the value that counts for a key; encrypted ones are alike.
+func (c configuration) effective(key config.Key) listedValue {
+	if layers := c.layers(key); len(layers) > 0 {
+		return newListedValue(key.Name, layers[0])
+	}
+	return listedValue{Key: key.Name}
+}
+
+// addDeployed compares states, by project.
+func (x *differences) addDeployed(a, b map[string]json.RawMessage) error {
+	names := map[string]bool{}
+	for _, states := range []map[string]json.RawMessage{a, b} {
+		for name := range states {
+			names[name] = true
+		}
+	}
+	for _, project := range slices.Sorted(maps.Keys(names)) {
+		left, err := query.ContentsOf(project, a[project])
+		if err != nil {
+			return err
+		}
+		right, err := query.ContentsOf(project, b[project])
+		if err != nil {
+			return err
+		}
+		for _, name := range either(left.Outputs, right.Outputs) {
+			if was, is := left.Outputs[name], right.Outputs[name]; !reflect.DeepEqual(was, is) {
+				x.Outputs = append(x.Outputs, outputDifference{project, name, was, is})
+			}
+		}
+		for _, name := range either(left.Types, right.Types) {
+			if was, is := left.Types[name], right.Types[name]; was != is {
+				x.Resources = append(x.Resources, typeDifference{project, name, was, is})
+			}
+		}
+	}
+	return nil
+}
+
+// either lists the keys that one of two maps has, sorted.
+func either[V any](a, b map[string]V) []string {
+	keys := map[string]bool{}
+	for key := range a {
+		keys[key] = true
+	}
+	for key := range b {
+		keys[key] = true
+	}
+	return slices.Sorted(maps.Keys(keys))
+}
+
+func (x differences) write(w io.Writer, width int, deployed bool) error {
+	if !x.any() {
+		what := "no value"
+		if deployed {
+			what = "neither values nor what is deployed"
+		}
+		_, err := fmt.Fprintf(w, "%s and %s: %s differs\n", x.A, x.B, what)
+		return err
+	}
+	values := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: x.A, Min: 12, Wrap: true}, {Title: x.B, Min: 12, Wrap: true}}}
+	for _, v := range x.Values {
+		values.Rows = append(values.Rows, []string{v.Key, v.A.orDash(), v.B.orDash()})
+	}
+	outputs := typeset.Table{Columns: []typeset.Column{{Title: "OUTPUT"}, {Title: x.A, Min: 12, Wrap: true}, {Title: x.B, Min: 12, Wrap: true}}}
+	for _, v := range x.Outputs {
+		outputs.Rows = append(outputs.Rows, []string{v.Project + "/" + v.Name, shownOutput(v.A), shownOutput(v.B)})
+	}
+	resources := typeset.Table{Columns: []typeset.Column{{Title: "RESOURCES"}, {Title: "TYPE", Min: 12}, {Title: x.A}, {Title: x.B}}}
+	for _, v := range x.Resources {
+		resources.Rows = append(resources.Rows, []string{v.Project, v.Type, strconv.Itoa(v.A), strconv.Itoa(v.B)})
+	}
+	gap := ""
+	for _, table := range []typeset.Table{values, outputs, resources} {
+		if len(table.Rows) == 0 {
+			continue
+		}
+		if _, err := io.WriteString(w, gap+table.Text(width)); err != nil {
+			return err
+		}
+		gap = "\n"
+	}
+	return nil
+}
+
+func shownOutput(value any) string {
+	if value == nil {
+		return "-"
+	}
+	return cmd.PlainValue(value)
+}
+
+// orDash is a value with its place.
+func (v listedValue) orDash() string {
+	if v.Origin == "" {
+		return "-"
+	}
+	return v.shown()
+}

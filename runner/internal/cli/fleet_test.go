@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/cmd/cmdtest"
+)
+
+// fleetRoot is a root with these files below config.
+func fleetRoot(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := cmdtest.Root(t, map[string]string{"environment": "PULUMI_CONFIG_PASSPHRASE=swordfish\n"})
+	for name, content := range files {
+		cmdtest.WriteFile(t, filepath.Join(root, "config", name), content)
+	}
+	return root
+}
+
+// small is a fleet of two environments.
+func small() map[string]string {
+	return map[string]string{
+		"layers/base.yaml":       "values:\n  runner: {provider: kind}\n  pulumiConfig:\n    logstore:storage_size: 10Gi\n    logstore:values: {a: {b: 1}}\n",
+		"layers/prod.yaml":       "imports: [base]\nvalues:\n  runner: {labels: {stage: prod}, protected: true, backend: \"file://./state/prod\"}\n  pulumiConfig:\n    logstore:storage_size: 50Gi\n",
+		"environments/test.yaml": "imports: [base]\nvalues:\n  runner: {labels: {stage: test}}\n",
+		"environments/eu-1.yaml": "imports: [prod]\nvalues:\n  runner: {labels: {region: eu}}\n  pulumiConfig:\n    logstore:values: {a: {c: 2}}\n",
+		"rollout.yaml":           "waves:\n  - {name: test, match: {stage: test}}\n  - {name: prod, match: {stage: prod}}\n",
+	}
+}
+
+// runFleet runs a command in a root.
+func runFleet(t *testing.T, root, args string) (stdout, stderr string, code int) {
+	t.Helper()
+	d, out, errs := cmdtest.Deps(t)
+	d.Dir = root
+	code = Run(context.Background(), d, strings.Fields(args))
+	return out.String(), errs.String(), code
+}
+
+func TestFleet(t *testing.T) {
+	t.Parallel()
+	root := fleetRoot(t, small())
+	for _, test := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"fleet list", 0, "ENVIRONMENT  PROVIDER  WAVE  LABELS                LAST RUN\n" +
+			"eu-1         kind      prod  region=eu,stage=prod  -\n" +
+			"test         kind      test  stage=test            -\n"},
+		{"fleet list -l stage!=prod", 0, "ENVIRONMENT  PROVIDER  WAVE  LABELS      LAST RUN\ntest         kind      test  stage=test  -\n"},
+		{"fleet plan", 0, "Wave test: 1 environment\n  test\nWave prod: 1 environment, after test\n  eu-1\n"},
+		{"fleet plan --destroy", 0, "Wave prod: 1 environment, after test\n  eu-1\nWave test: 1 environment\n  test\n"},
+		{"fleet plan --affected --why", 0, "Wave test: 1 environment\n  test: has never been rolled out\nWave prod: 1 environment, after test\n  eu-1: has never been rolled out\n"},
+		{"fleet check --simulate", 0, "2 environments checked, nothing is wrong\n"},
+		{"fleet get logstore:storage_size", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n" +
+			"50Gi   1      eu-1          config/layers/prod.yaml:5\n10Gi   1      test          config/layers/base.yaml:4\n"},
+		{"fleet get certmgr:helm_timeout", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n600    2      eu-1, test    default\n"},
+		{"config explain logstore:storage_size -s eu-1", 0, "logstore:storage_size\n  value      50Gi (config/layers/prod.yaml:5)\n  overrides  10Gi (config/layers/base.yaml:4)\n" +
+			"  overrides  10Gi (default)\n"},
+		{"config get logstore:values -s eu-1", 0, "{a: {b: 1, c: 2}}\n"},
+		{"config diff test eu-1", 0, "KEY                    test                              eu-1\n" +
+			"logstore:storage_size  10Gi (config/layers/base.yaml:4)  50Gi (config/layers/prod.yaml:5)\n" +
+			"logstore:values        {a: {b: 1}} (config/layers/base.yaml:5)  {a: {b: 1, c: 2}} (config/environments/eu-1.yaml:5)\n" +
+			"runner:protect         false (default)                   true (config/layers/prod.yaml:3)\n"},
+		{"env -s eu-1", 0, "export PULUMI_BACKEND_URL=file://" + root + "/state/prod\n"},
+		{"env -s test", 0, "export PULUMI_BACKEND_URL=file://" + root + "/.runner/state\n"},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			stdout, stderr, code := runFleet(t, root, test.args)
+			if strings.HasPrefix(test.args, "config diff") { // the widths of columns do not matter
+				stdout, test.want = strings.Join(strings.Fields(stdout), " "), strings.Join(strings.Fields(test.want), " ")
+			}
+			if code != test.code || !strings.HasPrefix(stdout, test.want) {
+				t.Errorf("exit code %d: %s%s", code, cmp.Diff(test.want, stdout), stderr)
+			}
+		})
+	}
+}
+
+func TestFleetRefusals(t *testing.T) {
+	t.Parallel()
+	root := fleetRoot(t, small())
+	for _, test := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"fleet up", 2, "which environments? name them, or use -l SELECTOR or --all"},
+		{"fleet up --all test", 2, "--all chooses every environment"},
+		{"fleet up eu-2 --yes", 2, `no environment "eu-2"; did you mean "eu-1"?`},
+		{"fleet up eu-1 --yes", 3, "config/rollout.yaml:2: test comes before, and test has never been rolled out"},
+		{"fleet destroy --all", 2, "fleet destroy needs a confirmation, and there is nobody to ask"},
+		{"fleet list -l stag=prod", 2, `no environment has a label "stag"; did you mean "stage"?`},
+		{"fleet get logstore:storge_size", 2, `logstore:storge_size is read by no project; did you mean "logstore:storage_size"?`},
+		{"fleet new x", 2, "--from: name the environment to copy"},
+		{"fleet new test --from eu-1", 3, "config/environments/test.yaml exists already"},
+		{"fleet up --resume --yes", 3, "nothing to carry on: there has been no up of fleet/fleet"},
+		{"config unset logstore:storage_size -s eu-1", 3, "config/layers/prod.yaml:5: logstore:storage_size is set in a layer"},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			if _, stderr, code := runFleet(t, root, test.args); code != test.code || !strings.Contains(stderr, test.want) {
+				t.Errorf("exit code %d, %s", code, stderr)
+			}
+		})
+	}
+}
+
+// TestFleetCheck: problems of a layer are told once, with those of environments.
+func TestFleetCheck(t *testing.T) {
+	t.Parallel()
+	files := small()
+	files["layers/base.yaml"] = "values:\n  runner: {provider: kind}\n  pulumiConfig:\n    logstore:storage_size: much\n    logstore:storge_size: 1Gi\n"
+	files["environments/dev.yaml"] = "imports: [base]\nvalues:\n  runner: {projects: {skip: [logstre]}}\n"
+	_, stderr, code := runFleet(t, fleetRoot(t, files), "fleet check --simulate")
+	want := `error: 4 problems in the configuration:
+  config/environments/dev.yaml:3: runner.projects.skip names "logstre", which is no project of kind; did you mean "logstore"? (in dev)
+  config/environments/dev.yaml: dev is in no wave of config/rollout.yaml: its labels are environment=dev,provider=kind; give it a label that a wave matches, or add a wave (in dev)
+  config/layers/base.yaml:5: logstore:storge_size is read by no project; did you mean "logstore:storage_size"? (in 2 environments)
+  config/layers/base.yaml:4: logstore:storage_size is "much", which is not a size such as 10Gi (in test)
+`
+	if got, _, _ := strings.Cut(stderr, "hint: "); code != cmd.ExitConfig || got != want {
+		t.Errorf("exit code %d: %s", code, cmp.Diff(want, got))
+	}
+}
+
+// TestFleetNew: a copy has the same values, encrypted with a key of its own.
+func TestFleetNew(t *testing.T) {
+	t.Parallel()
+	files := small()
+	files["pulumi/Pulumi.eu-1.yaml"] = "config:\n  # why\n  logstore:replicas: 2\n"
+	root := fleetRoot(t, files)
+	cmdtest.WriteFile(t, filepath.Join(root, "value"), "hunter22")
+	if _, stderr, code := runFleet(t, root, "secrets set prometheus:admin_password @"+filepath.Join(root, "value")+" -s eu-1"); code != 0 {
+		t.Fatal(stderr)
+	}
+	stdout, stderr, code := runFleet(t, root, "fleet new eu-2 --from eu-1")
+	if code != 0 || !strings.Contains(stdout, "wrote config/environments/eu-2.yaml\n") {
+		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	read := func(name string) string {
+		content, err := os.ReadFile(filepath.Join(root, "config", name))
+		if err != nil {
+			t.Error(err)
+		}
+		return string(content)
+	}
+	if read("environments/eu-2.yaml") != files["environments/eu-1.yaml"] || !strings.Contains(read("pulumi/Pulumi.eu-2.yaml"), "# why\n  logstore:replicas: 2\n") {
+		t.Errorf("%s\n%s", read("environments/eu-2.yaml"), read("pulumi/Pulumi.eu-2.yaml"))
+	}
+	salt, _, _ := strings.Cut(read("pulumi/secrets/Pulumi.eu-1.yaml"), "config:")
+	if copied := read("pulumi/secrets/Pulumi.eu-2.yaml"); strings.HasPrefix(copied, salt) || strings.Contains(copied, "hunter22") {
+		t.Errorf("the copy has no key of its own:\n%s", copied)
+	}
+	file := filepath.Join(root, "exported")
+	if _, stderr, code := runFleet(t, root, "secrets export -s eu-2 --to-file "+file); code != 0 {
+		t.Fatal(stderr)
+	}
+	if exported, _ := os.ReadFile(file); !strings.Contains(string(exported), "hunter22") {
+		t.Errorf("exported %s", exported)
+	}
+}

@@ -1,0 +1,168 @@
+package fleets
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/configuration"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/fleet"
+	"mara/runner/internal/query"
+	"mara/runner/internal/session"
+	"mara/runner/internal/typeset"
+)
+
+func getCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "get", Usage: "show one value in all environments, grouped by value", ArgsUsage: "KEY|OUTPUT [ENVIRONMENT...]",
+		Description: "KEY is a configuration key, with a colon; everything else is an output of a deployed project, as NAME or as\n" +
+			"PROJECT/NAME. Where a key is not set, its default counts. Secrets are never shown.\n\n" +
+			"Examples:\n  runner fleet get eks:k8s_version\n  runner fleet get bank-of-anthos/application_url -l stage=prod\n  runner fleet get logstore:storage_size -o json\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: flags(
+			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "show the outputs of the simulated environments"}}, cmd.PulumiFlags(),
+		),
+		Action: cmd.Action(d, parseGet, runGet),
+	}
+}
+
+type getOptions struct {
+	cmd.SessionOptions
+	Selection fleet.Selection
+	Name      string
+}
+
+func parseGet(c *cli.Context, d cmd.Deps) (getOptions, error) {
+	common, err := cmd.ParseSession(c, d)
+	if err != nil {
+		return getOptions{}, err
+	}
+	if c.NArg() == 0 {
+		return getOptions{}, failure.Usagef(cmd.Path(c), "which value? name a key or an output")
+	}
+	o := getOptions{SessionOptions: common, Name: c.Args().First()}
+	if o.Selection, err = cmd.ParseFleet(c); err == nil {
+		o.Selection.Names = o.Selection.Names[1:]
+	}
+	return o, err
+}
+
+// shared is a value with the environments that have it, and its JSON form.
+type shared struct {
+	Value        any      `json:"value"` // null where there is none
+	Environments []string `json:"environments"`
+	Origins      []string `json:"origins,omitempty"` // of a key, without repetition
+	text         string
+}
+
+// found is the value of one environment.
+type found struct {
+	value  any
+	text   string
+	origin string
+}
+
+func runGet(ctx context.Context, d cmd.Deps, o getOptions) error {
+	chosen, _, err := choose(o.Request, o.Selection)
+	if err != nil {
+		return err
+	}
+	values, err := o.values(ctx, d, fleet.Names(chosen))
+	if err != nil {
+		return err
+	}
+	groups := grouped(fleet.Names(chosen), values)
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, groups)
+	}
+	table := typeset.Table{Columns: []typeset.Column{{Title: "VALUE", Min: 12, Wrap: true}, {Title: "COUNT"}, {Title: "ENVIRONMENTS", Min: 16, Wrap: true}, {Title: "ORIGIN", Optional: true, Wrap: true}}}
+	for _, g := range groups {
+		table.Rows = append(table.Rows, []string{g.text, strconv.Itoa(len(g.Environments)), strings.Join(g.Environments, ", "), cmd.OrDash(strings.Join(g.Origins, ", "))})
+	}
+	_, err = fmt.Fprint(d.Stdout, table.Text(d.Width()))
+	return err
+}
+
+// values are those of all environments, in their order.
+func (o getOptions) values(ctx context.Context, d cmd.Deps, stacks []string) ([]found, error) {
+	if strings.Contains(o.Name, ":") {
+		return cmd.Each(ctx, stacks, func(_ context.Context, stack string) (found, error) { return o.configured(stack) })
+	}
+	states, err := session.States(ctx, d.Deps, o.Options, stacks)
+	if err != nil {
+		return nil, err
+	}
+	project, name, qualified := strings.Cut(o.Name, "/")
+	if !qualified {
+		project, name = "", o.Name
+	} else if _, known := o.Known().Project(project); !known {
+		return nil, failure.Usagef("fleet get", "no project %q", project)
+	}
+	values := make([]found, len(stacks))
+	for i, stack := range stacks {
+		values[i] = found{text: "-"}
+		for own, state := range states[stack] {
+			contents, err := query.ContentsOf(own, state)
+			if err != nil {
+				return nil, err
+			}
+			if value, ok := contents.Outputs[name]; ok && (project == "" || own == project) {
+				values[i] = found{value: value, text: cmd.PlainValue(value), origin: own}
+			}
+		}
+	}
+	return values, nil
+}
+
+// configured is the value that an environment's configuration has for a key.
+func (o getOptions) configured(stack string) (found, error) {
+	declared := o.DeclaredKeys()
+	if wrong := config.Unknown(declared, o.Name); wrong != "" {
+		return found{}, &failure.Usage{Text: o.Name + " " + wrong, Next: "`runner config list --all` shows the keys there are"}
+	}
+	file, _, err := o.ReadStack(stack)
+	if err != nil {
+		return found{}, err
+	}
+	if entry, ok := file.Lookup(o.Name); ok && entry.Value != nil {
+		value := entry.Value
+		if _, isSecret := o.Known().Secret(o.Name); isSecret || projects.CredentialVariable(o.Name) != "" {
+			value = config.Ciphertext("hidden")
+		}
+		origin := file.Origin(entry)
+		return found{value: config.Redacted(value, nil), text: configuration.Show(value), origin: fmt.Sprintf("%s:%d", origin.File, origin.Line)}, nil
+	}
+	i := slices.IndexFunc(declared, func(key config.Key) bool { return key.Name == o.Name })
+	if i >= 0 && declared[i].Default != nil {
+		return found{value: declared[i].Default, text: config.Show(declared[i].Default), origin: "default"}, nil
+	}
+	return found{text: "-"}, nil
+}
+
+// grouped puts environments with the same value together, the largest group
+// first.
+func grouped(stacks []string, values []found) []shared {
+	groups := []shared{}
+	for i, v := range values {
+		at := slices.IndexFunc(groups, func(g shared) bool { return g.text == v.text })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, shared{Value: v.value, text: v.text})
+		}
+		g := &groups[at]
+		g.Environments = append(g.Environments, stacks[i])
+		if v.origin != "" && !slices.Contains(g.Origins, v.origin) {
+			g.Origins = append(g.Origins, v.origin)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b shared) int { return len(b.Environments) - len(a.Environments) })
+	return groups
+}

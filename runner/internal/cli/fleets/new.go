@@ -1,0 +1,131 @@
+package fleets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/configuration"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
+	"mara/runner/internal/vault"
+)
+
+func newCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "new", Usage: "make the configuration of a new environment from that of another one", ArgsUsage: "NAME",
+		Description: "Copies the environment's description, stack file and secrets file. What is encrypted is decrypted and encrypted\n" +
+			"anew, so that the new environment has a key of its own. Layers stay shared. Nothing is deployed; look through\n" +
+			"the copies for what must differ, such as labels, names and addresses.\n\n" +
+			"Examples:\n  runner fleet new prod-eu-2 --from prod-eu-1\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(
+			[]cli.Flag{&cli.StringFlag{Name: "from", Usage: "copy the environment `OTHER`"}},
+			cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.ConfirmFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parseNew, runNew),
+	}
+}
+
+type newOptions struct {
+	cmd.SessionOptions
+	Name, From string
+}
+
+func parseNew(c *cli.Context, d cmd.Deps) (newOptions, error) {
+	common, err := cmd.ParseSession(c, d)
+	if err != nil {
+		return newOptions{}, err
+	}
+	o := newOptions{SessionOptions: common, Name: c.Args().First(), From: c.String("from")}
+	switch {
+	case o.Root == "":
+		return o, o.NoRoot
+	case o.Name == "":
+		return o, failure.Usagef(cmd.Path(c), "name the new environment")
+	case config.CheckStackName(o.Name) != nil:
+		return o, failure.Usagef(cmd.Path(c), "%v", config.CheckStackName(o.Name))
+	case o.From == "":
+		return o, failure.Usagef(cmd.Path(c), "--from: name the environment to copy; `runner fleet list` shows those there are")
+	}
+	return o, nil
+}
+
+func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
+	known, err := config.Stacks(o.Root)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(known, o.From) {
+		return failure.Usagef("fleet new", "--from: no environment %q%s", o.From, config.DidYouMean(o.From, known))
+	}
+	for _, path := range []string{config.DescriptionPath(o.Name), config.StackPath(o.Name), config.SecretsPath(o.Name)} {
+		if _, err := os.Lstat(filepath.Join(o.Root, path)); !errors.Is(err, fs.ErrNotExist) {
+			return &failure.Environment{Text: fmt.Sprintf("%s exists already", path), Next: "choose another name; nothing was changed"}
+		}
+	}
+	files, err := copies(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	if err := writeAll(o.Root, files); err != nil {
+		return err
+	}
+	if o.Output == "json" {
+		names := []string{}
+		for _, file := range files {
+			names = append(names, file.Path)
+		}
+		return cmd.WriteJSON(d.Stdout, map[string]any{"environment": o.Name, "from": o.From, "files": names})
+	}
+	for _, file := range files {
+		fmt.Fprintf(d.Stdout, "wrote %s\n", file.Path)
+	}
+	_, err = fmt.Fprintf(d.Stdout, "\nNext:\n  runner config diff %s %s\n  runner fleet check %s\n", o.From, o.Name, o.Name)
+	return err
+}
+
+// copies are the files of the new environment.
+func copies(ctx context.Context, d cmd.Deps, o newOptions) (files []vault.NewFile, err error) {
+	open := func(stack string) (*session.Session, error) {
+		options := o.Options
+		options.Request = o.Request.Of(stack)
+		s := session.New(d.Deps, options)
+		return s, s.ResolveStack()
+	}
+	from, err := open(o.From)
+	defer func() { err = errors.Join(err, from.Close()) }()
+	if err != nil {
+		return nil, err
+	}
+	to, err := open(o.Name)
+	defer func() { err = errors.Join(err, to.Close()) }()
+	if err != nil {
+		return nil, err
+	}
+	return from.Vault.CopyTo(ctx, to.Vault)
+}
+
+// writeAll writes the files, or none of them.
+func writeAll(root string, files []vault.NewFile) error {
+	for i, file := range files {
+		err := os.MkdirAll(filepath.Dir(filepath.Join(root, file.Path)), 0o755)
+		if err == nil {
+			err = configuration.Write(root, file.Path, file.Content)
+		}
+		if err != nil {
+			for _, written := range files[:i] {
+				_ = os.Remove(filepath.Join(root, written.Path))
+			}
+			return err
+		}
+	}
+	return nil
+}
