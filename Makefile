@@ -1,9 +1,10 @@
 # mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
-.PHONY: build tools demo test chaos bench race lint fmt golden e2e e2e-real e2e-provider node-image verify
+.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider node-image verify
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
 demo: build ; scripts/demo.sh
+demo-fleet: build ; scripts/demo-fleet.sh
 test: build tools ; go test -timeout 60m ./...
 chaos: build tools ; scripts/chaos.sh
 bench: build tools ; scripts/bench.sh

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -120,6 +121,36 @@ func TestFleetRollsOutInWaves(t *testing.T) {
 	want = []string{"eu-2 succeeded", "eu-1 succeeded", "wave:canary skipped", "canary succeeded", "wave:test skipped", "test succeeded"}
 	if got := order(e.fleet(0, "destroy", "--all")); !slices.Equal(got, want) {
 		t.Errorf("destroy: %q", got)
+	}
+}
+
+// TestFleetAffectedSinceACommit: what differs from a commit of git, whatever has
+// been rolled out.
+func TestFleetAffectedSinceACommit(t *testing.T) {
+	t.Parallel()
+	e := newFleet(t)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=me", "-c", "user.email=me@example.com", "commit", "-qm", "first"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = e.root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	plan := func(ref string) string {
+		r := e.run("fleet", "plan", "--affected="+ref, "--why", "--simulate")
+		return fmt.Sprint(r.code, " ", r.stdout, r.stderr)
+	}
+	if got := plan("HEAD"); got != "0 none of 4 environments is affected\n" {
+		t.Errorf("nothing has changed: %s", got)
+	}
+	e.write("config/environments/eu-2.yaml", "imports: [base, prod]\nvalues: {runner: {labels: {stage: prod}}, pulumiConfig: {\"kind:workers\": 3}}\n")
+	e.write("config/environments/eu-3.yaml", "imports: [base]\nvalues: {runner: {labels: {stage: prod}}}\n")
+	want := "0 Wave prod: 2 environments, after canary, 1 at once\n  eu-2: kind:workers\n  eu-3: was not there at HEAD\n"
+	if got := plan("HEAD"); got != want {
+		t.Errorf("got %s", got)
+	}
+	if got := plan("nowhere"); !strings.HasPrefix(got, "2 error: --affected=nowhere: ") {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -49,7 +49,11 @@ func (h Hooks) IsDue(ctx context.Context, op operation.Operation, step plan.Step
 // hasKubeconfig reports whether the user's kubeconfig leads to the cluster, and
 // the cluster is there.
 func (h Hooks) hasKubeconfig(ctx context.Context) bool {
-	content, ok := kubeconfig.Current(h.kubeconfigFiles(), h.contextName())
+	entries := kubeconfig.Current
+	if h.Beside {
+		entries = kubeconfig.Beside
+	}
+	content, ok := entries(h.kubeconfigFiles(), h.contextName())
 	if !ok || h.Simulated {
 		return ok
 	}

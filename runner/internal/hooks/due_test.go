@@ -88,6 +88,17 @@ func TestCurrentKubeconfig(t *testing.T) {
 	if _, ok := kubeconfig.Current(files, "mara-kind-dev"); ok {
 		t.Error("it is the current one, although another has come")
 	}
+	for _, name := range []string{"mara-kind-dev", "mara-kind-third"} { // one of many need not be the current one
+		if _, err := kubeconfig.MergeBeside(t.Context(), []string{file}, []byte(clusterConfig), name); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := kubeconfig.Beside(files, name); !ok {
+			t.Errorf("%s is not there", name)
+		}
+	}
+	if _, ok := kubeconfig.Current(files, "mara-kind-other"); !ok {
+		t.Error("another one has become the current one")
+	}
 	if err := os.WriteFile(file, []byte("no kubeconfig"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ type Hooks struct {
 	Runtime   string            // the container runtime that is configured; "" for the first there is
 	Folder    layout.Runner
 	Simulated bool
+	Beside    bool // the environment is one of many: its context is not made the current one
 	Masker    *event.Masker
 	Log       *slog.Logger
 
@@ -69,7 +70,11 @@ func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(ev
 		return fmt.Errorf("%s has no output kubeconfig", project)
 	}
 	name := h.contextName()
-	file, err := kubeconfig.Merge(ctx, h.kubeconfigFiles(), content, name)
+	merge := kubeconfig.Merge
+	if h.Beside {
+		merge = kubeconfig.MergeBeside
+	}
+	file, err := merge(ctx, h.kubeconfigFiles(), content, name)
 	if err != nil {
 		return err
 	}

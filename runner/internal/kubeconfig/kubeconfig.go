@@ -45,6 +45,17 @@ func Files(kubeconfigVariable, home string) []string {
 // name, makes it the current context, and returns the file. It chooses as kubectl
 // does: the file that has the entry, else the first that exists, else the last.
 func Merge(ctx context.Context, files []string, cluster []byte, name string) (string, error) {
+	return merge(ctx, files, cluster, name, func(string) bool { return true })
+}
+
+// MergeBeside is Merge for one of many clusters: the current context stays the one
+// that it is, if there is any.
+func MergeBeside(ctx context.Context, files []string, cluster []byte, name string) (string, error) {
+	return merge(ctx, files, cluster, name, func(current string) bool { return current == "" })
+}
+
+// merge makes the context the current one if that replaces the one that is.
+func merge(ctx context.Context, files []string, cluster []byte, name string, replaces func(current string) bool) (string, error) {
 	entries, err := single(cluster, name)
 	if err != nil {
 		return "", fmt.Errorf("reading the cluster's kubeconfig: %w", err)
@@ -57,7 +68,9 @@ func Merge(ctx context.Context, files []string, cluster []byte, name string) (st
 		config.Clusters[name] = entries.Clusters[name]
 		config.AuthInfos[name] = entries.AuthInfos[name]
 		config.Contexts[name] = entries.Contexts[name]
-		config.CurrentContext = name
+		if replaces(config.CurrentContext) {
+			config.CurrentContext = name
+		}
 		return true
 	})
 }

@@ -288,7 +288,7 @@ func (s *Session) Leftovers() leftovers.Finder {
 func (s *Session) Hooks() hooks.Hooks {
 	return hooks.Hooks{
 		Stacks: s.Stacks, Provider: s.Provider, Stack: s.Settings.Stack.Text, Root: s.Settings.Root, Env: s.Env, Folder: s.Folder,
-		Simulated: s.Options.Simulation.On, Runtime: s.Settings.Config.Text("kind:runtime").Text, Masker: s.Masker, Log: s.Log,
+		Simulated: s.Options.Simulation.On, Beside: s.Options.Shared != nil, Runtime: s.Settings.Config.Text("kind:runtime").Text, Masker: s.Masker, Log: s.Log,
 	}
 }
 

@@ -2,13 +2,20 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
+	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/fleet"
+	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 )
 
@@ -42,7 +49,7 @@ func affectedFlags() []cli.Flag {
 	return []cli.Flag{
 		affectedFlag{&cli.GenericFlag{
 			Name: "affected", Value: &affectedValue{},
-			Usage: "choose environments whose values or programs have changed since they last succeeded; --affected=REF: since the git commit REF",
+			Usage: "choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF: since a commit of git",
 		}},
 		&cli.BoolFlag{Name: "why", Usage: "with --affected: print why each environment is affected"},
 	}
@@ -50,7 +57,7 @@ func affectedFlags() []cli.Flag {
 
 func parseAffected(c *cli.Context) affected {
 	value, ok := c.Generic("affected").(*affectedValue)
-	if !ok || value.text == "" {
+	if !ok || value.text == "" || value.text == "false" {
 		return affected{}
 	}
 	a := affected{Asked: true, Ref: value.text, Why: c.Bool("why")}
@@ -61,12 +68,12 @@ func parseAffected(c *cli.Context) affected {
 }
 
 // limit leaves out the environments that are not affected.
-func (a affected) limit(ctx context.Context, d cmd.Deps, r session.Request, chosen []fleet.Environment) ([]fleet.Environment, error) {
+func (a affected) limit(ctx context.Context, d cmd.Deps, o session.Options, chosen []fleet.Environment) ([]fleet.Environment, error) {
 	if !a.Asked {
 		return chosen, nil
 	}
 	reasons := map[string][]string{}
-	left, err := a.choose(ctx, d, r, chosen, reasons)
+	left, err := a.choose(ctx, d, o, chosen, reasons)
 	for _, e := range left {
 		if a.Why {
 			fmt.Fprintf(d.Stderr, "%s: %s\n", e.Stack, strings.Join(reasons[e.Stack], "; "))
@@ -76,29 +83,165 @@ func (a affected) limit(ctx context.Context, d cmd.Deps, r session.Request, chos
 }
 
 // choose returns the environments that are affected, and keeps why.
-func (a affected) choose(ctx context.Context, d cmd.Deps, r session.Request, chosen []fleet.Environment, why map[string][]string) ([]fleet.Environment, error) {
-	reasons, err := a.reasons(ctx, d, r, chosen)
+func (a affected) choose(ctx context.Context, d cmd.Deps, o session.Options, chosen []fleet.Environment, why map[string][]string) ([]fleet.Environment, error) {
+	reasons := func(_ context.Context, e fleet.Environment) ([]string, error) { return sinceSuccess(d, o, e.Stack) }
+	if a.Ref != "" {
+		past, err := checkOut(ctx, o.Root, a.Ref)
+		if err != nil {
+			return nil, err
+		}
+		defer past.remove()
+		reasons = func(_ context.Context, e fleet.Environment) ([]string, error) { return past.reasons(d, o, e.Stack) }
+	}
+	all, err := cmd.Each(ctx, chosen, reasons)
 	if err != nil {
 		return nil, err
 	}
 	var left []fleet.Environment
 	for i, e := range chosen {
-		if len(reasons[i]) > 0 {
+		if len(all[i]) > 0 {
 			left = append(left, e)
-			why[e.Stack] = reasons[i]
+			why[e.Stack] = all[i]
 		}
 	}
 	return left, nil
 }
 
-// reasons are why environments are affected; one without any is not.
-func (a affected) reasons(ctx context.Context, d cmd.Deps, r session.Request, chosen []fleet.Environment) ([][]string, error) {
-	return cmd.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) ([]string, error) {
-		last, ok := lastRolled(r.Folder(), e.Stack)
-		if !ok {
-			return []string{"has never been rolled out"}, nil
+// sinceSuccess is what has changed for an environment since its last success.
+func sinceSuccess(d cmd.Deps, o session.Options, stack string) (reasons []string, err error) {
+	s, err := resolved(d, o, stack)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	last, ok := lastRolled(s.Folder, stack)
+	if !ok {
+		return []string{"has never been rolled out"}, nil
+	}
+	now, err := programsIn(s)
+	if err != nil {
+		return nil, err
+	}
+	reasons = last.Values.Changes(valuesIn(s))
+	return append(append(reasons, last.Programs.Changes(now)...), changedOutputs(s)...), nil
+}
+
+// resolved opens an environment as far as its plan is known.
+func resolved(d cmd.Deps, o session.Options, stack string) (*session.Session, error) {
+	o.Request, o.Operation = o.Request.Of(stack), operation.Up
+	s := session.New(d.Deps, o)
+	if err := s.Resolve(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// past is the configuration as it was at a commit, and what has changed since.
+type past struct {
+	ref, root string
+	changed   []string // files, below the root
+}
+
+// checkOut gets the configuration of a commit into a temporary folder.
+func checkOut(ctx context.Context, root, ref string) (past, error) {
+	wrong := func(err error) error {
+		return &config.FlagError{Flag: "--affected=" + ref, Text: err.Error(), Next: "name a commit of the repository that the root is in"}
+	}
+	changed, err := gitIn(ctx, root, "diff", "--name-only", "--relative", ref, "--", ".")
+	if err != nil {
+		return past{}, wrong(err)
+	}
+	others, err := gitIn(ctx, root, "ls-files", "--others", "--exclude-standard")
+	if err != nil {
+		return past{}, wrong(err)
+	}
+	files, err := gitIn(ctx, root, "ls-tree", "-r", "--name-only", ref, "--", "config")
+	if err != nil {
+		return past{}, wrong(err)
+	}
+	folder, err := os.MkdirTemp("", "mara-fleet-*")
+	if err != nil {
+		return past{}, err
+	}
+	p := past{ref: ref, root: folder, changed: strings.Split(changed+"\n"+others, "\n")}
+	for _, file := range strings.Split(files, "\n") {
+		if file == "" {
+			continue
 		}
-		now, err := valuesOf(d, r, e.Stack)
-		return last.Values.Changes(now), err
+		content, err := gitIn(ctx, root, "show", ref+":./"+file)
+		path := filepath.Join(folder, file)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(path, []byte(content+"\n"), 0o600)
+		}
+		if err != nil {
+			p.remove()
+			return past{}, wrong(err)
+		}
+	}
+	return p, nil
+}
+
+func (p past) remove() { _ = os.RemoveAll(p.root) }
+
+// reasons are what has changed for an environment since the commit.
+func (p past) reasons(d cmd.Deps, o session.Options, stack string) (reasons []string, err error) {
+	s, err := resolved(d, o, stack)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	known, err := config.Stacks(p.root)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(known, stack) {
+		return []string{"was not there at " + p.ref}, nil
+	}
+	before := o
+	before.Root = p.root
+	then, err := valuesOf(d, before.Request, stack)
+	if err != nil {
+		return nil, fmt.Errorf("at %s: %w", p.ref, err)
+	}
+	reasons = then.Changes(valuesIn(s))
+	for _, step := range s.Plan.Steps {
+		if p.hasChanged(s, step) {
+			reasons = append(reasons, "program of "+step.Project.Name)
+		}
+	}
+	return reasons, nil
+}
+
+// hasChanged reports whether files of an own project have changed.
+func (p past) hasChanged(s *session.Session, step plan.Step) bool {
+	own := step.Project.Own
+	if own == nil {
+		return false // it comes with the runner
+	}
+	folder := own.Dir
+	if own.Runtime == "go" {
+		folder = moduleAbove(folder, s.Settings.Root)
+	}
+	relative, err := filepath.Rel(s.Settings.Root, folder)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(p.changed, func(file string) bool {
+		return relative == "." || strings.HasPrefix(file, filepath.ToSlash(relative)+"/")
 	})
+}
+
+// moduleAbove is the folder of the Go module that a folder is in, below the root.
+func moduleAbove(folder, root string) string {
+	for at := folder; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at
+		}
+		if at == root || at == filepath.Dir(at) {
+			return folder
+		}
+	}
 }

@@ -79,7 +79,7 @@ func runFleetPlan(ctx context.Context, d cmd.Deps, o fleetOptions) error {
 	}
 	reasons := map[string][]string{}
 	if o.Affected.Asked {
-		if chosen, err = o.Affected.choose(ctx, d, o.Request, chosen, reasons); err != nil {
+		if chosen, err = o.Affected.choose(ctx, d, o.Options, chosen, reasons); err != nil {
 			return err
 		}
 	}

@@ -89,6 +89,19 @@ func (p *part) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
+// unchanged is the last run of those since which nothing has changed for the
+// projects; "" if any project was run.
+func (p *part) unchanged() string {
+	last := ""
+	for _, step := range p.summary.Steps {
+		if step.Unchanged == "" {
+			return ""
+		}
+		last = max(last, step.Unchanged)
+	}
+	return last
+}
+
 // err is why the operation has failed, as the rollout tells it. What its run has
 // told already is taken from there.
 func (p *part) err(err error) error {

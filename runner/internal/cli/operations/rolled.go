@@ -15,6 +15,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/fingerprint"
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"
@@ -28,6 +29,7 @@ type rolled struct {
 	Finished time.Time           `json:"finished"`
 	Commit   string              `json:"commit,omitempty"`
 	Values   journal.Fingerprint `json:"values"` // of the configuration, by key
+	Programs journal.Fingerprint `json:"programs"`
 }
 
 // recordRolled keeps what an up has brought an environment to.
@@ -50,8 +52,12 @@ func recordRolled(ctx context.Context, o operateOptions, s *session.Session, r *
 	case s.Settings.Described.File != "":
 		commit = commitOf(ctx, o.Root)
 	}
+	programs, err := programsIn(s)
+	if err != nil {
+		return err
+	}
 	content, err := json.MarshalIndent(rolled{
-		Run: r.journal.ID(), Finished: r.summary.Finished, Commit: commit, Values: valuesIn(s),
+		Run: r.journal.ID(), Finished: r.summary.Finished, Commit: commit, Values: valuesIn(s), Programs: programs,
 	}, "", "  ")
 	if err != nil {
 		return err
@@ -94,6 +100,52 @@ func valuesIn(s *session.Session) journal.Fingerprint {
 		parts["without "+skipped.Text] = nil
 	}
 	return journal.NewFingerprint(parts)
+}
+
+// programsIn is the fingerprint of each project's program, and of what runs them.
+func programsIn(s *session.Session) (journal.Fingerprint, error) {
+	all := journal.Fingerprint{}
+	maker, err := s.Fingerprints()
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range s.Plan.Steps {
+		subject, err := s.Subject(step)
+		if err != nil {
+			return nil, err
+		}
+		parts, err := maker.Of(subject)
+		if err != nil {
+			continue // it is always run
+		}
+		all["the runner and its programs"] = parts["programs"]
+		for name, what := range map[string]string{"program": "program of ", "files": "files of "} {
+			if digest, ok := parts[name]; ok {
+				all[what+step.Project.Name] = digest
+			}
+		}
+	}
+	return all, nil
+}
+
+// changedOutputs names outputs that projects read and that have changed since
+// they did.
+func changedOutputs(s *session.Session) (reasons []string) {
+	records := fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
+	for _, step := range s.Plan.Steps {
+		mine, ok := records.Load(step.Project.Name)
+		for _, read := range step.Reads {
+			part := "outputs of " + read
+			theirs, known := records.Load(read)
+			if !ok || !known || theirs.Told == "" || mine.Parts[part] == "" {
+				continue
+			}
+			if now := journal.NewFingerprint(map[string][]byte{part: []byte(theirs.Told)}); now[part] != mine.Parts[part] {
+				reasons = append(reasons, fmt.Sprintf("%s, which %s reads", part, step.Project.Name))
+			}
+		}
+	}
+	return reasons
 }
 
 // checkPromotion refuses environments of a wave as long as those of the waves

@@ -173,7 +173,7 @@ func (r *rollout) prepare(ctx context.Context) (w work, err error) {
 	if err != nil {
 		return w, err
 	}
-	if chosen, err = r.o.Affected.limit(ctx, r.d, r.o.Request, chosen); err != nil {
+	if chosen, err = r.o.Affected.limit(ctx, r.d, r.o.Options, chosen); err != nil {
 		return w, err
 	}
 	if r.plan, err = fleet.NewPlan(chosen, waves, r.o.Operation.Deploys() || r.o.Operation.Destroys()); err != nil {

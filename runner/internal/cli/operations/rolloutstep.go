@@ -53,7 +53,11 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	if p.summary.Run != "" {
 		r.ran.set(step.Project.Name, p.summary.Run)
 	}
-	return executor.Outcome{Changes: p.summary.Changes}, err
+	outcome := executor.Outcome{Changes: p.summary.Changes}
+	if since := p.unchanged(); err == nil && since != "" {
+		outcome.Skipped, outcome.Unchanged = "unchanged since "+since, since
+	}
+	return outcome, err
 }
 
 // operate does an operation on one environment, as the command for it does.

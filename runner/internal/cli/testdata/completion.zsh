@@ -464,7 +464,7 @@ _runner() {
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
-        '--affected[choose environments whose values or programs have changed since they last succeeded; --affected=REF\: since the git commit REF]' \
+        '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
         '--destroy[show the order of destroy]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
@@ -484,7 +484,7 @@ _runner() {
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
         '--exit-code[exit with code 5 if there are changes]' \
-        '--affected[choose environments whose values or programs have changed since they last succeeded; --affected=REF\: since the git commit REF]' \
+        '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
         '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
@@ -518,7 +518,7 @@ _runner() {
         '--all[choose all environments]' \
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
-        '--affected[choose environments whose values or programs have changed since they last succeeded; --affected=REF\: since the git commit REF]' \
+        '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
