@@ -103,5 +103,6 @@ func commands() []*cobra.Command {
 		org.NewOrgCmd(),
 		about.NewAboutCmd(ws),
 		version.NewVersionCmd(),
+		objectsCommand(),
 	}
 }

@@ -86,7 +86,7 @@ func (e *Examination) backend(open func() error) preflight.Look {
 }
 
 // runLock looks for another run.
-func (e *Examination) runLock(context.Context) []preflight.Finding {
+func (e *Examination) runLock(ctx context.Context) []preflight.Finding {
 	state, owner, err := e.Session.InspectLock()
 	switch {
 	case err != nil:
@@ -97,6 +97,20 @@ func (e *Examination) runLock(context.Context) []preflight.Finding {
 		return findings(&lock.HeldError{Owner: owner, Foreign: true})
 	case state != lock.Free:
 		return preflight.Doubtful(fmt.Sprintf("the last run (%s, %s by %s) did not end properly", owner.Run, owner.Operation, owner), "the next run takes its lock over")
+	}
+	return e.lockInBackend(ctx)
+}
+
+// lockInBackend looks for a run on another machine.
+func (e *Examination) lockInBackend(ctx context.Context) []preflight.Finding {
+	_, left, err := e.Session.LocksInBackend(ctx)
+	if err != nil {
+		return findings(err)
+	}
+	for _, other := range left {
+		if !other.IsDead() {
+			return findings(&lock.HeldError{Owner: other.Owner, Foreign: !other.IsHeld()})
+		}
 	}
 	return preflight.Good("no other run works on the environment")
 }

@@ -17,6 +17,7 @@ type Owner struct {
 	Boot    string `json:"boot,omitempty"` // names the run of the kernel
 	PID     int    `json:"pid"`
 	Started string `json:"started,omitempty"` // when the process began: a process id is used again
+	Space   string `json:"space,omitempty"`   // in which the process id is one; a container has its own
 
 	Operation string    `json:"operation"`
 	Run       string    `json:"run"`
@@ -30,9 +31,15 @@ func Self(operation, run string, now time.Time) Owner {
 		host = "unknown"
 	}
 	return Owner{
-		User: userName(), Host: host, Boot: bootID(), PID: os.Getpid(), Started: startOf(os.Getpid()),
+		User: userName(), Host: host, Boot: bootID(), PID: os.Getpid(), Started: startOf(os.Getpid()), Space: processSpace(),
 		Operation: operation, Run: run, Since: now.UTC().Truncate(time.Second),
 	}
+}
+
+// processSpace names the space of process ids, where the system tells.
+func processSpace() string {
+	name, _ := os.Readlink("/proc/self/ns/pid") // elsewhere there is one for all
+	return name
 }
 
 // userName is the name of the user, or the number if there is no name, as in
@@ -104,7 +111,9 @@ func (e *HeldError) Error() string {
 	if e.Owner.Run != "" {
 		text += ", run " + e.Owner.Run
 	}
-	text += ", since " + e.Owner.Since.UTC().Format("2006-01-02 15:04:05 UTC")
+	if !e.Owner.Since.IsZero() {
+		text += ", since " + e.Owner.Since.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
 	if e.Foreign {
 		text += "; it is on another machine, so that nobody can tell from here whether it still runs"
 	}

@@ -31,13 +31,11 @@ type Held struct {
 // Lock lets one run at a time work on the environment; work is what others are
 // told about it.
 func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
-	id, wait := journal.NewID(s.Deps.Now()), s.Options.LockTimeout
+	id := journal.NewID(s.Deps.Now())
 	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}
 	held, err := lock.Acquire(ctx, lock.Options{
-		Path: s.LockFile(), Owner: h.Owner, Wait: wait,
-		Waiting: func(owner lock.Owner) {
-			fmt.Fprintf(s.Deps.Stderr, "waiting up to %s for %s, which runs %s\n", wait, owner, owner.Operation)
-		},
+		Path: s.LockFile(), Owner: h.Owner, Wait: s.Options.LockTimeout,
+		Waiting: s.tellWaiting,
 	})
 	if err != nil {
 		return nil, lock.Failed(ctx, err)
@@ -46,11 +44,21 @@ func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	s.OnClose(held.Release)
 	s.Log.Debug("locked", "file", s.LockFile(), "run", h.RunID)
 	if dead, ok := held.Previous(); ok {
-		h.TakenOver = true
-		s.Warnings = append(s.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is taken over", dead.Run, dead.Operation, dead))
+		h.takeOver(dead)
+	}
+	if err := s.lockBackend(ctx, h); err != nil {
+		return nil, err
 	}
 	s.Profile.Lap("lock")
 	return h, nil
+}
+
+// takeOver notes a run that did not end properly.
+func (h *Held) takeOver(dead lock.Owner) {
+	if !h.TakenOver { // its lock here, and the one in the backend
+		h.session.Warnings = append(h.session.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is taken over", dead.Run, dead.Operation, dead))
+	}
+	h.TakenOver = true
 }
 
 // OpenStacks opens the stacks for an operation. Broken sidecars are repaired on

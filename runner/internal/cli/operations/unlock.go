@@ -21,8 +21,8 @@ func Unlock(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "unlock",
 		Usage: "remove the locks that a run has left behind",
-		Description: "A run that is killed may leave locks on its stacks. Shows the runner's own lock and Pulumi's, and removes\n" +
-			"them after confirmation. Locks of processes that are still running on this machine stay, unless --force is\n" +
+		Description: "A run that is killed may leave locks on its stacks. Shows the runner's own lock, here and in the backend, and\n" +
+			"Pulumi's, with their age, and removes them after confirmation. Locks of processes that are still running on this machine stay, unless --force is\n" +
 			"given: first make sure that nothing is working on the environment any more.\n\n" +
 			"Example:\n  runner unlock -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
@@ -57,16 +57,26 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
 	if state == lock.Held {
 		return &lock.HeldError{Owner: owner}
 	}
+	store, shared, err := s.LocksInBackend(ctx)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(shared, lock.Left.IsHeld); i >= 0 {
+		return &lock.HeldError{Owner: shared[i].Owner}
+	}
 	left := s.Leftovers()
 	locks, err := left.Locks(s.Plan)
 	if err != nil {
 		return err
 	}
-	if state == lock.Free && len(locks) == 0 {
+	if state == lock.Free && len(locks)+len(shared) == 0 {
 		return writeUnlocked(d.Stdout, o, unlocked{Projects: []string{}})
 	}
 	if state != lock.Free {
-		fmt.Fprintf(d.Stderr, "the environment is locked by %s: %s, run %s\n", owner, owner.Operation, owner.Run)
+		fmt.Fprintln(d.Stderr, lockText(d, "the environment is locked", owner))
+	}
+	for _, left := range shared {
+		fmt.Fprintln(d.Stderr, lockText(d, "the environment is locked in the backend", left.Owner))
 	}
 	for _, l := range locks {
 		fmt.Fprintln(d.Stderr, l)
@@ -82,7 +92,19 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
 		owner, err = lock.Break(s.LockFile())
 		done.Environment = err == nil && owner != (lock.Owner{})
 	}
+	for _, left := range shared {
+		if err == nil {
+			err = store.Delete(ctx, left.Key)
+			done.Environment = err == nil
+		}
+	}
 	return errors.Join(writeUnlocked(d.Stdout, o, done), err)
+}
+
+// lockText says whose lock it is, and how old. The user has to know whether that
+// run is over.
+func lockText(d cmd.Deps, what string, owner lock.Owner) string {
+	return fmt.Sprintf("%s by %s: %s, run %s, %s", what, owner, owner.Operation, owner.Run, owner.Age(d.Now()))
 }
 
 // unlocked says what was unlocked.

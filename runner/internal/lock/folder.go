@@ -1,0 +1,56 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mara/runner/internal/atomicfile"
+)
+
+// Folder keeps the objects of shared locks in a folder that several machines
+// may see. Its permissions are those that the user gives new files.
+type Folder string
+
+// List implements Store.
+func (f Folder) List(context.Context) (map[string][]byte, error) {
+	entries, err := os.ReadDir(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	objects := map[string][]byte{}
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), ".json") {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(string(f), entry.Name()))
+		if errors.Is(err, fs.ErrNotExist) { // given back meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		objects[entry.Name()] = content
+	}
+	return objects, err
+}
+
+// Put implements Store.
+func (f Folder) Put(_ context.Context, key string, content []byte) error {
+	if err := os.MkdirAll(string(f), 0o777); err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(string(f), key), content, 0o644)
+}
+
+// Delete implements Store.
+func (f Folder) Delete(_ context.Context, key string) error {
+	err := os.Remove(filepath.Join(string(f), key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"mara/config"
+	"mara/runner/internal/engine"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/stacks"
+)
+
+// locksFolder is where a backend keeps the lock of an environment, beside what
+// Pulumi keeps there. Environments of one backend are told apart by their stacks.
+func locksFolder(stack string) string { return ".mara/locks/" + stack }
+
+// lockBackend locks the environment for other machines, too, where they may
+// share its backend.
+func (s *Session) lockBackend(ctx context.Context, h *Held) error {
+	store, err := s.lockStore(ctx)
+	if err != nil || store == nil {
+		return err
+	}
+	if err := s.States().Make(); err != nil {
+		return failure.RunnerFolder(err)
+	}
+	held, err := lock.AcquireShared(ctx, store, lock.Options{Owner: h.Owner, Wait: s.Options.LockTimeout, Waiting: s.tellWaiting})
+	if err != nil {
+		return failedToLock(ctx, err)
+	}
+	s.OnClose(held.Release)
+	s.Log.Debug("locked the backend", "run", h.RunID)
+	if dead, ok := held.Previous(); ok {
+		h.takeOver(dead)
+	}
+	return nil
+}
+
+// failedToLock is the error to show.
+func failedToLock(ctx context.Context, err error) error {
+	if _, held := err.(*lock.HeldError); held || ctx.Err() != nil {
+		return err
+	}
+	return &failure.Environment{Text: err.Error(), Next: "the run lock is kept in the backend, so that others who share it do not work on the environment at the same time"}
+}
+
+// tellWaiting says whom the session waits for.
+func (s *Session) tellWaiting(owner lock.Owner) {
+	fmt.Fprintf(s.Deps.Stderr, "waiting up to %s for %s, which runs %s\n", s.Options.LockTimeout, owner, owner.Operation)
+}
+
+// LocksInBackend are those that others, or runs that died, have in the backend.
+func (s *Session) LocksInBackend(ctx context.Context) (lock.Store, []lock.Left, error) {
+	store, err := s.lockStore(ctx)
+	if err != nil || store == nil {
+		return nil, nil, err
+	}
+	left, err := lock.OwnersIn(ctx, store)
+	return store, left, err
+}
+
+// lockStore is where the backend keeps the lock; nil for one that nobody shares,
+// such as the folder below the root, and for those where it cannot be kept: a
+// service such as Pulumi Cloud, which has no place for it.
+func (s *Session) lockStore(ctx context.Context) (lock.Store, error) {
+	backend, stack := s.Settings.Backend, s.Settings.Stack.Text
+	if source := backend.Origin.Source; source == config.FromDefault || source == config.FromSimulation || s.Settings.Managed() {
+		return nil, nil
+	}
+	if folder, ok := s.Settings.StateFolder(); ok {
+		return lock.Folder(filepath.Join(folder, filepath.FromSlash(locksFolder(stack)))), nil
+	}
+	e, err := s.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi); err != nil || !found.Embedded {
+		s.Warnings = append(s.Warnings, "the run lock is not kept in the backend, which takes mara-engine: let nobody else work on this environment meanwhile")
+		return nil, err
+	}
+	return bucket{engine: e, url: backend.Text, folder: locksFolder(stack), dir: s.Settings.Root, env: stacks.Environ(s.Env)}, nil
+}
+
+// bucket is a lock.Store in the bucket of a backend: mara-engine knows how to get
+// at it.
+type bucket struct {
+	engine      engine.Engine
+	url, folder string
+	dir         string
+	env         []string
+}
+
+// List implements lock.Store.
+func (b bucket) List(ctx context.Context) (map[string][]byte, error) {
+	text, err := b.do(ctx, nil, "list", b.folder)
+	if err != nil {
+		return nil, err
+	}
+	objects := map[string][]byte{}
+	err = json.Unmarshal([]byte(text), &objects)
+	return objects, err
+}
+
+// Put implements lock.Store.
+func (b bucket) Put(ctx context.Context, key string, content []byte) error {
+	_, err := b.do(ctx, content, "put", b.folder+"/"+key)
+	return err
+}
+
+// Delete implements lock.Store.
+func (b bucket) Delete(ctx context.Context, key string) error {
+	_, err := b.do(ctx, nil, "delete", b.folder+"/"+key)
+	return err
+}
+
+// do has the engine do one thing with an object.
+func (b bucket) do(ctx context.Context, stdin []byte, verb, key string) (string, error) {
+	stdout, stderr, _, err := b.engine.Run(ctx, b.dir, bytes.NewReader(stdin), nil, nil, b.env, "objects", verb, b.url, key)
+	if err != nil && ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(stderr), "error: ")); err != nil && text != "" {
+		err = fmt.Errorf("%s", text)
+	}
+	return stdout, err
+}

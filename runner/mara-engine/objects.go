@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/pulumi/pulumi/pkg/v3/authhelpers"
+	"github.com/spf13/cobra"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/gcsblob"
+	"gocloud.dev/gcerrors"
+)
+
+// objectsCommand reads and writes small objects in the bucket of a backend, for
+// the lock that the runner keeps there. The libraries for that are here because
+// Pulumi's backends need them, and are too large for the runner.
+func objectsCommand() *cobra.Command {
+	command := &cobra.Command{Use: "objects", Short: "objects of the runner in the bucket of a backend", Hidden: true}
+	command.AddCommand(
+		objectCommand("list URL FOLDER", "write what is in the folder as a JSON object", listObjects),
+		objectCommand("put URL KEY", "write what comes by the standard input", putObject),
+		objectCommand("delete URL KEY", "remove an object, if it is there", deleteObject),
+	)
+	return command
+}
+
+func objectCommand(use, short string, do func(ctx context.Context, bucket *blob.Bucket, key string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(2), RunE: func(c *cobra.Command, args []string) error {
+		bucket, err := openBucket(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		defer bucket.Close()
+		return do(c.Context(), bucket, args[1])
+	}}
+}
+
+func listObjects(ctx context.Context, bucket *blob.Bucket, folder string) error {
+	objects := map[string][]byte{}
+	list := bucket.List(&blob.ListOptions{Prefix: strings.TrimSuffix(folder, "/") + "/"})
+	for {
+		object, err := list.Next(ctx)
+		if err == io.EOF {
+			return json.NewEncoder(os.Stdout).Encode(objects)
+		}
+		if err != nil {
+			return err
+		}
+		content, err := bucket.ReadAll(ctx, object.Key)
+		if gcerrors.Code(err) == gcerrors.NotFound { // removed meanwhile
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		objects[object.Key[strings.LastIndex(object.Key, "/")+1:]] = content
+	}
+}
+
+func putObject(ctx context.Context, bucket *blob.Bucket, key string) error {
+	content, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	return bucket.WriteAll(ctx, key, content, nil)
+}
+
+func deleteObject(ctx context.Context, bucket *blob.Bucket, key string) error {
+	err := bucket.Delete(ctx, key)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return nil
+	}
+	return err
+}
+
+// openBucket opens the bucket of a backend as Pulumi does.
+func openBucket(ctx context.Context, address string) (*blob.Bucket, error) {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("the address of the backend: %w", err)
+	}
+	mux := blob.DefaultURLMux()
+	switch parsed.Scheme {
+	case gcsblob.Scheme:
+		if mux, err = authhelpers.GoogleCredentialsMux(ctx); err != nil {
+			return nil, err
+		}
+	case "s3":
+		modernise(parsed)
+	}
+	bucket, err := mux.OpenBucketURL(ctx, parsed)
+	if err != nil {
+		return nil, err
+	}
+	if folder := strings.Trim(parsed.Path, "/"); folder != "" && parsed.Scheme != "file" {
+		bucket = blob.PrefixedBucket(bucket, folder+"/")
+	}
+	return bucket, nil
+}
+
+// modernise rewrites parameters of S3 that Pulumi still takes.
+func modernise(address *url.URL) {
+	query := address.Query()
+	plain, _ := strconv.ParseBool(query.Get("disableSSL"))
+	if query.Has("disableSSL") {
+		query.Del("disableSSL")
+		query.Set("disable_https", strconv.FormatBool(plain))
+	}
+	if endpoint := query.Get("endpoint"); endpoint != "" && !strings.Contains(endpoint, "://") {
+		scheme := "https://"
+		if plain {
+			scheme = "http://"
+		}
+		query.Set("endpoint", scheme+endpoint)
+	}
+	address.RawQuery = query.Encode()
+}
