@@ -12,4 +12,4 @@ scripts/tidy.sh -diff
 make lint
 make test
 make race
-GOOS=darwin GOARCH=arm64 go vet ./config/... ./providers/... ./runner/internal/cli/...
+scripts/cross.sh

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"al.essio.dev/pkg/shellescape"
@@ -20,6 +19,7 @@ import (
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/process"
 	"mara/runner/internal/program"
 	"mara/runner/internal/stacks"
 )
@@ -140,8 +140,8 @@ func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say
 	command := exec.CommandContext(ctx, path, hook.Command[1:]...)
 	command.Dir, command.Stdin, command.WaitDelay = hook.Dir, bytes.NewReader(content), stopTime
 	command.Env = append(stacks.Environ(h.Env), input.variables()...)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C is the runner's to handle
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
+	process.OwnGroup(command) // a terminal's Ctrl-C is the runner's to handle
+	command.Cancel = func() error { return process.Terminate(command.Process.Pid) }
 	last, err := runLines(command, say)
 	switch {
 	case err == nil:

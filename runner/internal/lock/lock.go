@@ -21,7 +21,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -110,7 +109,7 @@ func open(path string) (*os.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("opening the lock file: %w", err)
 		}
-		if err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if err := tryLock(f); err != nil {
 			return nil, errors.Join(refusal(f, err), f.Close())
 		}
 		current, err := isCurrent(f, path)
@@ -125,20 +124,10 @@ func open(path string) (*os.File, error) {
 
 // refusal explains why the kernel refused its lock.
 func refusal(f *os.File, err error) error {
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	if errors.Is(err, errTaken) {
 		return &HeldError{Owner: newOwner(f)}
 	}
 	return fmt.Errorf("locking %s: %w", f.Name(), err)
-}
-
-// flock calls the kernel, and again when a signal interrupts the call.
-func flock(f *os.File, how int) error {
-	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		if !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
 }
 
 // isCurrent reports whether the open file is still the one at the path.
@@ -175,7 +164,7 @@ func Break(path string) (Owner, error) {
 // release lets go of the kernel's lock. Closing alone would not do while a
 // child process that is about to start has a copy of the file.
 func release(f *os.File) error {
-	return errors.Join(flock(f, syscall.LOCK_UN), f.Close())
+	return errors.Join(unlock(f), f.Close())
 }
 
 // Previous returns the owner that died holding the lock, if one did. Its work
@@ -187,7 +176,7 @@ func (l *Lock) Previous() (Owner, bool) { return l.previous, l.previous != Owner
 func (l *Lock) Release() error {
 	current, err := isCurrent(l.file, l.path)
 	if current {
-		err = os.Remove(l.path)
+		err = remove(l.file, l.path)
 	}
 	if err != nil { // what is left must not look like a dead owner
 		err = errors.Join(fmt.Errorf("removing the lock file: %w", err), l.file.Truncate(0))

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // State is what a lock file tells.
@@ -66,8 +65,7 @@ func IsAlive(pid int) bool {
 	if _, err := os.Stat("/proc/self/stat"); err == nil {
 		return false // there is a /proc, and the process is not in it
 	}
-	err := syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
+	return isProcess(pid)
 }
 
 // bootID names the run of the kernel, where the system tells it.

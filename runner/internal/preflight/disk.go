@@ -8,8 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // Folder is a folder that a run writes to. It need not exist yet.
@@ -47,6 +46,13 @@ func Disk(folders []Folder) Check {
 	}}
 }
 
+// space is what there is on the disk of a path.
+type space struct {
+	disk    string // names the disk
+	free    uint64 // bytes that anybody may use
+	noFiles bool   // no more files can be made
+}
+
 // view is what a look at a folder shows.
 type view struct {
 	free    uint64
@@ -56,35 +62,35 @@ type view struct {
 
 func (f Folder) look() view {
 	path := existing(f.Path)
-	var info unix.Stat_t
-	var space unix.Statfs_t
-	if err := errors.Join(unix.Stat(path, &info), unix.Statfs(path, &space)); err != nil {
+	info, err := os.Stat(path)
+	space, spaceErr := spaceOf(path)
+	if err := errors.Join(err, spaceErr); err != nil {
 		return view{subject: path, wrong: Doubtful(fmt.Sprintf("the folder of %s, %s, cannot be looked at: %v", f.Name, f.Path, err), "")[0]}
 	}
-	if info.Mode&unix.S_IFMT != unix.S_IFDIR {
+	if !info.IsDir() {
 		return view{subject: path, wrong: Bad(fmt.Sprintf("the folder of %s, %s, cannot be made: %s is a file", f.Name, f.Path, path), "move that file away")[0]}
 	}
-	seen := view{free: available(space), subject: fmt.Sprint("disk ", info.Dev)}
-	if err := unix.Access(path, unix.W_OK|unix.X_OK); err != nil {
-		if !errors.Is(err, unix.EROFS) {
+	seen := view{free: space.free, subject: "disk " + space.disk}
+	if err := writable(path); err != nil {
+		if !errors.Is(err, syscall.EROFS) {
 			seen.subject = path
 		}
 		seen.wrong = Bad(fmt.Sprintf("the folder of %s, %s, cannot be written: %v", f.Name, f.Path, err), "make it writable for you, or choose another root with --root")[0]
 		return seen
 	}
-	seen.wrong = f.shortage(seen.free, space)
+	seen.wrong = f.shortage(space)
 	return seen
 }
 
 // shortage is the finding about a folder that can be written, but not much.
-func (f Folder) shortage(free uint64, space unix.Statfs_t) Finding {
-	text := fmt.Sprintf("only %s are free for %s, in %s", size(free), f.Name, f.Path)
+func (f Folder) shortage(disk space) Finding {
+	text := fmt.Sprintf("only %s are free for %s, in %s", size(disk.free), f.Name, f.Path)
 	switch {
-	case free < LeastSpace:
+	case disk.free < LeastSpace:
 		return Bad(text, "free some space: a state that cannot be written is lost")[0]
-	case space.Files > 0 && space.Ffree == 0:
+	case disk.noFiles:
 		return Bad(fmt.Sprintf("no more files can be made for %s, in %s", f.Name, f.Path), "remove files: the disk has no inodes left")[0]
-	case free < enoughSpace:
+	case disk.free < enoughSpace:
 		return Doubtful(text, "free some space")[0]
 	}
 	return Finding{}
@@ -93,21 +99,18 @@ func (f Folder) shortage(free uint64, space unix.Statfs_t) Finding {
 // FreeSpace is the free space on the disk of a path, in bytes, unless it cannot
 // be told.
 func FreeSpace(path string) (uint64, bool) {
-	var space unix.Statfs_t
-	if path == "" || unix.Statfs(path, &space) != nil {
+	if path == "" {
 		return 0, false
 	}
-	return available(space), true
+	space, err := spaceOf(path)
+	return space.free, err == nil
 }
-
-// available are the bytes of a disk that anybody may use.
-func available(space unix.Statfs_t) uint64 { return uint64(space.Bavail) * uint64(space.Bsize) }
 
 // existing is the nearest folder upward that exists.
 func existing(path string) string {
 	for {
 		_, err := os.Stat(path)
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) || filepath.Dir(path) == path {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) || filepath.Dir(path) == path {
 			return path
 		}
 		path = filepath.Dir(path)

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/containers"
@@ -118,12 +116,16 @@ func (m machine) cgroup(info containers.Info) []Finding {
 	return Doubtful(fmt.Sprintf("it has cgroup v1, with which Kubernetes 1.%d starts only if the node image sets failCgroupV1: false for the kubelet", minor), boot)
 }
 
+// capSysResource is the number of a capability of Linux, which a daemon has that
+// may run on another machine than this.
+const capSysResource = 24
+
 // privileges is what the daemon lacks to start privileged containers, as nodes
 // are. Some runtimes get by without.
 func (m machine) privileges(runtime string) []Finding {
 	daemon := map[string]string{"docker": "dockerd", "nerdctl": "containerd"}[runtime]
 	set, ok := m.capabilities(daemon)
-	if !ok || set&(1<<unix.CAP_SYS_RESOURCE) != 0 {
+	if !ok || set&(1<<capSysResource) != 0 {
 		return nil
 	}
 	return Doubtful(daemon+" lacks the capability CAP_SYS_RESOURCE, as in some sandboxes; nodes, which are privileged containers, may not start",

@@ -121,7 +121,7 @@ func TestKindNodes(t *testing.T) {
 			"warning: it has cgroup v1, with which Kubernetes 1.36 starts only if the node image sets failCgroupV1: false for the kubelet", boot},
 		{"without a version", cgroup1, image("node:latest"), all, "warning: it has cgroup v1, which Kubernetes from 1.35 on refuses", boot},
 		{"rootless", rootless, image("node:latest"), all, "problem: it is rootless and has cgroup v1, with which kind makes no cluster", boot},
-		{"a daemon in a sandbox", goodInfo, "", all &^ (1 << unix.CAP_SYS_RESOURCE),
+		{"a daemon in a sandbox", goodInfo, "", all &^ (1 << capSysResource),
 			"warning: dockerd lacks the capability CAP_SYS_RESOURCE, as in some sandboxes; nodes, which are privileged containers, may not start",
 			"run dockerd with all capabilities (capsh --print shows them)"},
 		{"a daemon elsewhere", goodInfo, "", 0, good, ""},

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"mara/runner/internal/containers"
 )
 
@@ -69,11 +67,11 @@ func (m machine) port(key, address string, port int, taken []containers.Containe
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, unix.EACCES):
+	case errors.Is(err, errNotAllowed):
 		return nil // the runtime may do what we may not
-	case errors.Is(err, unix.EADDRNOTAVAIL):
+	case errors.Is(err, errNotOurs):
 		return Doubtful(fmt.Sprintf("%s is no address of this machine", address), "if the containers run elsewhere, it has to be one of that machine")
-	case !errors.Is(err, unix.EADDRINUSE):
+	case !errors.Is(err, errInUse):
 		return Doubtful(fmt.Sprintf("whether port %d is free is not known: %v", port, err), "")
 	}
 	if program := m.holder(port); program != "" {

@@ -8,9 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
+	"mara/runner/internal/process"
 	"mara/runner/internal/program"
 )
 
@@ -33,8 +33,8 @@ func (t tool) ask(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, t.path, args...)
 	command.Stdout, command.Stderr = &stdout, &stderr
 	command.WaitDelay = 2 * time.Second // what it leaves behind may hold the pipes open
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) } // with all it has started
+	process.OwnGroup(command)
+	command.Cancel = func() error { process.Kill(command.Process.Pid); return nil } // with all it has started
 	for name, value := range t.env {
 		command.Env = append(command.Env, name+"="+value)
 	}

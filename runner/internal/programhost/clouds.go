@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
 
 	"mara/projects"
@@ -15,6 +14,7 @@ import (
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/crash"
+	"mara/runner/internal/process"
 )
 
 // Clouds asks the clouds through the host, which has their SDKs: a process for
@@ -68,11 +68,11 @@ func (c client) ask(ctx context.Context, asked wire.Question) (said wire.Answer,
 	}
 	var stdout bytes.Buffer
 	var stderr crash.Output
-	process := exec.CommandContext(ctx, path, "--"+wire.CloudFlag)
-	process.Stdin, process.Stdout, process.Stderr = bytes.NewReader(question), &stdout, &stderr
-	process.Env, process.WaitDelay = c.environ(), time.Second
-	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C ends it by way of ctx
-	err = process.Run()
+	command := exec.CommandContext(ctx, path, "--"+wire.CloudFlag)
+	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(question), &stdout, &stderr
+	command.Env, command.WaitDelay = c.environ(), time.Second
+	process.OwnGroup(command) // a Ctrl-C ends it by way of ctx
+	err = command.Run()
 	if late := cloud.Late(c.cloud.Title, ctx.Err()); late != nil {
 		return said, late
 	}

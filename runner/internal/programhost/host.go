@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3"
@@ -19,6 +18,7 @@ import (
 	"mara/projects"
 	"mara/projects/pulumi-language-mara/wire"
 	"mara/runner/internal/crash"
+	"mara/runner/internal/process"
 )
 
 // name is the file name of the host.
@@ -79,7 +79,7 @@ func Start(o Options) (*Host, error) {
 	h := &Host{options: o, ready: make(chan struct{}), done: make(chan struct{})}
 	h.process = exec.Command(o.Path, "--"+wire.RunnerFlag, "--"+wire.RootFlag, o.Root, "--"+wire.ProviderFlag, o.Provider)
 	h.process.Stderr = &h.crash
-	h.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	process.OwnGroup(h.process)
 	stdout, err := h.process.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", o.Path, err)
@@ -173,4 +173,4 @@ func (h *Host) Close() error {
 }
 
 // kill ends the host and what its programs have started.
-func (h *Host) kill() { _ = syscall.Kill(-h.process.Process.Pid, syscall.SIGKILL) }
+func (h *Host) kill() { process.Kill(h.process.Process.Pid) }

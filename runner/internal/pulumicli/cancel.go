@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"syscall"
 	"time"
+
+	"mara/runner/internal/process"
 )
 
 // grace is how long a command that has reached its time limit may take to end
@@ -41,16 +42,16 @@ func cancelWith(ctx context.Context, pid int, args []string, grace time.Duration
 			return
 		}
 		if readsOnly(args) {
-			killGroup(pid)
+			process.Kill(pid)
 			return
 		}
-		_ = syscall.Kill(pid, syscall.SIGINT)
+		process.Interrupt(pid)
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return
 		}
 		select {
 		case <-time.After(grace):
-			killGroup(pid)
+			process.Kill(pid)
 		case <-ended:
 		}
 	}()
@@ -59,6 +60,3 @@ func cancelWith(ctx context.Context, pid int, args []string, grace time.Duration
 		<-left
 	}
 }
-
-// killGroup kills a process and the plugins it has started.
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }

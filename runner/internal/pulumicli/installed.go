@@ -10,11 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+
+	"mara/runner/internal/process"
 )
 
 // oldest is the oldest Pulumi that works: the first that streams the events of its
@@ -106,7 +107,7 @@ func (i *Installed) Run(ctx context.Context, dir string, stdin io.Reader, stdout
 	command := exec.Command(i.path, nonInteractive(args)...)
 	command.Dir, command.Stdin, command.Stdout, command.Stderr = dir, stdin, out, errs
 	command.Env = append(commandEnv(env), "PATH="+filepath.Dir(i.path)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	process.OwnGroup(command)
 	command.WaitDelay = drainTime
 	if err := i.start(command); err != nil {
 		return "", "", unknownExit, fmt.Errorf("starting %s: %w", i.path, err)
@@ -148,7 +149,7 @@ func (i *Installed) Kill() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for pid := range i.running {
-		killGroup(pid)
+		process.Kill(pid)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3"
 
 	"mara/runner/internal/crash"
+	"mara/runner/internal/process"
 	"mara/runner/internal/pulumicli/wire"
 )
 
@@ -57,7 +57,7 @@ func startWorker(path string) (*worker, error) {
 	w.process.ExtraFiles = []*os.File{requestRead, replyWrite}
 	w.process.Env = []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "TERM=dumb"}
 	w.process.Stderr = w.crash
-	w.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	process.OwnGroup(w.process)
 	err = w.process.Start()
 	requestRead.Close()
 	replyWrite.Close()
@@ -121,7 +121,7 @@ func (w *worker) failure(err error) error {
 
 // kill ends the worker and the plugins it started.
 func (w *worker) kill() {
-	killGroup(w.process.Process.Pid)
+	process.Kill(w.process.Process.Pid)
 }
 
 // close asks the worker to exit, and kills it if it does not.

@@ -26,7 +26,7 @@ func (o *Outlet) Write(text []byte) (int, error) {
 		return len(text), nil
 	}
 	n, err := o.w.Write(text)
-	if errors.Is(err, syscall.EPIPE) || o.terminal && errors.Is(err, syscall.EIO) {
+	if readerIsGone(err) || o.terminal && errors.Is(err, syscall.EIO) {
 		o.gone.Store(true)
 		return len(text), nil
 	}

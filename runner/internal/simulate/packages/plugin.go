@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/blang/semver"
@@ -18,6 +17,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"mara/runner/internal/crash"
+	"mara/runner/internal/process"
 )
 
 // patience is how long a plugin may take to tell its schema. Those of large
@@ -62,24 +62,24 @@ func askPlugin(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var stderr crash.Output
-	process := exec.CommandContext(ctx, path)
-	process.Stderr = &stderr
-	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C ends it by way of ctx
-	process.WaitDelay = time.Second
-	stdout, err := process.StdoutPipe()
+	plugin := exec.CommandContext(ctx, path)
+	plugin.Stderr = &stderr
+	process.OwnGroup(plugin) // a Ctrl-C ends it by way of ctx
+	plugin.WaitDelay = time.Second
+	stdout, err := plugin.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := process.Start(); err != nil {
+	if err := plugin.Start(); err != nil {
 		return nil, err
 	}
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		time.AfterFunc(lastWords, cancel)
-		_ = process.Wait() // what it says of itself is complete then
+		_ = plugin.Wait() // what it says of itself is complete then
 		return nil, fmt.Errorf("it does not serve: %w%s", err, stderr.Note())
 	}
-	defer func() { cancel(); _ = process.Wait() }()
+	defer func() { cancel(); _ = plugin.Wait() }()
 	port, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil {
 		return nil, fmt.Errorf("it does not say where it serves, but %q", strings.TrimSpace(line))

@@ -1,0 +1,36 @@
+//go:build unix
+
+package lock
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// errTaken is what the kernel says when another process has its lock.
+const errTaken = syscall.EWOULDBLOCK
+
+// tryLock gets the kernel's lock or says at once why not.
+func tryLock(f *os.File) error { return flock(f, syscall.LOCK_EX|syscall.LOCK_NB) }
+
+func unlock(f *os.File) error { return flock(f, syscall.LOCK_UN) }
+
+// flock calls the kernel, and again when a signal interrupts the call.
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// remove removes the file of a lock that is held.
+func remove(_ *os.File, path string) error { return os.Remove(path) }
+
+// isProcess reports whether the kernel knows a process.
+func isProcess(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
