@@ -25,8 +25,11 @@ import (
 	"mara/runner/internal/vault"
 )
 
-// version is set when a release is linked.
-var version = ""
+// These are set when a release is linked.
+var (
+	version  = ""
+	releases = "" // web folder
+)
 
 // gcPercent is how much the heap may grow before it is collected. Little of it
 // is live, and a run takes seconds: collecting costs more than memory.
@@ -75,6 +78,7 @@ func run() int {
 		Environ:          os.Environ(),
 		Version:          buildVersion(),
 		PulumiVersion:    sdk.Version.String(),
+		Releases:         releases,
 	}, os.Args[1:])
 }
 

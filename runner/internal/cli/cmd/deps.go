@@ -20,6 +20,7 @@ type Deps struct {
 	Environ          []string                   // NAME=value each
 	Version          string                     // of the runner
 	PulumiVersion    string                     // of the Pulumi inside
+	Releases         string                     // web folder of the releases; "" for a build that knows none
 	Size             func() (width, height int) // of the terminal at stdout; zeros when it is none
 }
 

@@ -1,4 +1,4 @@
-// Package runs has the commands about past runs: history, show, logs and report.
+// Package runs has the commands about past runs: history, show, logs, report and support.
 package runs
 
 import (

@@ -34,7 +34,9 @@ _runner() {
       show) command=show; break ;;
       logs) command=logs; break ;;
       report) command=report; break ;;
+      support) command=support; break ;;
       try) command=try; break ;;
+      demo) command=demo; break ;;
       env) command=env; break ;;
       pulumi) command=pulumi; break ;;
       schema) command=schema; break ;;
@@ -582,12 +584,19 @@ _runner() {
     "report --format") offered="html md json junit csv"; known=1 ;;
     "report --root") offered=""; known=1 ;;
     "report --stack"|"report -s") offered=""; known=1 ;;
+    "support --file") offered=""; known=1 ;;
+    "support --runs") offered=""; known=1 ;;
+    "support --output"|"support -o") offered="text json"; known=1 ;;
+    "support --root") offered=""; known=1 ;;
+    "support --stack"|"support -s") offered=""; known=1 ;;
+    "support --provider"|"support -p") offered="aws linode kind"; known=1 ;;
     "try --folder") offered=""; known=1 ;;
     "try --simulate-speed") offered=""; known=1 ;;
     "try --simulate-fail") offered=""; known=1 ;;
     "try --simulate-schema") offered=""; known=1 ;;
     "try --simulate-slow") offered=""; known=1 ;;
     "try --pulumi") offered=""; known=1 ;;
+    "demo --pulumi") offered=""; known=1 ;;
     "env --output"|"env -o") offered="shell json"; known=1 ;;
     "env --root") offered=""; known=1 ;;
     "env --stack"|"env -s") offered=""; known=1 ;;
@@ -601,10 +610,11 @@ _runner() {
     "pulumi --simulate-slow") offered=""; known=1 ;;
     "pulumi --pulumi") offered=""; known=1 ;;
     "schema --output"|"schema -o") offered="json"; known=1 ;;
+    "version --releases") offered=""; known=1 ;;
     "version --output"|"version -o") offered="text json"; known=1 ;;
   esac
   [[ -n "$known" ]] || case "$command" in
-    "") offered="init adopt fetch providers plan config doctor preview up refresh drift destroy stacks status outputs query policy fleet hook secrets mirror render export operator unlock repair history show logs report try env pulumi schema completion version help" ;;
+    "") offered="init adopt fetch providers plan config doctor preview up refresh drift destroy stacks status outputs query policy fleet hook secrets mirror render export operator unlock repair history show logs report support try demo env pulumi schema completion version help" ;;
     init) [[ "$current" != -* ]] || offered="--output --debug --no-color" ;;
     adopt) [[ "$current" != -* ]] || offered="--output --print --pulumi --debug --no-color" ;;
     fetch) offered="--output --root --debug --no-color" ;;
@@ -635,12 +645,14 @@ _runner() {
     show) offered="--output --root --stack --simulate --debug --no-color" ;;
     logs) offered="--output --errors --follow --root --stack --simulate --debug --no-color" ;;
     report) offered="--output --format --root --stack --simulate --debug --no-color" ;;
+    support) offered="--file --runs --output --root --stack --simulate --provider --debug --no-color" ;;
     try) offered="aws linode --folder --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
+    demo) offered="--keep --pulumi --debug --no-color" ;;
     env) offered="--output --root --stack --provider --debug --no-color" ;;
     pulumi) offered="--root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     schema) offered="events summary plan status history doctor project mirror --output --debug --no-color" ;;
     completion) offered="bash zsh fish" ;;
-    version) offered="--output --debug --no-color" ;;
+    version) offered="--check --releases --output --debug --no-color" ;;
   esac
   COMPREPLY=($(compgen -W "$offered" -- "$current"))
 }

@@ -33,7 +33,9 @@ _runner() {
     'show:show a past run'
     'logs:print what happened in the projects of a run'
     'report:write a report of a past run'
+    'support:pack what somebody who helps has to know into one archive'
     'try:try a cloud\: stand up the cheapest complete environment, look at it and destroy it'
+    'demo:show what the runner does\: an environment from nothing to nothing, simulated'
     'env:print what plain pulumi needs to see the same state and configuration'
     'pulumi:run any Pulumi command on one project'
     'schema:print the JSON Schema of what the runner prints and reads'
@@ -969,6 +971,18 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
+    support)
+      _arguments \
+        '--file[write the archive to FILE (default\: runner-support-TIME.tar.gz)]:value:' \
+        '--runs[pack the last N runs (default\: 3)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '(--provider -p)'{--provider,-p}'[examine an environment of the provider NAME]:value:(aws linode kind)' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]'
+      ;;
     try)
       _arguments \
         '--folder[make the configuration and the report in DIR (default\: mara-try-PROVIDER)]:value:_files' \
@@ -983,6 +997,13 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:argument:(aws linode)'
+      ;;
+    demo)
+      _arguments \
+        '--keep[leave the folder]' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]'
       ;;
     env)
       _arguments \
@@ -1020,6 +1041,8 @@ _runner() {
       ;;
     version)
       _arguments \
+        '--check[ask for the newest release, too]' \
+        '--releases[ask at ADDRESS, a web folder laid out like a GitHub repository'\''s releases (default\: where this one was published)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'

@@ -1,5 +1,5 @@
-// Package trial has the command that tries a cloud: the cheapest complete
-// environment, from nothing to nothing.
+// Package trial has the commands that show a whole life, from nothing to nothing:
+// try of the cheapest complete environment on a cloud, demo of a simulated one.
 package trial
 
 import (

@@ -1,0 +1,195 @@
+package runs
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+)
+
+// RunFunc runs a command line of the runner, and returns its exit code.
+type RunFunc func(ctx context.Context, d cmd.Deps, args []string) int
+
+// Support is `runner support`.
+func Support(d cmd.Deps, run RunFunc) *cli.Command {
+	return &cli.Command{
+		Name: "support", Usage: "pack what somebody who helps has to know into one archive",
+		Description: "Packs versions, what doctor finds, the names of what is configured (no values), and the events and logs of the\n" +
+			"last runs. It holds no secrets: runs mask them before they write anything, outputs stay out, and what the\n" +
+			"environment calls a token, key or password is masked once more. Names of projects, hosts and users are in it:\n" +
+			"look through it before you send it. Nothing is sent.\n\n" +
+			"Examples:\n  runner support -s dev\n  runner support --runs 1 --file /tmp/for-them.tar.gz\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Flags: cmd.JoinFlags(
+			[]cli.Flag{
+				&cli.StringFlag{Name: "file", Usage: "write the archive to `FILE`", DefaultText: "runner-support-TIME.tar.gz"},
+				&cli.IntFlag{Name: "runs", Value: 3, Usage: "pack the last `N` runs"},
+			},
+			cmd.OutputFlag("text", "json"), flags(),
+			[]cli.Flag{&cli.StringFlag{Name: "provider", Aliases: []string{"p"}, Category: cmd.CommonCategory, Usage: "examine an environment of the provider `NAME`"}},
+			cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parseSupport, func(ctx context.Context, d cmd.Deps, o supportOptions) error { return runSupport(ctx, d, o, run) }),
+	}
+}
+
+type supportOptions struct {
+	options
+	File string
+	Runs int
+}
+
+func parseSupport(c *cli.Context, d cmd.Deps) (supportOptions, error) {
+	common, err := parse(c, d)
+	o := supportOptions{options: common, File: c.String("file"), Runs: c.Int("runs")}
+	switch {
+	case err != nil:
+		return o, err
+	case len(o.Args) > 0:
+		return o, failure.Usagef("support", "unexpected argument %q", o.Args[0])
+	case o.Runs < 0:
+		return o, failure.Usagef("support", "--runs: %d is less than 0", o.Runs)
+	case o.File == "":
+		o.File = "runner-support-" + d.Now().UTC().Format("20060102-150405") + ".tar.gz"
+	}
+	if !filepath.IsAbs(o.File) {
+		o.File = filepath.Join(d.Dir, o.File)
+	}
+	return o, nil
+}
+
+// supportDocument is the JSON form of what was packed.
+type supportDocument struct {
+	File     string   `json:"file"`
+	Contents []string `json:"contents"`
+}
+
+func runSupport(ctx context.Context, d cmd.Deps, o supportOptions, run RunFunc) error {
+	files, err := o.collect(ctx, d, run)
+	if err != nil {
+		return err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	content, err := pack(strings.TrimSuffix(filepath.Base(o.File), ".tar.gz"), files, d)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Create(o.File, content, 0o600); err != nil {
+		return &failure.Environment{Text: err.Error(), Next: "name another file with --file"}
+	}
+	document := supportDocument{File: o.File}
+	for _, file := range files {
+		document.Contents = append(document.Contents, file.name)
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, document)
+	}
+	_, err = fmt.Fprintf(d.Stdout, "%s\nin %s (%d files); look through it before you send it\n",
+		strings.Join(document.Contents, "\n"), o.File, len(files))
+	return err
+}
+
+// packed is a file of the archive.
+type packed struct {
+	name    string
+	content []byte
+}
+
+// collect gathers what is packed, with secrets of the environment masked.
+func (o supportOptions) collect(ctx context.Context, d cmd.Deps, run RunFunc) ([]packed, error) {
+	versions, err := json.MarshalIndent(map[string]string{
+		"runner": d.Version, "pulumi": d.PulumiVersion, "go": runtime.Version(), "system": runtime.GOOS, "processor": runtime.GOARCH,
+	}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	files := []packed{
+		{"versions.json", versions},
+		{"doctor.json", o.ask(ctx, d, run, "doctor", "-o", "json")},
+		{"configuration.json", onlyNames(o.ask(ctx, d, run, "config", "list", "--all", "-o", "json"))},
+	}
+	past, err := o.pastRuns()
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, past...)
+	masker := event.NewMasker(o.secretValues()...)
+	for i := range files {
+		files[i].content = []byte(masker.Mask(string(files[i].content)))
+	}
+	return files, nil
+}
+
+// ask runs a command of the runner on the same environment, and returns what it
+// says: its result, or why there is none.
+func (o supportOptions) ask(ctx context.Context, d cmd.Deps, run RunFunc, args ...string) []byte {
+	var stdout, stderr bytes.Buffer
+	d.Stdout, d.Stderr, d.StdoutIsTerminal, d.StderrIsTerminal = &stdout, &stderr, false, false
+	args = append(args, "--root", o.Root)
+	if o.Stack.IsSet() {
+		args = append(args, "-s", o.Stack.Text)
+	}
+	if o.Provider.IsSet() {
+		args = append(args, "-p", o.Provider.Text)
+	}
+	if o.Simulation.On && args[0] == "doctor" {
+		args = append(args, "--simulate")
+	}
+	run(ctx, d, args)
+	if stdout.Len() == 0 {
+		return stderr.Bytes()
+	}
+	return stdout.Bytes()
+}
+
+// onlyNames leaves of the configuration which keys are set and where, without
+// the values. What is no configuration is an error in words.
+func onlyNames(listed []byte) []byte {
+	var values []map[string]any
+	if json.Unmarshal(listed, &values) != nil {
+		return listed
+	}
+	for _, value := range values {
+		delete(value, "value")
+	}
+	text, err := json.MarshalIndent(values, "", "  ")
+	if err != nil { // it came from JSON
+		return nil
+	}
+	return text
+}
+
+// pack makes the archive, with everything in one folder.
+func pack(folder string, files []packed, d cmd.Deps) ([]byte, error) {
+	var content bytes.Buffer
+	compressed := gzip.NewWriter(&content)
+	archive := tar.NewWriter(compressed)
+	for _, file := range files {
+		header := &tar.Header{Name: folder + "/" + file.name, Mode: 0o600, Size: int64(len(file.content)), ModTime: d.Now()}
+		if err := archive.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := archive.Write(file.content); err != nil {
+			return nil, err
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return nil, err
+	}
+	err := compressed.Close()
+	return content.Bytes(), err
+}

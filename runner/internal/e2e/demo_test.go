@@ -1,0 +1,42 @@
+package e2e
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDemo has the runner show itself to somebody whose environment points at
+// real places. It is quick, and leaves nothing behind.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.env = append(e.env, "PULUMI_BACKEND_URL=s3://no-such-bucket", "RUNNER_PROVIDER=aws")
+	command := e.command("demo")
+	var stdout, stderr strings.Builder
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, lastLines(stdout.String()), stderr.String())
+	}
+	for _, want := range []string{
+		`KIC Image Push \(kic-image-push\): FAILED`, `the registry answers 503`, `ingress-controller +skipped +- +- +kic-image-push failed`,
+		`up succeeded in .*\[SIMULATED\]`, `destroy succeeded in .*14 succeeded`, `\nhttps?://`, `nothing of it is left`,
+	} {
+		if !regexp.MustCompile(want).MatchString(stdout.String()) {
+			t.Errorf("it does not say %q:\n%s", want, stdout.String())
+		}
+	}
+	if strings.Contains(stderr.String(), "error:") {
+		t.Errorf("stderr: %s", stderr.String())
+	}
+	for _, folder := range []string{e.temp, e.home} {
+		if left := filesIn(t, folder); len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+	}
+	// On a busy machine waiting says nothing; the simulated clouds take 15 s.
+	if work := command.ProcessState.UserTime() + command.ProcessState.SystemTime(); work > 45*time.Second {
+		t.Errorf("it took %s of processor time", work)
+	}
+}
