@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
+	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/cmd/cmdtest"
@@ -176,6 +177,34 @@ func TestCompletionGolden(t *testing.T) {
 	}
 }
 
+// TestCompletedNames are those of the root.
+func TestCompletedNames(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"mara.yaml": "providers: {shop: {}}\nprojects: [{path: web}, {path: db}]\n", "web/Pulumi.yaml": "name: web\nruntime: yaml\n", "db/Pulumi.yaml": "name: db\nruntime: yaml\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for names, want := range map[string]string{"projects": "db\nweb\n", "providers": "shop\n"} {
+		d, stdout, _ := cmdtest.Deps(t)
+		d.Dir = root
+		if code := Run(context.Background(), d, []string{"completion", names}); code != cmd.ExitDone || stdout.String() != want {
+			t.Errorf("%s: exit code %d, %q, want %q", names, code, stdout, want)
+		}
+	}
+	d, stdout, _ := cmdtest.Deps(t)
+	d.Dir = root
+	if code := Run(context.Background(), d, []string{"config", "reference"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "## web\n\nweb: a project of your own.") {
+		t.Errorf("config reference: exit code %d, %s", code, stdout)
+	}
+}
+
 // TestBashCompletion asks a real bash what it would offer.
 func TestBashCompletion(t *testing.T) {
 	t.Parallel()
@@ -201,10 +230,18 @@ func TestBashCompletion(t *testing.T) {
 		{"up --only prom", "prometheus"},
 		{"destroy --skip linode-h", "linode-harbor linode-harbor-configuration"},
 		{"providers -o ", "table json"},
+		{"pulumi kind-r", "kind-registry"},
+		{"outputs --js", ""},
 	}
+	var names []string
+	for _, project := range projects.All() {
+		names = append(names, project.Name)
+	}
+	asked := fmt.Sprintf("runner() { case \"$*\" in\n\"completion projects\") echo %s ;;\n\"completion providers\") echo %s ;;\nesac; }\n",
+		strings.Join(names, " "), strings.Join(providers.Names(), " "))
 	for _, tt := range tests {
 		words := strings.Split("runner "+tt.line, " ")
-		script := stdout.String() + fmt.Sprintf("\nCOMP_WORDS=(%s)\nCOMP_CWORD=%d\n_runner\necho \"${COMPREPLY[*]}\"\n", quoteAll(words), len(words)-1)
+		script := asked + stdout.String() + fmt.Sprintf("\nCOMP_WORDS=(%s)\nCOMP_CWORD=%d\n_runner\necho \"${COMPREPLY[*]}\"\n", quoteAll(words), len(words)-1)
 		out, err := exec.Command(bash, "--norc", "-u", "-c", script).CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || got != tt.want {
 			t.Errorf("%q: got %q, %v; want %q", tt.line, got, err, tt.want)

@@ -17,11 +17,12 @@ import (
 // noJSON are the commands without -o json, with the reason.
 func noJSON() map[string]string {
 	return map[string]string{
-		"completion": "prints a script for a shell",
-		"hook run":   "prints what the hooks print",
-		"demo":       "prints what the commands that it runs print, each of which has -o json",
-		"try":        "prints what the commands that it runs print, each of which has -o json",
-		"pulumi":     "passes on what Pulumi prints; its own --json goes there",
+		"completion":       "prints a script for a shell",
+		"hook run":         "prints what the hooks print",
+		"demo":             "prints what the commands that it runs print, each of which has -o json",
+		"try":              "prints what the commands that it runs print, each of which has -o json",
+		"pulumi":           "passes on what Pulumi prints; its own --json goes there",
+		"config reference": "prints a page for people; config list and config schema have the same as data",
 	}
 }
 

@@ -32,6 +32,7 @@ func Command(d cmd.Deps) *cli.Command {
 			explainCommand(d),
 			diffCommand(d),
 			schemaCommand(d),
+			referenceCommand(d),
 		},
 	}
 }

@@ -83,13 +83,13 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: tree, table, json, dot, mermaid, svg, html, yaml (default\: tree)]:value:(tree table json dot mermaid svg html yaml)' \
         '--destroy[show the order of destroy]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
@@ -99,31 +99,31 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--exit-code[exit with code 5 if there are differences]' \
@@ -137,18 +137,23 @@ _runner() {
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '1:argument:(list get set unset explain diff schema)'
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(list get set unset explain diff schema reference)'
       ;;
     doctor|validate)
       _arguments \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
@@ -168,10 +173,10 @@ _runner() {
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
         '--simulate-cluster[have the cluster of a KUBECONFIG check simulated Kubernetes objects, as server-side dry runs]:value:' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: only what failed in it or never ran]' \
@@ -189,7 +194,7 @@ _runner() {
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -212,10 +217,10 @@ _runner() {
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
         '--simulate-cluster[have the cluster of a KUBECONFIG check simulated Kubernetes objects, as server-side dry runs]:value:' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: only what failed in it or never ran]' \
@@ -233,7 +238,7 @@ _runner() {
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -249,10 +254,10 @@ _runner() {
       _arguments \
         '--exit-code[exit with code 5 if there are changes]' \
         '--preview-only[show what differs and leave the state as it is]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: only what failed in it or never ran]' \
@@ -270,7 +275,7 @@ _runner() {
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -286,10 +291,10 @@ _runner() {
       _arguments \
         '--exit-code[exit with code 5 if there are changes]' \
         '--deep[look inside Helm releases, too]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: only what failed in it or never ran]' \
@@ -307,7 +312,7 @@ _runner() {
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -323,10 +328,10 @@ _runner() {
       _arguments \
         '--remove-stacks[also remove the stacks once they are empty]' \
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: only what failed in it or never ran]' \
@@ -344,7 +349,7 @@ _runner() {
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -371,7 +376,7 @@ _runner() {
         '--watch[keep showing it until Ctrl-C]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
@@ -387,7 +392,7 @@ _runner() {
         '--show-secrets[print secret values in plain text]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
@@ -395,7 +400,8 @@ _runner() {
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
-        '--no-color[disable colour; NO_COLOR does the same]'
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:{compadd -- $(runner completion projects 2>/dev/null)}'
       ;;
     query)
       _arguments \
@@ -488,10 +494,10 @@ _runner() {
         '--exit-code[exit with code 5 if there are changes]' \
         '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: only what failed in it or never ran]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
@@ -525,10 +531,10 @@ _runner() {
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
         '--out-of-order[do not ask whether earlier waves have succeeded]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: only what failed in it or never ran]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
@@ -558,10 +564,10 @@ _runner() {
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
         '--exit-code[exit with code 5 if there are changes]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: only what failed in it or never ran]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
@@ -592,10 +598,10 @@ _runner() {
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
         '--exit-code[exit with code 5 if there are changes]' \
         '--deep[look inside Helm releases, too]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: only what failed in it or never ran]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
@@ -626,10 +632,10 @@ _runner() {
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
         '--remove-stacks[also remove the stacks once they are empty]' \
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: only what failed in it or never ran]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
@@ -661,12 +667,12 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
@@ -682,7 +688,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -691,7 +697,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -700,7 +706,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -709,7 +715,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -718,7 +724,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -728,7 +734,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -739,7 +745,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -751,36 +757,36 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--resolve[ask the registries for the digests of all images]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--dry-run[only show what would be copied]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -791,13 +797,13 @@ _runner() {
         '--out[write to FOLDER instead of stdout]:value:' \
         '--plan[render what the plan in FILE would create]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -813,7 +819,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--image[run the programs in this IMAGE]:value:' \
@@ -837,7 +843,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:argument:(ci operator)'
@@ -888,7 +894,7 @@ _runner() {
         '--force[also remove the locks of processes that seem to be running]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -903,10 +909,10 @@ _runner() {
     repair)
       _arguments \
         '--import[import the existing resource with this id into the state, NAME=ID; may be repeated]:value:' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--skip[skip these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--from[skip everything listed before the first of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
-        '--until[skip everything listed after the last of these PROJECTS]:value:(aws-ecr aws-eks aws-vpc bank-of-anthos certmgr ingress-controller ingress-controller-namespace kic-image-build kic-image-push kind-cluster kind-registry kubeconfig linode-harbor linode-harbor-configuration linode-lke linode-registry-credentials logagent logstore observability prometheus secrets)' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -919,7 +925,7 @@ _runner() {
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -979,7 +985,7 @@ _runner() {
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
-        '(--provider -p)'{--provider,-p}'[examine an environment of the provider NAME]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[examine an environment of the provider NAME]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
@@ -1010,7 +1016,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: shell, json (default\: shell)]:value:(shell json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
@@ -1018,7 +1024,7 @@ _runner() {
       _arguments \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:(aws linode kind)' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
@@ -1026,7 +1032,8 @@ _runner() {
         '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
-        '--no-color[disable colour; NO_COLOR does the same]'
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:{compadd -- $(runner completion projects 2>/dev/null)}'
       ;;
     schema)
       _arguments \

@@ -8,8 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects"
-	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/failure"
@@ -27,7 +25,7 @@ func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 			"  fish  runner completion fish | source\n\n" +
 			"Example:\n  runner completion bash > /etc/bash_completion.d/runner\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
-		Action: cmd.Action(d, cmd.Parse, func(_ context.Context, d cmd.Deps, o cmd.Options) error {
+		Action: cmd.Action(d, cmd.ParseKnown, func(_ context.Context, d cmd.Deps, o cmd.Options) error {
 			return runCompletion(d, o, all())
 		}),
 	}
@@ -42,7 +40,17 @@ func shells() map[string]func([]completedCommand) string {
 	}
 }
 
+// The names that scripts ask for, below the root where they are used.
+const (
+	projectNames  = "projects"
+	providerNames = "providers"
+)
+
 func runCompletion(d cmd.Deps, o cmd.Options, all []*cli.Command) error {
+	if names := namesOf(o); names != nil {
+		_, err := io.WriteString(d.Stdout, strings.Join(names, "\n")+"\n")
+		return err
+	}
 	if len(o.Args) == 0 || shells()[o.Args[0]] == nil {
 		return failure.Usagef("completion", "name the shell: bash, zsh or fish")
 	}
@@ -56,6 +64,7 @@ type completedCommand struct {
 	usage  string
 	flags  []completedFlag
 	words  []string // its arguments
+	listed string   // of which kind its first argument is; "" for others
 	folder bool     // its argument is a folder
 }
 
@@ -66,6 +75,7 @@ type completedFlag struct {
 	takesValue bool
 	files      bool     // the value is a file or a folder
 	values     []string // nil when they are not known
+	listed     string   // of which kind the value is; "" for others
 }
 
 func completedCommands(all []*cli.Command) []completedCommand {
@@ -78,6 +88,8 @@ func completedCommands(all []*cli.Command) []completedCommand {
 		switch {
 		case command.ArgsUsage == "[DIR]":
 			c.folder = true
+		case strings.HasPrefix(strings.TrimLeft(command.ArgsUsage, "["), "PROJECT"):
+			c.listed = projectNames
 		case strings.Contains(command.ArgsUsage, "|"):
 			c.words = append(c.words, strings.Split(command.ArgsUsage, "|")...)
 		}
@@ -101,25 +113,35 @@ func completeFlag(flag cli.Flag) completedFlag {
 		}
 	case *cli.StringFlag:
 		if typed.Name == "provider" {
-			completed.values = providers.Names()
+			completed.listed = providerNames
 		}
 	case *cli.StringSliceFlag:
 		if strings.HasSuffix(row.Left, " PROJECTS") {
-			completed.values = projectNames()
+			completed.listed = projectNames
 		}
 	}
 	return completed
 }
 
-// projectNames returns the projects of all providers.
-func projectNames() []string {
-	var names []string
-	for _, project := range projects.All() {
-		names = append(names, project.Name)
+// namesOf returns the names that a script asks for; nil if it is not one that asks.
+func namesOf(o cmd.Options) []string {
+	switch {
+	case len(o.Args) == 1 && o.Args[0] == providerNames:
+		return o.Known().Names()
+	case len(o.Args) == 1 && o.Args[0] == projectNames:
+		names := []string{}
+		for _, project := range o.Known().Projects {
+			names = append(names, project.Name)
+		}
+		slices.Sort(names)
+		return names
 	}
-	slices.Sort(names)
-	return names
+	return nil
 }
+
+// asking returns the command by which a script asks for names. What is wrong is
+// told elsewhere.
+func asking(names string) string { return cmd.Program + " completion " + names + " 2>/dev/null" }
 
 // typed returns the names of a flag with their hyphens.
 func (f completedFlag) typed() []string {
@@ -133,6 +155,9 @@ func (f completedFlag) typed() []string {
 // offered returns the words that may follow a command.
 func (c completedCommand) offered() []string {
 	words := slices.Clone(c.words)
+	if c.listed != "" {
+		words = append(words, "$("+asking(c.listed)+")")
+	}
 	for _, flag := range c.flags {
 		words = append(words, cmd.Dashed(flag.names[0]))
 	}

@@ -24,7 +24,11 @@ func bashCompletion(all []completedCommand) string {
 			for _, n := range flag.typed() {
 				patterns = append(patterns, fmt.Sprintf("%q", c.names[0]+" "+n))
 			}
-			fmt.Fprintf(&values, "    %s) offered=\"%s\"; known=1 ;;\n", strings.Join(patterns, "|"), strings.Join(flag.values, " "))
+			offers := strings.Join(flag.values, " ")
+			if flag.listed != "" {
+				offers = "$(" + asking(flag.listed) + ")"
+			}
+			fmt.Fprintf(&values, "    %s) offered=\"%s\"; known=1 ;;\n", strings.Join(patterns, "|"), offers)
 		}
 	}
 	return `# Completion of runner for bash.
@@ -58,6 +62,8 @@ func zshCompletion(all []completedCommand) string {
 		switch {
 		case c.folder:
 			cases.WriteString(" \\\n        '1:folder:_files -/'")
+		case c.listed != "":
+			fmt.Fprintf(&cases, " \\\n        '1:argument:%s'", zshNames(c.listed))
 		case len(c.words) > 0:
 			fmt.Fprintf(&cases, " \\\n        '1:argument:(%s)'", strings.Join(c.words, " "))
 		}
@@ -95,6 +101,8 @@ func zshFlag(flag completedFlag) string {
 		switch {
 		case flag.files:
 			text += "_files"
+		case flag.listed != "":
+			text += zshNames(flag.listed)
 		case len(flag.values) > 0:
 			text += "(" + strings.Join(flag.values, " ") + ")"
 		}
@@ -104,6 +112,9 @@ func zshFlag(flag completedFlag) string {
 	}
 	return "'(" + strings.Join(typed, " ") + ")'{" + strings.Join(typed, ",") + "}" + text + "'"
 }
+
+// zshNames is the action that asks for names.
+func zshNames(names string) string { return "{compadd -- $(" + asking(names) + ")}" }
 
 // zshText escapes a text for use inside quotes, brackets and colons.
 func zshText(text string) string {
@@ -120,6 +131,8 @@ func fishCompletion(all []completedCommand) string {
 		switch {
 		case c.folder:
 			fmt.Fprintf(&b, "complete -c runner %s -a '(__fish_complete_directories)'\n", within)
+		case c.listed != "":
+			fmt.Fprintf(&b, "complete -c runner %s -a '(%s)'\n", within, asking(c.listed))
 		case len(c.words) > 0:
 			fmt.Fprintf(&b, "complete -c runner %s -a '%s'\n", within, strings.Join(c.words, " "))
 		}
@@ -144,6 +157,9 @@ func fishFlag(flag completedFlag) string {
 		text += " -r -F"
 	case flag.takesValue:
 		text += " -x"
+	}
+	if flag.listed != "" {
+		text += " -a '(" + asking(flag.listed) + ")'"
 	}
 	if len(flag.values) > 0 {
 		text += " -a '" + strings.Join(flag.values, " ") + "'"

@@ -12,37 +12,36 @@ import (
 // Reference is the reference page of all projects, in Markdown: what each one
 // deploys, the configuration and secrets it reads, what it waits for and what it
 // exports. It is made from the catalogue, as StackExample is.
-func Reference() []byte {
+func Reference(head string, all []Provider, listed []projects.Project) []byte {
 	var b strings.Builder
-	b.WriteString(referenceHead)
-	for _, project := range projects.All() {
+	b.WriteString(head)
+	for _, project := range listed {
 		fmt.Fprintf(&b, "- [%s](#%s): %s\n", project.Name, project.Name, project.Summary)
 	}
-	for _, project := range projects.All() {
-		writeProject(&b, project)
+	r := reference{&b, all}
+	for _, project := range listed {
+		r.writeProject(project)
 	}
 	return []byte(b.String())
 }
 
-const referenceHead = `# The projects
-
-<!-- Made from the catalogue in projects/ by the tests of providers/. Change it there, then: make golden -->
-
-Every project is a Pulumi program of its own; a provider's plan puts them in order (` + "`runner plan -p PROVIDER`" + `).
-Configuration keys are set in ` + "`config/pulumi/Pulumi.<stack>.yaml`" + `, secrets with ` + "`runner secrets`" + `.
-
-`
+// reference is a page that is being written.
+type reference struct {
+	b   *strings.Builder
+	all []Provider
+}
 
 // writeProject writes the section of one project.
-func writeProject(b *strings.Builder, project projects.Project) {
+func (r reference) writeProject(project projects.Project) {
+	b := r.b
 	fmt.Fprintf(b, "\n## %s\n\n%s: %s.\n\n", project.Name, project.Title, project.Summary)
 	fmt.Fprintf(b, "- Folder: `%s`\n", project.Folder())
-	fmt.Fprintf(b, "- Providers: %s\n", strings.Join(serving(project), ", "))
+	fmt.Fprintf(b, "- Providers: %s\n", strings.Join(r.serving(project), ", "))
 	if project.Namespace != "" {
 		fmt.Fprintf(b, "- Namespace: `%s`\n", project.Namespace)
 	}
-	writeEdges(b, "Reads the outputs of", project, func(s Step) []string { return s.Reads })
-	writeEdges(b, "Waits for", project, func(s Step) []string { return s.After })
+	r.writeEdges("Reads the outputs of", project, func(s Step) []string { return s.Reads })
+	r.writeEdges("Waits for", project, func(s Step) []string { return s.After })
 	if project.HasHook(projects.HookKubeconfig) {
 		b.WriteString("- When it has succeeded, the runner merges its kubeconfig into yours; destroy takes it out again\n")
 	}
@@ -58,9 +57,9 @@ func writeProject(b *strings.Builder, project projects.Project) {
 }
 
 // serving names the providers whose plans have the project.
-func serving(project projects.Project) []string {
+func (r reference) serving(project projects.Project) []string {
 	var names []string
-	for _, provider := range All() {
+	for _, provider := range r.all {
 		if _, ok := provider.step(project.Name); ok {
 			names = append(names, provider.Name)
 		}
@@ -80,10 +79,10 @@ func (p Provider) step(project string) (Step, bool) {
 
 // writeEdges writes one kind of edges: once for what all providers share, and
 // with the provider for the rest.
-func writeEdges(b *strings.Builder, words string, project projects.Project, edges func(Step) []string) {
+func (r reference) writeEdges(words string, project projects.Project, edges func(Step) []string) {
 	in := map[string][]string{} // project to the providers in which it is needed
 	var needed []string
-	for _, provider := range All() {
+	for _, provider := range r.all {
 		step, ok := provider.step(project.Name)
 		if !ok {
 			continue
@@ -98,13 +97,13 @@ func writeEdges(b *strings.Builder, words string, project projects.Project, edge
 	var texts []string
 	for _, need := range needed {
 		text := fmt.Sprintf("[%s](#%s)", need, need)
-		if len(in[need]) < len(serving(project)) {
+		if len(in[need]) < len(r.serving(project)) {
 			text += " (" + strings.Join(in[need], ", ") + ")"
 		}
 		texts = append(texts, text)
 	}
 	if len(texts) > 0 {
-		fmt.Fprintf(b, "- %s: %s\n", words, strings.Join(texts, ", "))
+		fmt.Fprintf(r.b, "- %s: %s\n", words, strings.Join(texts, ", "))
 	}
 }
 
