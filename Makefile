@@ -1,5 +1,5 @@
 # mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
-.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider node-image verify
+.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider node-image image verify
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
@@ -16,4 +16,5 @@ e2e: build tools ; go test -timeout 60m -count=1 $(if $(RUN),-v -run '$(RUN)') .
 e2e-real: build tools ; scripts/e2e-real.sh $(if $(RUN),-test.v -test.run '$(RUN)')
 e2e-provider: build ; scripts/e2e-provider.sh
 node-image: ; scripts/node-image.sh
+image: build tools ; scripts/image.sh
 verify: ; scripts/verify.sh

@@ -29,8 +29,8 @@ func ciCommand(d cmd.Deps) *cli.Command {
 			"replaces; it brings them up on a merge, wave by wave; and it looks for drift at night: on GitHub it then opens an\n" +
 			"issue, which it closes when the drift is gone, and on both the job fails. An environment is worked on by one job\n" +
 			"at a time. On AWS jobs log in by OIDC, as the role of --aws-role; no key is kept.\n\n" +
-			"The runner comes from an image that has its programs in /usr/local/bin. On GitHub it is only unpacked; on GitLab\n" +
-			"jobs run in it, so that it needs a shell. What else the CI system has to be given is printed.\n\n" +
+			"The runner comes from an image, such as `make image` makes. On GitHub it is only unpacked; on GitLab jobs run in\n" +
+			"it. What else the CI system has to be given is printed.\n\n" +
 			"A file that this command has not written, or that was changed since, is not replaced.\n\n" +
 			"Examples:\n  runner export ci github -s dev --image registry.example.com/runner:1 --aws-role arn:aws:iam::123456789012:role/ci\n" +
 			"  runner export ci gitlab --wave dev --wave prod-eu,prod-us --image registry.example.com/runner:1\n\n" +
@@ -93,7 +93,7 @@ func parseCI(c *cli.Context, d cmd.Deps) (ciOptions, error) {
 	case len(o.Waves) > 0 && o.Stack.IsSet():
 		return o, failure.Usagef(cmd.Path(c), "--wave names the environments; leave out -s")
 	case o.Image == "":
-		return o, failure.Usagef(cmd.Path(c), "--image is missing: the image that the pipeline takes the runner from")
+		return o, failure.Usagef(cmd.Path(c), "--image is missing: the image that the pipeline takes the runner from; `make image` makes one")
 	case !cron.MatchString(o.Nightly):
 		return o, failure.Usagef(cmd.Path(c), "--nightly: %q is not a time as cron has it, such as 17 3 * * *", o.Nightly)
 	}

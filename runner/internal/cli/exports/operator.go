@@ -113,7 +113,7 @@ func (o *operatorOptions) check(path string) error {
 	const least = time.Minute // the operator takes nothing shorter
 	switch {
 	case o.Image == "":
-		return failure.Usagef(path, "--image is missing: the image that the programs run in")
+		return failure.Usagef(path, "--image is missing: the image that the programs run in; `make image` makes one")
 	case !namespaces.MatchString(o.Namespace):
 		return failure.Usagef(path, "--namespace: %q is no name for a namespace", o.Namespace)
 	case o.Repo != "" && o.Flux.Name != "":
