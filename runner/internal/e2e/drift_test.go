@@ -78,6 +78,60 @@ func TestProtection(t *testing.T) {
 	e.simulate(0, "destroy")
 }
 
+// TestProtectedData: an up replaces what holds data in a protected environment
+// only if somebody has said so.
+func TestProtectedData(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: aws\n  runner:protect: true\n")
+	e.simulate(0, "up", "--only", "aws-ecr")
+	replace := []string{"--only", "aws-ecr", "--config", "ecr:kms_key_arn=arn:aws:kms:us-east-1:000000000000:key/1"}
+	r := e.run(append([]string{"up", "--simulate", "--yes"}, replace...)...)
+	if r.code != 1 || !strings.Contains(r.stderr, "the protection of the environment (runner:protect in config/pulumi/Pulumi.dev.yaml:3): aws:ecr/repository:Repository") ||
+		!strings.Contains(r.stderr, "--allow NAME") {
+		t.Errorf("a replacement in a protected environment: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	if text := strings.Join(warnings(e.simulate(0, "preview", replace...)), "\n"); !strings.Contains(text, "holds data that a replace loses") {
+		t.Errorf("a preview warns of %q", text)
+	}
+	if names := changed(e.simulate(0, "up", append(replace, "--allow", "aws:ecr/repository:Repository")...)); len(names) != 1 {
+		t.Errorf("with --allow it changed %v", names)
+	}
+	if r := e.run("destroy", "--simulate", "--yes", "--allow", "prod"); r.code != 3 || !strings.Contains(r.stderr, "--allow dev") {
+		t.Errorf("--allow with another name: exit code %d, %s", r.code, r.stderr)
+	}
+	e.simulate(0, "destroy", "--allow", "dev")
+}
+
+// TestReap: environments that are past their time are destroyed, and no others.
+func TestReap(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("config/pulumi/environment", "")
+	for name, more := range map[string]string{"old": "runner:ttl: 1s", "young": "runner:ttl: 8h", "kept": "runner:ttl: 1s\n  runner:protect: true", "forever": "kind:workers: 1"} {
+		e.write("config/pulumi/Pulumi."+name+".yaml", "config:\n  kubernetes:infra_type: kind\n  "+more+"\n")
+		if name == "forever" {
+			continue // and never deployed
+		}
+		e.simulate(0, "up", "-s", name, "--only", "kind-cluster")
+	}
+	r := e.run("fleet", "reap", "--simulate")
+	if r.code != 2 || !strings.Contains(r.stderr, "old: ") || !strings.Contains(r.stderr, "runner:ttl in config/pulumi/Pulumi.old.yaml:3 is 1") || !strings.Contains(r.stderr, "--yes") {
+		t.Errorf("without --yes: exit code %d\n%s", r.code, r.stderr)
+	}
+	events := e.simulate(0, "fleet", "reap")
+	if names := ran(events); len(names) != 1 || names[0] != "old" {
+		t.Errorf("destroyed %v", names)
+	}
+	r = e.run("fleet", "reap", "--simulate", "--yes")
+	if r.code != 0 || !strings.Contains(r.stderr, "no environment is past its time") || !strings.Contains(r.stderr, "kept: ") || !strings.Contains(r.stderr, "is protected, and stays") {
+		t.Errorf("again: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := e.run("stacks", "--simulate", "-o", "json"); !strings.Contains(r.stdout, `"kept"`) || !strings.Contains(r.stdout, `"young"`) {
+		t.Errorf("left: %s", r.stdout)
+	}
+}
+
 func TestRemoveStacks(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, []string{embedded}, func(t *testing.T, e *environment) {

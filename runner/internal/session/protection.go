@@ -1,14 +1,11 @@
 package session
 
-import (
-	"mara/config"
-	"mara/providers/operation"
-)
+import "mara/config"
 
 // ownKeys are the keys that the runner itself reads.
 func ownKeys() []config.Key {
 	return []config.Key{
-		{Name: config.ProtectKey, Kind: config.Bool, Default: false, Doc: "refuse to destroy this environment"},
+		{Name: config.ProtectKey, Kind: config.Bool, Default: false, Doc: "destroy this environment, and replace or delete what holds data in it, only if somebody says its name"},
 		{Name: config.TTLKey, Kind: config.String, Form: config.Duration, Example: "8h", Doc: "how long this environment is meant to live"},
 	}
 }
@@ -23,17 +20,4 @@ func (r Request) DeclaredKeys() []config.Key {
 		}
 	}
 	return keys
-}
-
-// CheckProtection refuses to destroy an environment that is protected. There is
-// no flag to overrule it: whoever wants to destroy it has to say so in the
-// configuration first.
-func (s *Session) CheckProtection(op operation.Operation) error {
-	if !op.Destroys() || s.Settings.Config.Protected() == (config.Origin{}) {
-		return nil
-	}
-	return &config.Error{
-		Problems: []config.Problem{s.Settings.Config.Problem(config.ProtectKey, "protects this environment from being destroyed")},
-		Next:     "to destroy it all the same, set it to false there first",
-	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
@@ -79,8 +80,11 @@ func approve(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 		return shown, nil
 	case o.needsApproval() && o.Operation.Deploys() && (ask || o.Approve != noRule):
 		return approveUp(ctx, d, o, s, w, question{terminal, ask})
-	case o.judges():
-		return preview(ctx, d, o, s, w)
+	case o.judges() || o.Operation.Deploys() && o.isProtected(s):
+		if shown, err = preview(ctx, d, o, s, w); err != nil {
+			return shown, err
+		}
+		return shown, o.confirmLosses(ctx, s, question{terminal, ask})
 	case !o.needsApproval() || o.Operation.Deploys(): // without a terminal, a simulated up is not asked for
 		return shown, nil
 	}
@@ -98,6 +102,9 @@ func approveUp(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Ses
 	shown, err = preview(ctx, d, o, s, w)
 	if err != nil {
 		return shown, err
+	}
+	if err = o.confirmLosses(ctx, s, q); err != nil || len(*o.losses) > 0 {
+		return shown, err // who has typed the name has agreed
 	}
 	var broken []string
 	if o.Approve != noRule {
@@ -160,6 +167,9 @@ func approveDestroy(ctx context.Context, s *session.Session, d cmd.Deps, termina
 // listToDestroy lists the projects that have resources.
 func listToDestroy(w io.Writer, s *session.Session, p plan.Plan) error {
 	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.Provider.Name, s.Settings.Stack.Text)
+	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) {
+		fmt.Fprintf(w, "It is protected: %s\n", protected)
+	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, step := range p.Steps {
 		if summary := s.Stacks.Summary(step.Project.Name); summary.Resources > 0 {

@@ -13,7 +13,7 @@ func Destroy(d cmd.Deps) *cli.Command {
 		use: "destroy everything in the environment",
 		description: "Runs the plan in reverse. Shows what will be destroyed and asks for the stack's name; without a terminal it\n" +
 			"needs --yes. Stacks, configuration and secrets stay. Running it again carries on; destroying nothing succeeds.\n" +
-			"A stack with `runner:protect: true` in its configuration is not destroyed. A cluster in a cloud is destroyed\n" +
+			"A stack with `runner:protect: true` is destroyed only if its name is typed, or with --allow NAME. A cluster in a cloud is destroyed\n" +
 			"only after its load balancers and volumes: any that were not created here are listed, and stop it.\n\n" +
 			"Examples:\n  runner destroy -s dev --yes\n  runner destroy -s dev --only kubeconfig+ --remove-stacks",
 		aliases: []string{"down"},
@@ -23,8 +23,8 @@ func Destroy(d cmd.Deps) *cli.Command {
 
 // destroyFlags are the flags of destroy alone.
 func destroyFlags() []cli.Flag {
-	return []cli.Flag{
+	return append(allowFlags(),
 		&cli.BoolFlag{Name: "remove-stacks", Usage: "also remove the stacks once they are empty"},
 		&cli.BoolFlag{Name: "force-forget", Usage: "if the cluster is gone or cannot be reached, drop what was in it from the state"},
-	}
+	)
 }

@@ -31,13 +31,14 @@ type operateOptions struct {
 	policyOptions
 	Selection selectionOptions
 	Approve   rule
-	ExitCode  bool // changes are told by the exit code
-	Remove    bool // of destroy: the stacks, too
-	Forget    bool // of destroy: what was in a cluster that is gone
-	Deep      bool // of drift: look inside Helm releases
-	Force     bool // of up: run what has not changed, too
-	clear     bool // of repair: forget the creations that were cut off
-	restore   bool // of repair: the states that are broken
+	ExitCode  bool     // changes are told by the exit code
+	Remove    bool     // of destroy: the stacks, too
+	Forget    bool     // of destroy: what was in a cluster that is gone
+	Deep      bool     // of drift: look inside Helm releases
+	Force     bool     // of up: run what has not changed, too
+	Allow     []string // in a protected environment: what may be lost
+	clear     bool     // of repair: forget the creations that were cut off
+	restore   bool     // of repair: the states that are broken
 	planOptions
 	Show showOptions
 	part *part // of an operation on many environments; nil for one alone
@@ -111,7 +112,7 @@ func parseOperate(c *cli.Context, d cmd.Deps, op operation.Operation) (operateOp
 	o.Options.Selection, o.NeedSecrets = o.Selection.Selection, o.Operation.RunsPrograms()
 	o.Show, o.Approve, o.ExitCode = parseShow(c), rule(cmd.Chosen(c, "auto-approve-if")), c.Bool("exit-code")
 	o.Remove, o.Forget, o.Deep = c.Bool("remove-stacks"), c.Bool("force-forget"), c.Bool("deep")
-	o.Force = c.Bool("force")
+	o.Force, o.Allow = c.Bool("force"), c.StringSlice("allow")
 	o.Refusal = o.checkConsent(d)
 	if o.Selection.ofLastRun() {
 		o.Narrow = o.selectRest
@@ -133,7 +134,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.CheckProtection(o.Operation); err != nil {
+	if err := o.checkProtection(d, s); err != nil {
 		return err
 	}
 	w, err := choose(s, o)

@@ -32,6 +32,7 @@ type planOptions struct {
 	prices     cost.Sheet
 	maxMonthly float64        // what an environment may cost; 0 for anything
 	estimate   *cost.Estimate // what it costs, once a preview is done
+	losses     *[]string      // what a protected environment would lose, once a preview is done
 }
 
 // saveFlags returns the flag that saves what a preview has found.
@@ -54,7 +55,7 @@ func gateFlags() []cli.Flag {
 
 // parsePlan reads the plan that an up is held to. It selects the plan's projects.
 func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
-	o.estimate, o.maxMonthly = &cost.Estimate{}, c.Float64("max-monthly")
+	o.estimate, o.losses, o.maxMonthly = &cost.Estimate{}, &[]string{}, c.Float64("max-monthly")
 	if o.maxMonthly < 0 {
 		return failure.Usagef(c.Command.Name, "--max-monthly: %v is less than 0", o.maxMonthly)
 	}

@@ -56,7 +56,7 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 				"succeeded, have soaked and their gates hold. When more environments fail than their wave allows, nothing new\n" +
 				"starts; --resume carries on with what is left. Environments of later waves are refused as long as those before\n" +
 				"have not succeeded with their present configuration.",
-			flags: cmd.JoinFlags(affectedFlags(), secretFlags(), []cli.Flag{
+			flags: cmd.JoinFlags(affectedFlags(), secretFlags(), forceFlags(), allowFlags(), []cli.Flag{
 				&cli.BoolFlag{Name: "out-of-order", Usage: "do not ask whether earlier waves have succeeded"},
 			}),
 		}, "--all", "--affected --yes", "-l stage=test --simulate", "--resume"),
@@ -71,9 +71,10 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 		rolloutCommand(d, operation.Destroy, spec{
 			use: "destroy many environments, the waves backwards",
 			description: "The last wave goes first. It asks for the number of environments; without a terminal it needs --yes. A protected\n" +
-				"environment is not destroyed.",
+				"environment is destroyed only if --allow names it.",
 			flags: destroyFlags(),
 		}, "'review-*' --yes"),
+		FleetReap(d),
 	}
 }
 
@@ -110,7 +111,7 @@ func parseRollout(c *cli.Context, d cmd.Deps, op operation.Operation) (rolloutOp
 	}
 	o.Affected = parseAffected(c)
 	switch {
-	case o.Chosen.IsEmpty() && !o.Affected.Asked && !o.Selection.Resume:
+	case o.Chosen.IsEmpty() && !o.Affected.Asked && !o.Selection.Resume && c.Command.Name != reapName:
 		return o, failure.Usagef(cmd.Path(c), "which environments? name them, or use -l SELECTOR or --all")
 	case o.AtOnce < 1 || o.Total < 1:
 		return o, failure.Usagef(cmd.Path(c), "--environments and --total: must be numbers above 0")

@@ -54,6 +54,7 @@ func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Sessio
 	}
 	return func() error {
 		document := planDocument(d, o, s, w)
+		*o.losses = o.lossesIn(s, document, emit)
 		var err error
 		if *o.estimate, err = o.prices.Of(ctx, document, s.Settings.Config.Text("aws:region").Text); err != nil {
 			return err

@@ -210,6 +210,7 @@ _runner() {
       _arguments \
         '--auto-approve-if[preview first, and do not ask if the preview follows RULE\: no-deletes, no-replaces]:value:(no-deletes no-replaces)' \
         '--force[run all projects, also those for which nothing has changed since their last success]' \
+        '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--plan[do what FILE says, which `runner preview --save-plan` has written, and nothing else]:value:' \
         '--max-monthly[forbid what costs more than AMOUNT a month, as far as prices are known (default\: no limit)]:value:' \
         '--policy-pack[have Pulumi run the policy pack in FOLDER; may be repeated]:value:' \
@@ -326,6 +327,7 @@ _runner() {
       ;;
     destroy|down)
       _arguments \
+        '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--remove-stacks[also remove the stacks once they are empty]' \
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -530,6 +532,8 @@ _runner() {
         '--why[with --affected\: print why each environment is affected]' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
+        '--force[run all projects, also those for which nothing has changed since their last success]' \
+        '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--out-of-order[do not ask whether earlier waves have succeeded]' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -630,6 +634,7 @@ _runner() {
         '--all[choose all environments]' \
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
+        '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--remove-stacks[also remove the stacks once they are empty]' \
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -660,7 +665,41 @@ _runner() {
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '1:argument:(list check new get plan status preview up refresh drift destroy)'
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
+        '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
+        '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
+        '--remove-stacks[also remove the stacks once they are empty]' \
+        '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
+        '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
+        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
+        '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--profile[print to stderr where the time went]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(list check new get plan status preview up refresh drift destroy reap)'
       ;;
     hook)
       _arguments \

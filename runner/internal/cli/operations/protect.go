@@ -1,0 +1,88 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/prompt"
+	"mara/runner/internal/session"
+	"mara/runner/internal/typeset"
+	"mara/runner/internal/updateplan"
+)
+
+// allowFlags returns the flag that overrules the protection of an environment.
+func allowFlags() []cli.Flag {
+	return []cli.Flag{&cli.StringSliceFlag{
+		Name:  "allow",
+		Usage: "in a protected environment, allow the loss of `NAME`: the stack for everything, else the name or type of a resource; may be repeated",
+	}}
+}
+
+// isProtected reports whether the operation may cost a protected environment data
+// that is not allowed to be lost.
+func (o operateOptions) isProtected(s *session.Session) bool {
+	return s.Settings.Config.Protected() != (config.Origin{}) && !slices.Contains(o.Allow, s.Settings.Stack.Text)
+}
+
+// checkProtection refuses to destroy a protected environment, unless somebody is
+// there who will be asked for its name.
+func (o operateOptions) checkProtection(d cmd.Deps, s *session.Session) error {
+	_, terminal := prompt.NewTerminal(d.Stdin, d.Stderr)
+	if !o.Operation.Destroys() || !o.isProtected(s) || o.needsApproval() && o.Interactive && terminal {
+		return nil
+	}
+	return &config.Error{
+		Problems: []config.Problem{s.Settings.Config.Problem(config.ProtectKey, "protects this environment from being destroyed")},
+		Next:     fmt.Sprintf("to destroy it all the same, add --allow %s, or set it to false there first", s.Settings.Stack.Text),
+	}
+}
+
+// lossesIn are the resources of a protected environment whose data an up would
+// lose: stateful ones that are replaced or deleted, and not allowed to be.
+func (o operateOptions) lossesIn(s *session.Session, document updateplan.Document, emit func(event.Event)) []string {
+	if !o.isProtected(s) {
+		return nil
+	}
+	var lost []string
+	for _, project := range document.Projects {
+		for _, step := range project.Steps {
+			goes := step.Op == "replace" || step.Op == "delete"
+			allowed := slices.ContainsFunc([]string{step.Name, step.Type, step.URN}, func(name string) bool { return slices.Contains(o.Allow, name) })
+			if !goes || !step.Stateful || allowed {
+				continue
+			}
+			lost = append(lost, step.Type+" "+step.Name)
+			emit(event.Event{Type: event.RunWarning, Project: project.Name, Message: fmt.Sprintf(
+				"the environment is protected (%s), and %s %s holds data that a %s loses", s.Settings.Config.Protected(), step.Type, step.Name, step.Op)})
+		}
+	}
+	return lost
+}
+
+// confirmLosses asks for the stack's name before an up that loses data of a
+// protected environment. Without somebody to ask, --allow has to name it.
+func (o operateOptions) confirmLosses(ctx context.Context, s *session.Session, q question) error {
+	lost := *o.losses
+	if len(lost) == 0 {
+		return nil
+	}
+	if !q.possible || !o.needsApproval() {
+		return &forbiddenError{
+			fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted", s.Settings.Config.Protected(), strings.Join(lost, ", ")),
+			"to lose that data all the same, add --allow NAME for each resource, or set " + config.ProtectKey + " to false first",
+		}
+	}
+	answer, err := q.terminal.Text(ctx, fmt.Sprintf("This environment is protected, and the data of %s is lost: %s. Type the stack's name to go on:",
+		typeset.Counted(len(lost), "resource"), strings.Join(lost, ", ")))
+	if err == nil && answer != s.Settings.Stack.Text {
+		err = &cmd.Declined{Text: "not confirmed; nothing was changed"}
+	}
+	return err
+}
