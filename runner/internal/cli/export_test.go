@@ -101,3 +101,55 @@ func TestExportCIRefuses(t *testing.T) {
 		}
 	})
 }
+
+// TestExportFleet writes all environments of a fleet, in its waves.
+func TestExportFleet(t *testing.T) {
+	t.Parallel()
+	root, top := onS3(t)
+	for name, content := range map[string]string{
+		"environments/dev.yaml":  "values: {runner: {labels: {stage: test}}}\n",
+		"environments/prod.yaml": "values: {runner: {labels: {stage: prod}}}\n",
+		"rollout.yaml":           "waves:\n  - {name: test, match: {stage: test}, soak: 1h}\n  - {name: prod, match: {stage: prod}}\n",
+	} {
+		path := filepath.Join(root, "config", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(root, "config/pulumi/Pulumi.laptop.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	d, stdout, stderr := cmdtest.Deps(t)
+	d.Dir = root
+	if code := Run(context.Background(), d, []string{"export", "ci", "gitlab", "--all", "--image", "x", "--aws-role", "y"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "neither the soaks nor the gates") {
+		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	content, err := os.ReadFile(filepath.Join(top, ".gitlab-ci.yml"))
+	if err != nil || !strings.Contains(string(content), `- ENVIRONMENT: ["prod"]`) || !strings.Contains(string(content), "stage: up-2") {
+		t.Errorf("error %v, %s", err, content)
+	}
+	stdout.Reset()
+	if code := Run(context.Background(), d, []string{"export", "operator", "--all", "--image", "x", "-o", "json"}); code != cmd.ExitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var got []struct {
+		Stack, Folder string
+		Stacks        map[string]string
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || len(got) != 2 || got[1].Folder != filepath.Join(root, "operator", "prod") || len(got[0].Stacks) != 13 || len(got[1].Stacks) != 14 {
+		t.Errorf("got %+v, error %v", got, err)
+	}
+	readme, err := os.ReadFile(filepath.Join(root, "operator/README.md"))
+	want := "    kubectl apply --server-side -k dev\n    runner operator wait -s dev -n pulumi\n    kubectl apply --server-side -k prod\n"
+	if err != nil || !strings.Contains(string(readme), want) {
+		t.Errorf("error %v, %s", err, readme)
+	}
+	for _, args := range []string{"ci github --all -s dev --image x", "ci github --all --wave dev --image x", "operator dev -s dev --image x", "operator nope --image x"} {
+		if code := Run(context.Background(), d, append([]string{"export"}, strings.Fields(args)...)); code != cmd.ExitUsage {
+			t.Errorf("%s: exit code %d: %s", args, code, stderr)
+		}
+	}
+}

@@ -16,8 +16,10 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/fleet"
 	"mara/runner/internal/outfolder"
 	"mara/runner/internal/pipeline"
+	"mara/runner/internal/session"
 )
 
 func ciCommand(d cmd.Deps) *cli.Command {
@@ -33,7 +35,8 @@ func ciCommand(d cmd.Deps) *cli.Command {
 			"it. What else the CI system has to be given is printed.\n\n" +
 			"A file that this command has not written, or that was changed since, is not replaced.\n\n" +
 			"Examples:\n  runner export ci github -s dev --image registry.example.com/runner:1 --aws-role arn:aws:iam::123456789012:role/ci\n" +
-			"  runner export ci gitlab --wave dev --wave prod-eu,prod-us --image registry.example.com/runner:1\n\n" +
+			"  runner export ci gitlab --wave dev --wave prod-eu,prod-us --image registry.example.com/runner:1\n" +
+			"  runner export ci github --all --image registry.example.com/runner:1      # in the waves of config/rollout.yaml\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
@@ -44,7 +47,7 @@ func ciCommand(d cmd.Deps) *cli.Command {
 				&cli.StringFlag{Name: "nightly", Value: "17 3 * * *", Usage: "look for drift at `TIME`, as cron has it"},
 				&cli.StringFlag{Name: "out", Usage: "write to `FILE` (default: where the CI system looks, at the top of the repository)"},
 			},
-			cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags(),
+			cmd.FleetFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseCI, runCI),
 	}
@@ -53,6 +56,7 @@ func ciCommand(d cmd.Deps) *cli.Command {
 type ciOptions struct {
 	cmd.SessionOptions
 	System  pipeline.System
+	Fleet   fleet.Selection
 	Waves   [][]string // none for the stack alone
 	Image   string
 	AWSRole string
@@ -69,6 +73,7 @@ func parseCI(c *cli.Context, d cmd.Deps) (ciOptions, error) {
 	o := ciOptions{
 		SessionOptions: common, System: pipeline.System(c.Args().First()), Image: c.String("image"), AWSRole: c.String("aws-role"),
 		Branch: c.String("branch"), Nightly: c.String("nightly"), Out: absolute(d, c.String("out")),
+		Fleet: fleet.Selection{Labels: c.String("selector"), All: c.Bool("all")},
 	}
 	if err != nil {
 		return o, err
@@ -92,6 +97,8 @@ func parseCI(c *cli.Context, d cmd.Deps) (ciOptions, error) {
 		return o, failure.Usagef(cmd.Path(c), "name the CI system: github or gitlab")
 	case len(o.Waves) > 0 && o.Stack.IsSet():
 		return o, failure.Usagef(cmd.Path(c), "--wave names the environments; leave out -s")
+	case !o.Fleet.IsEmpty() && (len(o.Waves) > 0 || o.Stack.IsSet()):
+		return o, failure.Usagef(cmd.Path(c), "--all and --selector choose among the fleet; leave out -s and --wave")
 	case o.Image == "":
 		return o, failure.Usagef(cmd.Path(c), "--image is missing: the image that the pipeline takes the runner from; `make image` makes one")
 	case !cron.MatchString(o.Nightly):
@@ -101,11 +108,22 @@ func parseCI(c *cli.Context, d cmd.Deps) (ciOptions, error) {
 }
 
 func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
-	names := slices.Concat(o.Waves...)
-	if len(names) == 0 {
-		names = []string{""} // whichever stack is meant
+	held := false
+	if !o.Fleet.IsEmpty() {
+		if o.Waves, held, err = wavesOf(o.Request, o.Fleet); err != nil {
+			return err
+		}
 	}
-	all, err := resolveAll(d, o.Options, names, true)
+	requests := []session.Options{o.Options}
+	if names := slices.Concat(o.Waves...); len(names) > 0 {
+		requests = nil
+		for _, name := range names { // as the jobs name them
+			one := o.Options
+			one.Stack = config.Value{Text: name, Origin: config.Origin{Source: config.FromFlag, Name: "-s"}}
+			requests = append(requests, one)
+		}
+	}
+	all, err := resolveAll(d, requests, true)
 	defer func() { err = errors.Join(err, closeAll(all)) }()
 	if err != nil {
 		return err
@@ -116,6 +134,9 @@ func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
 	p, notes, err := describePipeline(o, all)
 	if err != nil {
 		return err
+	}
+	if held {
+		notes = append(notes, "mind that the pipeline has neither the soaks nor the gates of "+fleet.RolloutFile+"; `runner fleet up` has")
 	}
 	content, err := pipeline.Write(o.System, p)
 	if err != nil {

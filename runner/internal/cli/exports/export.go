@@ -33,18 +33,14 @@ type environment struct {
 // name is the name of its stack.
 func (e environment) name() string { return e.Settings.Stack.Text }
 
-// resolveAll resolves environments, which the caller closes; "" is whichever is meant.
-// The problems of all of them are told at once. Their state has to be where others
-// reach it, unless they will keep it elsewhere.
-func resolveAll(d cmd.Deps, o session.Options, names []string, stateCounts bool) ([]environment, error) {
+// resolveAll resolves environments, which the caller closes. The problems of all of
+// them are told at once. Their state has to be where others reach it, unless they will
+// keep it elsewhere.
+func resolveAll(d cmd.Deps, requests []session.Options, stateCounts bool) ([]environment, error) {
 	var all []environment
 	var problems []error
-	for _, name := range names {
-		options := o
-		if name != "" {
-			options.Stack = config.Value{Text: name, Origin: config.Origin{Source: config.FromFlag, Name: "--wave"}}
-		}
-		s := session.New(d.Deps, options)
+	for _, o := range requests {
+		s := session.New(d.Deps, o)
 		all = append(all, environment{s})
 		if err := s.ResolveToOperate(); err != nil {
 			problems = append(problems, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,15 +19,18 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/fleet"
 	"mara/runner/internal/outfolder"
 	"mara/runner/internal/pko"
+	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
 )
 
 func operatorCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:  "operator",
-		Usage: "write Stacks for the Pulumi Kubernetes Operator",
+		Name:      "operator",
+		Usage:     "write Stacks for the Pulumi Kubernetes Operator",
+		ArgsUsage: cmd.FleetArguments,
 		Description: "Writes a Stack for each project, which waits for those before it, a service account, and a README that says how\n" +
 			"to apply, watch and delete them. Secret values are named as keys of Secrets, which you make. Built-in projects\n" +
 			"come from the image; own projects in Pulumi YAML become Programs, and others, or all with --repo or --flux, come\n" +
@@ -35,13 +39,15 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 			"--within is how fresh what a project waits for has to be. After a new commit the operator orders only what is\n" +
 			"older than that, so it should be short, but it has to be longer than the whole chain takes, or the Stacks would\n" +
 			"wait for one another without end.\n\n" +
+			"Named or chosen by labels, several environments of a fleet get a folder each, and a README with their waves.\n\n" +
 			"Examples:\n  runner export operator -s dev --image registry.example.com/workspace:1 --out operator/dev\n" +
-			"  runner export operator -s dev --image registry.example.com/workspace:1 --repo https://github.com/acme/infra --branch main --destroy\n\n" +
+			"  runner export operator -s dev --image registry.example.com/workspace:1 --repo https://github.com/acme/infra --branch main --destroy\n" +
+			"  runner export operator -l stage=prod --image registry.example.com/workspace:1\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
 				&cli.StringFlag{Name: "image", Usage: "run the programs in this `IMAGE`"},
-				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` (default: operator/STACK below the root)"},
+				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` (default: operator/STACK below the root, or operator for several)"},
 				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi", Usage: "put everything into the namespace `NAME`"},
 				&cli.StringFlag{Name: "backend", Usage: "keep the state at `URL`, as the cluster reaches it", DefaultText: "the configured one"},
 				&cli.StringFlag{Name: "claim", Usage: "mount the volume claim `NAME` where --backend file://... is"},
@@ -59,7 +65,7 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 				&cli.StringSliceFlag{Name: "variable", Usage: "set the environment variable `NAME`, from the Secret; may be repeated"},
 				&cli.StringSliceFlag{Name: "account-annotation", Usage: "annotate the service account, `KEY=VALUE`; may be repeated"},
 			},
-			cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags(),
+			cmd.FleetFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseOperator, runOperator),
 	}
@@ -68,6 +74,7 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 type operatorOptions struct {
 	cmd.SessionOptions
 	pko.Options
+	Fleet     fleet.Selection // empty for the stack alone
 	Variables []string
 	Out       string // "" for the usual place
 }
@@ -90,6 +97,12 @@ func parseOperator(c *cli.Context, d cmd.Deps) (operatorOptions, error) {
 		return o, err
 	}
 	o.SessionOptions.Operation = operation.Up
+	if o.Fleet, err = cmd.ParseFleet(c); err != nil {
+		return o, err
+	}
+	if !o.Fleet.IsEmpty() && o.Stack.IsSet() {
+		return o, failure.Usagef(cmd.Path(c), "-s names one environment; leave it out to choose several")
+	}
 	if kind, name, ok := strings.Cut(c.String("flux"), "/"); ok {
 		o.Flux = pko.SourceRef{APIVersion: apiOf, Kind: kind, Name: name}
 	} else if kind != "" {
@@ -134,13 +147,61 @@ func (o *operatorOptions) check(path string) error {
 }
 
 func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
-	all, err := resolveAll(d, o.SessionOptions.Options, []string{""}, o.Backend == "")
+	requests, waves := []session.Options{o.SessionOptions.Options}, [][]string(nil)
+	if !o.Fleet.IsEmpty() {
+		if waves, _, err = wavesOf(o.Request, o.Fleet); err != nil {
+			return err
+		}
+		requests = nil
+		for _, name := range slices.Concat(waves...) {
+			one := o.SessionOptions.Options
+			one.Request = o.Request.Of(name)
+			requests = append(requests, one)
+		}
+	}
+	all, err := resolveAll(d, requests, o.Backend == "")
 	defer func() { err = errors.Join(err, closeAll(all)) }()
 	if err != nil {
 		return err
 	}
-	e := all[0]
-	described, problems := e.describe(o)
+	var done []operatorDocument
+	var problems []error
+	files := map[string][]byte{}
+	for _, e := range all {
+		one, folder := o, ""
+		if waves != nil {
+			folder = e.name() + "/"
+		}
+		document, made, err := exportOne(e, &one)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", e.name(), err))
+		}
+		for name, content := range made {
+			files[folder+name] = content
+		}
+		done = append(done, document)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return &failure.Environment{Text: err.Error()}
+	}
+	if waves != nil {
+		files["README.md"] = fleetReadme(waves, o.Namespace)
+	}
+	if o.Out == "" {
+		o.Out = filepath.Join(o.Root, "operator")
+		if waves == nil {
+			o.Out = filepath.Join(o.Out, all[0].name())
+		}
+	}
+	if err := outfolder.Write(o.Out, "runner export operator", files); err != nil {
+		return err
+	}
+	return writeOperator(d, o, waves != nil, done)
+}
+
+// exportOne describes one environment, and its files.
+func exportOne(e environment, o *operatorOptions) (operatorDocument, map[string][]byte, error) {
+	described, problems := e.describe(*o)
 	if o.Backend == "" {
 		o.Backend = e.Settings.Backend.Text
 	}
@@ -153,19 +214,25 @@ func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
 	}
 	exported, err := pko.Export(described, o.Options)
 	if err := errors.Join(problems, err); err != nil {
-		return &failure.Environment{Text: err.Error()}
+		return operatorDocument{}, nil, err
 	}
 	files, err := exported.Files(described, o.Options)
-	if err != nil {
-		return err
+	return documentOf(*o, described, exported), files, err
+}
+
+// fleetReadme says in which order several environments are applied.
+func fleetReadme(waves [][]string, namespace string) []byte {
+	var b strings.Builder
+	b.WriteString("# Environments on the Pulumi Kubernetes Operator\n\nA folder for each, with a README of its own. In waves:\n\n")
+	for _, wave := range waves {
+		for _, name := range wave {
+			fmt.Fprintf(&b, "    kubectl apply --server-side -k %s\n", name)
+		}
+		for _, name := range wave {
+			fmt.Fprintf(&b, "    runner operator wait -s %s -n %s\n", name, namespace)
+		}
 	}
-	if o.Out == "" {
-		o.Out = filepath.Join(o.Root, "operator", e.name())
-	}
-	if err := outfolder.Write(o.Out, "runner export operator", files); err != nil {
-		return err
-	}
-	return writeOperator(d, o, described, exported)
+	return []byte(b.String())
 }
 
 // describe is the environment as the operator has to know it.
@@ -284,9 +351,9 @@ type operatorDocument struct {
 	Secrets   []string          `json:"secrets"` // keys
 }
 
-func writeOperator(d cmd.Deps, o operatorOptions, e pko.Environment, x pko.Exported) error {
+func documentOf(o operatorOptions, e pko.Environment, x pko.Exported) operatorDocument {
 	document := operatorDocument{
-		Version: operatorVersion, Stack: e.Name, Folder: o.Out, Namespace: o.Namespace, Within: o.Within.String(),
+		Version: operatorVersion, Stack: e.Name, Namespace: o.Namespace, Within: o.Within.String(),
 		Stacks: map[string]string{}, LeftOut: map[string]string{}, Variables: append([]string{}, e.Variables...), Secrets: append([]string{}, e.SecretKeys()...),
 	}
 	for _, stack := range x.Stacks {
@@ -295,12 +362,28 @@ func writeOperator(d cmd.Deps, o operatorOptions, e pko.Environment, x pko.Expor
 	for _, left := range x.LeftOut {
 		document.LeftOut[left.Project] = left.Why
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, document)
+	return document
+}
+
+// writeOperator tells what was written: one document, or a list for several environments.
+func writeOperator(d cmd.Deps, o operatorOptions, several bool, done []operatorDocument) error {
+	text := ""
+	for i := range done {
+		e := &done[i]
+		e.Folder = o.Out
+		if several {
+			e.Folder = filepath.Join(o.Out, e.Stack)
+		}
+		text += fmt.Sprintf("%s of %s in %s; README.md there says how to go on.\n", typeset.Counted(len(e.Stacks), "Stack"), e.Stack, e.Folder)
+		for _, project := range slices.Sorted(maps.Keys(e.LeftOut)) {
+			text += fmt.Sprintf("left out: %s %s\n", project, e.LeftOut[project])
+		}
 	}
-	text := fmt.Sprintf("%s in %s; README.md there says how to go on.\n", typeset.Counted(len(x.Stacks), "Stack"), o.Out)
-	for _, left := range x.LeftOut {
-		text += fmt.Sprintf("left out: %s %s\n", left.Project, left.Why)
+	if o.Output == "json" && several {
+		return cmd.WriteJSON(d.Stdout, done)
+	}
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, done[0])
 	}
 	_, err := fmt.Fprint(d.Stdout, text)
 	return err

@@ -525,6 +525,7 @@ _runner() {
     "export --branch") offered=""; known=1 ;;
     "export --nightly") offered=""; known=1 ;;
     "export --out") offered=""; known=1 ;;
+    "export --selector"|"export -l") offered=""; known=1 ;;
     "export --output"|"export -o") offered="text json"; known=1 ;;
     "export --root") offered=""; known=1 ;;
     "export --stack"|"export -s") offered=""; known=1 ;;
@@ -542,6 +543,7 @@ _runner() {
     "export --resync") offered=""; known=1 ;;
     "export --variable") offered=""; known=1 ;;
     "export --account-annotation") offered=""; known=1 ;;
+    "export --selector"|"export -l") offered=""; known=1 ;;
     "export --output"|"export -o") offered="text json"; known=1 ;;
     "export --root") offered=""; known=1 ;;
     "export --stack"|"export -s") offered=""; known=1 ;;
@@ -668,7 +670,7 @@ _runner() {
     secrets) offered="list set generate rotate remove export change-provider --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --to-file --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --new-passphrase --lock-timeout --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color" ;;
     mirror) offered="list sync check --output --resolve --only --skip --from --until --root --stack --provider --pulumi --debug --no-color --output --dry-run --only --skip --from --until --root --stack --provider --pulumi --debug --no-color --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
     render) offered="--out --plan --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
-    export) offered="ci operator --wave --image --aws-role --branch --nightly --out --output --root --stack --provider --debug --no-color --image --out --namespace --backend --claim --repo --branch --commit --flux --within --resync --refresh --destroy --preview --retain --retry-on-conflict --variable --account-annotation --output --root --stack --provider --debug --no-color" ;;
+    export) offered="ci operator --wave --image --aws-role --branch --nightly --out --selector --all --output --root --stack --provider --debug --no-color --image --out --namespace --backend --claim --repo --branch --commit --flux --within --resync --refresh --destroy --preview --retain --retry-on-conflict --variable --account-annotation --selector --all --output --root --stack --provider --debug --no-color" ;;
     operator) offered="status wait delete adopt --namespace --kubeconfig --stack --output --root --debug --no-color --timeout --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --back --namespace --kubeconfig --stack --output --root --debug --no-color" ;;
     unlock) offered="--output --force --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     repair) offered="--import --only --skip --from --until --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;

@@ -855,6 +855,8 @@ _runner() {
         '--branch[bring environments up when BRANCH changes (default\: main)]:value:' \
         '--nightly[look for drift at TIME, as cron has it (default\: 17 3 * * *)]:value:' \
         '--out[write to FILE (default\: where the CI system looks, at the top of the repository)]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
@@ -862,7 +864,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--image[run the programs in this IMAGE]:value:' \
-        '--out[write to FOLDER (default\: operator/STACK below the root)]:value:' \
+        '--out[write to FOLDER (default\: operator/STACK below the root, or operator for several)]:value:' \
         '(--namespace -n)'{--namespace,-n}'[put everything into the namespace NAME (default\: pulumi)]:value:' \
         '--backend[keep the state at URL, as the cluster reaches it (default\: the configured one)]:value:' \
         '--claim[mount the volume claim NAME where --backend file\://... is]:value:' \
@@ -879,6 +881,8 @@ _runner() {
         '--retry-on-conflict[set retryOnUpdateConflict, which the operator 2.9 does not read]' \
         '--variable[set the environment variable NAME, from the Secret; may be repeated]:value:' \
         '--account-annotation[annotate the service account, KEY=VALUE; may be repeated]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '--all[choose all environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
