@@ -298,6 +298,25 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestLeftOutBeside: a condition sees what the stack file beside a project says.
+func TestLeftOutBeside(t *testing.T) {
+	t.Parallel()
+	dir := root(t, "projects:\n- path: net\n  stackFile: own\n  stack: net-{stack}\n  when: .config[\"net:hosts\"] > 3", "net")
+	if err := os.WriteFile(filepath.Join(dir, "net", "Pulumi.net-dev.yaml"), []byte("config: {net:hosts: 4}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalogue.Load(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := config.StackFile{Entries: []config.Entry{{Key: "net:hosts", Value: 1}}}
+	for stack, want := range map[string]int{"dev": 0, "prod": 1} {
+		if reasons, err := catalogue.LeftOut(c.Providers[0], stack, file); err != nil || len(reasons) != want {
+			t.Errorf("%s: %v, %v", stack, reasons, err)
+		}
+	}
+}
+
 // TestDescribe: a provider that is described and read again has the same plan.
 func TestDescribe(t *testing.T) {
 	t.Parallel()

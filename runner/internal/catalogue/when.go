@@ -68,6 +68,14 @@ func input(p providers.Provider, stack string, file config.StackFile) map[string
 	for _, entry := range file.Entries {
 		values[entry.Key] = config.Redacted(entry.Value, nil)
 	}
+	for _, step := range p.Steps {
+		beside, _ := Beside("", stack, step.Project) // what is wrong with it is told elsewhere
+		for _, entry := range beside.Entries {
+			if strings.HasPrefix(entry.Key, step.Project.Name+":") {
+				values[entry.Key] = config.Redacted(entry.Value, nil)
+			}
+		}
+	}
 	return map[string]any{"provider": p.Name, "stack": stack, "config": values}
 }
 

@@ -95,8 +95,29 @@ func (e *environment) workOnAdopted() {
 			}
 		}
 	}
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"config", "list", "-s", "dev"}, 0, "bookshop-network:domain        dev.bookshop.example.com  network/Pulumi.dev.yaml:3"},
+		{[]string{"config", "set", "-s", "dev", "bookshop-network:domain", "x"}, 3, "bookshop-network:domain is set in network/Pulumi.dev.yaml, which wins"},
+		{[]string{"secrets", "set", "-s", "dev", "bookshop-database:password", "env:HOME"}, 2, "bookshop-database:password belongs in database/Pulumi.database-dev.yaml"},
+	} {
+		if r := e.run(test.args...); r.code != test.code || !strings.Contains(r.stdout+r.stderr, test.want) {
+			e.t.Errorf("runner %s: exit code %d, no %q in\n%s%s", strings.Join(test.args, " "), r.code, test.want, r.stdout, r.stderr)
+		}
+	}
 	if r := e.run("preview", "-s", "prod", "--non-interactive", "-o", "json"); r.code != 0 || strings.Contains(r.stdout, "hunter2") {
 		e.t.Errorf("preview of prod: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	e.env = append(e.env, "NEW=correct horse")
+	r := e.run("secrets", "change-provider", "passphrase", "--new-passphrase", "env:NEW", "--yes", "-s", "dev")
+	if r.code != 0 || !strings.Contains(r.stdout, "encrypted the state of bookshop-monitoring") || !strings.Contains(r.stdout, "bookshop-database keeps the encryption that database/Pulumi.database-dev.yaml names") {
+		e.t.Errorf("secrets change-provider: exit code %d, %s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := e.run("preview", "-s", "dev"); r.code != 0 {
+		e.t.Errorf("preview with a new encryption: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=wrong")
 	if r := e.run("preview", "-s", "prod"); r.code != 3 || !strings.Contains(r.stderr, "the passphrase is wrong: it does not open what ") {

@@ -1,9 +1,7 @@
 package session
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +10,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/runner/internal/catalogue"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/stacks"
 )
@@ -62,24 +61,7 @@ func (s *Session) stackOf(project projects.Project) string {
 
 // ownStackFile is the stack file beside a project, which may be missing.
 func (s *Session) ownStackFile(project projects.Project) (config.StackFile, error) {
-	if project.Own.StackFiles == "" {
-		return config.StackFile{}, nil
-	}
-	file := filepath.Join(project.Own.StackFiles, "Pulumi."+s.stackOf(project)+".yaml")
-	shown := file
-	if relative, err := filepath.Rel(s.Settings.Root, file); err == nil && filepath.IsLocal(relative) {
-		shown = filepath.ToSlash(relative)
-	}
-	content, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return config.StackFile{File: shown}, nil
-	}
-	if err != nil {
-		return config.StackFile{}, &config.Error{Problems: []config.Problem{{File: shown, Text: fmt.Sprintf("cannot be read: %v", err)}}}
-	}
-	parsed, err := config.ParseStack(shown, content)
-	parsed.Exists = true
-	return parsed, err
+	return catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project)
 }
 
 // beside are the stack files beside the own projects of the plan, by project; one
@@ -125,10 +107,15 @@ func (s *Session) missingBeside(project projects.Project, file config.StackFile)
 			continue
 		}
 		problems = append(problems, config.Problem{File: file.File, Key: secret.Key, Text: fmt.Sprintf(
-			"is missing: %s; the file has an encryption of its own, so set it with `runner pulumi %s -s %s -- config set --secret %s`",
-			secret.Doc, project.Name, s.Settings.Stack.Text, secret.Key)})
+			"is missing: %s; the file has an encryption of its own, so set it with %s", secret.Doc, s.settingBeside(project, secret.Key))})
 	}
 	return problems
+}
+
+// settingBeside is the command that sets a secret in the stack file beside a
+// project.
+func (s *Session) settingBeside(project projects.Project, key string) string {
+	return fmt.Sprintf("`runner pulumi %s -s %s -- config set --secret %s`", project.Name, s.Settings.Stack.Text, key)
 }
 
 // checkOwnStackFiles reports what is wrong in the stack files beside projects, and

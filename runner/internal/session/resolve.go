@@ -120,10 +120,16 @@ func (s *Session) openVault() {
 	var keys []config.Key
 	var secrets []projects.Secret
 	beside, covered := s.beside()
+	elsewhere := map[string]vault.Elsewhere{}
 	for _, step := range s.Plan.Steps {
 		keys = append(keys, step.Project.Keys...)
-		if file := beside[step.Project.Name]; !saysHow(file) {
+		file := beside[step.Project.Name]
+		if !saysHow(file) {
 			secrets = append(secrets, withoutOwn(step.Project.Secrets, file)...)
+			continue
+		}
+		for _, secret := range step.Project.Secrets {
+			elsewhere[secret.Key] = vault.Elsewhere{File: file.File, Command: s.settingBeside(step.Project, secret.Key)}
 		}
 	}
 	if s.Provider.Name == "" {
@@ -134,7 +140,7 @@ func (s *Session) openVault() {
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
 		Provider: s.Provider.InfraType(), Folder: s.Folder, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
 		Without: s.Provider.Without(),
-		Beside:  slices.Collect(maps.Values(beside)), Covered: covered,
+		Beside:  beside, Covered: covered, Elsewhere: elsewhere,
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
 		Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,

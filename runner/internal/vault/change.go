@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"mara/config"
 	"mara/runner/internal/atomicfile"
@@ -133,7 +136,15 @@ func (c *change) projects() []string {
 	if c.deployed == nil {
 		return nil
 	}
-	return c.deployed.Projects()
+	return slices.DeleteFunc(c.deployed.Projects(), c.isApart)
+}
+
+// isApart reports whether a project has a stack file of its own that says how it
+// is encrypted. That stays as it is, and the state with it.
+func (c *change) isApart(project string) bool {
+	file, there := c.Beside[project]
+	header, err := file.Header()
+	return there && err == nil && header != (config.Header{})
 }
 
 // openNew opens the new encryption: a new one, or the one that an interrupted
@@ -256,7 +267,11 @@ func (c *change) reseal(ctx context.Context, p part) error {
 	if err != nil {
 		return c.failedUnless(ctx, err)
 	}
-	if err := atomicfile.Write(filepath.Join(c.Settings.Root, p.content.File), content, 0o600); err != nil {
+	file := filepath.Join(c.Settings.Root, p.content.File)
+	if err = os.MkdirAll(filepath.Dir(file), 0o755); err == nil { // own projects do without a configuration
+		err = atomicfile.Write(file, content, 0o600)
+	}
+	if err != nil {
 		next := failure.WriteRemedy(err, "the file") + ", and carry on with `" + changeCommand(c.stack(), c.to.Scheme()) + "`"
 		return &failure.Environment{Text: err.Error(), Next: next}
 	}
@@ -271,6 +286,11 @@ func (c *change) end() error {
 	fmt.Fprintf(c.how.Out, "the key provider of %s is %s\n", c.stack(), event.MaskURLs(c.how.Provider))
 	if c.how.Provider == "passphrase" {
 		c.note("from now on use the new passphrase" + c.passphrasePlace())
+	}
+	for _, project := range slices.Sorted(maps.Keys(c.Beside)) {
+		if c.isApart(project) {
+			c.note(fmt.Sprintf("%s keeps the encryption that %s names", project, c.Beside[project].File))
+		}
 	}
 	simulated := layout.Of(c.Settings.Root, true).State().Stack("*", c.stack())
 	if files, _ := filepath.Glob(simulated); len(files) > 0 {

@@ -38,8 +38,11 @@ func (v *Vault) Learn(ctx context.Context) error {
 	}
 	parts := []encrypted{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}}
 	for _, scheme := range schemes.Beside {
-		i := slices.IndexFunc(v.Beside, func(f config.StackFile) bool { return f.File == scheme.File })
-		parts = append(parts, encrypted{v.Beside[i], scheme})
+		for _, file := range v.Beside {
+			if file.File == scheme.File {
+				parts = append(parts, encrypted{file, scheme})
+			}
+		}
 	}
 	for _, part := range parts {
 		if len(part.file.Ciphertexts()) == 0 || v.options().UsesPassphrase(part.scheme) {

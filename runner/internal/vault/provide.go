@@ -64,6 +64,11 @@ func (p provision) readGiven() (map[string]string, error) {
 	values := map[string]string{}
 	var wrong error
 	for _, source := range p.Given.Sources {
+		if err := p.Refuse(source.Secret.Key); err != nil {
+			return nil, err
+		}
+	}
+	for _, source := range p.Given.Sources {
 		value, err := source.Read(p.Console, p.Sources)
 		var problem *config.Error
 		if errors.As(err, &problem) {

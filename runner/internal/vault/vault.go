@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,12 +42,13 @@ type Options struct {
 	Provider    string
 	Folder      layout.Runner
 	Keys        []config.Key
-	Secrets     []projects.Secret  // that the plan's projects declare
-	Known       []projects.Secret  // that any project declares
-	Without     []string           // projects of the catalogue that are left out
-	Beside      []config.StackFile // beside own projects
-	Covered     bool               // each project of the plan has such a file that says how it is encrypted
-	Interactive bool               // questions may be asked
+	Secrets     []projects.Secret           // that the plan's projects declare
+	Known       []projects.Secret           // that any project declares
+	Without     []string                    // projects of the catalogue that are left out
+	Beside      map[string]config.StackFile // beside own projects
+	Elsewhere   map[string]Elsewhere        // secrets in files that have an encryption of their own
+	Covered     bool                        // each project of the plan has such a file that says how it is encrypted
+	Interactive bool                        // questions may be asked
 	Simulated   bool
 	Needed      bool // the operation runs programs that read secrets
 	Given       Given
@@ -65,6 +67,12 @@ type Given struct {
 
 func (g Given) has(key string) bool {
 	return slices.ContainsFunc(g.Sources, func(s Source) bool { return s.Secret.Key == key })
+}
+
+// Elsewhere is where a secret is kept that is not the vault's.
+type Elsewhere struct {
+	File    string
+	Command string // that sets it there
 }
 
 // Vault keeps the secrets of one environment.
@@ -89,6 +97,17 @@ func (v *Vault) Close() error {
 
 func (v *Vault) stack() string { return v.Settings.Stack.Text }
 
+// Refuse refuses secrets that the vault would keep in vain: their projects read
+// them from another file.
+func (v *Vault) Refuse(keys ...string) error {
+	for _, key := range keys {
+		if at, ok := v.Elsewhere[key]; ok {
+			return &failure.Usage{Text: key + " belongs in " + at.File + ", which has an encryption of its own", Next: "set it there: " + at.Command}
+		}
+	}
+	return nil
+}
+
 // options say how the environment is encrypted.
 func (v *Vault) options() encryption.Options {
 	o := encryption.Options{
@@ -102,7 +121,8 @@ func (v *Vault) options() encryption.Options {
 		Without:      v.Without,
 	}
 	o.Covered = v.Covered && len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
-	for _, file := range v.Beside {
+	for _, project := range slices.Sorted(maps.Keys(v.Beside)) {
+		file := v.Beside[project]
 		o.Beside = append(o.Beside, encryption.File{Path: file.File, Content: file.Content})
 	}
 	for _, secret := range v.Secrets {

@@ -49,7 +49,8 @@ type configuration struct {
 	sources     config.Sources
 	provider    config.Value // not set when nobody has named one
 	known       catalogue.Catalogue
-	declared    []config.Key // of all projects, and the runner's own
+	declared    []config.Key                // of all projects, and the runner's own
+	beside      map[string]config.StackFile // of own projects that have such a file
 }
 
 // open reads the stack file. Neither it nor the provider has to be
@@ -64,10 +65,32 @@ func open(o cmd.Options) (configuration, error) {
 	}
 	c := configuration{
 		root: o.Root, stack: settings.Stack.Text, file: hidden(settings.Config, o.Known()), sources: o.Sources, provider: settings.Provider,
-		known: o.Known(), declared: o.DeclaredKeys(),
+		known: o.Known(), declared: o.DeclaredKeys(), beside: map[string]config.StackFile{},
+	}
+	for _, project := range c.known.Projects {
+		file, err := catalogue.Beside(o.Root, c.stack, project)
+		if err != nil {
+			return c, err
+		}
+		if file.Exists {
+			c.beside[project.Name] = hidden(file, c.known)
+		}
 	}
 	c.provider, err = o.RememberedProvider(layout.Of(o.Root, false), c.stack, settings.Provider)
 	return c, err
+}
+
+// fileOf is the stack file beside a project that has the value of a key; ok is
+// false where there is none. It wins over the shared one.
+func (c configuration) fileOf(key string) (project string, file config.StackFile, ok bool) {
+	for _, project := range c.known.Projects {
+		_, declared := project.Key(key)
+		file := c.beside[project.Name]
+		if entry, there := file.Lookup(key); declared && there && entry.Value != nil {
+			return project.Name, file, true
+		}
+	}
+	return "", config.StackFile{}, false
 }
 
 // hidden returns a stack file in which the values of secrets are replaced, even
@@ -150,6 +173,10 @@ func (c configuration) layers(key config.Key) []layer {
 		if v.IsSet() {
 			layers = append(layers, layer{v.Text, v.Origin})
 		}
+	}
+	if _, file, ok := c.fileOf(key.Name); ok {
+		entry, _ := file.Lookup(key.Name)
+		layers = append(layers, layer{entry.Value, file.Origin(entry)})
 	}
 	if entry, ok := c.file.Lookup(key.Name); ok && entry.Value != nil {
 		layers = append(layers, layer{entry.Value, c.file.Origin(entry)})

@@ -48,6 +48,9 @@ func runSet(_ context.Context, d cmd.Deps, o keyOptions) error {
 	if err != nil {
 		return err
 	}
+	if project, file, ok := c.fileOf(name); ok {
+		return c.refuse(name, "is set in "+file.File+", which wins", fmt.Sprintf("change it there: `runner pulumi %s -s %s -- config set %s VALUE`", project, c.stack, name))
+	}
 	entry, exists := c.file.Lookup(name)
 	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
 		return c.refuse(name, "is encrypted; a plain value would show it", "remove it first with `runner config unset "+name+"`")

@@ -127,6 +127,11 @@ func byKey(s *session.Session, command string, keys []string) ([]projects.Secret
 
 // makeSecrets generates values for secrets and stores them.
 func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session, secrets []projects.Secret) error {
+	for _, secret := range secrets {
+		if err := s.Vault.Refuse(secret.Key); err != nil {
+			return err
+		}
+	}
 	sealer, err := s.Vault.Sealer(ctx)
 	if err != nil {
 		return err

@@ -38,6 +38,9 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 	if err != nil {
 		return err
 	}
+	if err := s.Vault.Refuse(secret.Key); err != nil {
+		return err
+	}
 	source := vault.Source{Secret: secret}
 	if len(o.Args) > 1 {
 		if source.From = o.Args[1]; !vault.IsSource(source.From) {
