@@ -27,10 +27,11 @@ func main() {
 
 // options say what is measured, and with what.
 type options struct {
-	bin      string   // folder of the built programs
-	provider string   // whose plan is used
-	rounds   int      // of the quick measurements; the slow ones take fewer
-	only     []string // names of measurements; none means all
+	bin          string   // folder of the built programs
+	provider     string   // whose plan is used
+	environments int      // of the fleet
+	rounds       int      // of the quick measurements; the slow ones take fewer
+	only         []string // names of measurements; none means all
 }
 
 func parse(args []string) (options, error) {
@@ -39,12 +40,16 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.bin, "bin", "bin", "folder of the built programs")
 	flags.StringVar(&o.provider, "provider", "aws", "provider whose plan is used")
 	flags.IntVar(&o.rounds, "rounds", 7, "how often the quick measurements are repeated")
-	only := flags.String("only", "", "measure only these, separated by commas: noop, path, scheduler, start")
+	flags.IntVar(&o.environments, "environments", 80, "how many environments the fleet has")
+	only := flags.String("only", "", "measure only these, separated by commas: fleet, noop, path, scheduler, start; fleet takes long, and is not measured unless it is named")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if *only != "" {
 		o.only = strings.Split(*only, ",")
+	}
+	if o.environments < 1 {
+		return o, errors.New("--environments: one is the least")
 	}
 	if o.rounds < 1 {
 		return o, errors.New("--rounds: once is the least")
@@ -69,8 +74,10 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		{"scheduler", measureScheduler},
 		{"noop", measureNoop},
 		{"path", measurePath},
+		{"fleet", measureFleet},
 	} {
-		if len(o.only) > 0 && !slices.Contains(o.only, part.name) {
+		named := slices.Contains(o.only, part.name)
+		if len(o.only) > 0 && !named || part.name == "fleet" && !named {
 			continue
 		}
 		if err := part.measure(ctx, o, w); err != nil {

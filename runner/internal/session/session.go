@@ -143,6 +143,9 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	if o.Organization, err = s.Organization(ctx, work); err != nil {
 		return err
 	}
+	if s.Options.Shared != nil && s.States().IsFile() {
+		o.Direct = s.projectNames()
+	}
 	s.Stacks, err = stacks.Open(ctx, o)
 	if err != nil && ctx.Err() == nil {
 		if broken := s.States().Broken(s.Plan.Names()); len(broken) > 0 {
@@ -151,6 +154,15 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	}
 	s.Profile.Lap("list of stacks")
 	return err
+}
+
+// projectNames are those of the provider, also those that are left out.
+func (s *Session) projectNames() []string {
+	names := []string{}
+	for _, step := range s.Provider.Steps {
+		names = append(names, step.Project.Name)
+	}
+	return names
 }
 
 // OpenKnown opens the stacks whose states are files, to read them: there is no

@@ -45,6 +45,10 @@ type Options struct {
 	Masker  *event.Masker     // learns the secret values that come by
 	States  statefiles.Folder // of a file backend, where states are read without a command
 	Empty   bool              // the backend has no stacks yet; it is not asked
+	// Direct are projects whose states are looked for in files instead of asking the
+	// backend: that reads the states of all environments, and cannot while somebody
+	// writes one of them. Nil asks it.
+	Direct []string
 	// Known are the stacks that there are, by project; the backend is not asked then.
 	Known map[string]Summary
 }
@@ -83,11 +87,10 @@ func Open(ctx context.Context, options Options) (*Set, error) {
 
 // List asks the backend again which of the environment's stacks exist.
 func (e *Set) List(ctx context.Context) error {
-	all, err := e.list(ctx)
+	summaries, err := e.look(ctx)
 	if err != nil {
 		return err
 	}
-	summaries := all[e.options.Stack]
 	if summaries == nil {
 		summaries = map[string]Summary{}
 	}
@@ -95,6 +98,15 @@ func (e *Set) List(ctx context.Context) error {
 	defer e.mu.Unlock()
 	e.summaries = summaries
 	return nil
+}
+
+// look finds the environment's stacks.
+func (e *Set) look(ctx context.Context) (map[string]Summary, error) {
+	if e.options.Direct != nil {
+		return e.options.KnownIn(e.options.Direct)
+	}
+	all, err := e.list(ctx)
+	return all[e.options.Stack], err
 }
 
 // ListAll asks the backend which stacks exist. It returns them by environment and

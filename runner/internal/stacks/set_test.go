@@ -14,6 +14,7 @@ import (
 
 	"mara/providers/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/statefiles"
 )
 
 func TestOpenKnowsTheStacksOfTheEnvironment(t *testing.T) {
@@ -44,6 +45,28 @@ func TestOpenAsksNobodyAboutAnEmptyBackend(t *testing.T) {
 	e := openWith(t, newFake(t), func(o *Options) { o.Empty = true })
 	if e.Summary("vpc").Exists {
 		t.Error("a stack exists where nothing is")
+	}
+}
+
+// TestOpenLooksIntoFiles: the backend is not asked, since it could not answer while
+// the state of another environment is being written.
+func TestOpenLooksIntoFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, content := range map[string]string{
+		"vpc/dev.json":  `{"version": 3, "checkpoint": {"latest": {"resources": [{"type": "pulumi:pulumi:Stack"}, {"type": "a:b:C"}]}}}`,
+		"vpc/prod.json": "", // which somebody is writing
+	} {
+		path := filepath.Join(folder, ".pulumi/stacks", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := openWith(t, newFake(t), func(o *Options) {
+		o.Direct, o.States = []string{"vpc", "eks"}, statefiles.Folder{Path: folder, Stack: "dev"}
+	})
+	if got := e.Summary("vpc"); !got.Exists || got.Resources != 2 || e.Summary("eks").Exists {
+		t.Errorf("vpc %+v, eks %+v", got, e.Summary("eks"))
 	}
 }
 
