@@ -21,10 +21,22 @@ func example(t *testing.T, engine, name string) *environment {
 }
 
 // TestOwnProjects runs the example that has nothing but projects of its own, for
-// real: it needs no cloud.
+// real: it needs no cloud, and neither Go nor Pulumi on the PATH, but what its
+// hooks run.
 func TestOwnProjects(t *testing.T) {
 	t.Parallel()
 	e := example(t, embedded, "own")
+	tools := t.TempDir()
+	for _, name := range []string{"sh", "grep"} {
+		path, err := exec.LookPath(name)
+		if err == nil {
+			err = os.Symlink(path, filepath.Join(tools, name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.env = append(e.env, "PATH="+tools)
 	if r := e.run("up", "--yes"); r.code != 3 || !strings.Contains(r.stderr, "shop-database:password is missing: password of the database's owner") {
 		t.Fatalf("without the secret: exit code %d\n%s", r.code, r.stderr)
 	}
