@@ -115,6 +115,27 @@ func TestOwnProjectsAmongOthers(t *testing.T) {
 	e.simulate(0, "destroy")
 }
 
+// TestOwnNames: a project may have the name of one that comes with the runner where
+// that is not in the list.
+func TestOwnNames(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse", "TOKEN=hunter2!")
+	e.write("mara.yaml", "projects: [{path: secrets}]\n")
+	e.write("secrets/Pulumi.yaml", "name: secrets\nruntime: yaml\nconfig:\n  token: {type: string, secret: true}\n  size: {type: string, default: small}\n"+
+		"outputs: {token: \"${token}\", size: \"${size}\"}\n")
+	e.write("config/pulumi/Pulumi.dev.yaml", "config: {secrets:size: large}\n")
+	if r := e.run("up", "--yes", "--secret", "secrets:token=env:TOKEN"); r.code != 0 || strings.Contains(r.stdout, "hunter2") {
+		t.Fatalf("up: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := e.run("outputs", "secrets"); !strings.Contains(r.stdout, "token: [secret]") || !strings.Contains(r.stdout, "size: large") {
+		t.Errorf("outputs: %s%s", r.stdout, r.stderr)
+	}
+	if r := e.run("pulumi", "secrets", "--", "config", "get", "size"); r.stdout != "large\n" {
+		t.Errorf("pulumi config get: exit code %d, %q, %s", r.code, r.stdout, r.stderr)
+	}
+}
+
 // TestMissingEdge: a reference that mara.yaml does not declare is told, with the
 // line to add.
 func TestMissingEdge(t *testing.T) {

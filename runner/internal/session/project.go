@@ -113,7 +113,7 @@ func (p Project) Stack() string { return p.session.stackOf(p.Project) }
 // user's own stack files.
 func (p Project) plain(work string) (map[string][]byte, error) {
 	folder := filepath.Join(p.session.Settings.Root, config.Folder)
-	if p.Name == projects.Secrets().Name {
+	if p.Own == nil && p.Name == projects.SecretsProject {
 		folder = filepath.Join(folder, "secrets")
 	}
 	relative, err := relativeFolder(work, folder)
