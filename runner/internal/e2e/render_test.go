@@ -76,6 +76,13 @@ func TestRender(t *testing.T) {
 		t.Errorf("the second time is not like the first:\n%s", diff)
 	}
 
+	store := e.run("render", "-s", "dev", "--only", "secrets", "--secret-store", "SecretStore/vault")
+	if store.code != 0 || !strings.Contains(store.stdout, "key: dev/bank-of-anthos/bank-of-anthos-credentials\n      property: jwtRS256.key\n") || strings.Contains(store.stdout, "[secret]") {
+		t.Errorf("a store: exit code %d, %s%s", store.code, store.stdout, store.stderr)
+	}
+	if r := e.run("render", "-s", "dev", "--secret-store", "vault"); r.code != 2 {
+		t.Errorf("no store: exit code %d, %s", r.code, r.stderr)
+	}
 	e.write("manifests/dev/mine.yaml", "kind: ConfigMap\n")
 	if r := e.run("render", "-s", "dev", "--out", "manifests/dev"); r.code != 3 || !strings.Contains(r.stderr, "has files that `runner render` has not written: mine.yaml") {
 		t.Errorf("a file of somebody else: exit code %d, %s", r.code, r.stderr)

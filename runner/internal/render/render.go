@@ -72,9 +72,15 @@ type LeftOut struct {
 	Keys []string `json:"keys,omitempty"` // of a Secret
 }
 
-// Build makes the manifests of resources. order are the projects of the whole plan,
-// which number the folders.
-func Build(ctx context.Context, charts mirror.Fetcher, order []string, resources []Resource) (Manifests, error) {
+// Options say how manifests are made.
+type Options struct {
+	Charts mirror.Fetcher
+	Order  []string // the projects of the whole plan, which number the folders
+	Store  *Store   // has the values of Secrets; nil leaves them out
+}
+
+// Build makes the manifests of resources.
+func Build(ctx context.Context, o Options, resources []Resource) (Manifests, error) {
 	byProject := map[string][]Resource{}
 	for _, r := range resources {
 		byProject[r.Project] = append(byProject[r.Project], r)
@@ -82,7 +88,7 @@ func Build(ctx context.Context, charts mirror.Fetcher, order []string, resources
 	projects := map[string]*builder{}
 	scopes := scopes{}
 	for name, own := range byProject {
-		b := &builder{charts: charts}
+		b := &builder{charts: o.Charts, store: o.Store}
 		for _, r := range own {
 			if err := b.add(ctx, r); err != nil {
 				return Manifests{}, fmt.Errorf("project %s: %w", name, err)
@@ -94,7 +100,7 @@ func Build(ctx context.Context, charts mirror.Fetcher, order []string, resources
 		projects[name] = b
 	}
 	var m Manifests
-	for i, name := range order {
+	for i, name := range o.Order {
 		b := projects[name]
 		switch {
 		case b == nil:
@@ -117,6 +123,7 @@ type found struct {
 // builder collects what one project makes.
 type builder struct {
 	charts   mirror.Fetcher
+	store    *Store
 	found    []found
 	leftOut  []LeftOut
 	unsteady []string
@@ -187,6 +194,9 @@ func (b *builder) project(name, folder string, scopes scopes) Project {
 	p := Project{Name: name, Folder: folder, LeftOut: b.leftOut, Unsteady: b.unsteady, Objects: []Object{}}
 	for _, f := range b.found {
 		object := complete(f, scopes)
+		if b.store != nil && isSecret(object) && !f.release && len(secretKeys(object)) > 0 {
+			object = b.store.external(object) // those of charts are made by the charts
+		}
 		if left, ok := unfit(object, f.release); ok {
 			p.LeftOut = append(p.LeftOut, left)
 			continue

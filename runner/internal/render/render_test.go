@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
 	"mara/runner/internal/mirror"
 	"mara/runner/internal/mirror/mirrortest"
@@ -81,7 +82,7 @@ func declared() []render.Resource {
 
 func build(t *testing.T, resources []render.Resource) render.Manifests {
 	t.Helper()
-	m, err := render.Build(t.Context(), shop(t), []string{"cluster", "base", "app", "shop", "later"}, resources)
+	m, err := render.Build(t.Context(), render.Options{Charts: shop(t), Order: []string{"cluster", "base", "app", "shop", "later"}}, resources)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +159,65 @@ func TestOrderOfResourcesDoesNotMatter(t *testing.T) {
 
 func TestFailureNamesTheProject(t *testing.T) {
 	t.Parallel()
-	_, err := render.Build(t.Context(), shelf{}, []string{"a"}, []render.Resource{{Project: "a", Token: mirror.ReleaseToken, Inputs: values{"chart": "oci://x/y", "version": "1"}}})
+	_, err := render.Build(t.Context(), render.Options{Charts: shelf{}, Order: []string{"a"}}, []render.Resource{{Project: "a", Token: mirror.ReleaseToken, Inputs: values{"chart": "oci://x/y", "version": "1"}}})
 	if err == nil || err.Error() != "project a: unexpected chart oci://x/y:1" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestExternalSecrets: Secrets of programs come from a store, those of charts do not.
+func TestExternalSecrets(t *testing.T) {
+	t.Parallel()
+	resources := append(declared(), render.Resource{
+		Project: "base", Token: "kubernetes:core/v1:Secret", Name: "r", Inputs: values{
+			"metadata": values{"name": "registry", "namespace": "web", "labels": values{"a": "b"}}, "type": "kubernetes.io/dockerconfigjson", "data": values{".dockerconfigjson": render.Secret},
+		},
+	})
+	m, err := render.Build(t.Context(), render.Options{
+		Charts: shop(t), Order: []string{"base", "shop"}, Store: &render.Store{Kind: "ClusterSecretStore", Name: "vault", Prefix: "dev"},
+	}, resources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, o := range m.Projects[0].Objects {
+		content, err := yaml.Marshal(o.Content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[o.File] = string(content)
+	}
+	want := `apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata:
+  labels:
+    a: b
+  name: registry
+  namespace: web
+spec:
+  data:
+  - remoteRef:
+      key: dev/web/registry
+      property: .dockerconfigjson
+    secretKey: .dockerconfigjson
+  secretStoreRef:
+    kind: ClusterSecretStore
+    name: vault
+  target:
+    name: registry
+    template:
+      metadata:
+        labels:
+          a: b
+      type: kubernetes.io/dockerconfigjson
+`
+	if diff := cmp.Diff(want, found["16-externalsecret-web-registry.yaml"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if login := found["16-externalsecret-web-login.yaml"]; !strings.Contains(login, "property: password") || !strings.Contains(login, "property: user") || strings.Contains(login, render.Secret) {
+		t.Errorf("login: %s", login)
+	}
+	if left := m.Projects[1].LeftOut; !slices.ContainsFunc(left, func(l render.LeftOut) bool { return l.What == "Secret shops/shop" }) {
+		t.Errorf("left out: %v", left)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -34,7 +35,8 @@ func Render(d cmd.Deps) *cli.Command {
 			"for each project, numbered so that definitions and namespaces come first. Charts are rendered with Helm's own\n" +
 			"library. The same programs and configuration give the same files, so that the difference of two renders can be\n" +
 			"reviewed; objects of charts that make something up each time are named.\n\n" +
-			"Secrets, and objects with a secret value, are left out and listed. The programs run on simulated clouds, in a\n" +
+			"Secrets, and objects with a secret value, are left out and listed; with --secret-store there are objects that\n" +
+			"have Secrets made from a store, whose entry STACK/NAMESPACE/NAME has a property for each key. The programs run on simulated clouds, in a\n" +
 			"folder that is thrown away; values that a real cloud would give, such as the address of a registry, are made up,\n" +
 			"and listed. With --plan they are those of a plan, which `runner preview --save-plan` has made of the real\n" +
 			"environment: there is nothing made up, and what is not known yet is left out.\n\n" +
@@ -45,6 +47,7 @@ func Render(d cmd.Deps) *cli.Command {
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
 				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` instead of stdout"},
+				&cli.StringFlag{Name: "secret-store", Usage: "have the External Secrets Operator make Secrets from its store `KIND/NAME`, such as ClusterSecretStore/vault"},
 				&cli.StringFlag{Name: "plan", Usage: "render what the plan in `FILE` would create"},
 			},
 			cmd.OutputFlag("text", "json"), cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
@@ -57,14 +60,25 @@ type renderOptions struct {
 	cmd.SessionOptions
 	Selection plan.Selection
 	Out       string               // "" for stdout
+	Store     *render.Store        // nil leaves Secrets out
 	Plan      *updateplan.Document // nil for a simulated run
 }
 
 func parseRender(c *cli.Context, d cmd.Deps) (renderOptions, error) {
 	common, err := cmd.ParseSession(c, d)
 	o := renderOptions{SessionOptions: common, Selection: cmd.ParseSelection(c), Out: absolute(d, c.String("out"))}
-	if err != nil || c.String("plan") == "" {
+	if err != nil {
 		return o, err
+	}
+	if store := c.String("secret-store"); store != "" {
+		kind, name, _ := strings.Cut(store, "/")
+		if kind != "SecretStore" && kind != "ClusterSecretStore" || name == "" {
+			return o, failure.Usagef(cmd.Path(c), "--secret-store: %q is not SecretStore/NAME or ClusterSecretStore/NAME", store)
+		}
+		o.Store = &render.Store{Kind: kind, Name: name}
+	}
+	if c.String("plan") == "" {
+		return o, nil
 	}
 	document, err := updateplan.Read(absolute(d, c.String("plan")))
 	if err != nil {
@@ -99,7 +113,7 @@ func runRender(ctx context.Context, d cmd.Deps, o renderOptions) (err error) {
 	if o.Plan == nil {
 		about, manifests, err = renderPrograms(ctx, d, o, charts)
 	} else {
-		about, manifests, err = renderPlan(ctx, *o.Plan, charts)
+		about, manifests, err = renderPlan(ctx, o, charts)
 	}
 	if err != nil {
 		return err
@@ -149,7 +163,7 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 		}
 	}
 	about = render.About{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Simulated: true}
-	m, err = render.Build(ctx, charts, s.Plan.Names(), ours)
+	m, err = render.Build(ctx, render.Options{Charts: charts, Order: s.Plan.Names(), Store: o.storeOf(about.Stack)}, ours)
 	m.TraceMadeUp(declared, func(project string) map[string]any {
 		outputs, _ := s.Stacks.Told(project) // a project without outputs has none that were made up
 		return outputs
@@ -157,8 +171,19 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 	return about, m, err
 }
 
+// storeOf is the store for Secrets, whose entries begin with the environment's name.
+func (o renderOptions) storeOf(stack string) *render.Store {
+	if o.Store == nil {
+		return nil
+	}
+	store := *o.Store
+	store.Prefix = stack
+	return &store
+}
+
 // renderPlan renders what a plan would create or has found as it is.
-func renderPlan(ctx context.Context, document updateplan.Document, charts mirror.Fetcher) (render.About, render.Manifests, error) {
+func renderPlan(ctx context.Context, o renderOptions, charts mirror.Fetcher) (render.About, render.Manifests, error) {
+	document := *o.Plan
 	about := render.About{Provider: document.Provider, Stack: document.Stack, Simulated: document.Simulated}
 	var order []string
 	var declared []render.Resource
@@ -170,7 +195,7 @@ func renderPlan(ctx context.Context, document updateplan.Document, charts mirror
 			}
 		}
 	}
-	m, err := render.Build(ctx, charts, order, declared)
+	m, err := render.Build(ctx, render.Options{Charts: charts, Order: order, Store: o.storeOf(document.Stack)}, declared)
 	return about, m, err
 }
 
