@@ -153,3 +153,30 @@ func TestExportFleet(t *testing.T) {
 		}
 	}
 }
+
+// TestExportOwnProjects exports the example with projects of its own.
+func TestExportOwnProjects(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS("../../../examples/own")); err != nil {
+		t.Fatal(err)
+	}
+	d, _, stderr := cmdtest.Deps(t)
+	d.Dir, d.Environ = root, []string{"PULUMI_BACKEND_URL=s3://acme"}
+	args := []string{"export", "operator", "-s", "dev", "--image", "x"}
+	if code := Run(context.Background(), d, args); code != cmd.ExitConfig || strings.Count(stderr.String(), "shop-database") != 1 ||
+		!strings.Contains(stderr.String(), "shop-database cannot be a Program: Pulumi.yaml: the configuration password is secret") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if code := Run(context.Background(), d, append(args, "--repo", "https://example.com/shop", "--commit", "0123")); code != cmd.ExitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	stack, err := os.ReadFile(filepath.Join(root, "operator/dev/stacks/02-shop-database.yaml"))
+	if err != nil || !strings.Contains(string(stack), "  commit: \"0123\"\n") || !strings.Contains(string(stack), "key: shop-database.password") || strings.Contains(string(stack), "runProgram") {
+		t.Errorf("error %v, %s", err, stack)
+	}
+	readme, err := os.ReadFile(filepath.Join(root, "operator/dev/README.md"))
+	if err != nil || !strings.Contains(string(readme), "- shop: the hook smoke does not run\n- whole runs: the hook tell does not run\n") {
+		t.Errorf("error %v, %s", err, readme)
+	}
+}

@@ -29,9 +29,17 @@ type Environment struct {
 	Variables []string
 	// SecretsProvider encrypts new stacks; "" for a passphrase.
 	SecretsProvider string
+	RunHooks        []projects.Hook // of whole runs
+	// StackNames are the patterns of the names of Pulumi's stacks that are not the environment's.
+	StackNames projects.StackNames
+	// Repositories are those of own projects that mara.yaml takes from elsewhere.
+	Repositories map[string]Repository
 	// Programs has the content of own projects in Pulumi YAML, by name.
 	Programs map[string]map[string]any
 }
+
+// Repository is where a project is at a commit.
+type Repository struct{ URL, Commit, Folder string }
 
 // Options are the choices of whoever exports.
 type Options struct {
@@ -120,6 +128,9 @@ func Export(e Environment, o Options) (Exported, error) {
 		x.Stacks = append(x.Stacks, stack)
 		x.Notes = append(x.Notes, notesOn(step)...)
 	}
+	for _, hook := range e.RunHooks {
+		x.Notes = append(x.Notes, Note{"whole runs", "the hook " + hook.Name + " does not run"})
+	}
 	if path := e.Plan.CriticalPath(e.Plan.Declared()); o.Within <= path.Total {
 		problems = append(problems, fmt.Errorf("--within %s is not longer than the %s that the chain of projects takes: Stacks would wait for one another without end", o.Within, path.Total))
 	}
@@ -130,7 +141,7 @@ func Export(e Environment, o Options) (Exported, error) {
 func (e Environment) stack(step plan.Step, o Options) Stack {
 	p := step.Project
 	spec := StackSpec{
-		Stack: e.Organization + "/" + p.Name + "/" + e.Name, Backend: o.Backend, ServiceAccountName: e.Account(), SecretsProvider: e.SecretsProvider,
+		Stack: e.Organization + "/" + p.Name + "/" + e.StackNames.Of(p.Name, e.Name), Backend: o.Backend, ServiceAccountName: e.Account(), SecretsProvider: e.SecretsProvider,
 		Config: e.Config[p.Name], EnvRefs: map[string]Ref{}, Refresh: o.Refresh, DestroyOnFinalize: o.Destroy,
 		RetryOnUpdateConflict: o.RetryOnUpdateConflict, WorkspaceReclaimPolicy: "Delete",
 		// A new stack of the passphrase would get a salt of its own with every pod.
@@ -188,6 +199,9 @@ func (e Environment) source(s *Stack, x *Exported, p projects.Project, o Options
 		// The operator lays the template over the source-less workspace of a destroy, too:
 		// with two sources its pod would be refused.
 		s.Spec.RunProgram = true
+	case e.Repositories[p.Name].URL != "":
+		from := e.Repositories[p.Name]
+		s.Spec.ProjectRepo, s.Spec.Commit, s.Spec.RepoDir, s.Spec.RunProgram = from.URL, from.Commit, from.Folder, installs(own.Runtime)
 	case o.Repo != "":
 		s.Spec.ProjectRepo, s.Spec.Branch, s.Spec.Commit, s.Spec.Shallow = o.Repo, o.Branch, o.Commit, true
 		s.Spec.RepoDir = path.Join(o.RepoDir, p.Path)

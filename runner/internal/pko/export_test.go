@@ -225,6 +225,22 @@ func strict(schema any, top bool) any {
 	return schema
 }
 
+// TestOwnPlaces has a project from a repository of its own, with stacks of other names.
+func TestOwnPlaces(t *testing.T) {
+	t.Parallel()
+	e := environment(t)
+	e.StackNames = projects.StackNames{"shop": "shop-{stack}"}
+	e.Repositories = map[string]pko.Repository{"shop": {URL: "https://example.com/shop", Commit: "0123", Folder: "deploy"}}
+	x, err := pko.Export(e, options()["all"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := x.Stacks[2].Spec
+	if spec.Stack != "organization/shop/shop-dev" || spec.ProjectRepo != "https://example.com/shop" || spec.Commit != "0123" || spec.Branch != "" || spec.RepoDir != "deploy" {
+		t.Errorf("spec %+v", spec)
+	}
+}
+
 func TestExportRefuses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -18,8 +18,10 @@ import (
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/fleet"
+	"mara/runner/internal/gitsource"
 	"mara/runner/internal/outfolder"
 	"mara/runner/internal/pko"
 	"mara/runner/internal/session"
@@ -240,6 +242,7 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 	var problems []error
 	described := pko.Environment{
 		Name: e.name(), Organization: "organization", Plan: e.Plan, Config: map[string]map[string]any{}, Secrets: map[string][]string{}, Programs: map[string]map[string]any{},
+		RunHooks: e.Provider.Hooks, StackNames: o.Known().StackNames(), Repositories: map[string]pko.Repository{},
 	}
 	if e.Settings.Managed() {
 		problems = append(problems, errors.New("the backend is Pulumi Cloud, which the export does not know the organization of; use a backend of your own"))
@@ -257,14 +260,34 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 	for _, step := range e.Plan.Steps {
 		p := step.Project
 		described.Config[p.Name], described.Secrets[p.Name] = e.valuesOf(p, declared)
+		if p.Own != nil && p.Own.Git != "" {
+			from, err := repositoryOf(o.Root, p)
+			described.Repositories[p.Name], problems = from, append(problems, err)
+			continue
+		}
 		if p.Own == nil || p.Own.Runtime != "yaml" || o.Repo != "" || o.Flux.Name != "" {
 			continue
 		}
 		if described.Programs[p.Name], err = pko.ReadProgram(p.Own.Dir); err != nil {
 			problems = append(problems, fmt.Errorf("%s cannot be a Program: %w; say with --repo or --flux where it is", p.Name, err))
+			described.Programs[p.Name] = map[string]any{} // one problem is enough
 		}
 	}
 	return described, errors.Join(problems...)
+}
+
+// repositoryOf is where a project is that mara.yaml takes from a repository: at the
+// commit that was fetched, so that the operator runs what the runner does.
+func repositoryOf(root string, p projects.Project) (pko.Repository, error) {
+	source := gitsource.Source{URL: p.Own.Git, Ref: p.Own.Ref}
+	commit, ok := source.Commit(root)
+	if !ok || strings.HasPrefix(source.URL, ".") || strings.HasPrefix(source.URL, "/") {
+		return pko.Repository{}, fmt.Errorf("%s is in %s, which the cluster does not reach", p.Name, event.MaskURLs(source.String()))
+	}
+	if event.MaskURLs(source.URL) != source.URL {
+		return pko.Repository{}, fmt.Errorf("%s is in %s, whose address has a password in it", p.Name, event.MaskURLs(source.String()))
+	}
+	return pko.Repository{URL: source.URL, Commit: commit, Folder: p.Own.Path}, nil
 }
 
 // variables are those that come from the Secret: what the environment file sets, the
