@@ -112,14 +112,18 @@ func TestFleetRollsOutInWaves(t *testing.T) {
 		t.Errorf("promotion: %d\n%s", r.code, r.stderr)
 	}
 	want = []string{"canary succeeded", "wave:canary succeeded", "eu-1 succeeded", "eu-2 succeeded"}
-	if got := order(e.fleet(0, "up", "--affected")); !slices.Equal(got, want) {
+	got := order(e.fleet(0, "up", "--affected"))
+	slices.Sort(got[min(2, len(got)):]) // what took longest the last time goes first
+	if !slices.Equal(got, want) {
 		t.Errorf("affected: %q", got)
 	}
 	if r := e.run("fleet", "status", "--simulate"); !strings.Contains(r.stdout, "4 environments: 4 up to date") {
 		t.Errorf("status: %s%s", r.stdout, r.stderr)
 	}
 	want = []string{"eu-2 succeeded", "eu-1 succeeded", "wave:canary skipped", "canary succeeded", "wave:test skipped", "test succeeded"}
-	if got := order(e.fleet(0, "destroy", "--all")); !slices.Equal(got, want) {
+	got = order(e.fleet(0, "destroy", "--all"))
+	slices.SortFunc(got[:min(2, len(got))], func(a, b string) int { return strings.Compare(b, a) })
+	if !slices.Equal(got, want) {
 		t.Errorf("destroy: %q", got)
 	}
 }
@@ -166,8 +170,10 @@ func TestFleetFails(t *testing.T) {
 		t.Errorf("ended with %q, canary: %s", order(events), got["canary"].Error)
 	}
 	want := []string{"canary succeeded", "wave:canary succeeded", "eu-1 succeeded", "eu-2 succeeded"}
-	if got := order(e.fleet(0, "up", "--resume")); !slices.Equal(got, want) {
-		t.Errorf("resumed: %q", got)
+	resumed := order(e.fleet(0, "up", "--resume"))
+	slices.Sort(resumed[min(2, len(resumed)):])
+	if !slices.Equal(resumed, want) {
+		t.Errorf("resumed: %q", resumed)
 	}
 	e.checkFleet()
 }

@@ -176,7 +176,7 @@ func (r *Rule) compile() error {
 
 // Judge runs the rules that are on. A document is one of package updateplan as jq
 // sees it.
-func (s Set) Judge(ctx context.Context, document any, stack string, now time.Time) ([]Finding, error) {
+func (s Set) Judge(ctx context.Context, document any, target Target, now time.Time) ([]Finding, error) {
 	var findings []Finding
 	for _, rule := range s.Rules {
 		if !rule.On {
@@ -200,7 +200,7 @@ func (s Set) Judge(ctx context.Context, document any, stack string, now time.Tim
 			}
 		}
 	}
-	return s.settings.apply(findings, stack, now), nil
+	return s.settings.apply(findings, target, now), nil
 }
 
 func newFinding(rule string, level Level, result any) (Finding, error) {

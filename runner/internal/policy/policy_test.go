@@ -39,7 +39,7 @@ func judge(t *testing.T, root, stack, steps string) []Finding {
 	if err := json.Unmarshal([]byte(`{"stack":"`+stack+`","projects":[{"name":"p","steps":[`+steps+`]}]}`), &document); err != nil {
 		t.Fatalf("%v in %s", err, steps)
 	}
-	findings, err := set.Judge(t.Context(), document, stack, today())
+	findings, err := set.Judge(t.Context(), document, Target{Stack: stack}, today())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +136,25 @@ func TestShippedAreOff(t *testing.T) {
 	}
 }
 
+// TestLevelsByLabels: names are stronger than labels, and these than the default.
+func TestLevelsByLabels(t *testing.T) {
+	t.Parallel()
+	s := settings{Levels: map[string]levels{"own": {"default": Off, "stage=prod": Deny, "stage=prod,tenant=acme": Warn, "eu-*": Off}}}
+	for _, test := range []struct {
+		target Target
+		want   Level
+	}{
+		{Target{Stack: "us-1"}, Off},
+		{Target{Stack: "us-1", Labels: map[string]string{"stage": "prod"}}, Deny},
+		{Target{Stack: "us-1", Labels: map[string]string{"stage": "prod", "tenant": "acme"}}, Warn},
+		{Target{Stack: "eu-1", Labels: map[string]string{"stage": "prod"}}, Off},
+	} {
+		if got := s.levelOf(Finding{Rule: "own", Level: Deny}, test.target); got != test.want {
+			t.Errorf("%+v: %s, want %s", test.target, got, test.want)
+		}
+	}
+}
+
 func TestLevelsAndExceptions(t *testing.T) {
 	t.Parallel()
 	folder := root(t, map[string]string{
@@ -182,6 +201,7 @@ func TestWrongRules(t *testing.T) {
 		"neither":            {"a.jq", "def other: 1;", "a.jq: a rule defines deny or warn"},
 		"unknown rule":       {"policies.yaml", "use: [open-range]", `policies.yaml: there is no rule "open-range"; there are`},
 		"unknown field":      {"policies.yaml", "uses: []", "policies.yaml: unmarshal errors:\n  line 1: field uses not found"},
+		"no selector":        {"policies.yaml", "levels: {open-ranges: {\"a=(\": deny}}", `line 1: "a=(" does not select labels`},
 		"no level":           {"policies.yaml", "levels: {open-ranges: no}", `line 1: "no" is no level; choose deny, warn or off`},
 		"exception's field":  {"policies.yaml", "exceptions:\n  - {rule: x, til: 1}", `line 2: an exception has no field "til"`},
 		"without a reason":   {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x}", "line 2: an exception needs a reason"},
@@ -200,7 +220,7 @@ func TestWrongRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := set.Judge(t.Context(), map[string]any{}, "dev", today()); err == nil || !strings.Contains(err.Error(), "the rule a: a finding is a text") {
+	if _, err := set.Judge(t.Context(), map[string]any{}, Target{Stack: "dev"}, today()); err == nil || !strings.Contains(err.Error(), "the rule a: a finding is a text") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // SettingsFile says which rules apply, and how.
@@ -25,8 +26,24 @@ type settings struct {
 }
 
 // levels are the levels of a rule by the stack's name, where * stands for
-// anything; "default" is for all others.
+// anything, or by the environment's labels, as in stage=prod; "default" is for
+// all others.
 type levels map[string]Level
+
+// Target is what a document is about.
+type Target struct {
+	Stack  string
+	Labels map[string]string // of the environment
+}
+
+// selectorOf is the selector of labels that a pattern is; nil if it is one of
+// names, which have none of these signs.
+func selectorOf(pattern string) (labels.Selector, error) {
+	if !strings.ContainsAny(pattern, "=!(") {
+		return nil, nil
+	}
+	return labels.Parse(pattern)
+}
 
 // UnmarshalYAML takes one level for all stacks, too.
 func (l *levels) UnmarshalYAML(node *yaml.Node) error {
@@ -35,7 +52,10 @@ func (l *levels) UnmarshalYAML(node *yaml.Node) error {
 	} else if err := node.Decode((*map[string]Level)(l)); err != nil {
 		return err
 	}
-	for _, level := range *l {
+	for pattern, level := range *l {
+		if _, err := selectorOf(pattern); err != nil {
+			return fmt.Errorf("line %d: %q does not select labels: %w", node.Line, pattern, err)
+		}
 		if level != Deny && level != Warn && level != Off {
 			return fmt.Errorf("line %d: %q is no level; choose deny, warn or off", node.Line, level)
 		}
@@ -141,10 +161,11 @@ func readSettings(root string, rules []string) (settings, error) {
 
 // apply gives findings the levels that are set for the stack, and lets pass what
 // has an exception. An exception that has ended is named.
-func (s settings) apply(findings []Finding, stack string, now time.Time) []Finding {
+func (s settings) apply(findings []Finding, target Target, now time.Time) []Finding {
+	stack := target.Stack
 	var applied []Finding
 	for _, f := range findings {
-		if f.Level = s.levelOf(f, stack); f.Level == Off {
+		if f.Level = s.levelOf(f, target); f.Level == Off {
 			continue
 		}
 		for _, e := range s.Exceptions {
@@ -162,16 +183,25 @@ func (s settings) apply(findings []Finding, stack string, now time.Time) []Findi
 	return applied
 }
 
-// levelOf is the level of a finding on a stack: of the longest pattern that fits,
-// then the default, then the rule's own.
-func (s settings) levelOf(f Finding, stack string) Level {
+// levelOf is the level of a finding on a stack: of the longest pattern of names
+// that fits, then of the longest selector of labels, then the default, then the
+// rule's own.
+func (s settings) levelOf(f Finding, target Target) Level {
+	const named = 1000 // longer than any selector
 	level, longest := f.Level, -1
 	for pattern, l := range s.Levels[f.Rule] {
+		weight := -1
+		selector, _ := selectorOf(pattern) // it has been read
 		switch {
-		case pattern == "default" && longest < 0:
-			level = l
-		case pattern != "default" && len(pattern) > longest && matches(pattern, stack):
-			level, longest = l, len(pattern)
+		case pattern == "default":
+			weight = 0
+		case selector != nil && selector.Matches(labels.Set(target.Labels)):
+			weight = len(pattern)
+		case selector == nil && matches(pattern, target.Stack):
+			weight = named + len(pattern)
+		}
+		if weight > longest {
+			level, longest = l, weight
 		}
 	}
 	return level

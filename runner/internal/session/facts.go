@@ -6,12 +6,18 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/runner/internal/fleet"
 	"mara/runner/internal/journal"
 )
 
 // Environment names what runs are about.
 func (s *Session) Environment() journal.Environment {
 	return journal.Environment{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text}
+}
+
+// Labels are those of the environment.
+func (s *Session) Labels() map[string]string {
+	return fleet.NewEnvironment(s.Settings.Stack.Text, s.Provider.Name, s.Settings.Config, s.Settings.Described).Labels
 }
 
 // Fingerprint is that of the configuration: the stack files, in which secrets

@@ -21,7 +21,7 @@ func (r Request) Fleet() ([]fleet.Environment, fleet.Rollout, error) {
 	errs := []error{err}
 	var all []fleet.Environment
 	for _, name := range names {
-		e, err := r.environment(name)
+		e, err := r.Environment(name)
 		errs = append(errs, err)
 		all = append(all, e)
 	}
@@ -32,7 +32,8 @@ func (r Request) Fleet() ([]fleet.Environment, fleet.Rollout, error) {
 	return all, rollout, err
 }
 
-func (r Request) environment(stack string) (fleet.Environment, error) {
+// Environment reads one environment of the fleet.
+func (r Request) Environment(stack string) (fleet.Environment, error) {
 	file, described, err := r.ReadStack(stack)
 	if err != nil {
 		return fleet.Environment{}, err

@@ -15,16 +15,31 @@ import (
 // key of the environment that they work on; a host serves all.
 type Shared struct {
 	mu    sync.Mutex // guards what follows
-	idle  []engine.Engine
+	idle  []*shared
 	hosts map[string]*programhost.Host // by provider
-	stop  []func() error
+	stop  []func() error               // of the hosts
 }
+
+// shared is an engine that sessions hand on.
+type shared struct {
+	engine.Engine
+	stop func() error
+	uses int
+}
+
+// mostUses is how many environments an engine serves, one after the other: Pulumi
+// keeps a little of each in memory, and workers that were started in a busy moment
+// stay.
+const mostUses = 6
 
 // Close ends everything. The sessions have closed before.
 func (p *Shared) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var errs []error
+	for _, e := range p.idle {
+		errs = append(errs, e.stop())
+	}
 	for _, stop := range p.stop {
 		errs = append(errs, stop())
 	}
@@ -34,27 +49,39 @@ func (p *Shared) Close() error {
 
 // engine takes an idle engine, or starts one; give hands it back.
 func (p *Shared) engine(ctx context.Context, o engine.Options) (e engine.Engine, give func() error, err error) {
-	p.mu.Lock()
-	if n := len(p.idle); n > 0 {
-		e, p.idle = p.idle[n-1], p.idle[:n-1]
-	}
-	p.mu.Unlock()
-	if e == nil {
-		var stop func() error
+	one := p.take()
+	if one == nil {
+		one = &shared{}
 		// It outlives the session that starts it.
-		if e, stop, err = engine.Start(context.WithoutCancel(ctx), o); err != nil {
+		if one.Engine, one.stop, err = engine.Start(context.WithoutCancel(ctx), o); err != nil {
 			return nil, nil, err
 		}
-		p.mu.Lock()
-		p.stop = append(p.stop, stop)
-		p.mu.Unlock()
 	}
-	return e, func() error {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.idle = append(p.idle, e)
+	return one.Engine, func() error { return p.give(one) }, nil
+}
+
+// take is an idle engine, nil if there is none.
+func (p *Shared) take() *shared {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
 		return nil
-	}, nil
+	}
+	one := p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	return one
+}
+
+// give takes an engine back, and ends one that has served long enough.
+func (p *Shared) give(one *shared) error {
+	if one.uses++; one.uses >= mostUses {
+		return one.stop()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, one)
+	return nil
 }
 
 // host is the host of a provider's programs, which is started when it is first

@@ -111,7 +111,11 @@ func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) (err error)
 	}
 	findings := []environmentFinding{}
 	for _, e := range document.Environments() {
-		found, err := set.Judge(ctx, document.Plan(e), e, d.Now())
+		target := policy.Target{Stack: e}
+		if described, err := o.Environment(e); err == nil { // what is deployed is judged even so
+			target.Labels = described.Labels
+		}
+		found, err := set.Judge(ctx, document.Plan(e), target, d.Now())
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Sessio
 		if *o.estimate, err = o.prices.Of(ctx, document, s.Settings.Config.Text("aws:region").Text); err != nil {
 			return err
 		}
-		findings, err := o.findings(ctx, document, d, emit)
+		findings, err := o.findings(ctx, document, d, s, emit)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Sessio
 }
 
 // findings are what the rules find in a document.
-func (o operateOptions) findings(ctx context.Context, document updateplan.Document, d cmd.Deps, emit func(event.Event)) ([]policy.Finding, error) {
+func (o operateOptions) findings(ctx context.Context, document updateplan.Document, d cmd.Deps, s *session.Session, emit func(event.Event)) ([]policy.Finding, error) {
 	if !o.rules.Active() {
 		return nil, nil
 	}
@@ -82,7 +82,7 @@ func (o operateOptions) findings(ctx context.Context, document updateplan.Docume
 	if err != nil {
 		return nil, err
 	}
-	findings, err := o.rules.Judge(ctx, value, document.Stack, d.Now())
+	findings, err := o.rules.Judge(ctx, value, policy.Target{Stack: document.Stack, Labels: s.Labels()}, d.Now())
 	if err != nil {
 		return nil, &forbiddenError{err.Error(), "put the rule right; docs/policies.md says what it is given"}
 	}
