@@ -80,7 +80,7 @@ func layerOf(files []file) (v1.Layer, error) {
 	slices.SortFunc(ordered, func(a, b file) int { return cmp.Compare(a.path, b.path) })
 	return tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()
-		go func() { writer.CloseWithError(writeTar(writer, ordered)) }()
+		go func() { _ = writer.CloseWithError(writeTar(writer, ordered)) }() // which never fails
 		return reader, nil
 	}, tarball.WithCompressedCaching)
 }

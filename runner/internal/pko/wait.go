@@ -56,7 +56,7 @@ func (w Watcher) Wait(ctx context.Context) error {
 		if stalled := stuck(states); len(stalled) > 0 {
 			return &StalledError{stalled}
 		}
-		if len(inPhase(states, Ready)) == len(states) {
+		if !slices.ContainsFunc(states, func(s State) bool { return s.Phase != Ready }) {
 			return nil
 		}
 		if err := w.Sleep(ctx, w.Every); err != nil {
@@ -175,8 +175,4 @@ func stuck(states []State) []State {
 	return slices.DeleteFunc(slices.Clone(states), func(s State) bool {
 		return s.Phase != Stalled && !strings.HasPrefix(s.Cause, "PreviewFailed")
 	})
-}
-
-func inPhase(states []State, phase Phase) []State {
-	return slices.DeleteFunc(slices.Clone(states), func(s State) bool { return s.Phase != phase })
 }

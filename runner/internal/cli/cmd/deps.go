@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"io"
+	"path/filepath"
 
 	"mara/runner/internal/session"
 )
@@ -31,6 +32,14 @@ func (d Deps) Width() int {
 	}
 	width, _ := d.Size()
 	return width
+}
+
+// Absolute is a path that was given on the command line, "" for none.
+func (d Deps) Absolute(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(d.Dir, path)
 }
 
 // Gentle makes the first Ctrl-C stop a run without cancelling it.

@@ -72,7 +72,7 @@ func parseCI(c *cli.Context, d cmd.Deps) (ciOptions, error) {
 	common, err := cmd.ParseSession(c, d)
 	o := ciOptions{
 		SessionOptions: common, System: pipeline.System(c.Args().First()), Image: c.String("image"), AWSRole: c.String("aws-role"),
-		Branch: c.String("branch"), Nightly: c.String("nightly"), Out: absolute(d, c.String("out")),
+		Branch: c.String("branch"), Nightly: c.String("nightly"), Out: d.Absolute(c.String("out")),
 		Fleet: fleet.Selection{Labels: c.String("selector"), All: c.Bool("all")},
 	}
 	if err != nil {

@@ -89,7 +89,7 @@ var namespaces = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 func parseOperator(c *cli.Context, d cmd.Deps) (operatorOptions, error) {
 	common, err := cmd.ParseSession(c, d)
-	o := operatorOptions{SessionOptions: common, Variables: c.StringSlice("variable"), Out: absolute(d, c.String("out")), Options: pko.Options{
+	o := operatorOptions{SessionOptions: common, Variables: c.StringSlice("variable"), Out: d.Absolute(c.String("out")), Options: pko.Options{
 		Namespace: c.String("namespace"), Image: c.String("image"), Backend: c.String("backend"), Claim: c.String("claim"),
 		Repo: c.String("repo"), Branch: c.String("branch"), Commit: c.String("commit"),
 		Within: c.Duration("within"), Resync: c.Duration("resync"), Refresh: c.Bool("refresh"), Destroy: c.Bool("destroy"), Retain: c.Bool("retain"),

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -66,7 +65,7 @@ type renderOptions struct {
 
 func parseRender(c *cli.Context, d cmd.Deps) (renderOptions, error) {
 	common, err := cmd.ParseSession(c, d)
-	o := renderOptions{SessionOptions: common, Selection: cmd.ParseSelection(c), Out: absolute(d, c.String("out"))}
+	o := renderOptions{SessionOptions: common, Selection: cmd.ParseSelection(c), Out: d.Absolute(c.String("out"))}
 	if err != nil {
 		return o, err
 	}
@@ -80,7 +79,7 @@ func parseRender(c *cli.Context, d cmd.Deps) (renderOptions, error) {
 	if c.String("plan") == "" {
 		return o, nil
 	}
-	document, err := updateplan.Read(absolute(d, c.String("plan")))
+	document, err := updateplan.Read(d.Absolute(c.String("plan")))
 	if err != nil {
 		return o, failure.Usagef(cmd.Path(c), "--plan: %v", err)
 	}
@@ -91,14 +90,6 @@ func parseRender(c *cli.Context, d cmd.Deps) (renderOptions, error) {
 	}
 	o.Plan = &document
 	return o, nil
-}
-
-// absolute is a path that was given on the command line, "" for none.
-func absolute(d cmd.Deps, path string) string {
-	if path == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(d.Dir, path)
 }
 
 func runRender(ctx context.Context, d cmd.Deps, o renderOptions) (err error) {

@@ -60,19 +60,19 @@ func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 		return failure.Usagef(c.Command.Name, "--max-monthly: %v is less than 0", o.maxMonthly)
 	}
 	for _, folder := range c.StringSlice("policy-pack") {
-		folder = absolute(d, folder)
+		folder = d.Absolute(folder)
 		if _, err := os.Stat(filepath.Join(folder, "PulumiPolicy.yaml")); err != nil {
 			return failure.Usagef(c.Command.Name, "--policy-pack: %s is no folder with a PulumiPolicy.yaml", folder)
 		}
 		o.packs = append(o.packs, folder)
 	}
 	if cmd.HasFlag(c.Command, "save-plan") {
-		o.save = absolute(d, c.String("save-plan"))
+		o.save = d.Absolute(c.String("save-plan"))
 	}
 	if !cmd.HasFlag(c.Command, "plan") || c.String("plan") == "" {
 		return nil
 	}
-	document, err := updateplan.Read(absolute(d, c.String("plan")))
+	document, err := updateplan.Read(d.Absolute(c.String("plan")))
 	if err != nil {
 		return failure.Usagef(c.Command.Name, "--plan: %v", err)
 	}
@@ -90,14 +90,6 @@ func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 	o.Selection.Selection = plan.Selection{Only: names}
 	o.Options.Selection, o.Refusal = o.Selection.Selection, nil
 	return nil
-}
-
-// absolute is a path that was given on the command line, "" for none.
-func absolute(d cmd.Deps, path string) string {
-	if path == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(d.Dir, path)
 }
 
 // checkPlan refuses a plan that was made for something else, or before something
