@@ -1,5 +1,5 @@
 # mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
-.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider node-image image verify
+.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider node-image image dist dist-test verify
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
@@ -17,4 +17,6 @@ e2e-real: build tools ; scripts/e2e-real.sh $(if $(RUN),-test.v -test.run '$(RUN
 e2e-provider: build ; scripts/e2e-provider.sh
 node-image: ; scripts/node-image.sh
 image: build tools ; scripts/image.sh
+dist:   ; scripts/dist.sh $(VERSION) $(PLATFORMS)
+dist-test: build ; scripts/dist-test.sh
 verify: ; scripts/verify.sh

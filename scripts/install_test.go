@@ -1,0 +1,163 @@
+package scripts
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// published are releases on a web server, laid out as GitHub does.
+type published map[string][]byte
+
+func (p published) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	content, ok := p[r.URL.Path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	_, _ = w.Write(content)
+}
+
+// release publishes a release, whose programs are scripts.
+func (p published) release(t *testing.T, version, runner string, programs ...string) {
+	t.Helper()
+	name := fmt.Sprintf("mara_%s_%s_%s", version, runtime.GOOS, runtime.GOARCH)
+	files := map[string]string{
+		"bin/runner": runner, "share/man/man1/runner.1": "manual of " + version,
+		"share/bash-completion/completions/runner": "#", "share/zsh/site-functions/_runner": "#", "share/fish/vendor_completions.d/runner.fish": "#",
+	}
+	for _, program := range programs {
+		files["bin/"+program] = "#!/bin/sh\n"
+	}
+	var content bytes.Buffer
+	compressed := gzip.NewWriter(&content)
+	archive := tar.NewWriter(compressed)
+	for file, text := range files {
+		err := archive.WriteHeader(&tar.Header{Name: name + "/" + file, Mode: 0o755, Size: int64(len(text))})
+		if _, writeErr := archive.Write([]byte(text)); err != nil || writeErr != nil {
+			t.Fatal(err, writeErr)
+		}
+	}
+	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	folder := "/o/r/releases/download/v" + version + "/"
+	p[folder+name+".tar.gz"] = content.Bytes()
+	p[folder+"checksums.txt"] = fmt.Appendf(nil, "%064d  other.tar.gz\n%x  %s.tar.gz\n", 0, sha256.Sum256(content.Bytes()), name)
+	p["/o/r/releases/latest/download/VERSION"] = []byte(version + "\n")
+}
+
+func says(version string) string { return "#!/bin/sh\necho runner " + version + "\n" }
+
+// install runs install.sh as a user would, in an empty home.
+func install(t *testing.T, home, address string, args ...string) (string, error) {
+	t.Helper()
+	script, err := filepath.Abs("install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("sh", append([]string{script, "--releases", address + "/o/r/releases"}, args...)...)
+	command.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
+	output, err := command.CombinedOutput()
+	return string(output), err
+}
+
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no sh")
+	}
+	releases := published{}
+	server := httptest.NewServer(releases)
+	defer server.Close()
+	home := t.TempDir()
+	prefix := filepath.Join(home, "its own prefix")
+	run := func() string {
+		t.Helper()
+		output, err := exec.Command(filepath.Join(prefix, "bin", "runner"), "version").CombinedOutput()
+		if err != nil {
+			t.Error(err)
+		}
+		return strings.TrimSpace(string(output))
+	}
+
+	releases.release(t, "1.2.0", says("1.2.0"), "gone-later")
+	output, err := install(t, home, server.URL, "--prefix", prefix)
+	if err != nil || !strings.Contains(output, "runner 1.2.0\ninstalled in ") || !strings.Contains(output, "add it to your PATH") {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	if got := run(); got != "runner 1.2.0" {
+		t.Errorf("it is %s", got)
+	}
+	for _, file := range []string{"bin/gone-later", "share/man/man1/runner.1", "share/bash-completion/completions/runner", "share/zsh/site-functions/_runner", "share/fish/vendor_completions.d/runner.fish"} {
+		if _, err := os.Stat(filepath.Join(prefix, file)); err != nil {
+			t.Error(err)
+		}
+	}
+
+	// Over it, what is spoilt, what does not start, and what is not there: all
+	// of them leave what was.
+	releases.release(t, "1.3.0", says("1.3.0"))
+	archive := fmt.Sprintf("/o/r/releases/download/v1.3.0/mara_1.3.0_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
+	good := releases[archive]
+	releases[archive] = append(slices.Clone(good), 0)
+	releases.release(t, "1.4.0", "#!/bin/sh\necho no such libc; exit 1\n")
+	for args, want := range map[string]string{
+		"--version 1.3.0":   "is not what was published",
+		"--version 1.4.0":   "the runner does not start here: no such libc",
+		"--version 9.9.9":   "checksums.txt cannot be fetched",
+		"--prefix relative": "is not a whole path",
+		"--frobnicate":      "unknown argument --frobnicate",
+	} {
+		output, err := install(t, home, server.URL, append([]string{"--prefix", prefix}, strings.Fields(args)...)...)
+		if err == nil || !strings.Contains(output, want) || run() != "runner 1.2.0" {
+			t.Errorf("%s: %v\n%s", args, err, output)
+		}
+	}
+
+	// Upgrades: the release before stays, older ones go, and so do links to what
+	// is no longer there.
+	releases[archive] = good
+	for _, version := range []string{"1.3.0", "1.5.0"} {
+		releases.release(t, version, says(version))
+		if output, err = install(t, home, server.URL, "--prefix", prefix); err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+	}
+	if got := run(); got != "runner 1.5.0" || !strings.Contains(output, "it was 1.3.0 before") {
+		t.Errorf("it is %s\n%s", got, output)
+	}
+	kept, err := filepath.Glob(filepath.Join(prefix, "lib/mara/*"))
+	if err != nil || len(kept) != 2 || filepath.Base(kept[0]) != "1.3.0" || filepath.Base(kept[1]) != "1.5.0" {
+		t.Errorf("kept: %q, %v", kept, err)
+	}
+	if _, err := os.Lstat(filepath.Join(prefix, "bin/gone-later")); err == nil {
+		t.Error("a link to nothing is left")
+	}
+	if again, err := install(t, home, server.URL, "--prefix", prefix); err != nil || run() != "runner 1.5.0" {
+		t.Errorf("the same again: %v\n%s", err, again)
+	}
+}
+
+// TestInstallKnowsNoReleases: the copy in the repository has no address.
+func TestInstallKnowsNoReleases(t *testing.T) {
+	t.Parallel()
+	command := exec.Command("sh", "install.sh")
+	command.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	output, err := command.CombinedOutput()
+	if err == nil || !strings.Contains(string(output), "name the place with --releases") {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
