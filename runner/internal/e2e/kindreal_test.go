@@ -213,6 +213,7 @@ func TestRealLife(t *testing.T) {
 		{"killed while it is created", realKilled},
 		{"up", realUp},
 		{"nothing to do", realNothingToDo},
+		{"a query", realQuery},
 		{"the registry", realRegistry},
 		{"preload and mirrors", realChange},
 		{"a stopped node", realStopped},
@@ -251,6 +252,21 @@ func realUp(r *realKind) {
 	content, err := os.ReadFile(filepath.Join(r.home, ".kube", "config"))
 	if err != nil || !strings.Contains(string(content), "mara-kind-test") {
 		r.t.Errorf("the cluster is not in the kubeconfig: %v\n%s", err, content)
+	}
+}
+
+// realQuery asks the cluster itself, which the states know less of.
+func realQuery(r *realKind) {
+	const kept = `[.items[] | select(.source == "live" and .object.kind == "ConfigMap" and .name == "kept") | {environment, type, value: .object.data.key}]`
+	got := r.run("query", kept, "--live", "-o", "json")
+	if want := `"environment":"test","type":"kubernetes:core/v1:ConfigMap","value":"value"`; got.code != 0 || !strings.Contains(strings.Join(strings.Fields(got.stdout), ""), want) {
+		r.t.Errorf("query --live: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := r.run("query", `kind("Pod") | select(.namespace == "kube-system") | .name`, "--live", "-o", "json"); got.code != 0 || !strings.Contains(got.stdout, "kube-apiserver-") {
+		r.t.Errorf("Pods, which are in no state: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := r.run("query", "orphans", "-o", "json"); got.code != 0 || !strings.Contains(got.stdout, `"kept"`) {
+		r.t.Errorf("orphans: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 }
 

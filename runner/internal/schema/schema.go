@@ -24,7 +24,7 @@ const Config = "config"
 
 // Names returns the names of the schemas.
 func Names() []string {
-	return []string{"events", "summary", "plan", "status", "history", "doctor", "project", "mirror", Config}
+	return []string{"events", "summary", "plan", "status", "history", "doctor", "project", "mirror", "saved-plan", "query", "policy", Config}
 }
 
 // Get returns a schema as JSON text with a line end.

@@ -24,6 +24,7 @@ import (
 	"mara/runner/internal/report"
 	"mara/runner/internal/schema"
 	"mara/runner/internal/ui"
+	"mara/runner/internal/updateplan"
 	"mara/runner/internal/ui/uitest"
 )
 
@@ -250,6 +251,9 @@ func TestSchemasKnowEveryMember(t *testing.T) {
 		{"summary", "alert", event.Alert{}},
 		{"plan", "", plan.Document{}},
 		{"plan", "step", plan.DocumentStep{}},
+		{"saved-plan", "", updateplan.Document{}},
+		{"saved-plan", "project", updateplan.Project{}},
+		{"saved-plan", "step", updateplan.Step{}},
 		{"doctor", "", preflight.Document{}},
 		{"doctor", "check", preflight.Result{}},
 		{"doctor", "finding", preflight.Finding{}},

@@ -684,7 +684,7 @@ _runner() {
     demo) offered="--keep --pulumi --debug --no-color" ;;
     env) offered="--output --root --stack --provider --debug --no-color" ;;
     pulumi) offered="$(runner completion projects 2>/dev/null) --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
-    schema) offered="events summary plan status history doctor project mirror --output --debug --no-color" ;;
+    schema) offered="events summary plan status history doctor project mirror saved-plan query policy config --output --debug --no-color" ;;
     completion) offered="bash zsh fish" ;;
     version) offered="--check --releases --output --debug --no-color" ;;
   esac

@@ -961,7 +961,7 @@ complete -c runner -n '__fish_seen_subcommand_from pulumi' -l pulumi -r -F -d 'u
 complete -c runner -n '__fish_seen_subcommand_from pulumi' -l debug -d 'log internals, such as each Pulumi command, to stderr'
 complete -c runner -n '__fish_seen_subcommand_from pulumi' -l no-color -d 'disable colour; NO_COLOR does the same'
 complete -c runner -n __fish_use_subcommand -a schema -d 'print the JSON Schema of what the runner prints and reads'
-complete -c runner -n '__fish_seen_subcommand_from schema' -a 'events summary plan status history doctor project mirror'
+complete -c runner -n '__fish_seen_subcommand_from schema' -a 'events summary plan status history doctor project mirror saved-plan query policy config'
 complete -c runner -n '__fish_seen_subcommand_from schema' -l output -s o -x -a 'json' -d 'print as FORMAT: json (default: json)'
 complete -c runner -n '__fish_seen_subcommand_from schema' -l debug -d 'log internals, such as each Pulumi command, to stderr'
 complete -c runner -n '__fish_seen_subcommand_from schema' -l no-color -d 'disable colour; NO_COLOR does the same'

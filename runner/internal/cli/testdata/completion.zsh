@@ -1084,7 +1084,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: json (default\: json)]:value:(json)' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '1:argument:(events summary plan status history doctor project mirror)'
+        '1:argument:(events summary plan status history doctor project mirror saved-plan query policy config)'
       ;;
     completion)
       _arguments \

@@ -11,6 +11,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/schema"
 )
 
 // Completion is `runner completion`. It completes all commands.
@@ -90,6 +91,8 @@ func completedCommands(all []*cli.Command) []completedCommand {
 			c.folder = true
 		case strings.HasPrefix(strings.TrimLeft(command.ArgsUsage, "["), "PROJECT"):
 			c.listed = projectNames
+		case command.ArgsUsage == schemaArgument:
+			c.words = append(c.words, schema.Names()...)
 		case strings.Contains(command.ArgsUsage, "|"):
 			c.words = append(c.words, strings.Split(command.ArgsUsage, "|")...)
 		}

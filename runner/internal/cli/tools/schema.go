@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -15,21 +14,20 @@ import (
 // Schema is `runner schema`.
 func Schema(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "schema", Usage: "print the JSON Schema of what the runner prints and reads", ArgsUsage: strings.Join(offered(), "|"),
+		Name: "schema", Usage: "print the JSON Schema of what the runner prints and reads", ArgsUsage: schemaArgument,
 		Description: "events: one line of `-o json` of an operation; summary: summary.json in a run's folder; plan: `runner plan -o json`;\n" +
 			"config: the stack file, for editors (see `runner config schema --help`); project: mara.yaml; status, history and\n" +
-			"doctor: what these commands print with -o json; mirror: `runner mirror list -o json`.\n\n" +
+			"doctor: what these commands print with -o json; mirror: `runner mirror list -o json`;\n" +
+			"saved-plan: `runner preview --save-plan`; query: what queries read; policy: `runner policy check -o json`.\n\n" +
 			"Example:\n  runner schema events\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.BaseFlags()),
 		Action: cmd.Action(d, cmd.Parse, runSchema),
 	}
 }
 
-// offered are the schemas without that of the stack file, which has a command of its
-// own: with it the list would not fit a narrow terminal.
-func offered() []string {
-	return slices.DeleteFunc(schema.Names(), func(name string) bool { return name == schema.Config })
-}
+// schemaArgument stands for the names of the schemas, of which a list would not fit
+// a narrow terminal.
+const schemaArgument = "SCHEMA"
 
 func runSchema(_ context.Context, d cmd.Deps, o cmd.Options) error {
 	if len(o.Args) == 0 {
