@@ -7,6 +7,8 @@ import (
 	"mara/projects"
 	"mara/providers/cloud"
 	"mara/providers/operation"
+	"mara/runner/internal/containers"
+	"mara/runner/internal/kindnodes"
 	"mara/runner/internal/kubeconfig"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/reach"
@@ -18,8 +20,12 @@ const answerLimit = 3 * time.Second
 // IsDue reports whether a hook must run although nothing has changed for its
 // project: every command of the user's; the merge of a kubeconfig that is not in
 // place, or whose cluster does not answer; and the wait for an application that
-// does not. The outputs are those of the project.
+// does not. An up also starts the nodes of a cluster on this machine. The outputs
+// are those of the project.
 func (h Hooks) IsDue(ctx context.Context, op operation.Operation, step plan.Step, outputs map[string]any) bool {
+	if h.Provider.Local && !h.Simulated && step.Project.Name == h.Provider.ClusterProject && !h.nodesRun(ctx, outputs) {
+		return true
+	}
 	for _, hook := range step.Project.Hooks {
 		if hook.On == projects.OnFailure || !hook.For(op) {
 			continue
@@ -62,6 +68,23 @@ func (h Hooks) hasKubeconfig(ctx context.Context) bool {
 		probe = kubeconfig.Probe
 	}
 	return probe(ctx, content, h.Env) == nil
+}
+
+// nodesRun reports whether all nodes of a cluster on this machine run.
+func (h Hooks) nodesRun(ctx context.Context, outputs map[string]any) bool {
+	find := h.nodes
+	if find == nil {
+		find = func(ctx context.Context, cluster string) (kindnodes.Nodes, error) {
+			runtime, err := containers.FindIn(h.Env, h.Runtime)
+			if err != nil {
+				return nil, err
+			}
+			return kindnodes.Find(ctx, runtime, cluster)
+		}
+	}
+	name, _ := outputs["cluster_name"].(string)
+	nodes, err := find(ctx, name)
+	return err == nil && len(nodes) > 0 && len(nodes.Halted()) == 0
 }
 
 // answers reports whether the application answers; a simulated one is not asked.

@@ -9,6 +9,8 @@ import (
 
 	"mara/projects"
 	"mara/providers/operation"
+	"mara/runner/internal/containers"
+	"mara/runner/internal/kindnodes"
 	"mara/runner/internal/kubeconfig"
 	"mara/runner/internal/plan"
 )
@@ -104,5 +106,47 @@ func TestCurrentKubeconfig(t *testing.T) {
 	}
 	if _, ok := kubeconfig.Current(files, "mara-kind-other"); ok {
 		t.Error("there is one in a broken file")
+	}
+}
+
+// TestNodesAreDue: an up starts the nodes of a cluster on this machine.
+func TestNodesAreDue(t *testing.T) {
+	t.Parallel()
+	node := func(state containers.State) containers.Container {
+		return containers.Container{Name: "n", State: state}
+	}
+	for name, test := range map[string]struct {
+		nodes kindnodes.Nodes
+		err   error
+		want  bool
+	}{
+		"all run":    {kindnodes.Nodes{node(containers.Running), node(containers.Running)}, nil, false},
+		"one stands": {kindnodes.Nodes{node(containers.Running), node(containers.Stopped)}, nil, true},
+		"one sleeps": {kindnodes.Nodes{node(containers.Paused)}, nil, true},
+		"all gone":   {nil, nil, true},
+		"no docker":  {nil, errors.New("no docker"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := hookSession(t, nil)
+			h.Provider.Local, h.Provider.ClusterProject = true, "a"
+			h.nodes = func(_ context.Context, cluster string) (kindnodes.Nodes, error) {
+				if cluster != "mara-dev" {
+					t.Errorf("asked for %q", cluster)
+				}
+				return test.nodes, test.err
+			}
+			step, outputs := plan.Step{Project: projects.Project{Name: "a"}}, map[string]any{"cluster_name": "mara-dev"}
+			if got := h.IsDue(t.Context(), operation.Up, step, outputs); got != test.want {
+				t.Errorf("due: %v", got)
+			}
+			if h.Simulated = true; h.IsDue(t.Context(), operation.Up, step, outputs) {
+				t.Error("due for simulated nodes")
+			}
+			h.Simulated, step.Project.Name = false, "b"
+			if h.IsDue(t.Context(), operation.Up, step, outputs) {
+				t.Error("due for another project")
+			}
+		})
 	}
 }

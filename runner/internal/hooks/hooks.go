@@ -13,6 +13,7 @@ import (
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/kindnodes"
 	"mara/runner/internal/kubeconfig"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/stacks"
@@ -32,6 +33,7 @@ type Hooks struct {
 	Masker    *event.Masker
 	Log       *slog.Logger
 
+	nodes func(ctx context.Context, cluster string) (kindnodes.Nodes, error)        // of a cluster on this machine; nil for the container runtime
 	ask   func(ctx context.Context, address string) error                           // whether an application answers; nil for the network
 	probe func(ctx context.Context, kubeconfig []byte, env map[string]string) error // whether a cluster answers; nil for the network
 }

@@ -205,8 +205,9 @@ func (e *engineEvents) policy(p apitype.PolicyEvent) {
 }
 
 // ambientHost is how Pulumi warns of a language host that a user has installed and
-// that goes before the one beside the engine, which is what the user wants.
-var ambientHost = regexp.MustCompile(`^using pulumi-language-\S+ from \$PATH at `)
+// that goes before the one beside the engine, or of what runs policy packs: both
+// are what the user wants.
+var ambientHost = regexp.MustCompile(`^using pulumi-(language|analyzer)-\S+ from \$PATH at `)
 
 // bullet is how the Go SDK lists the errors of a program.
 var bullet = regexp.MustCompile(`(?m)^\s*\* `)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -81,6 +82,9 @@ func cause(text string) string {
 	return strings.Join(words, " ")
 }
 
+// listed is how Pulumi lists several errors, in its two ways.
+var listed = regexp.MustCompile(`^(?:\*|\d+\)) (.*)`)
+
 // errorLines are the messages behind "error:" at the start of a line.
 func errorLines(stderr string) string {
 	var messages []string
@@ -88,12 +92,12 @@ func errorLines(stderr string) string {
 		line = strings.TrimSpace(line)
 		if message, ok := strings.CutPrefix(line, "error: "); ok {
 			messages = append(messages, message)
-		} else if one, ok := strings.CutPrefix(line, "* "); ok && len(messages) > 0 { // of several: "2 errors occurred:"
+		} else if one := listed.FindStringSubmatch(line); one != nil && len(messages) > 0 { // of several: "2 errors occurred:"
 			last := len(messages) - 1
 			if !strings.HasSuffix(messages[last], ":") {
 				messages[last] += ","
 			}
-			messages[last] += " " + one
+			messages[last] += " " + one[1]
 		}
 	}
 	return strings.Join(messages, "; ")

@@ -80,6 +80,7 @@ func TestOpenFails(t *testing.T) {
 		{"no JSON", call{stdout: "Welcome to Pulumi!"}, "listing the stacks: pulumi answered with something else than JSON"},
 		{"nothing", call{}, "listing the stacks: pulumi answered with something else than JSON"},
 		{"an error", call{stderr: "warning: x\nerror: could not open bucket\n", err: failed()}, "listing the stacks: could not open bucket"},
+		{"several errors, numbered", call{stderr: "error: 2 errors occurred:\n    1) no such host\n    2) no analyzer plugin\n\n", err: failed()}, "listing the stacks: 2 errors occurred: no such host, no analyzer plugin"},
 		{"several errors", call{stderr: "error: 2 errors occurred:\n\t* EOF\n\t* no such bucket\n\n", err: failed()}, "listing the stacks: 2 errors occurred: EOF, no such bucket"},
 		{"a silent error", call{err: failed()}, "listing the stacks: pulumi ended with exit status 255 and no message"},
 		{"no engine", call{err: errors.New("the engine is closed")}, "listing the stacks: the engine is closed"},
