@@ -158,6 +158,41 @@ func TestFleetAffectedSinceACommit(t *testing.T) {
 	}
 }
 
+// TestFleetWithBackendsOfTheirOwn brings up environments for real, of a project
+// without resources, each with a backend of its own.
+func TestFleetWithBackendsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	e := &environment{t: t, root: t.TempDir(), home: t.TempDir(), temp: t.TempDir()}
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=swordfish")
+	program := "name: a\nruntime: yaml\nconfig: {size: {type: string}}\noutputs: {where: \"${pulumi.stack}-${size}\"}\n"
+	e.write("a/Pulumi.yaml", program)
+	e.write("mara.yaml", "projects: [{path: a, outputs: [where]}]\n")
+	e.write("config/layers/base.yaml", "values: {pulumiConfig: {\"a:size\": small}}\n")
+	for _, name := range []string{"one", "two"} {
+		e.write("states/"+name+"/.keep", "")
+		e.write("config/environments/"+name+".yaml", "imports: [base]\nvalues: {runner: {backend: \"file://./states/"+name+"\"}}\n")
+	}
+	said := func(want string, args ...string) {
+		t.Helper()
+		if r := e.run(args...); r.code != 0 || !strings.Contains(r.stdout, want) {
+			t.Errorf("%v: exit code %d\n%s%s", args, r.code, r.stdout, r.stderr)
+		}
+	}
+	said("2 succeeded", "fleet", "up", "--all", "--yes")
+	for _, name := range []string{"one", "two"} {
+		if states, _ := filepath.Glob(filepath.Join(e.root, "states", name, ".pulumi/stacks/a/*.json")); len(states) != 1 {
+			t.Errorf("states of %s: %v", name, states)
+		}
+	}
+	said("one-small", "fleet", "get", "a/where")
+	said("a/where  one-small  two-small", "config", "diff", "one", "two")
+	said("one    own       deployed", "stacks")
+	said("2 unchanged", "fleet", "up", "--all", "--yes")
+	e.write("a/Pulumi.yaml", strings.Replace(program, "}-$", "}-v2-$", 1))
+	said("  two: program of a", "fleet", "plan", "--affected", "--why")
+	said("2 deleted", "fleet", "destroy", "--all", "--yes")
+}
+
 // TestFleetFails: a failing wave stops the rollout, and --resume carries on to
 // where an undisturbed one would have come.
 func TestFleetFails(t *testing.T) {

@@ -91,7 +91,7 @@ func statesAt(ctx context.Context, d Deps, o Options, stacks []string) (states m
 	if err := s.ResolveStack(); err != nil {
 		return nil, err
 	}
-	return AllStates(ctx, s, func(environment string, projects []string) []string {
+	return statesHere(ctx, s, func(environment string, projects []string) []string {
 		if !slices.Contains(stacks, environment) {
 			return nil
 		}
@@ -100,4 +100,33 @@ func statesAt(ctx context.Context, d Deps, o Options, stacks []string) (states m
 			return !known
 		})
 	})
+}
+
+// eachElsewhere opens the environments, one after the other, that keep their state
+// in another backend than the root's, in a session of all environments. One whose
+// configuration is not valid is left out: whoever lists environments tells of what
+// there is.
+func (s *Session) eachElsewhere(do func(other *Session, stack string) error) error {
+	if s.Settings.Stack.IsSet() {
+		return nil // of one environment
+	}
+	names, err := config.Described(s.Options.Root)
+	if err != nil {
+		return nil
+	}
+	for _, stack := range names {
+		o := s.Options
+		o.Request = o.Request.Of(stack)
+		other := New(s.Deps, o)
+		err := other.ResolveStack()
+		if err == nil && other.Settings.Backend.Text != s.Settings.Backend.Text {
+			err = do(other, stack)
+		} else {
+			err = nil
+		}
+		if err := errors.Join(err, other.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -212,8 +212,27 @@ func (s *Session) OpenToLook(ctx context.Context) error {
 }
 
 // AllStacks asks the backend for the stacks of all environments, by the name of
-// the environment and then by project.
+// the environment and then by project. Environments with a backend of their own are
+// asked for there.
 func (s *Session) AllStacks(ctx context.Context) (map[string]map[string]stacks.Summary, error) {
+	all, err := s.stacksHere(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = s.eachElsewhere(func(other *Session, stack string) error {
+		found, err := other.stacksHere(ctx)
+		if all == nil {
+			all = map[string]map[string]stacks.Summary{}
+		}
+		if all[stack] = found[stack]; all[stack] == nil {
+			delete(all, stack) // what is here is of somebody else
+		}
+		return err
+	})
+	return all, err
+}
+
+func (s *Session) stacksHere(ctx context.Context) (map[string]map[string]stacks.Summary, error) {
 	if !s.States().MayHaveStates() {
 		return nil, nil
 	}
@@ -225,8 +244,32 @@ func (s *Session) AllStacks(ctx context.Context) (map[string]map[string]stacks.S
 }
 
 // AllStates reads the states of all environments without a key, by the name of
-// the stack and then by project.
+// the stack and then by project. Those of environments with a backend of their own
+// are read there.
 func AllStates(ctx context.Context, s *Session, wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
+	all, err := statesHere(ctx, s, wanted)
+	if err != nil {
+		return nil, err
+	}
+	err = s.eachElsewhere(func(other *Session, stack string) error {
+		found, err := statesHere(ctx, other, func(environment string, projects []string) []string {
+			if environment != stack {
+				return nil
+			}
+			return wanted(environment, projects)
+		})
+		if all == nil {
+			all = map[string]map[string]json.RawMessage{}
+		}
+		if all[stack] = found[stack]; all[stack] == nil {
+			delete(all, stack)
+		}
+		return err
+	})
+	return all, err
+}
+
+func statesHere(ctx context.Context, s *Session, wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
 	if states := s.States(); states.IsFile() {
 		return states.ReadAll(wanted)
 	}
