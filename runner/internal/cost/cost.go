@@ -19,6 +19,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mara/runner/internal/event"
 	"mara/runner/internal/query"
 	"mara/runner/internal/updateplan"
 )
@@ -133,31 +134,14 @@ func (r *rate) check() error {
 }
 
 // Estimate is what an environment costs at least.
-type Estimate struct {
-	Currency string  `json:"currency"`
-	Monthly  float64 `json:"monthly"` // of all that will be there
-	Change   float64 `json:"change"`  // by what is created and deleted
-	Items    []Item  `json:"items"`
-	// Unpriced are types without a price; Unknown are resources of which it
-	// cannot be told before what they cost.
-	Unpriced []string `json:"unpriced,omitempty"`
-	Unknown  []string `json:"unknown,omitempty"`
-	Oldest   string   `json:"oldest,omitempty"` // day of the oldest price that was used
-}
+type Estimate struct{ event.Costs }
 
 // Item is what one resource costs a month.
-type Item struct {
-	Project string  `json:"project"`
-	Type    string  `json:"type"`
-	Name    string  `json:"name"`
-	What    string  `json:"what"`
-	Monthly float64 `json:"monthly"`
-	Source  string  `json:"source"`
-}
+type Item = event.Cost
 
 // Of estimates what an environment costs after an up, in a region.
 func (s Sheet) Of(ctx context.Context, document updateplan.Document, region string) (Estimate, error) {
-	e := Estimate{Currency: s.Currency, Items: []Item{}}
+	e := Estimate{event.Costs{Currency: s.Currency, Items: []Item{}}}
 	for _, project := range document.Projects {
 		for _, step := range project.Steps {
 			if err := s.add(ctx, &e, project.Name, step, region); err != nil {

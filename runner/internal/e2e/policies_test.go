@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,13 @@ func TestCosts(t *testing.T) {
 	args := []string{"--simulate", "--yes", "-p", "linode", "--only", "linode-lke"}
 	if r := e.run(append([]string{"preview"}, args...)...); r.code != 0 || !strings.Contains(r.stdout, "Costs at least 144 USD a month (+144)") {
 		t.Errorf("exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	events := e.simulate(0, "preview", "-p", "linode", "--only", "linode-lke", "--report", "page.html")
+	if i := slices.IndexFunc(events, func(e event.Event) bool { return e.Type == event.RunCosts }); i < 0 || events[i].Costs.Monthly != 144 || len(events[i].Costs.Items) == 0 {
+		t.Errorf("the stream tells no costs: %v", i)
+	}
+	if page, err := os.ReadFile(filepath.Join(e.root, "page.html")); err != nil || !strings.Contains(string(page), "At least 144 USD a month (&#43;144)") {
+		t.Errorf("the page tells no costs: %v", err)
 	}
 	r := e.run(append([]string{"up", "--max-monthly", "100"}, args...)...)
 	if r.code != 1 || !strings.Contains(r.stderr, "error: forbidden by --max-monthly 100: it costs at least 144 USD a month") {

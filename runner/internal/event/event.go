@@ -40,6 +40,9 @@ const (
 	// that differs from the declared ones: message, and project if it is
 	// about one.
 	RunWarning Type = "run.warning"
+	// RunCosts says at the end of a preview what the environment would cost at
+	// least, if anything in it costs: costs.
+	RunCosts Type = "run.costs"
 	// StepStarted says that the work on a project begins: project, title.
 	StepStarted Type = "step.started"
 	// StepProgress reports one resource: project, title, resource, action,
@@ -215,6 +218,8 @@ type Event struct {
 	// Unchanged is the run since which nothing that a skipped project depends on has
 	// changed.
 	Unchanged string `json:"unchanged,omitempty"`
+	// Costs are what the environment costs at least.
+	Costs *Costs `json:"costs,omitempty"`
 	// Unknown are the projects whose outputs a preview has read before they are
 	// known: what it tells about the project is partial.
 	Unknown []string `json:"unknown,omitempty"`

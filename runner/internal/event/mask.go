@@ -81,6 +81,7 @@ func (m *Masker) Event(e Event) Event {
 	e.Reason = m.Mask(e.Reason)
 	e.Unchanged = m.Mask(e.Unchanged)
 	e.Error = m.Mask(e.Error)
+	e.Costs = e.Costs.masked(m.Mask)
 	e.Hint = m.Mask(e.Hint)
 	e.Resource.Type = m.Mask(e.Resource.Type)
 	e.Resource.Name = m.Mask(e.Resource.Name)

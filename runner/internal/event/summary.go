@@ -38,6 +38,7 @@ type Summary struct {
 	Steps    []Step      `json:"steps"`
 	Excluded []Exclusion `json:"excluded,omitempty"`
 	Warnings []Alert     `json:"warnings,omitempty"`
+	Costs    *Costs      `json:"costs,omitempty"` // at least, as a preview has found
 	// Stopping says why nothing new starts any more; empty while it does.
 	Stopping string `json:"stopping,omitempty"`
 
@@ -171,6 +172,8 @@ func (s *Summary) Apply(e Event) {
 		s.start(e)
 	case RunStopping:
 		s.Stopping = e.Reason
+	case RunCosts:
+		s.Costs = e.Costs
 	case RunWarning:
 		s.Warnings = append(s.Warnings, Alert{Project: e.Project, Message: e.Message})
 	case RunFinished:

@@ -75,6 +75,11 @@ func runs() map[string][]event.Event {
 	retried[0].Excluded = []event.Exclusion{{Name: "logstore", Title: "Logstore", Reason: "--skip logstore"}}
 	again := event.Event{Type: event.StepRetrying, Time: retried[1].Time, Project: retried[1].Project, Error: "too many requests", Attempt: 2, WaitMS: 5000}
 	all["retried"] = slices.Insert(retried, 2, again)
+	costs := event.Event{Type: event.RunCosts, Time: retried[1].Time, Costs: &event.Costs{
+		Currency: "USD", Monthly: 144, Change: 144, Oldest: "2026-11-01", Unpriced: []string{"a:b:C"}, Unknown: []string{"x"},
+		Items: []event.Cost{{Project: "lke", Type: "t", Name: "n", What: "three nodes", Monthly: 144, Source: "https://example.com"}},
+	}}
+	all["costs"] = slices.Insert(eventtest.Success(), 2, costs)
 	return all
 }
 
@@ -243,6 +248,8 @@ func TestSchemasKnowEveryMember(t *testing.T) {
 		{"events", "resource", event.Resource{}},
 		{"events", "changes", event.Changes{}},
 		{"events", "results", event.Results{}},
+		{"events", "costs", event.Costs{}},
+		{"summary", "costs", event.Costs{}},
 		{"summary", "", event.Summary{}},
 		{"summary", "step", event.Step{}},
 		{"summary", "exclusion", event.Exclusion{}},

@@ -59,6 +59,9 @@ func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Sessio
 		if *o.estimate, err = o.prices.Of(ctx, document, s.Settings.Config.Text("aws:region").Text); err != nil {
 			return err
 		}
+		if o.estimate.Monthly != 0 || len(o.estimate.Unknown) > 0 {
+			emit(event.Event{Type: event.RunCosts, Costs: &o.estimate.Costs})
+		}
 		findings, err := o.findings(ctx, document, d, s, emit)
 		if err != nil {
 			return err

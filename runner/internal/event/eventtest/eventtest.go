@@ -319,7 +319,7 @@ func (r *recorder) end(result event.Result) []event.Event {
 // Types lists the types of events.
 func Types() []event.Type {
 	return []event.Type{
-		event.RunStarted, event.RunStopping, event.RunWarning,
+		event.RunStarted, event.RunStopping, event.RunWarning, event.RunCosts,
 		event.StepStarted, event.StepProgress, event.StepLog, event.StepRetrying,
 		event.HookStarted, event.HookFinished,
 		event.StepFinished, event.RunFinished,

@@ -1,0 +1,46 @@
+package event
+
+// Costs are what an environment costs at least, by a sheet of prices.
+type Costs struct {
+	Currency string  `json:"currency"`
+	Monthly  float64 `json:"monthly"` // of all that will be there
+	Change   float64 `json:"change"`  // by what is created and deleted
+	Items    []Cost  `json:"items"`
+	// Unpriced are types without a price; Unknown are resources of which it
+	// cannot be told before what they cost.
+	Unpriced []string `json:"unpriced,omitempty"`
+	Unknown  []string `json:"unknown,omitempty"`
+	Oldest   string   `json:"oldest,omitempty"` // day of the oldest price that was used
+}
+
+// Cost is what one resource costs a month.
+type Cost struct {
+	Project string  `json:"project"`
+	Type    string  `json:"type"`
+	Name    string  `json:"name"`
+	What    string  `json:"what"`
+	Monthly float64 `json:"monthly"`
+	Source  string  `json:"source"`
+}
+
+// masked returns the costs with their free text masked.
+func (c *Costs) masked(mask func(string) string) *Costs {
+	if c == nil {
+		return nil
+	}
+	all := func(texts []string) []string {
+		masked := make([]string, len(texts))
+		for i, text := range texts {
+			masked[i] = mask(text)
+		}
+		return masked
+	}
+	clean := *c
+	clean.Items = make([]Cost, len(c.Items))
+	for i, item := range c.Items {
+		item.Type, item.Name, item.What, item.Source = mask(item.Type), mask(item.Name), mask(item.What), mask(item.Source)
+		clean.Items[i] = item
+	}
+	clean.Unpriced, clean.Unknown = all(c.Unpriced), all(c.Unknown)
+	return &clean
+}
