@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 )
@@ -27,7 +28,20 @@ func (f frugal) Run(ctx context.Context, dir string, stdin io.Reader, stdout, st
 	case starts(args, "stack", "history"):
 		return "[]", "", 0, nil
 	}
-	return f.PulumiCommand.Run(ctx, dir, stdin, stdout, stderr, env, args...)
+	return f.PulumiCommand.Run(ctx, dir, stdin, stdout, stderr, env, reachable(args)...)
+}
+
+// reachable has Pulumi send its events to the address that the Automation API
+// listens on. The API names it "localhost"; where no file of hosts knows that
+// name, in a bare container, Pulumi would go on without sending any.
+func reachable(args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if port, ok := strings.CutPrefix(arg, "tcp://localhost:"); ok && i > 0 && args[i-1] == "--event-log" {
+			args[i] = "tcp://127.0.0.1:" + port
+		}
+	}
+	return args
 }
 
 func starts(args []string, words ...string) bool {

@@ -3,6 +3,7 @@ package stacks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -98,12 +99,19 @@ type work struct {
 	emit    func(event.Event)
 }
 
+// errSilent is the error of an operation whose events have not arrived: what it
+// has done is not known.
+var errSilent = errors.New("Pulumi has ended well, but has not told what it has done")
+
 // verdict is the error of an operation that Pulumi has ended with err.
 func (w work) verdict(ctx context.Context, err error) error {
 	if err == nil {
 		// An engine that is cancelled between two resources may call it a
 		// success, and leave the rest undone.
 		err = context.Cause(ctx)
+	}
+	if err == nil && w.engine.summary == nil {
+		err = errSilent
 	}
 	gone := len(w.engine.unreachable.messages) > 0
 	if err == nil && gone {

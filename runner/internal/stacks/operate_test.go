@@ -61,6 +61,10 @@ func TestOneCommandForEachOperation(t *testing.T) {
 					if line := strings.Join(args, " "); strings.Contains(line, "--show-secrets") && !strings.Contains(line, "--show-secrets=false") {
 						t.Errorf("secrets would be shown: %s", line)
 					}
+					// Not every container knows the name localhost.
+					if address := flag(args, "--event-log"); !strings.HasPrefix(address, "tcp://127.0.0.1:") {
+						t.Errorf("events go to %q", address)
+					}
 				},
 			})
 			outcome, err := e.Operate(t.Context(), Task{Operation: test.operation, Step: step("vpc")}, func(event.Event) {})
@@ -258,6 +262,16 @@ func TestFailureBeforeAnyEvent(t *testing.T) {
 				t.Errorf("it took %s to fail", took)
 			}
 		})
+	}
+}
+
+// TestSuccessWithoutEvents: an operation of which nothing is known is none without
+// changes.
+func TestSuccessWithoutEvents(t *testing.T) {
+	t.Parallel()
+	e := open(t, []string{"vpc"}, call{args: "up", stderr: "error: no route\n"})
+	if _, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {}); err == nil || err.Error() != errSilent.Error() {
+		t.Errorf("got %v", err)
 	}
 }
 
