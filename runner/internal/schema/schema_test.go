@@ -24,8 +24,8 @@ import (
 	"mara/runner/internal/report"
 	"mara/runner/internal/schema"
 	"mara/runner/internal/ui"
-	"mara/runner/internal/updateplan"
 	"mara/runner/internal/ui/uitest"
+	"mara/runner/internal/updateplan"
 )
 
 // compile reads a schema, which must itself be good.

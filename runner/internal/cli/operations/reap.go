@@ -47,7 +47,9 @@ func runReap(ctx context.Context, d cmd.Deps, o rolloutOptions) error {
 	if err != nil {
 		return err
 	}
-	lives, err := cmd.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (life, error) { return lifeOf(ctx, d, o.Options, e.Stack) })
+	lives, err := cmd.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (life, error) {
+		return lifeOf(ctx, d, o.Options, e.Stack)
+	})
 	if err != nil {
 		return err
 	}
