@@ -1,7 +1,8 @@
 #!/bin/sh
-# node-image.sh: makes the image of a kind node from Go modules and Debian packages, and the image registry:3 from its Go
+# node-image.sh [--made]: makes the image of a kind node from Go modules and Debian packages, and the image registry:3 from its Go
 # module. Nothing is pulled. They are kept as archives, by what they are made from; docker gets them if it answers. The
-# archives' paths are what it prints. DEBIAN_MIRROR names another mirror than that of this machine's apt.
+# archives' paths are what it prints. DEBIAN_MIRROR names another mirror than that of this machine's apt. --made makes
+# nothing, and ends with 3 if they are not there.
 set -eu
 cd "$(dirname "$0")/images"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/mara/images
@@ -77,6 +78,10 @@ programs=$cache/programs # Go links again only what has changed
 root=$cache/root-$(sum root.sh node/etc/apt).tar
 node=$cache/node-$(sum kube dns node *.sh).tar
 registry=$cache/registry-$(sum registry archive.sh).tar
+if [ "${1:-}" = --made ] && { [ ! -e "$node" ] || [ ! -e "$registry" ]; }; then
+  echo "there is no node image: make node-image makes one, in 20 to 30 minutes on two cores" >&2
+  exit 3
+fi
 if [ ! -e "$node" ] && [ -n "$(missing)" ]; then
   lacks "$(missing | paste -s -d ';' -)"
 fi

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -220,6 +219,8 @@ func TestRealLife(t *testing.T) {
 		{"a paused node", realPaused},
 		{"dockerd restarted", realDockerd},
 		{"the clients of Kubernetes", realClients},
+		{"changes inside a Helm release", realDeepDrift},
+		{"simulations that ask the cluster", realSimulated},
 		{"another environment beside it", realBeside},
 		{"destroy", realDestroy},
 	} {
@@ -249,7 +250,7 @@ func realUp(r *realKind) {
 	r.kubectl("wait --for=condition=Ready nodes --all --timeout=120s")
 	r.kubectl("get configmap --namespace=kube-public local-registry-hosting")
 	r.kubectl("create configmap kept --from-literal=key=value")
-	content, err := os.ReadFile(filepath.Join(r.home, ".kube", "config"))
+	content, err := os.ReadFile(r.kubeconfigFile())
 	if err != nil || !strings.Contains(string(content), "mara-kind-test") {
 		r.t.Errorf("the cluster is not in the kubeconfig: %v\n%s", err, content)
 	}
@@ -377,7 +378,7 @@ func realDestroy(r *realKind) {
 	if left := r.containersOf(); len(left) > 0 {
 		r.t.Errorf("left: %v", left)
 	}
-	if content, err := os.ReadFile(filepath.Join(r.home, ".kube", "config")); err == nil && strings.Contains(string(content), "127.0.0.1") {
+	if content, err := os.ReadFile(r.kubeconfigFile()); err == nil && strings.Contains(string(content), "127.0.0.1") {
 		r.t.Errorf("the cluster is still in the kubeconfig:\n%s", content)
 	}
 	r.operate(0, "destroy")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -113,7 +112,7 @@ func realKilled(r *realKind) {
 // realClients has the parts of the runner that ask Kubernetes themselves ask this
 // API server, with the kubeconfig that the runner has written.
 func realClients(r *realKind) {
-	content, err := os.ReadFile(filepath.Join(r.home, ".kube", "config"))
+	content, err := os.ReadFile(r.kubeconfigFile())
 	if err != nil {
 		r.t.Fatal(err)
 	}
