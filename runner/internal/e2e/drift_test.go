@@ -108,7 +108,7 @@ func TestReap(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
 	e.write("config/pulumi/environment", "")
-	for name, more := range map[string]string{"old": "runner:ttl: 1s", "young": "runner:ttl: 8h", "kept": "runner:ttl: 1s\n  runner:protect: true", "forever": "kind:workers: 1"} {
+	for name, more := range map[string]string{"old": "runner:ttl: 1ms", "young": "runner:ttl: 8h", "kept": "runner:ttl: 1ms\n  runner:protect: true", "forever": "kind:workers: 1"} {
 		e.write("config/pulumi/Pulumi."+name+".yaml", "config:\n  kubernetes:infra_type: kind\n  "+more+"\n")
 		if name == "forever" {
 			continue // and never deployed
@@ -116,7 +116,7 @@ func TestReap(t *testing.T) {
 		e.simulate(0, "up", "-s", name, "--only", "kind-cluster")
 	}
 	r := e.run("fleet", "reap", "--simulate")
-	if r.code != 2 || !strings.Contains(r.stderr, "old: ") || !strings.Contains(r.stderr, "runner:ttl in config/pulumi/Pulumi.old.yaml:3 is 1") || !strings.Contains(r.stderr, "--yes") {
+	if r.code != 2 || !strings.Contains(r.stderr, "old: ") || !strings.Contains(r.stderr, "runner:ttl in config/pulumi/Pulumi.old.yaml:3 is 0.0s") || !strings.Contains(r.stderr, "--yes") {
 		t.Errorf("without --yes: exit code %d\n%s", r.code, r.stderr)
 	}
 	events := e.simulate(0, "fleet", "reap")

@@ -16,7 +16,7 @@ func TestPastRuns(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
 	failed := e.simulate(1, "up", "-p", "kind", "--simulate-fail", "kind:index:Cluster=no space", "--report", "failed.xml")
-	e.simulate(0, "up")
+	e.simulate(0, "up", "--force") // some project may have succeeded before
 
 	var runs []struct{ ID, Operation, Result, By string }
 	if err := json.Unmarshal([]byte(e.output("history", "--simulate", "-o", "json")), &runs); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -80,7 +81,7 @@ func (s Source) addNamed(text *bytes.Buffer) error {
 		if err := yaml.Unmarshal(variables.ReplaceAll(content, []byte(s.Dir)), &document); err != nil {
 			continue // no YAML that Pulumi could read
 		}
-		for path := range here.paths(document) {
+		for _, path := range slices.Sorted(here.paths(document)) { // a map has no order
 			if isBelow(path, s.Dir) && s.Runtime == "yaml" {
 				continue // it has been added
 			}
