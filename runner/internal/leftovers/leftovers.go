@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,12 +26,18 @@ import (
 // atOnce is how many stacks are asked about at the same time.
 const atOnce = 4
 
+// lockInterval is how often locks are looked at that others hold.
+const lockInterval = 200 * time.Millisecond
+
 // Finder finds leftovers of one environment.
 type Finder struct {
 	Stacks *stacks.Set
 	States statefiles.Folder
 	// Command is a command on the same environment, for people to type.
 	Command func(name string) string
+	// Wait is how long Find waits for processes that have locked stacks. Where
+	// states are no files, it does not.
+	Wait time.Duration
 }
 
 // Lock is a lock of Pulumi's on a stack.
@@ -108,7 +115,7 @@ func (f Finder) Find(ctx context.Context, op operation.Operation, p plan.Plan, r
 	if !op.Writes() {
 		return found, nil // Pulumi lets it work beside locks and pending operations
 	}
-	locks, err := f.Locks(p)
+	locks, err := f.awaitLocks(ctx, p)
 	if err != nil {
 		return found, err
 	}
@@ -134,6 +141,25 @@ func (f Finder) Find(ctx context.Context, op operation.Operation, p plan.Plan, r
 	}
 	found.lingering, _ = split(harmless, stacks.Pending.Lingers)
 	return found, nil
+}
+
+// awaitLocks are the locks that are left when all processes that hold some have
+// ended, or enough was waited. A run that was killed may still have engines that
+// put their states in order.
+func (f Finder) awaitLocks(ctx context.Context, p plan.Plan) ([]Lock, error) {
+	deadline := time.Now().Add(f.Wait)
+	for {
+		locks, err := f.Locks(p)
+		held := slices.ContainsFunc(locks, func(l Lock) bool { return !l.Dead })
+		if err != nil || !held || !f.States.IsFile() || !time.Now().Before(deadline) {
+			return locks, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for Pulumi's locks: %w", context.Cause(ctx))
+		case <-time.After(lockInterval):
+		}
+	}
 }
 
 // Clear removes what was found: locks of processes that are gone, and creations

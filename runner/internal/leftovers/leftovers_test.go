@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
@@ -83,6 +84,29 @@ func TestFindChangesNothing(t *testing.T) {
 	}
 	if found, err := f.Find(t.Context(), operation.Preview, p, false, true); err != nil || len(found.Warnings) > 0 {
 		t.Errorf("a preview minds: %v, %v", found, err)
+	}
+}
+
+// TestFindWaits: a process that works on a stack is waited for.
+func TestFindWaits(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file := filepath.Join(folder, ".pulumi/locks/organization/certmgr/dev/a.json")
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, file, fmt.Sprintf(`{"pid":%d,"username":"me","hostname":%q,"timestamp":"2026-01-02T03:04:05Z"}`, os.Getpid(), host))
+	f := Finder{States: statefiles.Folder{Path: folder, Stack: "dev"}, Command: func(name string) string { return name }}
+	p := plan.Plan{Steps: []plan.Step{{Project: projects.Project{Name: "certmgr"}}}}
+	var locked *LockedError
+	if err := f.RefuseLocked(p); !errors.As(err, &locked) {
+		t.Fatalf("without a wait: %v", err)
+	}
+	f.Wait = time.Minute
+	time.AfterFunc(2*lockInterval, func() { _ = os.Remove(file) })
+	if locks, err := f.awaitLocks(t.Context(), p); err != nil || len(locks) > 0 {
+		t.Errorf("after a wait: %v, %v", locks, err)
 	}
 }
 

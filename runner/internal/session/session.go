@@ -336,7 +336,7 @@ func (s *Session) States() statefiles.Folder {
 
 // Leftovers finds what earlier runs have left on the stacks.
 func (s *Session) Leftovers() leftovers.Finder {
-	return leftovers.Finder{Stacks: s.Stacks, States: s.States(), Command: s.Command}
+	return leftovers.Finder{Stacks: s.Stacks, States: s.States(), Command: s.Command, Wait: s.Options.LockTimeout}
 }
 
 // Hooks are the hooks of the environment's runs.

@@ -281,6 +281,9 @@ func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) (b
 	if err != nil || len(selected.Steps) == 0 {
 		return false, nil // it is told where it is refused
 	}
+	if len(s.States().Broken(s.Plan.Names())) > 0 {
+		return false, nil // somebody has to put them right
+	}
 	if err := s.OpenKnown(); err != nil {
 		return false, nil // a state cannot be read; the usual way says more
 	}
