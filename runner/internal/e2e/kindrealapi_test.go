@@ -1,20 +1,16 @@
 package e2e
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/event"
 	"mara/runner/internal/helmdrift"
+	"mara/runner/internal/helmdrift/helmdrifttest"
 	"mara/runner/internal/kubeapi"
 )
 
@@ -71,7 +67,7 @@ spec:
 func realDeepDrift(r *realKind) {
 	r.apply(installed)
 	r.apply(fmt.Sprintf("apiVersion: v1\nkind: Secret\ntype: helm.sh/release.v1\nmetadata:\n  name: sh.helm.release.v1.shop.v1\n"+
-		"  labels: {owner: helm, name: shop, version: '1', status: deployed}\nstringData: {release: %s}\n", helmRecord(r.t, installed)))
+		"  labels: {owner: helm, name: shop, version: '1', status: deployed}\nstringData: {release: %s}\n", helmdrifttest.Record(r.t, "shop", installed)))
 	content, err := os.ReadFile(r.kubeconfigFile())
 	if err != nil {
 		r.t.Fatal(err)
@@ -99,22 +95,4 @@ func realDeepDrift(r *realKind) {
 		helmdrift.Difference{Kind: "Service", Name: "default/shop", Missing: true},
 		helmdrift.Difference{Kind: "Deployment", Name: "default/shop", Fields: []string{"spec.template.spec.containers[0].image"}})
 	r.kubectl("delete configmap/settings deployment/shop secret/sh.helm.release.v1.shop.v1")
-}
-
-// helmRecord is what Helm keeps of a release: JSON, packed, in base64.
-func helmRecord(t *testing.T, text string) string {
-	t.Helper()
-	content, err := json.Marshal(map[string]any{"name": "shop", "manifest": text})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	if _, err := w.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return base64.StdEncoding.EncodeToString(packed.Bytes())
 }

@@ -1,8 +1,6 @@
 package helmdrift
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -22,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"mara/runner/internal/helmdrift/helmdrifttest"
 	"mara/runner/internal/kubeapi"
 	"mara/runner/internal/kubeconfig"
 	"mara/runner/internal/manifest"
@@ -30,19 +29,7 @@ import (
 // record is the Secret in which Helm keeps a revision.
 func record(t *testing.T, revision, status, text string) *unstructured.Unstructured {
 	t.Helper()
-	content, err := json.Marshal(map[string]any{"name": "web", "manifest": text})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	if _, err := w.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	encoded := base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(packed.Bytes())))
+	encoded := base64.StdEncoding.EncodeToString([]byte(helmdrifttest.Record(t, "web", text)))
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"release": encoded},
 		"metadata": map[string]any{"namespace": "shop", "name": "sh.helm.release.v1.web.v" + revision, "labels": map[string]any{
