@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	"mara/runner/internal/kubeapi"
 	"mara/runner/internal/manifest"
@@ -77,19 +78,40 @@ func compare(ctx context.Context, c kubeapi.Cluster, namespace string, object ma
 	if err != nil {
 		return Difference{}, err
 	}
-	live, err := client.Get(ctx, wanted.GetName(), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return difference(wanted, Difference{Missing: !goesByItself(wanted)}), nil
+	return compareWith(ctx, client, wanted)
+}
+
+// attempts is how often an object is compared that others keep changing.
+const attempts = 5
+
+// compareWith compares an object with what its client finds. Controllers change
+// objects at any time. Where one did so between the look and the dry run, the two
+// say nothing about each other, and both are made again.
+func compareWith(ctx context.Context, client dynamic.ResourceInterface, wanted *unstructured.Unstructured) (Difference, error) {
+	for attempt := 1; ; attempt++ {
+		live, err := client.Get(ctx, wanted.GetName(), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return difference(wanted, Difference{Missing: !goesByItself(wanted)}), nil
+		}
+		if err != nil {
+			return Difference{}, err
+		}
+		applied, err := kubeapi.DryRun(ctx, client, wanted, fieldManager)
+		if err != nil {
+			found, err := refused(err)
+			return difference(wanted, found), err
+		}
+		found := difference(wanted, Difference{Fields: changed(live.Object, applied.Object)})
+		if found.isNone() || attempt == attempts || isStill(ctx, client, live) {
+			return found, nil
+		}
 	}
-	if err != nil {
-		return Difference{}, err
-	}
-	applied, err := kubeapi.DryRun(ctx, client, wanted, fieldManager)
-	if err != nil {
-		found, err := refused(err)
-		return difference(wanted, found), err
-	}
-	return difference(wanted, Difference{Fields: changed(live.Object, applied.Object)}), nil
+}
+
+// isStill reports whether an object is in the cluster as it was.
+func isStill(ctx context.Context, client dynamic.ResourceInterface, was *unstructured.Unstructured) bool {
+	is, err := client.Get(ctx, was.GetName(), metav1.GetOptions{})
+	return err == nil && is.GetResourceVersion() == was.GetResourceVersion()
 }
 
 // difference names the object of a difference.

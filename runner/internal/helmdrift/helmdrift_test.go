@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -63,7 +64,7 @@ func discovery(t *testing.T) kubeapi.Ask {
 
 // server is an API server with a few kinds. A dry run of an object answers with
 // what answers says, by name; without an answer it would change nothing.
-func server(t *testing.T, live []runtime.Object, answers map[string]func(*unstructured.Unstructured) error) kubeapi.Cluster {
+func server(t *testing.T, live []runtime.Object, answers map[string]func(*unstructured.Unstructured) error) (kubeapi.Cluster, *fake.FakeDynamicClient) {
 	t.Helper()
 	client := fake.NewSimpleDynamicClient(runtime.NewScheme(), live...)
 	tracker := client.Tracker()
@@ -96,7 +97,7 @@ func server(t *testing.T, live []runtime.Object, answers map[string]func(*unstru
 		}
 		return true, applied, err
 	})
-	return kubeapi.New(client, discovery(t))
+	return kubeapi.New(client, discovery(t)), client
 }
 
 func object(t *testing.T, text string) *unstructured.Unstructured {
@@ -168,7 +169,8 @@ func TestCompare(t *testing.T) {
 			for _, text := range test.live {
 				live = append(live, object(t, text))
 			}
-			got, err := Compare(t.Context(), server(t, live, test.answers), "shop", "web")
+			cluster, _ := server(t, live, test.answers)
+			got, err := Compare(t.Context(), cluster, "shop", "web")
 			if test.fails != "" {
 				if err == nil || err.Error() != test.fails {
 					t.Errorf("error %v, want %s", err, test.fails)
@@ -179,6 +181,41 @@ func TestCompare(t *testing.T) {
 				t.Errorf("differences (-want +got):\n%s\nerror %v", diff, err)
 			}
 		})
+	}
+}
+
+// A controller that changes an object between the look and the dry run changes
+// what the dry run answers. That is no difference to the release.
+func TestControllerAtWork(t *testing.T) {
+	t.Parallel()
+	const settings = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: shop, resourceVersion: '1'}, data: {a: one}}"
+	for _, test := range []struct {
+		changes int // how often the controller does so
+		want    []Difference
+	}{
+		{1, []Difference{{Kind: "ConfigMap", Name: "shop/settings", Fields: []string{"data.a"}}}},
+		{attempts, []Difference{{Kind: "ConfigMap", Name: "shop/settings", Fields: []string{"data.a", "metadata.annotations.revision"}}}},
+	} {
+		var client *fake.FakeDynamicClient
+		changes := 0
+		answer := func(applied *unstructured.Unstructured) error {
+			if changes < test.changes {
+				changes++
+				applied.SetAnnotations(map[string]string{"revision": strconv.Itoa(changes)})
+				applied.SetResourceVersion(strconv.Itoa(1 + changes))
+				if err := client.Tracker().Update(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, applied.DeepCopy(), "shop"); err != nil {
+					t.Error(err)
+				}
+			}
+			return set("zwei", "data", "a")(applied)
+		}
+		var cluster kubeapi.Cluster
+		cluster, client = server(t, []runtime.Object{record(t, "1", "deployed", settings), object(t, settings)},
+			map[string]func(*unstructured.Unstructured) error{"settings": answer})
+		got, err := Compare(t.Context(), cluster, "shop", "web")
+		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+			t.Errorf("after %d changes (-want +got):\n%s\nerror %v", test.changes, diff, err)
+		}
 	}
 }
 
@@ -198,7 +235,8 @@ func TestUnreadableRecord(t *testing.T) {
 	if err := unstructured.SetNestedField(broken.Object, "c2VjcmV0", "data", "release"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Compare(t.Context(), server(t, []runtime.Object{broken}, nil), "shop", "web")
+	cluster, _ := server(t, []runtime.Object{broken}, nil)
+	_, err := Compare(t.Context(), cluster, "shop", "web")
 	if err == nil || err.Error() != "release shop/web: the record of Helm cannot be read" {
 		t.Errorf("error %v", err)
 	}
