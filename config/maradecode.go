@@ -46,7 +46,7 @@ func (d *maraDecoder) unknownField(key string, name *yaml.Node, fields []field) 
 	for _, f := range fields {
 		known = append(known, f.name)
 	}
-	d.problem(name.Line, key, "is not a key that there is; allowed: %s%s", strings.Join(known, ", "), DidYouMean(name.Value, known))
+	d.problem(name.Line, key, "is not a known key; allowed: %s%s", strings.Join(known, ", "), DidYouMean(name.Value, known))
 }
 
 // items reads a list.
