@@ -2,6 +2,7 @@
 # e2e-provider.sh [ARGUMENT...]: deploys the environment's projects to a real kind cluster with Pulumi's own Kubernetes
 # provider, with charts from a mirror. It needs what e2e-real.sh needs, and:
 #   PROVIDER  the program pulumi-resource-kubernetes, if it is not installed as a plugin of Pulumi's
+#   BUILT     how that program was built, for the record, if it is not the released one
 #   CHARTS    a folder with the charts of docs/mirror.md, unpacked, a folder each
 # It ends with 3, and says why, where something is missing. RECORD=1 writes what has passed into docs/tested.json.
 set -eu
@@ -15,5 +16,5 @@ lacks() {
 [ -x "$provider" ] ||
   lacks "$provider is not there: bin/runner pulumi kubeconfig -- plugin install resource kubernetes $version, or name it with PROVIDER"
 [ -n "${CHARTS:-}" ] || lacks "CHARTS names no folder with charts: helm pull --untar those of docs/mirror.md into one"
-export E2E_PROVIDER="$provider" E2E_PROVIDER_VERSION="${version#v}" E2E_CHARTS="$CHARTS"
+export E2E_PROVIDER="$provider" E2E_PROVIDER_VERSION="${version#v}" E2E_PROVIDER_BUILT="${BUILT:-}" E2E_CHARTS="$CHARTS"
 exec scripts/e2e-real.sh -test.v -test.run='^TestProvider' "$@"

@@ -59,6 +59,9 @@ func TestProviderLife(t *testing.T) {
 
 	run := realRun{Command: "make e2e-provider", Projects: append(strings.Split(realProjects, ","), inCluster...), Versions: r.versions()}
 	run.Versions["Pulumi's Kubernetes provider"] = os.Getenv("E2E_PROVIDER_VERSION")
+	if built := os.Getenv("E2E_PROVIDER_BUILT"); built != "" {
+		run.Versions["Pulumi's Kubernetes provider"] += " (" + built + ")"
+	}
 	for _, part := range []struct {
 		name string
 		test func(*realKind)
