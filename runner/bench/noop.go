@@ -41,7 +41,7 @@ func measureNoop(ctx context.Context, o options, w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\nNo-op up of %s's %d projects, simulated\n", o.provider, len(e.plan.Steps))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  \t\tMEDIAN\tLEAST\tOF\ta/x\tGOAL\tCOMMANDS A PROJECT\tKEYS A WORKER\tMEMORY")
+	fmt.Fprintln(table, "  \t\tMEDIAN\tLEAST\tOF\ta/x\tGOAL\tCOMMANDS A PROJECT\tKEYS\tMEMORY")
 	base, err := e.measureYardstick(ctx, table)
 	if err != nil {
 		return err
@@ -92,23 +92,22 @@ func (e *environment) measureContender(ctx context.Context, table io.Writer, c c
 	if err != nil {
 		return err
 	}
-	perWorker := "-"
+	keys := "-"
 	if workers > 0 {
 		reads, err := e.reads(call)
 		if err != nil {
 			return err
 		}
-		perWorker = fmt.Sprintf("%.2f", 1+float64(reads)/float64(workers))
+		keys = strconv.Itoa(1 + reads)
 	}
 	fmt.Fprintf(table, "  (%s)\t%s\t%s\t%s\t%d\t%.1f\t>= %.0f\t%.2f\t%s\t%s\n", c.letter, c.name, seconds(all.median()), seconds(all.least()), len(all),
-		base.Seconds()/all.median().Seconds(), c.goal, float64(commands)/float64(len(e.plan.Steps)), perWorker, megabytes(peak))
+		base.Seconds()/all.median().Seconds(), c.goal, float64(commands)/float64(len(e.plan.Steps)), keys, megabytes(peak))
 	return nil
 }
 
-// reads is how often workers read the passphrase. Each derives the key once
-// when the runner asks it to, which tells it the passphrase; whoever derives it
-// again, or without being asked, reads it first. What the runner itself reads is
-// what is read where no project is left to do.
+// reads is how often workers read the passphrase, as they do to derive the key if
+// the runner has not given it to them. What the runner itself reads is what is read
+// where no project is left to do.
 func (e *environment) reads(call func(...string) *exec.Cmd) (int, error) {
 	var counted [2]int
 	for i, args := range [][]string{{"--resume"}, nil} {

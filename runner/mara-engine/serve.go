@@ -1,17 +1,13 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/pulumi/pulumi/pkg/v3/secrets/passphrase"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 	"golang.org/x/sys/unix"
 
 	"mara/runner/internal/pulumicli/wire"
@@ -28,41 +24,12 @@ func serve(request wire.Request, encoder *json.Encoder, asked *questions) error 
 	if err != nil {
 		return err
 	}
-	code := 0
-	if request.Unlock != nil {
-		code = unlock(*request.Unlock)
-	} else {
-		code = run(request, asked)
+	if len(request.Keys) > 0 {
+		keepKeys(request.Keys)
 	}
+	code := run(request, asked)
 	output.release()
 	return replies.send(wire.Reply{Exit: &code})
-}
-
-// unlock derives the key of a passphrase and opens ciphertexts with it. Pulumi
-// keeps the key, by its salt, for later commands.
-func unlock(request wire.Unlock) int {
-	key, err := passphrase.GetPassphraseSecretsManager(request.Passphrase, request.Salt)
-	if errors.Is(err, passphrase.ErrIncorrectPassphrase) {
-		return wire.WrongPassphrase
-	}
-	if err == nil {
-		err = reveal(key.Decrypter(), request.Ciphertexts)
-	}
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-		return wire.CannotUnlock
-	}
-	return wire.Unlocked
-}
-
-// reveal writes what ciphertexts stand for. Whoever needs one that does not open
-// says so.
-func reveal(decrypter config.Decrypter, ciphertexts []string) error {
-	values := make([]string, len(ciphertexts))
-	for i, ciphertext := range ciphertexts {
-		values[i], _ = decrypter.DecryptValue(context.Background(), ciphertext)
-	}
-	return json.NewEncoder(os.Stdout).Encode(values)
 }
 
 // run sets the working folder, environment and standard input of the process,

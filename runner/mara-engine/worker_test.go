@@ -16,6 +16,7 @@ import (
 	"github.com/pulumi/pulumi/pkg/v3/secrets/passphrase"
 	"github.com/pulumi/pulumi/sdk/v3"
 
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/pulumicli/wire"
 )
 
@@ -370,34 +371,55 @@ func TestCrashOutput(t *testing.T) {
 	}
 }
 
-// TestUnlock derives a key ahead of its use, tells whether it fits, and opens what
-// it has encrypted.
-func TestUnlock(t *testing.T) {
+// TestKeys: a command uses the keys that the runner has derived, which are those
+// that Pulumi derives; it could not without them, for its passphrase is another
+// one. The keys of the command before are gone.
+func TestKeys(t *testing.T) {
 	t.Parallel()
 	w := startWorker(t)
-	salt, manager, err := passphrase.NewPassphraseSecretsManager("right")
-	if err != nil {
-		t.Fatal(err)
+	p := newProject(t, w)
+	if r := w.do(p.request("stack", "init", "organization/p/prod")); r.code != 0 {
+		t.Fatalf("stack init: %+v", r)
 	}
-	ciphertext, err := manager.Encrypter().EncryptValue(t.Context(), "hunter2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		unlock wire.Unlock
-		code   int
-		stdout string
-	}{
-		{wire.Unlock{Passphrase: "wrong", Salt: salt, Ciphertexts: []string{ciphertext}}, wire.WrongPassphrase, ""},
-		{wire.Unlock{Passphrase: "right", Salt: salt}, wire.Unlocked, "[]\n"},
-		{wire.Unlock{Passphrase: "right", Salt: salt, Ciphertexts: []string{"v1:broken", ciphertext}}, wire.Unlocked, "[\"\",\"hunter2\"]\n"},
-		{wire.Unlock{Passphrase: "right", Salt: "no salt"}, wire.CannotUnlock, ""},
-	} {
-		if got := w.do(wire.Request{Unlock: &test.unlock}); got.code != test.code || got.stdout != test.stdout || strings.Contains(got.stdout+got.stderr, "right") {
-			t.Errorf("%+v: got %+v, want exit code %d", test.unlock, got, test.code)
+	var keys []wire.Key
+	for _, stack := range []string{"dev", "prod"} {
+		salt, manager, err := passphrase.NewPassphraseSecretsManager("right " + stack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ciphertext, err := manager.Encrypter().EncryptValue(t.Context(), "hunter2 of "+stack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := encryption.OpenKey("right "+stack, salt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, wire.Key{Salt: salt, Raw: key.Raw()})
+		content := "encryptionsalt: " + salt + "\nconfig:\n  p:secret:\n    secure: " + ciphertext + "\n"
+		if err := os.WriteFile(filepath.Join(p.dir, "Pulumi."+stack+".yaml"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if got := w.do(wire.Request{Args: []string{"version"}}); got.code != 0 {
-		t.Errorf("the command after it: %+v", got)
+	for _, test := range []struct {
+		stack  string
+		keys   []wire.Key
+		stdout string
+	}{
+		{"dev", nil, ""},
+		{"dev", keys[:1], "hunter2 of dev\n"},
+		{"dev", nil, "hunter2 of dev\n"},
+		{"prod", nil, ""},
+		{"prod", keys, "hunter2 of prod\n"},
+		{"dev", nil, "hunter2 of dev\n"},
+		{"prod", keys[1:], "hunter2 of prod\n"},
+		{"dev", nil, ""},
+	} {
+		request := p.request("config", "get", "secret", "--stack", test.stack)
+		request.Keys = test.keys
+		got := w.do(request)
+		if got.stdout != test.stdout || (got.code == 0) != (test.stdout != "") || test.stdout == "" && !strings.Contains(got.stderr, "incorrect passphrase") {
+			t.Errorf("%s with %d keys: got %+v, want %q", test.stack, len(test.keys), got, test.stdout)
+		}
 	}
 }

@@ -45,7 +45,7 @@ type Options struct {
 	Covered      bool              // every project has such a file that says so: nothing else is encrypted
 	Without      []string          // projects of the catalogue that are left out
 	Simulate     *ThrowAway        // what a simulation makes up; nil for the real thing
-	Open         Opener            // checks the passphrase elsewhere; nil does it here
+	Keys         *Keyring          // keeps the keys that are made; it may be nil
 }
 
 // Copies are the stack files as Pulumi sees them.
@@ -265,15 +265,11 @@ func (p *preparation) saltOf(file stackFile) string {
 }
 
 func (p *preparation) open(salt, path string) (*Key, error) {
-	key, values, err := openKey(p.passphrase, salt, p.ciphertexts(), p.Open)
+	key, err := p.Keys.Open(p.passphrase, salt)
 	if err != nil {
 		return nil, wrongKey(err, path)
 	}
-	for _, value := range values {
-		if value != "" { // of another key
-			p.result.Known = append(p.result.Known, value)
-		}
-	}
+	p.result.Known = append(p.result.Known, key.reveal(p.ciphertexts())...)
 	return key, nil
 }
 
@@ -325,6 +321,7 @@ func (p *preparation) ownSalt() (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Keys.add(p.passphrase, key)
 	return key, SaveSalt(p.Options, key.Salt())
 }
 

@@ -110,25 +110,18 @@ func TestPrepareKnowsTheSecrets(t *testing.T) {
 		"\n  a:deep:\n    list: [" + sealed(key, "swordfish") + "]\n  a:foreign: " + sealed(other, "unknown") + "\n")
 	o.Secrets.Content = []byte("config:\n  b:key: " + sealed(key, "open sesame") + "\n")
 	want := []string{right, "hunter2", "open sesame", "swordfish"}
-	for name, open := range map[string]encryption.Opener{
-		"here": nil,
-		"here after all": func(string, string, []string) ([]string, error) {
-			return nil, errors.ErrUnsupported
-		},
-		"elsewhere": func(_, _ string, ciphertexts []string) ([]string, error) {
-			values := make([]string, len(ciphertexts))
-			for i, ciphertext := range ciphertexts {
-				values[i], _ = key.Decrypt(ciphertext)
+	for name, keys := range map[string]*encryption.Keyring{"without a keyring": nil, "with one": {}} {
+		o.Keys = keys
+		for range 2 { // the second time the key is there
+			known := prepare(t, o).Known
+			slices.Sort(known)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, known); diff != "" {
+				t.Errorf("%s: %s", name, diff)
 			}
-			return values, nil
-		},
-	} {
-		o.Open = open
-		known := prepare(t, o).Known
-		slices.Sort(known)
-		slices.Sort(want)
-		if diff := cmp.Diff(want, known); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+		}
+		if keys != nil && (len(keys.Keys()) != 1 || keys.Keys()[0].Salt() != key.Salt()) {
+			t.Errorf("%s: %d keys", name, len(keys.Keys()))
 		}
 	}
 }

@@ -6,13 +6,14 @@ package encryption
 
 import (
 	"context"
+	"crypto/pbkdf2"
 	cryptorand "crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 )
@@ -29,17 +30,17 @@ const probe = "pulumi"
 // saltBytes is the length of the random part of a salt, as Pulumi makes it.
 const saltBytes = 8
 
+// rounds are how often PBKDF2 goes round for a passphrase's key. The number is
+// Pulumi's.
+const rounds = 1_000_000
+
 // Key encrypts values the way Pulumi's passphrase provider does: AES-256-GCM
 // with a key derived by a million rounds of PBKDF2. Making one costs 0.2 s.
 type Key struct {
 	salt    string
-	crypter func() config.Crypter // makes it the first time
+	raw     []byte
+	crypter config.Crypter
 }
-
-// Opener checks whether a passphrase opens what a salt belongs to, without
-// making the key here. It returns what ciphertexts stand for, "" for one
-// that the key does not open; or ErrPassphrase; or errors.ErrUnsupported to have it done here after all.
-type Opener func(passphrase, salt string, ciphertexts []string) (values []string, err error)
 
 // NewKey makes a key with a new salt.
 func NewKey(passphrase string) (*Key, error) {
@@ -47,7 +48,10 @@ func NewKey(passphrase string) (*Key, error) {
 	if _, err := cryptorand.Read(random); err != nil {
 		return nil, fmt.Errorf("making a salt: %w", err)
 	}
-	key := &Key{crypter: deriving(passphrase, random)}
+	key, err := derive(passphrase, random)
+	if err != nil {
+		return nil, fmt.Errorf("making a salt: %w", err)
+	}
 	sealed, err := key.Encrypt(probe)
 	if err != nil {
 		return nil, fmt.Errorf("making a salt: %w", err)
@@ -59,55 +63,56 @@ func NewKey(passphrase string) (*Key, error) {
 // OpenKey makes the key of a salt ("v1:<salt>:<sealed probe>"), or returns
 // ErrPassphrase.
 func OpenKey(passphrase, salt string) (*Key, error) {
-	key, _, err := openKey(passphrase, salt, nil, nil)
-	return key, err
-}
-
-// openKey is OpenKey that also returns what ciphertexts stand for. open, if there
-// is one, does the work.
-func openKey(passphrase, salt string, ciphertexts []string, open Opener) (*Key, []string, error) {
 	parts := strings.SplitN(salt, ":", 3)
 	if len(parts) != 3 || parts[0] != "v1" {
-		return nil, nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
+		return nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
 	}
 	random, err := base64.StdEncoding.DecodeString(parts[1])
 	if err != nil {
-		return nil, nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
+		return nil, errors.New("encryptionsalt is not a salt that Pulumi wrote")
 	}
-	key := &Key{salt: salt, crypter: deriving(passphrase, random)}
-	if open != nil {
-		if values, err := open(passphrase, salt, ciphertexts); !errors.Is(err, errors.ErrUnsupported) {
-			return key, values, err
-		}
+	key, err := derive(passphrase, random)
+	if err != nil {
+		return nil, err
 	}
+	key.salt = salt
 	opened, err := key.Decrypt(parts[2])
 	if err != nil || opened != probe {
-		return nil, nil, ErrPassphrase
+		return nil, ErrPassphrase
 	}
-	return key, key.reveal(ciphertexts), nil
+	return key, nil
 }
 
-// reveal returns what ciphertexts stand for, "" for one that the key does not
+// derive makes the key, which has no salt yet.
+func derive(passphrase string, salt []byte) (*Key, error) {
+	raw, err := pbkdf2.Key(sha256.New, passphrase, salt, rounds, config.SymmetricCrypterKeyBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &Key{raw: raw, crypter: config.NewSymmetricCrypter(raw)}, nil
+}
+
+// reveal returns what ciphertexts stand for, but for those that the key does not
 // open.
 func (k *Key) reveal(ciphertexts []string) []string {
-	values := make([]string, len(ciphertexts))
-	for i, ciphertext := range ciphertexts {
-		values[i], _ = k.Decrypt(ciphertext)
+	var values []string
+	for _, ciphertext := range ciphertexts {
+		if value, err := k.Decrypt(ciphertext); err == nil && value != "" {
+			values = append(values, value)
+		}
 	}
 	return values
 }
 
-// deriving derives the key when it is first needed.
-func deriving(passphrase string, salt []byte) func() config.Crypter {
-	return sync.OnceValue(func() config.Crypter { return config.NewSymmetricCrypterFromPassphrase(passphrase, salt) })
-}
+// Raw is the key itself, for the engine's workers.
+func (k *Key) Raw() []byte { return k.raw }
 
 // Salt is what a stack file keeps as encryptionsalt.
 func (k *Key) Salt() string { return k.salt }
 
 // Encrypt returns the ciphertext a stack file keeps as `secure`.
 func (k *Key) Encrypt(value string) (string, error) {
-	return k.crypter().EncryptValue(context.Background(), value)
+	return k.crypter.EncryptValue(context.Background(), value)
 }
 
 // The variables that tell Pulumi the passphrase.

@@ -17,7 +17,7 @@ type Sealer interface {
 
 // Decrypt returns the value of a ciphertext.
 func (k *Key) Decrypt(ciphertext string) (string, error) {
-	return k.crypter().DecryptValue(context.Background(), ciphertext)
+	return k.crypter.DecryptValue(context.Background(), ciphertext)
 }
 
 // keySealer is a Sealer with a passphrase's key.

@@ -4,7 +4,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/pulumicli"
@@ -27,9 +25,8 @@ type Engine interface {
 	stacks.Command
 	// Warm starts workers in the background.
 	Warm(workers int)
-	// Unlock derives the passphrase's key in the workers, which need it, and
-	// returns what ciphertexts stand for.
-	Unlock(ctx context.Context, passphrase, salt string, ciphertexts []string) ([]string, error)
+	// Unlock has commands use the key of a passphrase, so that they need not derive it.
+	Unlock(salt string, key []byte)
 	// Kill ends everything at once.
 	Kill()
 	// Close ends what is idle.
@@ -64,31 +61,29 @@ func Start(ctx context.Context, o Options) (e Engine, stop func() error, err err
 	}
 	e.Warm(o.Workers)
 	o.Log.Debug("engine", "path", found.Path, "embedded", found.Embedded, "version", e.Version(), "warm", o.Workers)
-	unwatch, raw := killOnThird(o.Interrupt, e), e
+	unwatch := killOnThird(o.Interrupt, e)
+	return dress(e, o), func() error { unwatch(); return e.Close() }, nil
+}
+
+// Beside is an engine for another environment, with the same workers but keys of
+// its own. It ends with the one that was started.
+func Beside(e Engine, o Options) Engine {
+	if worn, ok := e.(logged); ok {
+		e = worn.raw
+	}
+	if pool, ok := e.(*pulumicli.Pool); ok {
+		e = pool.Beside()
+	}
+	return dress(e, o)
+}
+
+// dress has the commands of an engine logged and measured.
+func dress(raw Engine, o Options) Engine {
+	e := raw
 	if o.Watch != nil {
 		e = o.Watch(e)
 	}
-	return logged{e, o.Log, o.Now}, func() error { unwatch(); return raw.Close() }, nil
-}
-
-// Opener checks passphrases, and opens what they encrypt, in the engine's workers. Each of them needs the key
-// anyway, and they derive it while this process has other things to do.
-func Opener(ctx context.Context, e Engine) encryption.Opener {
-	if e == nil {
-		return nil
-	}
-	return func(passphrase, salt string, ciphertexts []string) ([]string, error) {
-		values, err := e.Unlock(ctx, passphrase, salt, ciphertexts)
-		switch {
-		case errors.Is(err, encryption.ErrPassphrase):
-			return nil, err
-		case err != nil && ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case err != nil: // the first command will say what is wrong with the engine
-			return nil, errors.ErrUnsupported
-		}
-		return values, nil
-	}
+	return logged{e, raw, o.Log, o.Now}
 }
 
 // Found is a program that runs Pulumi's commands.
@@ -146,6 +141,7 @@ func killOnThird(levels *interrupt.Levels, e Engine) (stop func()) {
 // which holds the passphrase.
 type logged struct {
 	Engine
+	raw Engine // as it was started
 	log *slog.Logger
 	now func() time.Time
 }
@@ -157,14 +153,6 @@ func (l logged) Run(ctx context.Context, dir string, stdin io.Reader, stdout, st
 	out, errs, code, err := l.Engine.Run(ctx, dir, stdin, stdout, stderr, env, args...)
 	l.log.Debug("pulumi ended", "command", CommandName(args), "project", ProjectOf(args), "exit", code, "took", l.now().Sub(began))
 	return out, errs, code, err
-}
-
-// Unlock implements Engine.
-func (l logged) Unlock(ctx context.Context, passphrase, salt string, ciphertexts []string) ([]string, error) {
-	began := l.now()
-	values, err := l.Engine.Unlock(ctx, passphrase, salt, ciphertexts)
-	l.log.Debug("key derived", "took", l.now().Sub(began), "error", err)
-	return values, err
 }
 
 // ProjectOf is the project whose stack a Pulumi command works on; "" for none.

@@ -94,9 +94,9 @@ func (quiet) Run(context.Context, string, io.Reader, []io.Writer, []io.Writer, [
 	return "", "", 0, nil
 }
 
-func (quiet) Unlock(context.Context, string, string, []string) ([]string, error) { return nil, nil }
+func (quiet) Unlock(string, []byte) {}
 
-// TestLogged: commands are logged, but neither their environment nor passphrases.
+// TestLogged: commands are logged, but neither their environment nor keys.
 func TestLogged(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder
@@ -107,12 +107,11 @@ func TestLogged(t *testing.T) {
 		return a
 	}
 	log := slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: noTime}))
-	e := logged{quiet{}, log, func() time.Time { return time.Unix(0, 0) }}
+	e := logged{quiet{}, quiet{}, log, func() time.Time { return time.Unix(0, 0) }}
 	_, _, _, _ = e.Run(t.Context(), "/tmp/work", nil, nil, nil, []string{"PULUMI_CONFIG_PASSPHRASE=tell-nobody"}, "stack", "output", "--stack", "organization/aws-vpc/dev")
-	_, _ = e.Unlock(t.Context(), "tell-nobody", "v1:salt", nil)
+	e.Unlock("v1:salt", []byte("tell-nobody"))
 	want := `level=DEBUG msg="pulumi begins" args="stack output --stack organization/aws-vpc/dev" dir=/tmp/work
 level=DEBUG msg="pulumi ended" command="stack output" project=aws-vpc exit=0 took=0s
-level=DEBUG msg="key derived" took=0s error=<nil>
 `
 	if said.String() != want {
 		t.Errorf("got:\n%swant:\n%s", &said, want)

@@ -26,7 +26,17 @@ var ErrClosed = errors.New("the engine is closed")
 // while a warm one runs a command that changes nothing in some hundredths of a
 // second. So a command waits a little for a busy worker before it starts a new
 // one. Commands that take long still get a worker each.
+//
+// Pools that were made with Beside have their workers in common, and each has keys
+// of its own.
 type Pool struct {
+	*workers
+	own  sync.Mutex // guards keys
+	keys []wire.Key // of passphrases, for the commands
+}
+
+// workers are the workers of one pool, or of several.
+type workers struct {
 	path     string
 	patience time.Duration
 	grace    time.Duration
@@ -38,8 +48,6 @@ type Pool struct {
 	waiting []chan *worker // commands that wait for a worker, in order
 	started int
 	closed  bool
-
-	unlocking *unlocking // the key that workers derive first; nil until Unlock
 }
 
 // patience is how long a command waits for a busy worker.
@@ -49,15 +57,32 @@ var _ auto.PulumiCommand = (*Pool)(nil)
 
 // NewPool makes a pool of workers of the mara-engine at path.
 func NewPool(path string) *Pool {
-	return &Pool{path: path, patience: patience, grace: grace, busy: map[*worker]bool{}}
+	return &Pool{workers: &workers{path: path, patience: patience, grace: grace, busy: map[*worker]bool{}}}
+}
+
+// Beside is a pool with the same workers, and no keys yet.
+func (p *Pool) Beside() *Pool { return &Pool{workers: p.workers} }
+
+// Unlock has commands use the key of a passphrase, so that no worker has to derive
+// it.
+func (p *Pool) Unlock(salt string, key []byte) {
+	p.own.Lock()
+	defer p.own.Unlock()
+	p.keys = append(slices.DeleteFunc(slices.Clone(p.keys), func(k wire.Key) bool { return k.Salt == salt }), wire.Key{Salt: salt, Raw: key})
+}
+
+func (p *Pool) ownKeys() []wire.Key {
+	p.own.Lock()
+	defer p.own.Unlock()
+	return p.keys
 }
 
 // Version is the version of the Pulumi inside mara-engine. Runner and engine
 // are built from one go.mod; a worker of another version is refused.
-func (p *Pool) Version() semver.Version { return sdk.Version }
+func (p *workers) Version() semver.Version { return sdk.Version }
 
 // Started is the number of workers started so far.
-func (p *Pool) Started() int {
+func (p *workers) Started() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.started
@@ -65,20 +90,17 @@ func (p *Pool) Started() int {
 
 // Warm starts workers in the background, so that they are ready when commands
 // come. A failure shows at the first command.
-func (p *Pool) Warm(workers int) {
+func (p *workers) Warm(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for range workers {
+	for range n {
 		p.coming++
 		go func() {
 			w, err := p.start()
 			p.mu.Lock()
 			p.coming--
-			asked := p.unlocking
 			p.mu.Unlock()
-			if asked != nil {
-				asked.answers <- p.unlock(w, err, asked.request)
-			} else if err == nil {
+			if err == nil {
 				p.giveBack(w)
 			}
 		}()
@@ -103,6 +125,7 @@ func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, std
 	if err != nil {
 		return "", "", unknownExit, err
 	}
+	request.Keys = w.lacks(p.ownKeys())
 	out, errs := newSinks(stdout), newSinks(stderr)
 	stop := cancelWith(ctx, w.process.Process.Pid, args, p.grace)
 	code, err := w.do(request, out, errs)
@@ -119,7 +142,7 @@ func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, std
 }
 
 // Kill ends all workers at once, whatever they do. Locks may be left behind.
-func (p *Pool) Kill() {
+func (p *workers) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for w := range p.busy {
@@ -128,7 +151,7 @@ func (p *Pool) Kill() {
 }
 
 // Close ends idle workers, and every busy one as soon as its command has ended.
-func (p *Pool) Close() error {
+func (p *workers) Close() error {
 	p.mu.Lock()
 	p.closed = true
 	idle := p.idle
@@ -143,7 +166,7 @@ func (p *Pool) Close() error {
 
 // take returns an idle worker, waits a little for one that is busy or being
 // started, or starts one.
-func (p *Pool) take() (*worker, error) {
+func (p *workers) take() (*worker, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -167,7 +190,7 @@ func (p *Pool) take() (*worker, error) {
 }
 
 // await waits for a worker that another command gives back.
-func (p *Pool) await(turn chan *worker) (*worker, error) {
+func (p *workers) await(turn chan *worker) (*worker, error) {
 	timer := time.NewTimer(p.patience)
 	defer timer.Stop()
 	select {
@@ -188,7 +211,7 @@ func (p *Pool) await(turn chan *worker) (*worker, error) {
 }
 
 // start starts a worker for a command.
-func (p *Pool) start() (*worker, error) {
+func (p *workers) start() (*worker, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -207,7 +230,7 @@ func (p *Pool) start() (*worker, error) {
 }
 
 // giveBack hands a worker to the command that has waited longest, or keeps it.
-func (p *Pool) giveBack(w *worker) {
+func (p *workers) giveBack(w *worker) {
 	p.mu.Lock()
 	if !p.closed && len(p.waiting) > 0 {
 		turn := p.waiting[0]
@@ -227,7 +250,7 @@ func (p *Pool) giveBack(w *worker) {
 }
 
 // drop kills a worker that has failed.
-func (p *Pool) drop(w *worker) {
+func (p *workers) drop(w *worker) {
 	p.mu.Lock()
 	delete(p.busy, w)
 	p.mu.Unlock()

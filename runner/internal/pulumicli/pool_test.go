@@ -72,16 +72,20 @@ func fakeWorker(version string) {
 	encoder := json.NewEncoder(os.NewFile(wire.ReplyFD, "replies"))
 	decoder := json.NewDecoder(os.NewFile(wire.RequestFD, "requests"))
 	_ = encoder.Encode(wire.Hello{Protocol: wire.Version, Pulumi: version})
+	var keys []string
+	given := 0
 	for {
 		var request wire.Request
 		if decoder.Decode(&request) != nil {
 			return
 		}
 		code := 0
-		if request.Unlock != nil {
-			code = unlocked(*request.Unlock, encoder)
-			_ = encoder.Encode(wire.Reply{Exit: &code})
-			continue
+		if len(request.Keys) > 0 {
+			keys = nil
+			for _, key := range request.Keys {
+				keys = append(keys, key.Salt+"="+string(key.Raw))
+			}
+			given++
 		}
 		args := slices.DeleteFunc(slices.Clone(request.Args), func(arg string) bool { return arg == "--non-interactive" })
 		switch args[0] {
@@ -90,6 +94,8 @@ func fakeWorker(version string) {
 			_ = encoder.Encode(wire.Reply{Stderr: []byte("noted")})
 		case "fail":
 			code, _ = strconv.Atoi(args[1])
+		case "keys":
+			_ = encoder.Encode(wire.Reply{Stdout: fmt.Appendf(nil, "%s, given %d", strings.Join(keys, " "), given)})
 		case "pid":
 			_ = encoder.Encode(wire.Reply{Stdout: []byte(strconv.Itoa(os.Getpid()))})
 		case "args":

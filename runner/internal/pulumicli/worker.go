@@ -1,12 +1,14 @@
 package pulumicli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +34,7 @@ type worker struct {
 	output   io.Closer
 	crash    *crash.Output
 	waited   func() error
+	keys     []wire.Key // that it has; of whoever has taken it last
 }
 
 // startWorker starts a worker in a process group of its own, so that the
@@ -85,6 +88,17 @@ func (w *worker) greet(path string) error {
 			path, hello.Protocol, hello.Pulumi, wire.Version, sdk.Version)
 	}
 	return nil
+}
+
+// lacks are keys that go with the next request: all, unless the worker has them. It
+// has them from then on, in the place of others.
+func (w *worker) lacks(keys []wire.Key) []wire.Key {
+	same := func(a, b wire.Key) bool { return a.Salt == b.Salt && bytes.Equal(a.Raw, b.Raw) }
+	if slices.EqualFunc(w.keys, keys, same) {
+		return nil
+	}
+	w.keys = keys
+	return keys
 }
 
 // do runs one request and returns the command's exit code. An error means the

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"sync/atomic"
 
 	"mara/config"
@@ -127,7 +128,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		WorkDir:     work,
 		StackFile:   copies.Stack,
 		SecretsFile: copies.Secrets,
-		Env:         s.Env,
+		Env:         s.commandEnv(),
 		Plugins:     s.plugins,
 		Masker:      s.Masker,
 		States:      s.States(),
@@ -156,6 +157,17 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	return err
 }
 
+// commandEnv is the environment of Pulumi's commands. They need not look for
+// states in an old layout where there are none: they would walk over all files of the
+// backend.
+func (s *Session) commandEnv() map[string]string {
+	env := maps.Clone(s.Env)
+	if !s.States().HasLegacy() {
+		env["PULUMI_DIY_BACKEND_NO_LEGACY_WARNING"] = "true"
+	}
+	return env
+}
+
 // projectNames are those of the provider, also those that are left out.
 func (s *Session) projectNames() []string {
 	names := []string{}
@@ -170,7 +182,7 @@ func (s *Session) projectNames() []string {
 func (s *Session) OpenKnown() error {
 	o := stacks.Options{Stack: s.Settings.Stack.Text, Organization: "organization", Env: s.Env, Masker: s.Masker, States: s.States()}
 	var err error
-	if o.Known, err = o.KnownIn(s.Plan.Names()); err != nil {
+	if o.Standings, err = o.StandingsIn(s.Plan.Names()); err != nil {
 		return err
 	}
 	o.Command = engine.None{}

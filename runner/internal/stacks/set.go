@@ -12,7 +12,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -49,8 +48,9 @@ type Options struct {
 	// backend: that reads the states of all environments, and cannot while somebody
 	// writes one of them. Nil asks it.
 	Direct []string
-	// Known are the stacks that there are, by project; the backend is not asked then.
-	Known map[string]Summary
+	// Standings are how the stacks stand that there are, by project; the backend is
+	// not asked then, and their states are not read again.
+	Standings map[string]Standing
 }
 
 // Set is all stacks that share a stack name, on one backend.
@@ -75,8 +75,8 @@ type Summary struct {
 // Open asks the backend once which of the environment's stacks exist.
 func Open(ctx context.Context, options Options) (*Set, error) {
 	e := &Set{options: options, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}}
-	if options.Known != nil {
-		e.summaries = maps.Clone(options.Known)
+	if options.Standings != nil {
+		e.summaries = summariesOf(options.Standings)
 		return e, nil
 	}
 	if options.Empty {
@@ -103,7 +103,8 @@ func (e *Set) List(ctx context.Context) error {
 // look finds the environment's stacks.
 func (e *Set) look(ctx context.Context) (map[string]Summary, error) {
 	if e.options.Direct != nil {
-		return e.options.KnownIn(e.options.Direct)
+		standings, err := e.options.StandingsIn(e.options.Direct)
+		return summariesOf(standings), err
 	}
 	all, err := e.list(ctx)
 	return all[e.options.Stack], err

@@ -31,6 +31,9 @@ type Standing struct {
 
 // Standing reads the state of a project's stack.
 func (e *Set) Standing(ctx context.Context, project string) (Standing, error) {
+	if standing, ok := e.options.Standings[project]; ok {
+		return standing, nil
+	}
 	content, err := e.rawState(ctx, project)
 	if err != nil || len(content) == 0 {
 		return Standing{}, err
@@ -122,11 +125,11 @@ func replaceSecrets(value any, open func(ciphertext string) (string, error)) (_ 
 	return value, nil
 }
 
-// KnownIn are the summaries of the stacks whose states are files, without a
-// command. Those that have none are left out.
-func (o Options) KnownIn(projects []string) (map[string]Summary, error) {
+// StandingsIn are how the stacks stand whose states are files, without a command.
+// Those that have none are left out.
+func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
 	e := &Set{options: o}
-	found := map[string]Summary{}
+	found := map[string]Standing{}
 	for _, project := range projects {
 		content, err := o.States.Read(project)
 		if err != nil {
@@ -135,13 +138,20 @@ func (o Options) KnownIn(projects []string) (map[string]Summary, error) {
 		if content == nil {
 			continue
 		}
-		standing, err := e.standingOf(content)
-		if err != nil {
+		if found[project], err = e.standingOf(content); err != nil {
 			return nil, fmt.Errorf("reading the state of %s: %w", project, err)
 		}
-		found[project] = Summary{Exists: true, Resources: standing.Resources, LastUpdate: standing.Updated}
 	}
 	return found, nil
+}
+
+// summariesOf is what a backend's list would say of stacks.
+func summariesOf(standings map[string]Standing) map[string]Summary {
+	summaries := map[string]Summary{}
+	for project, standing := range standings {
+		summaries[project] = Summary{Exists: true, Resources: standing.Resources, LastUpdate: standing.Updated}
+	}
+	return summaries
 }
 
 // Recall keeps the outputs of a project that is not run, as an up would have told

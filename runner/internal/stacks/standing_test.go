@@ -2,8 +2,12 @@ package stacks
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"mara/runner/internal/statefiles"
 )
 
 // TestSameOutputs: secrets are compared by what is in them.
@@ -58,5 +62,39 @@ func TestStanding(t *testing.T) {
 	if standing.Outputs != `{"a": 1}` || standing.Resources != 3 || standing.Digest == "" || standing.Updated.IsZero() ||
 		len(standing.Foreign) != 1 || standing.Foreign[0] != "organization/network/prod" {
 		t.Errorf("got %+v", standing)
+	}
+}
+
+// TestStandingsAreReadOnce: a set that was opened with the standings does not read
+// the states again.
+func TestStandingsAreReadOnce(t *testing.T) {
+	t.Parallel()
+	o := Options{Organization: "organization", Stack: "dev", States: statefiles.Folder{Path: t.TempDir(), Stack: "dev"}}
+	file := filepath.Join(o.States.Path, ".pulumi/stacks/network/dev.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(`{"checkpoint": {"latest": {"resources": [{"type": "pulumi:pulumi:Stack", "outputs": {"a": 1}}]}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if o.Standings, err = o.StandingsIn([]string{"network", "database"}); err != nil || len(o.Standings) != 1 {
+		t.Fatalf("%v, %v", o.Standings, err)
+	}
+	e, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if standing, err := e.Standing(t.Context(), "network"); err != nil || standing.Outputs != `{"a": 1}` {
+		t.Errorf("got %+v, %v", standing, err)
+	}
+	if standing, err := e.Standing(t.Context(), "database"); err != nil || standing.Digest != "" {
+		t.Errorf("one that there is not: %+v, %v", standing, err)
+	}
+	if got := e.Summary("network"); !got.Exists || got.Resources != 1 || e.Summary("database").Exists {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -57,6 +57,16 @@ func (f Folder) Broken(projects []string) []Broken {
 	return broken
 }
 
+// HasBrokenSidecars reports whether a file beside a state of these projects is
+// broken. It looks at no others, of which a backend may have thousands.
+func (f Folder) HasBrokenSidecars(projects []string) bool {
+	return slices.ContainsFunc(projects, func(project string) bool {
+		file := f.state(project) + sidecar
+		_, err := os.Stat(file)
+		return err == nil && !isWhole(file)
+	})
+}
+
 // Restore replaces each broken state with the one before it. It keeps broken
 // states in the folder backups, removes broken sidecars, and tells w about both.
 func (f Folder) Restore(w io.Writer, broken []Broken, backups string) error {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mara/projects"
@@ -35,6 +36,18 @@ func (f Folder) MayHaveStates() bool {
 	}
 	_, err := os.Stat(f.files().Pulumi())
 	return err == nil
+}
+
+// HasLegacy reports whether there may be states from before stacks belonged to
+// projects, which Pulumi tells of. It looks for them among the files of all stacks,
+// before each command.
+func (f Folder) HasLegacy() bool {
+	if !f.IsFile() {
+		return true
+	}
+	entries, err := os.ReadDir(f.files().Stacks())
+	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return !entry.IsDir() }) ||
+		err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // Make makes the folder, without which Pulumi refuses to work.

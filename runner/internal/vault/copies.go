@@ -14,11 +14,12 @@ import (
 // passphrase is found here, before anything changes. An environment that is
 // encrypted for the first time gets a salt, which is kept.
 func (v *Vault) Copies(ctx context.Context, e engine.Engine) (encryption.Copies, error) {
-	options := v.options()
-	options.Open = engine.Opener(ctx, e)
-	copies, err := encryption.Prepare(options)
+	copies, err := encryption.Prepare(v.options())
 	if err != nil {
 		return copies, v.failed(err)
+	}
+	for _, key := range v.keys.Keys() {
+		e.Unlock(key.Salt(), key.Raw())
 	}
 	v.Masker.Add(copies.Known...)
 	maps.Copy(v.Env, copies.Env)

@@ -80,7 +80,13 @@ type Vault struct {
 	Options
 	salt    string // of the deployed states, where no file has one
 	asked   bool   // for that salt, which may take commands
+	keys    encryption.Keyring
 	closers []func() error
+}
+
+// Key is the key of a passphrase for a salt.
+func (v *Vault) Key(passphrase, salt string) (*encryption.Key, error) {
+	return v.keys.Open(passphrase, salt)
 }
 
 // New is the vault of an environment. Close it after use.
@@ -115,6 +121,7 @@ func (v *Vault) options() encryption.Options {
 		Secrets:      encryption.File{Path: v.Settings.Secrets.File, Content: v.Settings.Secrets.Content},
 		SaltFile:     v.Folder.Salt(v.stack()),
 		DeployedSalt: v.salt,
+		Keys:         &v.keys,
 		Provider:     v.Provider,
 		Env:          v.Env,
 		Managed:      v.Settings.Managed(),

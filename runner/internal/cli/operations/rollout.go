@@ -139,6 +139,7 @@ type rollout struct {
 // and have the executor walk them as it walks projects.
 func runRollout(ctx context.Context, d cmd.Deps, o rolloutOptions) (err error) {
 	r := &rollout{o: o, d: d, room: make(chan struct{}, o.Total), masker: event.NewMasker(session.SecretsOf(o.Sources.File.Merge(o.Sources.Process))...)}
+	r.shared.Interrupt = d.Interrupt
 	defer func() { err = errors.Join(err, r.shared.Close()) }()
 	work, err := r.prepare(ctx)
 	if err != nil {

@@ -50,7 +50,6 @@ type unchanged struct {
 	standings map[string]stacks.Standing
 	began     map[string]beginning          // of the projects that run
 	ended     map[string]fingerprint.Record // of those that have run well
-	keys      map[string]*encryption.Key    // of passphrases, by salt
 }
 
 // beginning is how a project stood before it was run.
@@ -78,7 +77,6 @@ func newUnchanged(s *session.Session, o operateOptions) *unchanged {
 		session: s, maker: maker, hooks: s.Hooks(), leave: o.mayLeaveOut(),
 		records:   fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text)),
 		standings: map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{},
-		keys: map[string]*encryption.Key{},
 	}
 }
 
@@ -218,18 +216,13 @@ func (u *unchanged) done(ctx context.Context, step plan.Step, outcome stacks.Out
 
 // open opens a secret in a state that the passphrase encrypts.
 func (u *unchanged) open(salt, ciphertext string) (string, error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	key := u.keys[salt]
-	if key == nil {
-		passphrase, ok, err := encryption.Passphrase(u.session.Env)
-		if err != nil || !ok {
-			return "", errors.Join(err, encryption.ErrNoPassphrase)
-		}
-		if key, err = encryption.OpenKey(passphrase, salt); err != nil {
-			return "", err
-		}
-		u.keys[salt] = key
+	passphrase, ok, err := encryption.Passphrase(u.session.Env)
+	if err != nil || !ok {
+		return "", errors.Join(err, encryption.ErrNoPassphrase)
+	}
+	key, err := u.session.Vault.Key(passphrase, salt)
+	if err != nil {
+		return "", err
 	}
 	return key.Decrypt(ciphertext)
 }
@@ -281,7 +274,7 @@ func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) (b
 	if err != nil || len(selected.Steps) == 0 {
 		return false, nil // it is told where it is refused
 	}
-	if len(s.States().Broken(s.Plan.Names())) > 0 {
+	if s.States().HasBrokenSidecars(s.Plan.Names()) {
 		return false, nil // somebody has to put them right
 	}
 	if err := s.OpenKnown(); err != nil {

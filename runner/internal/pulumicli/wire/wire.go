@@ -9,7 +9,7 @@
 package wire
 
 // Version is the protocol's version; a worker of another version is refused.
-const Version = 3
+const Version = 4
 
 // The file descriptors a worker finds its pipes at.
 const (
@@ -28,32 +28,23 @@ type Hello struct {
 	Pulumi   string `json:"pulumi"` // version of the Pulumi inside, such as "3.250.0"
 }
 
-// Request asks for one Pulumi command, or to unlock.
+// Request asks for one Pulumi command.
 type Request struct {
 	Dir   string   `json:"dir"`             // working folder
 	Env   []string `json:"env"`             // the whole environment, as KEY=VALUE
 	Args  []string `json:"args"`            // without the program's name
 	Stdin []byte   `json:"stdin,omitempty"` // the command's standard input
 
-	Unlock *Unlock `json:"unlock,omitempty"` // in the place of a command
+	// Keys are the keys that the command may need, so that the worker need not derive
+	// them. They take the place of those that it has; none leaves these.
+	Keys []Key `json:"keys,omitempty"`
 }
 
-// Unlock asks to derive a passphrase's key ahead of the commands that will need
-// it. The worker keeps it, and says in its exit code whether it fits. If it does,
-// the output is a JSON list of what the ciphertexts stand for, "" for one that the
-// key does not open.
-type Unlock struct {
-	Passphrase  string   `json:"passphrase"`
-	Salt        string   `json:"salt"` // encryptionsalt of a stack file
-	Ciphertexts []string `json:"ciphertexts,omitempty"`
+// Key is the key of a passphrase.
+type Key struct {
+	Salt string `json:"salt"` // encryptionsalt of a stack file
+	Raw  []byte `json:"raw"`
 }
-
-// The exit codes of an Unlock.
-const (
-	Unlocked = iota
-	WrongPassphrase
-	CannotUnlock // stderr says why
-)
 
 // Reply is a piece of output, or the end of the request.
 type Reply struct {

@@ -1,0 +1,58 @@
+package encryption
+
+import (
+	"slices"
+	"sync"
+)
+
+// Keyring keeps keys that were made, since making one takes a while. A nil one
+// keeps none.
+type Keyring struct {
+	mu   sync.Mutex // guards kept
+	kept []keptKey
+}
+
+type keptKey struct {
+	passphrase string
+	key        *Key
+}
+
+// Open is OpenKey, but for a key that is kept.
+func (r *Keyring) Open(passphrase, salt string) (*Key, error) {
+	if r == nil {
+		return OpenKey(passphrase, salt)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, kept := range r.kept {
+		if kept.passphrase == passphrase && kept.key.salt == salt {
+			return kept.key, nil
+		}
+	}
+	key, err := OpenKey(passphrase, salt)
+	if err == nil {
+		r.kept = append(r.kept, keptKey{passphrase, key})
+	}
+	return key, err
+}
+
+// add keeps a key that was made elsewhere.
+func (r *Keyring) add(passphrase string, key *Key) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = append(r.kept, keptKey{passphrase, key})
+}
+
+// Keys are the keys that are kept, in the order in which they were made.
+func (r *Keyring) Keys() []*Key {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	keys := make([]*Key, 0, len(r.kept))
+	for _, kept := range r.kept {
+		keys = append(keys, kept.key)
+	}
+	return slices.Clip(keys)
+}

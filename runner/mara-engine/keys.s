@@ -1,0 +1,1 @@
+// Functions without a body, such as those of keys.go, need a file like this one.
