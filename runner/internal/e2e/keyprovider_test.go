@@ -235,7 +235,7 @@ func everyFileBelow(t *testing.T, root string) map[string][]byte {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if len(files) < 4 {
+	if len(files) < 3 {
 		t.Fatalf("only %d files to search", len(files))
 	}
 	return files

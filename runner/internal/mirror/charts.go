@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
@@ -63,7 +62,7 @@ func (n Network) Close() error {
 func (n Network) options(ctx context.Context) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx), remote.WithTransport(n.transport),
-		remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithUserAgent("mara"),
+		remote.WithAuthFromKeychain(logins{}), remote.WithUserAgent("mara"),
 	}
 }
 
@@ -80,7 +79,7 @@ func (n Network) Fetch(ctx context.Context, chart Chart) ([]byte, error) {
 	}
 	archive, err := n.download(ctx, chart)
 	if err != nil {
-		return nil, fmt.Errorf("fetching chart %s: %w", event.MaskURLs(chart.Source()), err)
+		return nil, fmt.Errorf("fetching chart %s: %w", chart.Source(), err)
 	}
 	if kept != "" {
 		err = errors.Join(os.MkdirAll(filepath.Dir(kept), 0o700), atomicfile.Write(kept, archive, 0o600))
@@ -93,7 +92,7 @@ func (n Network) kept(chart Chart) string {
 	if n.cache == "" {
 		return ""
 	}
-	from := sha256.Sum256([]byte(chart.Source()))
+	from := sha256.Sum256([]byte(chart.source()))
 	return filepath.Join(n.cache, fmt.Sprintf("%s-%s-%s.tgz", chart.Name, chart.tag(), hex.EncodeToString(from[:4])))
 }
 
@@ -112,9 +111,10 @@ func (n Network) fromRegistry(ctx context.Context, at string) ([]byte, error) {
 	}
 	artifact, err := remote.Image(ref, n.options(ctx)...)
 	if err != nil {
-		return nil, plain(err)
+		return nil, plain(ctx, ref, err)
 	}
-	return contentOf(artifact)
+	content, err := contentOf(artifact)
+	return content, plain(ctx, ref, err)
 }
 
 // contentOf is the archive in an OCI artifact.
@@ -129,7 +129,7 @@ func contentOf(artifact v1.Image) ([]byte, error) {
 		}
 		content, err := layer.Compressed()
 		if err != nil {
-			return nil, plain(err)
+			return nil, err
 		}
 		defer content.Close()
 		return io.ReadAll(io.LimitReader(content, chartLimit))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -22,8 +23,14 @@ type Registry struct {
 // addresses are a registry's host, told from a path as Docker does it, and a path.
 var addresses = regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)(?:/[a-z0-9][a-z0-9._-]*)*$`)
 
+// hostOnly is the first part of an address.
+var hostOnly = regexp.MustCompile(`^[\w.:-]*`)
+
 // CheckAddress refuses what cannot be the address of a mirror.
 func CheckAddress(address string) error {
+	if i := strings.LastIndex(address, "@"); i >= 0 && strings.Contains(address[:i], ":") { // it is not shown
+		return fmt.Errorf("a login does not belong in the address of a registry: use `docker login %s`, and leave it out", hostOnly.FindString(address[i+1:]))
+	}
 	if !addresses.MatchString(address) {
 		return fmt.Errorf("%q is not a registry host with an optional path, such as registry.example.com/mirror", address)
 	}
@@ -86,9 +93,15 @@ func (c Copier) Image(ctx context.Context, image Image) (Copied, error) {
 	}
 	found, err := remote.Get(source, c.To.Network.options(ctx)...)
 	if err != nil {
-		return Copied{}, plain(err)
+		return Copied{}, plain(ctx, source, err)
 	}
-	there, err := c.put(ctx, target, found.Digest, func(options []remote.Option) error { return transfer(target, found, options) })
+	there, err := c.put(ctx, target, found.Digest, func(options []remote.Option) error {
+		err := transfer(target, found, options)
+		if answeredBy(source, err) {
+			return plain(ctx, source, err)
+		}
+		return err
+	})
 	return Copied{There: there, Digest: found.Digest.String()}, err
 }
 
@@ -135,9 +148,9 @@ func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash, 
 	case err == nil && found.Digest == digest:
 		return true, nil
 	case errors.As(err, &answer) && answer.StatusCode != http.StatusNotFound:
-		return false, fmt.Errorf("looking into the mirror: %w", plain(err))
+		return false, fmt.Errorf("looking into the mirror: %w", plain(ctx, target, err))
 	case err != nil && answer == nil:
-		return false, fmt.Errorf("looking into the mirror: %w", plain(err))
+		return false, fmt.Errorf("looking into the mirror: %w", plain(ctx, target, err))
 	case c.DryRun:
 		return false, nil
 	}
@@ -145,7 +158,7 @@ func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash, 
 	err = write(options)
 	wait()
 	if err != nil {
-		return false, fmt.Errorf("copying into the mirror: %w", plain(err))
+		return false, fmt.Errorf("copying into the mirror: %w", plain(ctx, target, err))
 	}
 	return false, nil
 }
@@ -177,30 +190,7 @@ func (n Network) Digest(ctx context.Context, image string) (string, error) {
 	}
 	found, err := remote.Head(ref, n.options(ctx)...)
 	if err != nil {
-		return "", plain(err)
+		return "", plain(ctx, ref, err)
 	}
 	return found.Digest.String(), nil
-}
-
-// plain says in one short line what a registry has answered. The library's own
-// text repeats the address and may quote a whole page.
-func plain(err error) error {
-	var answer *transport.Error
-	if !errors.As(err, &answer) {
-		return err
-	}
-	host := "the registry"
-	if answer.Request != nil {
-		host = answer.Request.URL.Host
-	}
-	switch answer.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("%s asks for a login: use `docker login %s`", host, host)
-	case http.StatusNotFound:
-		return fmt.Errorf("%s does not have it", host)
-	}
-	for _, diagnostic := range answer.Errors {
-		return fmt.Errorf("%s: %s", host, diagnostic.Message)
-	}
-	return fmt.Errorf("%s: %s", host, http.StatusText(answer.StatusCode))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"mara/projects/naming"
+	"mara/runner/internal/event"
 )
 
 // Chart is a Helm chart that a mirror has to hold.
@@ -29,8 +30,10 @@ type Chart struct {
 	Projects   []string `json:"projects"`
 }
 
-// Source is where the chart comes from, for people to read.
-func (c Chart) Source() string {
+// Source is where the chart comes from, for people to read: without a login.
+func (c Chart) Source() string { return event.MaskURLs(c.source()) }
+
+func (c Chart) source() string {
 	return strings.TrimSuffix(c.Repository, "/") + "/" + c.Name + ":" + c.Version
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
 	"mara/runner/internal/mirror"
 	"mara/runner/internal/typeset"
 )
@@ -56,6 +57,9 @@ func runList(ctx context.Context, d cmd.Deps, o options) (err error) {
 		}
 	}
 	if o.Output == "json" {
+		for i := range found.Charts {
+			found.Charts[i].Repository = event.MaskURLs(found.Charts[i].Repository)
+		}
 		return cmd.WriteJSON(d.Stdout, document{
 			Version: listVersion, Provider: found.Provider, Stack: found.Stack,
 			Charts: append([]mirror.Chart{}, found.Charts...), Images: append([]mirror.Image{}, found.Images...),

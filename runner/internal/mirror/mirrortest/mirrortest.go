@@ -1,4 +1,4 @@
-// Package mirrortest makes charts for tests.
+// Package mirrortest makes charts for tests, and registries that ask for a login.
 package mirrortest
 
 import (
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"testing"
 )
@@ -28,4 +29,16 @@ func Pack(t *testing.T, files map[string]string) []byte {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// Private is a handler that asks for a login before anything else.
+func Private(inner http.Handler, user, password string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if gotUser, gotPassword, ok := r.BasicAuth(); !ok || gotUser != user || gotPassword != password {
+			w.Header().Set("WWW-Authenticate", `Basic realm="mirror"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	})
 }
