@@ -1,11 +1,12 @@
-// The command registry is the registry of the image registry:3, with nothing but
-// files for its storage.
+// The command registry is the registry of the image registry:3, with files for its
+// storage, and logins from a file of htpasswd's, where its settings ask for them.
 package main
 
 import (
 	"os"
 
 	"github.com/distribution/distribution/v3/registry"
+	_ "github.com/distribution/distribution/v3/registry/auth/htpasswd"
 	_ "github.com/distribution/distribution/v3/registry/storage/driver/filesystem"
 )
 
