@@ -38,7 +38,7 @@ while :; do
     --cgroup-parent "/$(basename "$work")" --oom-score-adjust 0 $runtime >>"$work/log" 2>&1 || true
   sleep 0.2
 done &
-tries=150
+tries=600 # two minutes: machines are busy
 until docker info >/dev/null 2>&1; do
   tries=$((tries - 1))
   [ "$tries" -gt 0 ] || { echo "dockerd does not start:" >&2; tail -n 20 "$work/log" >&2; exit 3; }

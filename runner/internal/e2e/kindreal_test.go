@@ -24,12 +24,13 @@ import (
 // realKind is an environment on kind that is not simulated.
 type realKind struct {
 	*environment
-	docker                  *containers.Runtime
-	stack                   string
-	images                  realImages
-	http, registry, workers int
-	preload, mirrors        string // of the stack's configuration, in YAML
-	mirror                  string // where everything comes from; "" for nowhere
+	docker            *containers.Runtime
+	stack             string
+	images            realImages
+	http, https       int
+	registry, workers int
+	preload, mirrors  string // of the stack's configuration, in YAML
+	mirror            string // where everything comes from; "" for nowhere
 }
 
 type realImages struct{ node, registry string }
@@ -45,7 +46,7 @@ func newRealKind(t *testing.T, stack string) *realKind {
 		node:     imageHere(t, docker, "kind:node_image", "E2E_NODE_IMAGE"),
 		registry: imageHere(t, docker, "kind:registry_image", "E2E_REGISTRY_IMAGE"),
 	}
-	r := &realKind{environment: newEnvironment(t, embedded), docker: docker, stack: stack, images: images, http: freePort(t), registry: freePort(t)}
+	r := &realKind{environment: newEnvironment(t, embedded), docker: docker, stack: stack, images: images, http: freePort(t), https: freePort(t), registry: freePort(t)}
 	r.env = append(r.env, "PULUMI_CONFIG_PASSPHRASE=test", "DOCKER_HOST="+os.Getenv("DOCKER_HOST"), "PULUMI_HOME="+t.TempDir())
 	r.write("config/pulumi/environment", "PULUMI_STACK="+stack+"\n")
 	r.configure()
@@ -66,15 +67,18 @@ func (r *realKind) leavesNothing(t *testing.T) {
 
 // imageHere is an image that is on this machine: the one that a variable names,
 // else the default, by its digest or by its tag alone. The test is skipped where
-// there is none.
+// there is none; one that is named has to be there.
 func imageHere(t *testing.T, docker *containers.Runtime, key, variable string) string {
 	t.Helper()
 	wanted := defaultOf(t, key)
 	tag, _, _ := strings.Cut(wanted, "@")
-	for _, image := range []string{os.Getenv(variable), wanted, tag} {
-		if image == "" {
-			continue
+	if named := os.Getenv(variable); named != "" {
+		if found, err := docker.HasImage(t.Context(), named); err != nil || !found {
+			t.Fatalf("%s names %s, which is not on this machine (%v)", variable, named, err)
 		}
+		return named
+	}
+	for _, image := range []string{wanted, tag} {
 		if found, err := docker.HasImage(t.Context(), image); err == nil && found {
 			return image
 		}
@@ -101,7 +105,7 @@ func defaultOf(t *testing.T, key string) string {
 func (r *realKind) configure() {
 	r.t.Helper()
 	text := fmt.Sprintf("config:\n  kind:node_image: %q\n  kind:registry_image: %q\n  kind:http_port: %d\n  kind:https_port: %d\n  kind:registry_port: %d\n",
-		r.images.node, r.images.registry, r.http, r.http+10_000, r.registry)
+		r.images.node, r.images.registry, r.http, r.https, r.registry)
 	for _, key := range []struct{ name, value string }{{"workers", fmt.Sprint(r.workers)}, {"preload", r.preload}, {"registry_mirrors", r.mirrors}} {
 		if key.value != "" && key.value != "0" {
 			text += "  kind:" + key.name + ": " + key.value + "\n"
@@ -184,17 +188,60 @@ func logged(events []event.Event) string {
 	return strings.Join(lines, "\n")
 }
 
+// patience is what Kubernetes and docker get for what they do at a time of their
+// own choice. It is long: machines are busy.
+const patience = 5 * time.Minute
+
 // eventually repeats a question until its answer is the one that is wanted.
 func (r *realKind) eventually(want string, ask func() string) {
 	r.t.Helper()
-	var got string
-	for range 60 {
-		if got = ask(); got == want {
+	for began := time.Now(); ; time.Sleep(time.Second) {
+		got := ask()
+		if got == want {
 			return
 		}
-		time.Sleep(time.Second)
+		if time.Since(began) > patience {
+			r.t.Fatalf("it is %q after %s, want %q", got, patience, want)
+		}
 	}
-	r.t.Errorf("it is %q after a minute, want %q", got, want)
+}
+
+// ask is what kubectl answers on the control plane, or its error.
+func (r *realKind) ask(words string) string {
+	r.t.Helper()
+	output, err := r.docker.Exec(r.t.Context(), r.controlPlane(), nil, append([]string{"kubectl"}, strings.Fields(words)...)...)
+	if err != nil {
+		return fmt.Sprintf("%s (%v)", output, err)
+	}
+	return strings.TrimSpace(output)
+}
+
+// ready waits until all nodes of the cluster are.
+func (r *realKind) ready() {
+	r.t.Helper()
+	const met = "condition met"
+	r.eventually(met, func() string {
+		said := r.ask("wait --for=condition=Ready nodes --all --timeout=60s")
+		for line := range strings.Lines(said) {
+			if !strings.HasSuffix(strings.TrimSpace(line), met) {
+				return said
+			}
+		}
+		return met
+	})
+}
+
+// clean waits until nothing has drifted: an API server that has just been started
+// may not answer one question or the other.
+func (r *realKind) clean(args ...string) {
+	r.t.Helper()
+	r.eventually("0", func() string {
+		result := r.run(append([]string{"drift", "--exit-code"}, args...)...)
+		if result.code == 0 {
+			return "0"
+		}
+		return fmt.Sprintf("%d: %s%s", result.code, result.stdout, result.stderr)
+	})
 }
 
 // TestRealLife takes an environment with Kubernetes in its nodes through its
@@ -247,9 +294,14 @@ func realUp(r *realKind) {
 	if got := changed(events); len(got) != 3 {
 		r.t.Errorf("what has changed: %v\n%s", got, logged(events))
 	}
-	r.kubectl("wait --for=condition=Ready nodes --all --timeout=120s")
+	r.ready()
 	r.kubectl("get configmap --namespace=kube-public local-registry-hosting")
 	r.kubectl("create configmap kept --from-literal=key=value")
+	// Controllers and kubelet make these when they come to it; Pods and queries need them.
+	r.eventually("serviceaccount/default", func() string { return r.ask("get serviceaccount default --output=name") })
+	r.eventually("pod/kube-apiserver-"+r.controlPlane(), func() string {
+		return r.ask("get pods --namespace=kube-system --selector=component=kube-apiserver --output=name")
+	})
 	content, err := os.ReadFile(r.kubeconfigFile())
 	if err != nil || !strings.Contains(string(content), "mara-kind-test") {
 		r.t.Errorf("the cluster is not in the kubeconfig: %v\n%s", err, content)
@@ -276,16 +328,14 @@ func realQuery(r *realKind) {
 // keptSomething holds that the cluster is still the one that realUp has made.
 func (r *realKind) keptSomething() {
 	r.t.Helper()
-	if got := r.kubectl("get configmap kept --output=jsonpath={.data.key}"); got != "value" {
-		r.t.Errorf("the ConfigMap holds %q: the cluster is another one", got)
-	}
+	r.eventually("value", func() string { return r.ask("get configmap kept --output=jsonpath={.data.key}") }) // of another cluster it has none
 }
 
 func realNothingToDo(r *realKind) {
 	if got := r.up(); len(got) > 0 {
 		r.t.Errorf("what has changed: %v", got)
 	}
-	r.operate(0, "drift", "--exit-code")
+	r.clean()
 }
 
 // realRegistry pushes an image, which a node pulls.
@@ -342,7 +392,7 @@ func (r *realKind) halted(command, state string) {
 	r.operate(0, "refresh")
 	r.up()
 	r.keptSomething()
-	r.operate(0, "drift", "--exit-code")
+	r.clean()
 }
 
 // realDockerd has the daemon restarted, as an upgrade of docker does.
@@ -362,7 +412,7 @@ func realDockerd(r *realKind) {
 	r.up()
 	r.keptSomething()
 	r.onNode("crictl", "pull", fmt.Sprintf("localhost:%d/mara-test-app:1", r.registry))
-	r.operate(0, "drift", "--exit-code")
+	r.clean()
 }
 
 func (r *realKind) dockerd(file string) string {

@@ -33,6 +33,10 @@ func realSimulated(r *realKind) {
 
 	r.kubectl("create quota few --hard=count/deployments.apps=0")
 	defer r.kubectl("delete quota few")
+	// Until its controller has counted, the quota refuses everything with other words.
+	r.eventually("0/0", func() string {
+		return r.ask(`get quota few --output=jsonpath={.status.used.count/deployments\.apps}/{.status.hard.count/deployments\.apps}`)
+	})
 	text := finished(up(1, "kind"))["bank-of-anthos"].Error
 	if !strings.Contains(text, "exceeded quota: few") {
 		r.t.Errorf("bank-of-anthos failed with %q, and nothing of the quota", text)

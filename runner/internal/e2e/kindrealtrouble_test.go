@@ -28,25 +28,24 @@ func runProgram(t *testing.T, name string, args ...string) {
 }
 
 // creating starts an up, and waits until kind has Kubernetes installed on the
-// node, which takes a while.
-func (r *realKind) creating() *exec.Cmd {
+// node, which takes a while. What it says can be read meanwhile.
+func (r *realKind) creating() (*exec.Cmd, *lockedBuffer) {
 	r.t.Helper()
 	cmd := r.command("up", "-p", "kind", "--only", realProjects, "--yes")
-	var output lockedBuffer
-	cmd.Stdout, cmd.Stderr = &output, &output
+	output := new(lockedBuffer)
+	cmd.Stdout, cmd.Stderr = output, output
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
-	for range 600 {
+	for began := time.Now(); time.Since(began) < patience; time.Sleep(200 * time.Millisecond) {
 		if _, err := r.docker.Exec(r.t.Context(), r.controlPlane(), nil, "test", "-e", "/etc/kubernetes/manifests/etcd.yaml"); err == nil {
-			return cmd
+			return cmd, output
 		}
-		time.Sleep(200 * time.Millisecond)
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	r.t.Fatalf("there was no node in two minutes:\n%s", output.String())
-	return nil
+	r.t.Fatalf("there was no node in %s:\n%s", patience, output.String())
+	return nil, nil
 }
 
 // lockedBuffer takes what a program says, and can be read meanwhile.
@@ -70,12 +69,13 @@ func (b *lockedBuffer) String() string {
 // realCancelled interrupts an up twice while Kubernetes is being installed: what
 // there is of the cluster is removed at once.
 func realCancelled(r *realKind) {
-	cmd := r.creating()
-	for range 2 {
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			r.t.Fatal(err)
-		}
-		time.Sleep(time.Second)
+	cmd, output := r.creating()
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		r.t.Fatal(err)
+	}
+	r.eventually("true", func() string { return fmt.Sprint(strings.Contains(output.String(), "interrupt again to cancel")) })
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		r.t.Fatalf("it has ended already: %v\n%s", err, output.String())
 	}
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
 		r.t.Errorf("up: %v, want exit code 130", err)
@@ -89,9 +89,11 @@ func realCancelled(r *realKind) {
 // realKilled kills everything that an up has started while Kubernetes is being
 // installed. The next runs say what to do; then realUp clears away what is left.
 func realKilled(r *realKind) {
-	cmd := r.creating()
-	for pid := range r.processes() {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+	cmd, _ := r.creating()
+	for left := r.processes(); len(left) > 0; left = r.processes() { // one may start another meanwhile
+		for pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 	}
 	_ = cmd.Wait()
 	r.checkNoProcess()
@@ -184,6 +186,8 @@ func (r *realKind) checkDeprovision(content []byte) {
 	err := deprovision.Wait(r.t.Context(), deprovision.Options{Kubeconfig: content, Say: func(text string) {
 		if said = append(said, text); len(said) == 1 {
 			r.kubectl("delete service/web pvc/data --wait=false")
+			// The claim and its volume go when their controllers come to it.
+			r.eventually("", func() string { return r.ask("get service/web pvc/data --ignore-not-found --output=name") })
 		}
 	}})
 	if err != nil {
@@ -217,7 +221,7 @@ func realBeside(r *realKind) {
 	}
 	other.operate(0, "refresh")
 	other.up()
-	other.kubectl("wait --for=condition=Ready nodes --all --timeout=120s")
+	other.ready()
 	if diff := cmp.Diff(want, other.containersOf()); diff != "" {
 		r.t.Errorf("containers after the worker was lost (-want +got):\n%s", diff)
 	}
