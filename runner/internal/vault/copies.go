@@ -12,14 +12,17 @@ import (
 
 // Copies makes the working copies of the stack files for an operation. A wrong
 // passphrase is found here, before anything changes. An environment that is
-// encrypted for the first time gets a salt, which is kept.
+// encrypted for the first time gets a salt, which is kept. The engine gets the
+// keys; nil is for commands that run without one.
 func (v *Vault) Copies(ctx context.Context, e engine.Engine) (encryption.Copies, error) {
 	copies, err := encryption.Prepare(v.options())
 	if err != nil {
 		return copies, v.failed(err)
 	}
-	for _, key := range v.keys.Keys() {
-		e.Unlock(key.Salt(), key.Raw())
+	if e != nil {
+		for _, key := range v.keys.Keys() {
+			e.Unlock(key.Salt(), key.Raw())
+		}
 	}
 	v.Masker.Add(copies.Known...)
 	maps.Copy(v.Env, copies.Env)
