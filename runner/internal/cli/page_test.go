@@ -74,8 +74,8 @@ func flagTexts(flags []cli.Flag) []flagText {
 	var out []flagText
 	for _, f := range flags {
 		r := help.FlagRow(f)
-		text := strings.TrimSuffix(r.Right, " ["+cmd.Variable(f.Names()[0])+"]")
-		out = append(out, flagText{typed: strings.TrimSpace(r.Left), text: text, variable: cmd.Variable(f.Names()[0])})
+		text := strings.TrimSuffix(r.Right, " ["+cmd.VariableOf(f)+"]")
+		out = append(out, flagText{typed: strings.TrimSpace(r.Left), text: text, variable: cmd.VariableOf(f)})
 	}
 	return out
 }

@@ -116,7 +116,7 @@ func TestReap(t *testing.T) {
 		e.simulate(0, "up", "-s", name, "--only", "kind-cluster")
 	}
 	r := e.run("fleet", "reap", "--simulate")
-	if r.code != 2 || !strings.Contains(r.stderr, "old: ") || !strings.Contains(r.stderr, "runner:ttl in config/pulumi/Pulumi.old.yaml:3 is 0.0s") || !strings.Contains(r.stderr, "--yes") {
+	if r.code != 2 || !strings.Contains(r.stderr, "old: ") || !strings.Contains(r.stderr, "runner:ttl in config/pulumi/Pulumi.old.yaml:3 is 0.0s") || !strings.Contains(r.stderr, "fleet reap needs a confirmation") || !strings.Contains(r.stderr, "--yes") {
 		t.Errorf("without --yes: exit code %d\n%s", r.code, r.stderr)
 	}
 	events := e.simulate(0, "fleet", "reap")

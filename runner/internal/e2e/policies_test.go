@@ -40,7 +40,7 @@ func TestPolicies(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	e.write("policies/policies.yaml", "use: [no-such-rule]\n")
-	if r := e.run("up", "--simulate", "--yes"); r.code != 3 || !strings.Contains(r.stderr, `policies.yaml: there is no rule "no-such-rule"`) {
+	if r := e.run("up", "--simulate", "--yes"); r.code != 3 || !strings.Contains(r.stderr, `policies.yaml:1: there is no rule "no-such-rule"`) {
 		t.Errorf("exit code %d\n%s", r.code, r.stderr)
 	}
 }

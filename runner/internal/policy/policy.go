@@ -110,7 +110,7 @@ func load(root string) (Set, error) {
 	errs = append(errs, err)
 	for i := range set.Rules {
 		rule := &set.Rules[i]
-		if rule.On = rule.On || slices.Contains(set.settings.Use, rule.Name); rule.On {
+		if rule.On = rule.On || set.settings.uses(rule.Name); rule.On {
 			errs = append(errs, rule.compile())
 		}
 	}

@@ -139,7 +139,7 @@ func TestShippedAreOff(t *testing.T) {
 // TestLevelsByLabels: names are stronger than labels, and these than the default.
 func TestLevelsByLabels(t *testing.T) {
 	t.Parallel()
-	s := settings{Levels: map[string]levels{"own": {"default": Off, "stage=prod": Deny, "stage=prod,tenant=acme": Warn, "eu-*": Off}}}
+	s := settings{Levels: map[string]levels{"own": {of: map[string]Level{"default": Off, "stage=prod": Deny, "stage=prod,tenant=acme": Warn, "eu-*": Off}}}}
 	for _, test := range []struct {
 		target Target
 		want   Level
@@ -199,14 +199,18 @@ func TestWrongRules(t *testing.T) {
 		"syntax":             {"a.jq", "def deny: steps |\n  ;", `a.jq: line 2, column 3: unexpected ";"`},
 		"unknown function":   {"a.jq", "def deny: stepz;", "a.jq: line 1, column 11: there is no function stepz"},
 		"neither":            {"a.jq", "def other: 1;", "a.jq: a rule defines deny or warn"},
-		"unknown rule":       {"policies.yaml", "use: [open-range]", `policies.yaml: there is no rule "open-range"; there are`},
-		"unknown field":      {"policies.yaml", "uses: []", "policies.yaml: unmarshal errors:\n  line 1: field uses not found"},
-		"no selector":        {"policies.yaml", "levels: {open-ranges: {\"a=(\": deny}}", `line 1: "a=(" does not select labels`},
-		"no level":           {"policies.yaml", "levels: {open-ranges: no}", `line 1: "no" is no level; choose deny, warn or off`},
-		"exception's field":  {"policies.yaml", "exceptions:\n  - {rule: x, til: 1}", `line 2: an exception has no field "til"`},
-		"without a reason":   {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x}", "line 2: an exception needs a reason"},
-		"without an end":     {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x, reason: y}", "line 2: an exception needs a last day"},
-		"a day of next year": {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x, reason: y, until: soon}", `line 2: "soon" is no day`},
+		"unknown rule":       {"policies.yaml", "use:\n- open-range", `policies.yaml:2: there is no rule "open-range"; there are`},
+		"no rule's levels":   {"policies.yaml", "levels:\n  open-range: deny", `policies.yaml:2: there is no rule "open-range"; there are`},
+		"unknown field":      {"policies.yaml", "uses: []", "policies.yaml:1: field uses not found"},
+		"no YAML":            {"policies.yaml", "use: []\nlevels: {", "policies.yaml:2: did not find expected node content"},
+		"no list":            {"policies.yaml", "use: []\nexceptions: 1", "policies.yaml:2: cannot unmarshal"},
+		"no selector":        {"policies.yaml", "levels:\n  open-ranges:\n    \"a=(\": deny", `policies.yaml:3: "a=(" does not select labels`},
+		"no level":           {"policies.yaml", "levels: {open-ranges: no}", `policies.yaml:1: "no" is no level; choose deny, warn or off`},
+		"exception's field":  {"policies.yaml", "exceptions:\n  - {rule: x, til: 1}", `policies.yaml:2: an exception has no field "til"`},
+		"without a reason":   {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x}", "policies.yaml:2: an exception needs a reason"},
+		"without an end":     {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x, reason: y}", "policies.yaml:2: an exception needs a last day"},
+		"a day of next year": {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x, reason: y, until: soon}", `policies.yaml:2: "soon" is no day`},
+		"another one's rule": {"policies.yaml", "exceptions:\n  - {resource: x}\n  - {rule: y}", `policies.yaml:3: there is no rule "y"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

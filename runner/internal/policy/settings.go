@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,15 +22,35 @@ const SettingsFile = Folder + "/policies.yaml"
 
 // settings are the content of SettingsFile.
 type settings struct {
-	Use        []string          `yaml:"use"` // rules that ship with the runner
+	Use        []use             `yaml:"use"` // rules that ship with the runner
 	Levels     map[string]levels `yaml:"levels"`
 	Exceptions []exception       `yaml:"exceptions"`
+}
+
+// use is the name of a rule that is on.
+type use struct {
+	rule string
+	line int
+}
+
+// UnmarshalYAML keeps the line.
+func (u *use) UnmarshalYAML(node *yaml.Node) error {
+	u.line = node.Line
+	return node.Decode(&u.rule)
+}
+
+// uses reports whether a rule is switched on.
+func (s settings) uses(rule string) bool {
+	return slices.ContainsFunc(s.Use, func(u use) bool { return u.rule == rule })
 }
 
 // levels are the levels of a rule by the stack's name, where * stands for
 // anything, or by the environment's labels, as in stage=prod; "default" is for
 // all others.
-type levels map[string]Level
+type levels struct {
+	of   map[string]Level
+	line int
+}
 
 // Target is what a document is about.
 type Target struct {
@@ -47,18 +69,29 @@ func selectorOf(pattern string) (labels.Selector, error) {
 
 // UnmarshalYAML takes one level for all stacks, too.
 func (l *levels) UnmarshalYAML(node *yaml.Node) error {
+	l.line = node.Line
 	if node.Kind == yaml.ScalarNode {
-		*l = levels{"default": Level(node.Value)}
-	} else if err := node.Decode((*map[string]Level)(l)); err != nil {
+		l.of = map[string]Level{"default": Level(node.Value)}
+		return checkLevel(node, "default", Level(node.Value))
+	}
+	if err := node.Decode(&l.of); err != nil {
 		return err
 	}
-	for pattern, level := range *l {
-		if _, err := selectorOf(pattern); err != nil {
-			return fmt.Errorf("line %d: %q does not select labels: %w", node.Line, pattern, err)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if err := checkLevel(node.Content[i], node.Content[i].Value, Level(node.Content[i+1].Value)); err != nil {
+			return err
 		}
-		if level != Deny && level != Warn && level != Off {
-			return fmt.Errorf("line %d: %q is no level; choose deny, warn or off", node.Line, level)
-		}
+	}
+	return nil
+}
+
+// checkLevel refuses a level, or those for whom it is, with the line of a node.
+func checkLevel(at *yaml.Node, pattern string, level Level) error {
+	if _, err := selectorOf(pattern); err != nil {
+		return fmt.Errorf("line %d: %q does not select labels: %w", at.Line, pattern, err)
+	}
+	if level != Deny && level != Warn && level != Off {
+		return fmt.Errorf("line %d: %q is no level; choose deny, warn or off", at.Line, level)
 	}
 	return nil
 }
@@ -115,11 +148,27 @@ func (e *exception) check(rules []string) error {
 }
 
 func unknownRule(name string, line int, rules []string) error {
-	where := ""
-	if line > 0 {
-		where = fmt.Sprintf("line %d: ", line)
+	return fmt.Errorf("line %d: there is no rule %q; there are %s", line, name, strings.Join(rules, ", "))
+}
+
+// withLine finds the line in what yaml.v3 and the checks say is wrong.
+var withLine = regexp.MustCompile(`^line (\d+): `)
+
+// wrongSettings are the problems of a file, each with its line.
+func wrongSettings(path string, err error) error {
+	var errs []error
+	for text := range strings.Lines(strings.TrimPrefix(err.Error(), "yaml: ")) {
+		text = strings.TrimSpace(text)
+		if text == "unmarshal errors:" {
+			continue
+		}
+		place := path + ": "
+		if found := withLine.FindStringSubmatch(text); found != nil {
+			place, text = path+":"+found[1]+": ", strings.TrimPrefix(text, found[0])
+		}
+		errs = append(errs, errors.New(place+text))
 	}
-	return fmt.Errorf("%sthere is no rule %q; there are %s", where, name, strings.Join(rules, ", "))
+	return errors.Join(errs...)
 }
 
 // readSettings reads SettingsFile below a root, which may be missing.
@@ -137,24 +186,24 @@ func readSettings(root string, rules []string) (settings, error) {
 	decoder := yaml.NewDecoder(file)
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&s); err != nil && !errors.Is(err, io.EOF) {
-		return s, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+		return s, wrongSettings(path, err)
 	}
 	var errs []error
-	for _, name := range s.Use {
-		if !slices.Contains(rules, name) {
-			errs = append(errs, unknownRule(name, 0, rules))
+	for _, u := range s.Use {
+		if !slices.Contains(rules, u.rule) {
+			errs = append(errs, unknownRule(u.rule, u.line, rules))
 		}
 	}
-	for name := range s.Levels {
+	for _, name := range slices.Sorted(maps.Keys(s.Levels)) {
 		if !slices.Contains(rules, name) {
-			errs = append(errs, unknownRule(name, 0, rules))
+			errs = append(errs, unknownRule(name, s.Levels[name].line, rules))
 		}
 	}
 	for i := range s.Exceptions {
 		errs = append(errs, s.Exceptions[i].check(rules))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return s, fmt.Errorf("%s: %s", path, strings.ReplaceAll(err.Error(), "\n", "; "))
+		return s, wrongSettings(path, err)
 	}
 	return s, nil
 }
@@ -189,7 +238,7 @@ func (s settings) apply(findings []Finding, target Target, now time.Time) []Find
 func (s settings) levelOf(f Finding, target Target) Level {
 	const named = 1000 // longer than any selector
 	level, longest := f.Level, -1
-	for pattern, l := range s.Levels[f.Rule] {
+	for pattern, l := range s.Levels[f.Rule].of {
 		weight := -1
 		selector, _ := selectorOf(pattern) // it has been read
 		switch {

@@ -159,3 +159,12 @@ func Chosen(c *cli.Context, flag string) string {
 func Variable(flag string) string {
 	return "RUNNER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
+
+// VariableOf is the environment variable of a flag, which may say itself what that
+// is called.
+func VariableOf(f cli.Flag) string {
+	if own, ok := f.(interface{ Variable() string }); ok {
+		return own.Variable()
+	}
+	return Variable(f.Names()[0])
+}

@@ -136,7 +136,7 @@ func fillFromEnvironment(c *cli.Context, sources config.Sources) error {
 		if c.IsSet(name) || name == "root" || name == "stack" || name == "provider" {
 			continue
 		}
-		value := sources.Lookup(Variable(name))
+		value := sources.Lookup(VariableOf(flag))
 		if !value.IsSet() {
 			continue
 		}

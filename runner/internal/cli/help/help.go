@@ -115,7 +115,7 @@ func FlagRow(f cli.Flag) row {
 	if standard := documented.GetDefaultText(); documented.TakesValue() && standard != "" && standard != `""` && !strings.Contains(text, "(default") {
 		text += " (default: " + strings.Trim(standard, `"`) + ")"
 	}
-	return row{left, text + " [" + cmd.Variable(f.Names()[0]) + "]"}
+	return row{left, text + " [" + cmd.VariableOf(f) + "]"}
 }
 
 // Sentence capitalises the first letter.

@@ -29,6 +29,15 @@ type rolloutOptions struct {
 	AtOnce     int  // environments
 	Total      int  // projects in all of them
 	OutOfOrder bool // earlier waves need not have succeeded
+	Reaps      bool // fleet reap, which destroys what is past its time
+}
+
+// command is the name of the command below fleet.
+func (o rolloutOptions) command() string {
+	if o.Reaps {
+		return reapName
+	}
+	return string(o.Operation)
 }
 
 // rolloutFlags are the flags of rolloutOptions.
@@ -102,7 +111,7 @@ func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...st
 
 func parseRollout(c *cli.Context, d cmd.Deps, op operation.Operation) (rolloutOptions, error) {
 	one, err := parseOperate(c, d, op)
-	o := rolloutOptions{operateOptions: one, AtOnce: c.Int("environments"), Total: c.Int("total"), OutOfOrder: c.Bool("out-of-order")}
+	o := rolloutOptions{operateOptions: one, AtOnce: c.Int("environments"), Total: c.Int("total"), OutOfOrder: c.Bool("out-of-order"), Reaps: c.Command.Name == reapName}
 	if err != nil {
 		return o, err
 	}
@@ -111,7 +120,7 @@ func parseRollout(c *cli.Context, d cmd.Deps, op operation.Operation) (rolloutOp
 	}
 	o.Affected = parseAffected(c)
 	switch {
-	case o.Chosen.IsEmpty() && !o.Affected.Asked && !o.Selection.Resume && c.Command.Name != reapName:
+	case o.Chosen.IsEmpty() && !o.Affected.Asked && !o.Selection.Resume && !o.Reaps:
 		return o, failure.Usagef(cmd.Path(c), "which environments? name them, or use -l SELECTOR or --all")
 	case o.AtOnce < 1 || o.Total < 1:
 		return o, failure.Usagef(cmd.Path(c), "--environments and --total: must be numbers above 0")
@@ -271,7 +280,7 @@ func (r *rollout) next(summary *event.Summary) []string {
 		suffix = " --simulate"
 	}
 	if summary.Outcome() != event.Succeeded {
-		return []string{"runner fleet " + string(r.o.Operation) + suffix + " --resume   # carries on with what is left"}
+		return []string{"runner fleet " + r.o.command() + suffix + " --resume   # carries on with what is left"}
 	}
 	return []string{"runner fleet status" + suffix}
 }

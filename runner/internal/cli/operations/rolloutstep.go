@@ -126,7 +126,7 @@ func (r *rollout) approve(ctx context.Context, w work) error {
 		if r.o.Operation.Deploys() && r.o.Simulation.On {
 			return nil
 		}
-		return &failure.Usage{Text: fmt.Sprintf("fleet %s needs a confirmation, and there is nobody to ask", r.o.Operation), Next: "add --yes to do it without asking"}
+		return &failure.Usage{Text: fmt.Sprintf("fleet %s needs a confirmation, and there is nobody to ask", r.o.command()), Next: "add --yes to do it without asking"}
 	}
 	fmt.Fprintf(r.d.Stderr, "%s of %d environments: %s\n", r.o.Operation, len(environments), strings.Join(environments, ", "))
 	if r.o.Operation.Destroys() {

@@ -27,12 +27,19 @@ func Unlock(d cmd.Deps) *cli.Command {
 			"Example:\n  runner unlock -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
-			[]cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also remove the locks of processes that seem to be running"}},
+			[]cli.Flag{forceUnlockFlag{&cli.BoolFlag{Name: "force", Usage: "also remove the locks of processes that seem to be running"}}},
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseUnlock, runUnlock),
 	}
 }
+
+// forceUnlockFlag has a variable of its own: RUNNER_FORCE, which is for up, is not
+// meant to break locks.
+type forceUnlockFlag struct{ *cli.BoolFlag }
+
+// Variable is the flag's environment variable.
+func (forceUnlockFlag) Variable() string { return "RUNNER_FORCE_UNLOCK" }
 
 type unlockOptions struct {
 	cmd.SessionOptions
