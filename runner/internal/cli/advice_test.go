@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mara/runner/internal/cli/cmd/cmdtest"
+)
+
+// flagsOfOthers are those in texts that tell what to do with another program.
+var flagsOfOthers = map[string]string{
+	"create-namespace": "helm ", "version": "helm", "name": "kind ",
+	"force-conflicts": "kubectl ", "server-side": "kubectl ", "overwrite": "kubectl ",
+}
+
+// TestAdviceNamesFlagsThatExist: a text that tells somebody to use a flag which no
+// command has, as one once did, is worse than none.
+func TestAdviceNamesFlagsThatExist(t *testing.T) {
+	t.Parallel()
+	d, _, _ := cmdtest.Deps(t)
+	known := map[string]bool{"help": true}
+	for _, leaf := range leaves("", commands(d)) {
+		for _, flag := range leaf.command.Flags {
+			for _, name := range flag.Names() {
+				known[name] = true
+			}
+		}
+	}
+	flags := regexp.MustCompile(`[^\w-]--([a-z][a-z-]+)`)
+	met := 0
+	for _, text := range textsBelow(t, "../../../runner", "../../../providers", "../../../projects", "../../../config") {
+		for _, found := range flags.FindAllStringSubmatch(text, -1) {
+			program, ofOther := flagsOfOthers[found[1]]
+			if met++; !known[found[1]] && (!ofOther || !strings.Contains(text, program)) {
+				t.Errorf("no command has the flag --%s: %q", found[1], text)
+			}
+		}
+	}
+	if met < 200 {
+		t.Errorf("only %d flags are named in texts: the test does not read them", met)
+	}
+}
+
+// textsBelow are the texts in the programs below folders, but for tests, and for
+// style sheets, whose variables look like flags.
+func textsBelow(t *testing.T, folders ...string) []string {
+	t.Helper()
+	var texts []string
+	read := func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() && (entry.Name() == "testdata" || strings.HasSuffix(entry.Name(), "test")) {
+			return fs.SkipDir
+		}
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				if text, err := strconv.Unquote(literal.Value); err == nil && !strings.Contains(text, "var(--") && !strings.Contains(text, ":root") {
+					texts = append(texts, text)
+				}
+			}
+			return true
+		})
+		return nil
+	}
+	for _, folder := range folders {
+		if err := filepath.WalkDir(folder, read); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return texts
+}
