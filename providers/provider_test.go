@@ -3,7 +3,9 @@ package providers
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,72 +17,34 @@ import (
 	"mara/projects"
 )
 
-// TestLists is the contract that `runner plan` prints: name, reads, after.
+// TestLists is the contract that `runner plan` prints: name, reads, after. The
+// lists are in testdata, a file a provider.
 func TestLists(t *testing.T) {
 	t.Parallel()
-	want := map[string]string{
-		"aws": `
-aws-vpc | |
-aws-eks | aws-vpc |
-aws-ecr | |
-kubeconfig | aws-eks |
-secrets | kubeconfig |
-kic-image-build | |
-kic-image-push | kic-image-build aws-ecr |
-ingress-controller-namespace | kubeconfig |
-ingress-controller | kubeconfig ingress-controller-namespace kic-image-push |
-logstore | kubeconfig |
-logagent | kubeconfig logstore |
-certmgr | kubeconfig |
-prometheus | kubeconfig secrets | ingress-controller-namespace
-observability | kubeconfig | certmgr
-bank-of-anthos | kubeconfig secrets ingress-controller | certmgr prometheus observability`,
-		"linode": `
-linode-lke | |
-kubeconfig | linode-lke |
-secrets | kubeconfig |
-linode-harbor | kubeconfig secrets |
-kic-image-build | |
-linode-harbor-configuration | linode-harbor |
-kic-image-push | kic-image-build linode-harbor | linode-harbor-configuration
-ingress-controller-namespace | kubeconfig |
-linode-registry-credentials | kubeconfig linode-harbor ingress-controller-namespace |
-ingress-controller | kubeconfig ingress-controller-namespace kic-image-push | linode-registry-credentials
-logstore | kubeconfig |
-logagent | kubeconfig logstore |
-certmgr | kubeconfig |
-prometheus | kubeconfig secrets | ingress-controller-namespace
-observability | kubeconfig | certmgr
-bank-of-anthos | kubeconfig secrets ingress-controller | certmgr prometheus observability`,
-		"kind": `
-kind-cluster | |
-kind-registry | kind-cluster |
-kubeconfig | kind-cluster |
-secrets | kubeconfig |
-kic-image-build | |
-kic-image-push | kic-image-build kind-registry |
-ingress-controller-namespace | kubeconfig |
-ingress-controller | kubeconfig ingress-controller-namespace kic-image-push |
-logstore | kubeconfig |
-logagent | kubeconfig logstore |
-certmgr | kubeconfig |
-prometheus | kubeconfig secrets | ingress-controller-namespace
-observability | kubeconfig | certmgr
-bank-of-anthos | kubeconfig secrets ingress-controller | certmgr prometheus observability`,
-	}
-	for name, list := range want {
-		p, err := ByName(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range All() {
 		var got strings.Builder
 		for _, s := range p.Steps {
 			line := s.Project.Name + " | " + strings.Join(s.Reads, " ") + " | " + strings.Join(s.After, " ")
-			got.WriteString("\n" + strings.TrimSpace(strings.ReplaceAll(line, "|  |", "| |")))
+			got.WriteString(strings.TrimSpace(strings.ReplaceAll(line, "|  |", "| |")) + "\n")
 		}
-		if diff := cmp.Diff(list, got.String()); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+		checkGolden(t, filepath.Join("testdata", "lists", p.Name+".txt"), []byte(got.String()))
+	}
+}
+
+// checkGolden holds a text against the file that it is kept in.
+func checkGolden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
 		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("run `go test ./providers -update`: %s: %s", path, diff)
 	}
 }
 
@@ -185,20 +149,32 @@ func TestGenerated(t *testing.T) {
 		"../config/pulumi/Pulumi.stackname.yaml.example": StackExample(),
 		"../docs/projects.md":                            builtInReference(),
 		"../docs/tested.md":                              tested(realRuns(t)),
+		"../README.md":                                   readme(t),
 	} {
-		if *update {
-			if err := os.WriteFile(path, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("run `go test ./providers -run Generated -update`: %s: %s", path, diff)
-		}
+		checkGolden(t, path, got)
 	}
+}
+
+// readme is the README with its table of providers as they are.
+func readme(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = "| provider | cluster | registry | projects |\n|---|---|---|---|\n"
+	before, rest, found := strings.Cut(string(text), head)
+	_, after, ends := strings.Cut(rest, "\n\n")
+	if !found || !ends {
+		t.Fatal("the README has no table of providers")
+	}
+	var rows []string
+	for _, p := range All() {
+		cluster, _ := projects.ByName(p.ClusterProject)
+		registry, _ := projects.ByName(p.Registry.Project)
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %d |", p.Name, cluster.Title, registry.Title, len(p.Steps)))
+	}
+	return []byte(before + head + strings.Join(rows, "\n") + "\n\n" + after)
 }
 
 // TestReferenceIsComplete looks for everything that the catalogue says.
@@ -222,8 +198,12 @@ func TestReferenceIsComplete(t *testing.T) {
 			}
 		}
 	}
+	var clusters []string
+	for _, p := range All() {
+		clusters = append(clusters, fmt.Sprintf("[%[1]s](#%[1]s) (%[2]s)", p.ClusterProject, p.Name))
+	}
 	for section, text := range map[string]string{
-		"kubeconfig":     "- Reads the outputs of: [aws-eks](#aws-eks) (aws), [linode-lke](#linode-lke) (linode), ",
+		"kubeconfig":     "- Reads the outputs of: " + strings.Join(clusters, ", ") + "\n",
 		"kic-image-push": "- Waits for: [linode-harbor-configuration](#linode-harbor-configuration)",
 		"aws-vpc":        "Allowed: single, per-az, none",
 		"linode-lke":     "- Providers: linode\n",

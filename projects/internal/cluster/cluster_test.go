@@ -194,7 +194,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 		Project: projects.CertManager(), Program: program,
 		Config: map[string]string{"certmgr:helm_timeout": "soon", "certmgr:values": "x"},
 	})
-	for _, want := range []string{`"kubernetes:infra_type"`, "aws, linode, kind", `"certmgr:helm_timeout"`, `"certmgr:values"`} {
+	for _, want := range []string{`"kubernetes:infra_type"`, strings.Join(programtest.Providers(), ", "), `"certmgr:helm_timeout"`, `"certmgr:values"`} {
 		if result.Err == nil || !strings.Contains(result.Err.Error(), want) {
 			t.Errorf("error %v, want it to contain %s", result.Err, want)
 		}

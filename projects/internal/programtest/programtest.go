@@ -75,6 +75,15 @@ type Export struct {
 	Secret bool
 }
 
+// Providers are the names of all providers.
+func Providers() []string {
+	var names []string
+	for _, infrastructure := range projects.Infrastructures() {
+		names = append(names, infrastructure.Name)
+	}
+	return names
+}
+
 // Run runs the case. The program's own error is in Result.Err; a Kubernetes
 // resource without an explicit provider fails the test.
 func Run(t *testing.T, c Case) Result {

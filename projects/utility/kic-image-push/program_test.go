@@ -151,7 +151,7 @@ func TestProgram(t *testing.T) {
 
 func TestPreviewOfAnEmptyEnvironment(t *testing.T) {
 	t.Parallel()
-	for _, infraType := range []string{"aws", "linode", "kind"} {
+	for _, infraType := range programtest.Providers() {
 		t.Run(infraType, func(t *testing.T) {
 			t.Parallel()
 			result := run(t, programtest.Case{
@@ -176,7 +176,7 @@ func TestRefusals(t *testing.T) {
 		want   string
 	}{
 		{"no provider", nil, `"kubernetes:infra_type"`},
-		{"an unknown provider", map[string]string{"kubernetes:infra_type": "gcp"}, "allowed: aws, linode, kind"},
+		{"an unknown provider", map[string]string{"kubernetes:infra_type": "gcp"}, "allowed: " + strings.Join(programtest.Providers(), ", ")},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mara/projects/schemas"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/scripttest"
@@ -126,10 +127,11 @@ esac`
 // plugins.
 func (i *installed) tools() {
 	i.t.Helper()
-	for name, body := range map[string]string{
-		"docker": dockerScript, "kubectl": `echo '{"clientVersion":{"gitVersion":"v1.36.1"}}'`, "aws": "",
-		"pulumi-resource-aws": "", "pulumi-resource-linode": "", "pulumi-resource-kind": "", "pulumi-resource-kubernetes": "", "pulumi-resource-docker": "",
-	} {
+	tools := map[string]string{"docker": dockerScript, "kubectl": `echo '{"clientVersion":{"gitVersion":"v1.36.1"}}'`, "aws": ""}
+	for plugin := range schemas.Packages() {
+		tools["pulumi-resource-"+plugin] = ""
+	}
+	for name, body := range tools {
 		scripttest.Write(i.t, filepath.Join(i.folder, name), body)
 	}
 }

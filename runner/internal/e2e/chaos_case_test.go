@@ -66,7 +66,7 @@ func (c chaosCase) String() string {
 func newCase(r *rand.Rand, turn int) chaosCase {
 	kinds := []string{killRunner, interrupt2, killAll, fullDisk, killWorker, interrupt, readOnlyDisk, faultOnly, terminate, interrupt3}
 	c := chaosCase{
-		provider: pick(r, "kind", "kind", "kind", "aws", "linode"), engine: pick(r, embedded, embedded, embedded, stock),
+		provider: pick(r, append(providers.Names(), "kind", "kind")...), engine: pick(r, embedded, embedded, embedded, stock),
 		start: pick(r, "nothing", "nothing", "everything"), operation: "up",
 	}
 	if c.start == "everything" {

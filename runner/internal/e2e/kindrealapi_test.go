@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/providers"
 	"mara/runner/internal/event"
 	"mara/runner/internal/helmdrift"
 	"mara/runner/internal/helmdrift/helmdrifttest"
@@ -24,7 +25,7 @@ func realSimulated(r *realKind) {
 		r.t.Helper()
 		return newEnvironment(r.t, embedded).simulate(want, "up", "-p", provider, "--simulate-cluster", r.kubeconfigFile())
 	}
-	for _, provider := range []string{"aws", "linode", "kind"} {
+	for _, provider := range providers.Names() {
 		up(0, provider)
 	}
 	if got := r.kubectl("get deployments --output=name"); got != "" {

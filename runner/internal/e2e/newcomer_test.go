@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mara/projects/schemas"
 	"mara/runner/internal/scripttest"
 )
 
@@ -24,15 +25,18 @@ const (
 func newcomer(t *testing.T) *environment {
 	t.Helper()
 	const broken = "exit 1"
+	tools := map[string]string{
+		"docker": `case "$1" in
+			version) echo 29.0.0 ;;
+			info) echo '{"ServerVersion": "29.0.0", "CgroupVersion": "2", "MemTotal": 17179869184, "DockerRootDir": "/nowhere"}' ;;
+			esac`,
+		"kubectl": `echo '{"clientVersion": {"gitVersion": "v1.36.0"}}'`, "aws": broken,
+	}
+	for plugin := range schemas.Versions() {
+		tools["pulumi-resource-"+plugin] = broken
+	}
 	return &environment{t: t, root: t.TempDir(), home: t.TempDir(), env: []string{
-		"PATH=" + scripttest.Folder(t, map[string]string{
-			"docker": `case "$1" in
-				version) echo 29.0.0 ;;
-				info) echo '{"ServerVersion": "29.0.0", "CgroupVersion": "2", "MemTotal": 17179869184, "DockerRootDir": "/nowhere"}' ;;
-				esac`,
-			"kubectl": `echo '{"clientVersion": {"gitVersion": "v1.36.0"}}'`, "aws": broken,
-			"pulumi-resource-aws": broken, "pulumi-resource-linode": broken, "pulumi-resource-kubernetes": broken, "pulumi-resource-docker": broken,
-		}),
+		"PATH=" + scripttest.Folder(t, tools),
 		"AWS_ENDPOINT_URL=" + awsStandIn(t), "AWS_ACCESS_KEY_ID=AKIAEXAMPLE", "AWS_SECRET_ACCESS_KEY=" + awsKey,
 		"LINODE_URL=" + linodeStandIn(t), "LINODE_TOKEN=" + linodeToken,
 	}}

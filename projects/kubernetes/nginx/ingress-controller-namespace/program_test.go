@@ -72,7 +72,8 @@ func TestPodSecurity(t *testing.T) {
 
 func TestUnknownProvider(t *testing.T) {
 	t.Parallel()
-	if err := run(t, "azure").Err; err == nil || !strings.Contains(err.Error(), "allowed: aws, linode, kind") {
+	want := "allowed: " + strings.Join(programtest.Providers(), ", ")
+	if err := run(t, "azure").Err; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one that lists what is allowed", err)
 	}
 }

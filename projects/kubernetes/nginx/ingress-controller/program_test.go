@@ -201,7 +201,7 @@ func TestValues(t *testing.T) {
 
 func TestCustomResources(t *testing.T) {
 	t.Parallel()
-	for _, infraType := range []string{"aws", "linode", "kind"} {
+	for _, infraType := range programtest.Providers() {
 		for _, keep := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, keep %v", infraType, keep), func(t *testing.T) {
 				t.Parallel()
