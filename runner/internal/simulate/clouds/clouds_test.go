@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,16 +14,17 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gopkg.in/yaml.v3"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"mara/runner/internal/simulate/clouds"
 )
 
-// step makes one resource of the table below.
+// step makes one resource of the tables.
 type step struct {
-	name, token string
-	inputs      map[string]any
-	id          string // what the id must look like
+	Name, Token string
+	Inputs      map[string]any
+	ID          string // what the id must look like
 }
 
 type object = map[string]any
@@ -30,66 +33,37 @@ func list(items ...any) []any { return items }
 
 // environment has at least one resource of every type, each after what it
 // needs. The server itself refuses outputs that do not fit their type.
-func environment() []step {
-	return slices.Concat(awsSteps(), linodeSteps(), dockerSteps(), kindSteps(), kubernetesSteps())
+func environment(t *testing.T) []step {
+	t.Helper()
+	return slices.Concat(dockerSteps(), hostSteps(t), kubernetesSteps())
 }
 
-func awsSteps() []step {
-	return []step{
-		{"vpc", "aws:ec2/vpc:Vpc", object{"cidrBlock": "10.0.0.0/16", "tags": object{"a": "b"}}, `^vpc-0[0-9a-f]{16}$`},
-		{"subnet-a", "aws:ec2/subnet:Subnet", object{"vpcId": "$vpc", "cidrBlock": "10.0.0.0/20", "availabilityZone": "us-east-1a"}, `^subnet-0[0-9a-f]{16}$`},
-		{"subnet-b", "aws:ec2/subnet:Subnet", object{"vpcId": "$vpc", "cidrBlock": "10.0.16.0/20"}, `^subnet-0`},
-		{"igw", "aws:ec2/internetGateway:InternetGateway", object{"vpcId": "$vpc"}, `^igw-0[0-9a-f]{16}$`},
-		{"eip", "aws:ec2/eip:Eip", object{"domain": "vpc"}, `^eipalloc-0[0-9a-f]{16}$`},
-		{"nat", "aws:ec2/natGateway:NatGateway", object{"subnetId": "$subnet-a", "allocationId": "$eip"}, `^nat-0[0-9a-f]{16}$`},
-		{"table", "aws:ec2/routeTable:RouteTable", object{"vpcId": "$vpc"}, `^rtb-0[0-9a-f]{16}$`},
-		{"route", "aws:ec2/route:Route", object{"routeTableId": "$table", "destinationCidrBlock": "0.0.0.0/0", "natGatewayId": "$nat"}, `^r-rtb-0`},
-		{"association", "aws:ec2/routeTableAssociation:RouteTableAssociation", object{"routeTableId": "$table", "subnetId": "$subnet-a"}, `^rtbassoc-0`},
-		{"sg", "aws:ec2/securityGroup:SecurityGroup", object{"vpcId": "$vpc", "name": "sg"}, `^sg-0[0-9a-f]{16}$`},
-		{"rule", "aws:ec2/securityGroupRule:SecurityGroupRule", object{
-			"securityGroupId": "$sg", "type": "ingress", "fromPort": 1, "toPort": 2, "protocol": "tcp"}, `^sgrule-[0-9]{10}$`},
-		{"role", "aws:iam/role:Role", object{"name": "role", "assumeRolePolicy": "{}"}, `^role$`},
-		{"attachment", "aws:iam/rolePolicyAttachment:RolePolicyAttachment", object{
-			"role": "$role.name", "policyArn": "arn:aws:iam::aws:policy/X"}, `^role-`},
-		{"inline", "aws:iam/rolePolicy:RolePolicy", object{"role": "$role.name", "name": "p", "policy": "{}"}, `^role:p$`},
-		{"policy", "aws:iam/policy:Policy", object{"name": "p", "policy": "{}"}, `^arn:aws:iam::000000000000:policy/p$`},
-		{"profile", "aws:iam/instanceProfile:InstanceProfile", object{"name": "p", "role": "$role.name"}, `^p$`},
-		{"oidc", "aws:iam/openIdConnectProvider:OpenIdConnectProvider", object{
-			"url": "https://x.invalid/id/1", "clientIdLists": list("sts")}, `^arn:aws:iam::000000000000:oidc-provider/x.invalid/id/1$`},
-		{"eks", "aws:eks/cluster:Cluster", object{
-			"name": "dev", "roleArn": "$role.arn", "version": "1.36", "vpcConfig": object{"subnetIds": list("$subnet-a", "$subnet-b")}}, `^dev$`},
-		{"cni", "aws:eks/addon:Addon", object{"clusterName": "$eks.name", "addonName": "vpc-cni"}, `^dev:vpc-cni$`},
-		{"nodes", "aws:eks/nodeGroup:NodeGroup", object{
-			"clusterName": "$eks.name", "nodeGroupName": "n", "nodeRoleArn": "$role.arn", "subnetIds": list("$subnet-a"),
-			"scalingConfig": object{"minSize": 1, "maxSize": 3, "desiredSize": 2}}, `^dev:n$`},
-		{"dns", "aws:eks/addon:Addon", object{"clusterName": "$eks.name", "addonName": "coredns"}, `^dev:coredns$`},
-		{"entry", "aws:eks/accessEntry:AccessEntry", object{"clusterName": "$eks.name", "principalArn": "arn:x"}, `^dev:arn:x$`},
-		{"access", "aws:eks/accessPolicyAssociation:AccessPolicyAssociation", object{
-			"clusterName": "$eks.name", "principalArn": "arn:x", "policyArn": "arn:p", "accessScope": object{"type": "cluster"}}, `^dev#arn:x#arn:p$`},
-		{"pod-identity", "aws:eks/podIdentityAssociation:PodIdentityAssociation", object{
-			"clusterName": "$eks.name", "namespace": "kube-system", "serviceAccount": "s", "roleArn": "$role.arn"}, `^a-[0-9a-f]{17}$`},
-		{"repository", "aws:ecr/repository:Repository", object{"name": "kic"}, `^kic$`},
-		{"lifecycle", "aws:ecr/lifecyclePolicy:LifecyclePolicy", object{"repository": "$repository.name", "policy": "{}"}, `^kic$`},
-		{"key", "aws:kms/key:Key", object{}, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`},
-		{"alias", "aws:kms/alias:Alias", object{"name": "alias/a", "targetKeyId": "$key.keyId"}, `^alias/a$`},
-		{"logs", "aws:cloudwatch/logGroup:LogGroup", object{"name": "/aws/eks"}, `^/aws/eks$`},
+// hostSteps are those of all providers. They are in testdata/made, a file a
+// provider.
+func hostSteps(t *testing.T) []step {
+	t.Helper()
+	var all []step
+	readAll(t, "testdata/made/*.yaml", func(steps []step) { all = append(all, steps...) })
+	return all
+}
+
+// readAll reads files, in the order of their names.
+func readAll[T any](t *testing.T, pattern string, take func(T)) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %v, %v", pattern, files, err)
 	}
-}
-
-func linodeSteps() []step {
-	const number = `^[0-9]{6}$`
-	return []step{
-		{"lke", "linode:index/lkeCluster:LkeCluster", object{
-			"label": "dev", "region": "us-ord", "k8sVersion": "1.36", "pools": list(object{"type": "g6-standard-4", "count": 3})}, number},
-		{"domain", "linode:index/domain:Domain", object{"domain": "x.invalid", "type": "master"}, number},
-		{"machine", "linode:index/instance:Instance", object{
-			"region": "us-ord", "label": "harbor", "rootPass": "hush", "stackscriptId": 912262, "stackscriptData": object{"a": "b"}}, number},
-		{"script", "linode:index/stackScript:StackScript", object{
-			"label": "s", "description": "d", "script": "#!/bin/sh", "images": list("linode/ubuntu24.04")}, number},
-		{"ssh", "linode:index/sshKey:SshKey", object{"label": "s", "sshKey": "ssh-ed25519 x"}, number},
-		{"token", "linode:index/token:Token", object{"scopes": "*"}, number},
-		{"firewall", "linode:index/firewall:Firewall", object{"label": "f", "inboundPolicy": "DROP", "outboundPolicy": "ACCEPT"}, number},
-		{"balancer", "linode:index/nodeBalancer:NodeBalancer", object{"region": "us-ord"}, number},
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		var read T
+		if err == nil {
+			err = yaml.Unmarshal(content, &read)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		take(read)
 	}
 }
 
@@ -102,15 +76,6 @@ func dockerSteps() []step {
 		{"container", "docker:index/container:Container", object{"image": "registry:3", "name": "c"}, `^[0-9a-f]{64}$`},
 		{"network", "docker:index/network:Network", object{"name": "n"}, `^[0-9a-f]{64}$`},
 		{"volume", "docker:index/volume:Volume", object{"name": "v"}, `^v$`},
-	}
-}
-
-func kindSteps() []step {
-	return []step{
-		{"kind", "kind:index:Cluster", object{"name": "mara-dev", "nodeImage": "kindest/node:v1.36.4", "workers": 2}, `^mara-dev$`},
-		{"registry", "kind:index:Registry", object{
-			"name": "mara-dev-registry", "image": "registry:3", "hostPort": 5001, "network": "$kind.network",
-			"clusterName": "$kind.name", "clusterUid": "$kind.uid", "nodeNames": "$kind.nodeNames"}, `^mara-dev-registry$`},
 	}
 }
 
@@ -167,22 +132,18 @@ func kubernetesSteps() []step {
 func makeAll(t *testing.T) *engine {
 	t.Helper()
 	e := startEngine(t)
-	for _, pkg := range []string{"aws", "linode", "docker", "kind"} {
-		if err := e.configure(pkg, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, s := range environment() {
-		if s.name == "namespace" {
+	e.configureClouds()
+	for _, s := range environment(t) {
+		if s.Name == "namespace" {
 			if err := e.configure("kubernetes", object{"kubeconfig": e.text("kind", "kubeconfig")}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := e.make(s.name, s.token, s.inputs); err != nil {
-			t.Fatalf("%s: %v", s.name, err)
+		if err := e.make(s.Name, s.Token, s.Inputs); err != nil {
+			t.Fatalf("%s: %v", s.Name, err)
 		}
-		if id := e.made[s.name].id; !regexp.MustCompile(s.id).MatchString(id) {
-			t.Errorf("%s has the id %q, want %s", s.name, id, s.id)
+		if id := e.made[s.Name].id; !regexp.MustCompile(s.ID).MatchString(id) {
+			t.Errorf("%s has the id %q, want %s", s.Name, id, s.ID)
 		}
 	}
 	return e
@@ -192,8 +153,8 @@ func TestEveryTypeIsMade(t *testing.T) {
 	t.Parallel()
 	e := makeAll(t)
 	covered := map[string]bool{"linode:index/lkeNodePool:LkeNodePool": true, "linode:index/domainRecord:DomainRecord": true}
-	for _, s := range environment() {
-		covered[s.token] = true
+	for _, s := range environment(t) {
+		covered[s.Token] = true
 	}
 	behaves := map[string]bool{"kubernetes:apiextensions.k8s.io:CustomResource": true} // as custom kinds do
 	for _, pkg := range clouds.Packages() {
@@ -368,18 +329,9 @@ func TestKubeconfigs(t *testing.T) {
 func TestFunctions(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
-	for _, pkg := range []string{"aws", "linode", "docker"} {
-		if err := e.configure(pkg, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	args := map[string]object{
-		"aws:eks/getAddonVersion:getAddonVersion":             {"addonName": "coredns", "kubernetesVersion": "1.36"},
-		"aws:eks/getClusterAuth:getClusterAuth":               {"name": "dev"},
-		"docker:index/getRegistryImage:getRegistryImage":      {"name": "registry:3"},
-		"docker:index/getRemoteImage:getRemoteImage":          {"name": "registry:3"},
-		"aws:index/getAvailabilityZones:getAvailabilityZones": {"state": "available"},
-	}
+	e.configureClouds()
+	args := map[string]object{}
+	readAll(t, "testdata/asked/*.yaml", func(read map[string]object) { maps.Copy(args, read) })
 	for _, pkg := range clouds.Packages() {
 		if pkg.Name == "kubernetes" {
 			continue // its one function, for charts, answers without an id: TestDefinitions

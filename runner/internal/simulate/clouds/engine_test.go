@@ -41,6 +41,19 @@ func startEngine(t *testing.T) *engine {
 	return &engine{t: t, clouds: running, clients: map[string]pulumirpc.ResourceProviderClient{}, made: map[string]made{}}
 }
 
+// configureClouds connects to all packages but kubernetes, which needs a cluster.
+func (e *engine) configureClouds() {
+	e.t.Helper()
+	for _, pkg := range clouds.Packages() {
+		if pkg.Name == "kubernetes" {
+			continue
+		}
+		if err := e.configure(pkg.Name, nil); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
 // configure connects to a package with a configuration; later calls for the
 // package go there.
 func (e *engine) configure(pkg string, config map[string]any) error {

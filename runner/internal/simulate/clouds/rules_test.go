@@ -88,11 +88,11 @@ func TestWhatNeedsWhat(t *testing.T) {
 			"apiVersion": "example.com/v1", "kind": "Thing", "metadata": meta("t"), "spec": object{}}, "app/t"},
 	}
 	for _, s := range fine {
-		if err := e.make(s.name, s.token, s.inputs); err != nil {
-			t.Errorf("%s: %v", s.name, err)
+		if err := e.make(s.Name, s.Token, s.Inputs); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
 		}
-		if got := e.made[s.name].id; got != s.id {
-			t.Errorf("%s has the id %q, want %q", s.name, got, s.id)
+		if got := e.made[s.Name].id; got != s.ID {
+			t.Errorf("%s has the id %q, want %q", s.Name, got, s.ID)
 		}
 	}
 }
@@ -103,12 +103,12 @@ func TestCoreDNSNeedsNodes(t *testing.T) {
 	if err := e.configure("aws", object{"region": "eu-west-1"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range awsSteps() {
-		if s.name == "nodes" {
+	for _, s := range hostSteps(t) {
+		if s.Name == "nodes" {
 			wantError(t, e.make("dns", "aws:eks/addon:Addon", object{"clusterName": "dev", "addonName": "coredns"}), "DEGRADED")
 			return
 		}
-		if err := e.make(s.name, s.token, s.inputs); err != nil {
+		if err := e.make(s.Name, s.Token, s.Inputs); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,10 +118,10 @@ func TestDeletionsThatClash(t *testing.T) {
 	t.Parallel()
 	e := makeAll(t)
 	steps := map[string]step{}
-	for _, s := range environment() {
-		steps[s.name] = s
+	for _, s := range environment(t) {
+		steps[s.Name] = s
 	}
-	remove := func(name string) error { return e.delete(name, steps[name].token, steps[name].inputs) }
+	remove := func(name string) error { return e.delete(name, steps[name].Token, steps[name].Inputs) }
 	wantError(t, remove("vpc"), "DependencyViolation")
 	wantError(t, remove("subnet-a"), "DependencyViolation")
 	wantError(t, remove("eks"), "Cluster has nodegroups attached (dev:n)")
@@ -137,10 +137,10 @@ func TestDeletionsThatClash(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, remove("secret"), "configured Kubernetes cluster is unreachable")
-	if err := e.make("kind", steps["kind"].token, steps["kind"].inputs); err != nil {
+	if err := e.make("kind", steps["kind"].Token, steps["kind"].Inputs); err != nil {
 		t.Fatal(err)
 	}
-	resp, err := e.client("kubernetes:").Read(t.Context(), &pulumirpc.ReadRequest{Urn: urn(steps["secret"].token, "secret"), Id: "app/s"})
+	resp, err := e.client("kubernetes:").Read(t.Context(), &pulumirpc.ReadRequest{Urn: urn(steps["secret"].Token, "secret"), Id: "app/s"})
 	if err != nil || resp.GetId() != "" {
 		t.Errorf("got %v, %v from a new cluster", resp, err)
 	}
