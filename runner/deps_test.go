@@ -3,6 +3,8 @@ package main_test
 import (
 	"os/exec"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -13,12 +15,56 @@ import (
 // the Kubernetes API.
 func TestNoCloudSDK(t *testing.T) {
 	t.Parallel()
-	linked, err := exec.Command("go", "list", "-deps", ".").Output()
+	ofClients := clientSDKs(t)
+	programs := regexp.MustCompile(`^(github\.com/pulumi/pulumi-[a-z-]+/sdk|sigs\.k8s\.io/kind)(/|$)`)
+	for _, linked := range list(t, "-deps", ".") {
+		if programs.MatchString(linked) || slices.Contains(ofClients, linked) {
+			t.Errorf("runner links %s", linked)
+		}
+	}
+}
+
+// TestOnlyCloudAsksClouds: what asks clouds is in providers/cloud.
+func TestOnlyCloudAsksClouds(t *testing.T) {
+	t.Parallel()
+	ofClients := clientSDKs(t)
+	for _, line := range list(t, "-f", `{{.ImportPath}} {{join .Imports " "}}`, "mara/...") {
+		importer, imports, _ := strings.Cut(line, " ")
+		if strings.HasPrefix(importer, "mara/providers/cloud/") {
+			continue
+		}
+		for _, imported := range strings.Fields(imports) {
+			if slices.Contains(ofClients, imported) {
+				t.Errorf("%s imports %s", importer, imported)
+			}
+		}
+	}
+}
+
+// clientSDKs are the packages of others that ask the clouds.
+func clientSDKs(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	for _, line := range list(t, "-f", `{{join .Imports " "}}`, "mara/providers/cloud/...") {
+		for _, imported := range strings.Fields(line) {
+			host, _, _ := strings.Cut(imported, "/")
+			if strings.Contains(host, ".") && !strings.HasPrefix(imported, "golang.org/x/") {
+				found = append(found, imported)
+			}
+		}
+	}
+	if len(found) == 0 {
+		t.Fatal("the clients of the clouds import nothing")
+	}
+	return found
+}
+
+// list is what `go list` says, by lines.
+func list(t *testing.T, args ...string) []string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sdk := regexp.MustCompile(`(?m)^(github\.com/(pulumi/pulumi-(aws|linode|kubernetes|docker)|aws/aws-sdk-go|linode/linodego)|sigs\.k8s\.io/kind)\S*`)
-	for _, found := range sdk.FindAllString(string(linked), -1) {
-		t.Errorf("runner links %s", found)
-	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
