@@ -20,14 +20,14 @@ import (
 type Client struct {
 	api   linodego.Client
 	token bool // there is one
-	clock *clock
+	clock *cloud.Clock
 }
 
 // New makes a client. The lists need no token.
 func New(_ context.Context, access cloud.Access) (cloud.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = cloud.Proxy(access.Env)
-	clock := &clock{base: transport}
+	clock := &cloud.Clock{Base: transport}
 	api := linodego.NewClient(&http.Client{Transport: clock})
 	if url := access.Env["LINODE_URL"]; url != "" {
 		api.SetBaseURL(url)
@@ -69,7 +69,7 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 	if err != nil {
 		return cloud.Account{}, explain(ctx, err)
 	}
-	return cloud.Account{Name: name, ClockAhead: c.clock.ahead}, nil
+	return cloud.Account{Name: name, ClockAhead: c.clock.Ahead}, nil
 }
 
 // Choices implements cloud.Client.

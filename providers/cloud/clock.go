@@ -1,0 +1,24 @@
+package cloud
+
+import (
+	"net/http"
+	"time"
+)
+
+// Clock reads the time that a server tells with its answers; SDKs drop it.
+type Clock struct {
+	Base  http.RoundTripper
+	Ahead time.Duration // how far the clock of this machine is ahead of the server's
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c *Clock) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := c.Base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		c.Ahead = time.Since(now)
+	}
+	return answer, nil
+}
