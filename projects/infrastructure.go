@@ -30,7 +30,8 @@ type Registry struct {
 	Project string // exports what follows
 	Login   RegistryLogin
 
-	// The outputs that a push needs; with LoginECR they are always the same.
+	// The outputs that a push needs; with LoginECR they are always the same. Behind
+	// the host there may be the folder for images, where the registry decides on it.
 	Host, User, Password string
 
 	Folder config.Key // holds the folder of the registry for images; none when it has no name

@@ -35,7 +35,7 @@ func target(ctx *pulumi.Context, registry projects.Registry, folder string) (des
 	host := outputs.String(registry.Host)
 	to := destination{repository: pulumi.Sprintf("%s/%s%s", host, folder, imageName)}
 	if registry.Login == projects.LoginOutputs {
-		to.address = pulumi.Sprintf("https://%s", host)
+		to.address = host.ApplyT(registryURL).(pulumi.StringOutput)
 		to.user, to.password = outputs.String(registry.User), outputs.String(registry.Password)
 		return to, nil
 	}

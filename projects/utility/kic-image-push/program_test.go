@@ -149,6 +149,25 @@ func TestProgram(t *testing.T) {
 	}
 }
 
+// TestFolderInTheRegistry: where a registry's project decides on the folder, it is
+// behind the host, and the login is for the host alone.
+func TestFolderInTheRegistry(t *testing.T) {
+	t.Parallel()
+	stacks := stacks()
+	stacks["linode-harbor"]["harbor_hostname"] = resource.NewProperty("registry.example.com/mara-dev")
+	result := run(t, programtest.Case{Config: map[string]string{"kubernetes:infra_type": "linode"}, Stacks: stacks})
+	if result.Err != nil {
+		t.Fatal(result.Err)
+	}
+	pushed := result.One(t, registryImage, "image")
+	if got := pushed.Value("authConfig", "address"); got != "https://registry.example.com" {
+		t.Errorf("the login is for %v", got)
+	}
+	if got := result.Export(t, "image_repository").Value; got != "registry.example.com/mara-dev/library/nginx-ingress" {
+		t.Errorf("pushed to %v", got)
+	}
+}
+
 func TestPreviewOfAnEmptyEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, infraType := range programtest.Providers() {
