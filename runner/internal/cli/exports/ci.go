@@ -185,9 +185,7 @@ func (e environment) addTo(p *pipeline.Options) error {
 	if e.Settings.Managed() {
 		p.Secrets = append(p.Secrets, "PULUMI_ACCESS_TOKEN")
 	}
-	if e.Provider.InfraType() == "linode" {
-		p.Secrets = append(p.Secrets, "LINODE_TOKEN")
-	}
+	p.Secrets = append(p.Secrets, e.tokens()...)
 	if source := e.Settings.Backend.Origin.Source; source == config.FromProcess || source == config.FromLogin {
 		p.Variables = append(p.Variables, config.BackendVariable)
 	}

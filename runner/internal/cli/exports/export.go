@@ -85,3 +85,18 @@ func (e environment) usesAWS() bool {
 	header, _ := e.Settings.Config.Header() // needsPassphrase tells an error
 	return e.Provider.InfraType() == "aws" || strings.HasPrefix(e.Settings.Backend.Text, "s3://") || strings.HasPrefix(header.SecretsProvider, "awskms:")
 }
+
+// tokens are the variables with the provider's credentials. AWS trusts roles
+// instead.
+func (e environment) tokens() []string {
+	if e.Provider.InfraType() == "aws" {
+		return nil
+	}
+	var variables []string
+	for _, credential := range e.Provider.Account.Credentials {
+		if credential.Variable != "" {
+			variables = append(variables, credential.Variable)
+		}
+	}
+	return variables
+}
