@@ -6,11 +6,12 @@ package cost
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,8 +25,8 @@ import (
 	"mara/runner/internal/updateplan"
 )
 
-//go:embed prices.yaml
-var ours []byte
+//go:embed prices
+var ours embed.FS
 
 // File is where users keep prices of their own, below the root. A type in it
 // replaces ours.
@@ -58,7 +59,7 @@ type rate struct {
 
 // Load reads our prices and those of a root.
 func Load(root string) (Sheet, error) {
-	sheet, err := parse(ours)
+	sheet, err := shipped()
 	if err != nil || root == "" {
 		return sheet, err
 	}
@@ -77,11 +78,37 @@ func Load(root string) (Sheet, error) {
 	if own.Currency != "" && own.Currency != sheet.Currency {
 		return sheet, fmt.Errorf("%s: the prices are in %s, and those of the runner in %s; one sum cannot hold both", path, own.Currency, sheet.Currency)
 	}
-	for name, rate := range own.Types {
-		sheet.Types[name] = rate
-	}
-	sheet.Free = append(sheet.Free, own.Free...)
+	sheet.add(own)
 	return sheet, nil
+}
+
+// shipped are the prices that come with the runner: a file for each cloud, and
+// one for what all have.
+func shipped() (Sheet, error) {
+	sheet := Sheet{Types: map[string]*rate{}}
+	files, err := fs.Glob(ours, "prices/*.yaml")
+	if err != nil {
+		return sheet, err
+	}
+	for _, file := range files {
+		content, err := ours.ReadFile(file)
+		if err != nil {
+			return sheet, err
+		}
+		part, err := parse(content)
+		if err != nil {
+			return sheet, fmt.Errorf("%s: %w", file, err)
+		}
+		sheet.Currency += part.Currency // one of them says it
+		sheet.add(part)
+	}
+	return sheet, nil
+}
+
+// add puts further prices over those that are there.
+func (s *Sheet) add(further Sheet) {
+	maps.Copy(s.Types, further.Types)
+	s.Free = append(s.Free, further.Free...)
 }
 
 func parse(content []byte) (Sheet, error) {
@@ -144,7 +171,7 @@ func (s Sheet) Of(ctx context.Context, document updateplan.Document, region stri
 	e := Estimate{event.Costs{Currency: s.Currency, Items: []Item{}}}
 	for _, project := range document.Projects {
 		for _, step := range project.Steps {
-			if err := s.add(ctx, &e, project.Name, step, region); err != nil {
+			if err := s.addStep(ctx, &e, project.Name, step, region); err != nil {
 				return e, err
 			}
 		}
@@ -153,8 +180,8 @@ func (s Sheet) Of(ctx context.Context, document updateplan.Document, region stri
 	return e, nil
 }
 
-// add adds what a step makes of the estimate.
-func (s Sheet) add(ctx context.Context, e *Estimate, project string, step updateplan.Step, region string) error {
+// addStep adds what a step makes of the estimate.
+func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step updateplan.Step, region string) error {
 	rate := s.Types[step.Type]
 	switch {
 	case step.Op == "read" || rate == nil && s.isFree(step.Type):
