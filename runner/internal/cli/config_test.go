@@ -129,6 +129,30 @@ func TestConfigSet(t *testing.T) {
 	}
 }
 
+// TestConfigSetBesideOwnProjects: mara.yaml alone makes a root; the folder of the
+// configuration comes with its first value.
+func TestConfigSetBesideOwnProjects(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, text := range map[string]string{"mara.yaml": "projects: [{path: shop}]\n", "shop/Pulumi.yaml": "name: shop\nruntime: yaml\nconfig: {size: {type: string, default: small}}\n"} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, _, stderr := cmdtest.Deps(t)
+	d.Dir = root
+	if code := Run(context.Background(), d, strings.Fields("config set shop:size large -s dev")); code != cmd.ExitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if got, err := os.ReadFile(filepath.Join(root, "config/pulumi/Pulumi.dev.yaml")); err != nil || !strings.Contains(string(got), "shop:size: large") {
+		t.Errorf("%v: %q", err, got)
+	}
+}
+
 // TestConfigSetRefuses: nothing is written.
 func TestConfigSetRefuses(t *testing.T) {
 	t.Parallel()

@@ -122,14 +122,20 @@ func (c configuration) write(changes ...config.Change) error {
 	return Write(c.root, c.file.File, content)
 }
 
-// Write replaces a file below config/pulumi atomically. Only the user can read a
-// new environment file: it may hold credentials.
+// Write replaces a file below config/pulumi atomically, in a folder that may not be
+// there yet: mara.yaml alone makes a root. Only the user can read a new environment
+// file: it may hold credentials.
 func Write(root, file string, content []byte) error {
 	mode := os.FileMode(0o644)
 	if file == config.EnvironmentFile {
 		mode = 0o600
 	}
-	if err := atomicfile.Write(filepath.Join(root, file), content, mode); err != nil {
+	path := filepath.Join(root, file)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = atomicfile.Write(path, content, mode)
+	}
+	if err != nil {
 		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; " + failure.WriteRemedy(err, "the folder")}
 	}
 	return nil
