@@ -1,5 +1,5 @@
 # mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
-.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider node-image image dist dist-test verify
+.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider node-image image dist dist-test docs docs-serve docs-test pictures verify
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
@@ -19,4 +19,8 @@ node-image: ; scripts/node-image.sh
 image: build tools ; scripts/image.sh
 dist:   ; scripts/dist.sh $(VERSION) $(PLATFORMS)
 dist-test: build ; scripts/dist-test.sh
+docs:   ; scripts/docs.sh
+docs-serve: ; scripts/docs.sh serve
+docs-test: ; scripts/docs-test.sh
+pictures: build ; scripts/pictures.sh
 verify: ; scripts/verify.sh

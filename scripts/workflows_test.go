@@ -34,7 +34,7 @@ func lint(t *testing.T, path string, content []byte) []*actionlint.Error {
 func TestWorkflows(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("../.github/workflows/*.yml")
-	if err != nil || len(paths) != 3 {
+	if err != nil || len(paths) != 4 {
 		t.Fatalf("workflows: %q, %v", paths, err)
 	}
 	for _, path := range paths {

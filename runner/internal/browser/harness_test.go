@@ -74,12 +74,16 @@ func open(browser context.Context, t *testing.T, page, scheme string, width int6
 			t.Error(err)
 		}
 	}))
+	t.Cleanup(server.Close)
+	return visit(browser, t, server.URL+"/page.html", scheme, width)
+}
+
+// visit is open for a page that is served already.
+func visit(browser context.Context, t *testing.T, url, scheme string, width int64) *view {
+	t.Helper()
 	tab, leave := chromedp.NewContext(browser)
-	t.Cleanup(func() {
-		leave()
-		server.Close()
-	})
-	v := &view{t: t, ctx: tab, url: server.URL + "/page.html"}
+	t.Cleanup(leave)
+	v := &view{t: t, ctx: tab, url: url}
 	if err := chromedp.Listen(tab, v.listen); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Makes the site of the documentation and goes through it with a headless Chromium. Without one it ends with 3.
+set -eu
+cd "$(dirname "$0")/.."
+found=
+for browser in chromium chromium-browser google-chrome; do
+  if command -v "$browser" >/dev/null; then found=$browser; fi
+done
+[ -n "$found" ] || { echo "docs-test: no Chromium is installed; on Debian: apt-get install chromium" >&2; exit 3; }
+scripts/docs.sh
+MARA_SITE=$PWD/bin/site exec go test -count=1 ./runner/internal/browser -run TestSite
