@@ -398,3 +398,34 @@ func TestExitErrorText(t *testing.T) {
 	}
 	var _ *exec.ExitError // the error of a process that was killed is this one, not ours
 }
+
+// TestWorkersRetire: what a worker keeps in memory goes with it after some
+// commands; whoever waits gets another.
+func TestWorkersRetire(t *testing.T) {
+	t.Parallel()
+	pool := newTestPool(t)
+	pool.most = 3
+	var pids []string
+	for range 7 {
+		pid, _, _, err := run(t, pool, "pid")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	if first, second := pids[0], pids[3]; first == second || pids[2] != first || pids[5] != second || pids[6] == second || pool.Started() != 3 {
+		t.Errorf("workers %v", pids)
+	}
+
+	pool = newTestPool(t)
+	pool.most, pool.patience = 1, time.Hour // nobody starts a worker out of impatience
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if _, _, _, err := run(t, pool, "pid"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}

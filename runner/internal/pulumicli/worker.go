@@ -34,7 +34,8 @@ type worker struct {
 	output   io.Closer
 	crash    *crash.Output
 	waited   func() error
-	keys     []wire.Key // that it has; of whoever has taken it last
+	keys     []wire.Key // that it has; whoever has taken the worker may write them
+	commands int        // that it has run; likewise
 }
 
 // startWorker starts a worker in a process group of its own, so that the
