@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -290,7 +291,13 @@ func (l *list) order(orders []config.MaraOrder) {
 }
 
 func (l *list) unknown(word config.Word, key string) {
-	l.problem(word.Line, "%s names %q, which is not a project of %s%s", key, word.Text, l.provider, config.DidYouMean(word.Text, l.names()))
+	hint := config.DidYouMean(word.Text, l.names())
+	for _, step := range l.steps {
+		if own := step.Project.Own; own != nil && path.Clean(step.Project.Path) == path.Clean(word.Text) {
+			hint = fmt.Sprintf("; the project in %s is %q", word.Text, step.Project.Name)
+		}
+	}
+	l.problem(word.Line, "%s names %q, which is not a project of %s%s", key, word.Text, l.provider, hint)
 }
 
 // check reports edges to projects that are not there, and circles.

@@ -197,6 +197,7 @@ func TestRefused(t *testing.T) {
 		{"cycle", "projects:\n- {path: net, reads: db}\n- {path: db, after: net}", "mara.yaml:2: projects need each other in a circle: net -> db -> net"},
 		{"itself", "projects:\n- {path: net, reads: net}", "mara.yaml:2: projects need each other in a circle: net -> net"},
 		{"unknown project", "projects:\n- path: net\n- path: db\n  reads: [nett]", `mara.yaml:4: reads names "nett", which is not a project of own; did you mean "net"?`},
+		{"a folder for a name", "projects:\n- path: net\n- path: db\n  reads: [./net]", `mara.yaml:4: reads names "./net", which is not a project of own; the project in ./net is "net"`},
 		{"two of one name", "projects:\n- path: net\n- path: ./net", `mara.yaml:3: the project "net" is there twice; the first time is line 2`},
 		{"name of a built-in one", "providers: {kind: {}}\nprojects:\n- path: certmgr", `mara.yaml:3: the project "certmgr" has the name of a built-in one of kind; give it another name, or say  replaces: certmgr`},
 		{"bad when", "projects:\n- path: net\n  when: .config[", `mara.yaml:3: when is not a jq expression: unexpected EOF`},

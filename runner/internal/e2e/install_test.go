@@ -142,4 +142,10 @@ func TestInstall(t *testing.T) {
 	if r := e.run("destroy", "--yes"); r.code != 0 || strings.Contains(log(), "begin") {
 		t.Errorf("destroy: exit code %d\n%s", r.code, r.stderr)
 	}
+	// A simulation ignores the PATH, where resource providers may be, but not the hosts there.
+	for range 2 {
+		if r := e.run("preview", "--simulate"); r.code != 0 || strings.Count(log(), "run ") != 3 {
+			t.Errorf("simulated preview: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+		}
+	}
 }

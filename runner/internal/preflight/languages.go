@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/blang/semver"
 )
 
 // Program is the program of an own project.
@@ -69,10 +71,10 @@ func (o LanguageOptions) look(context.Context) []Finding {
 
 // lookAt looks for the host of a runtime, and for what runs its programs.
 func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding {
-	host := "pulumi-language-" + runtime
+	host := HostName(runtime)
 	known := languages()[runtime]
 	var findings []Finding
-	if !o.hasHost(host) {
+	if !o.hasHost(runtime) {
 		findings = append(findings, Bad(fmt.Sprintf("%s: there is no %s, which runs programs in %s", projects, host, runtime),
 			"install Pulumi (https://www.pulumi.com/docs/install), which brings it, and have its folder on the PATH")...)
 	}
@@ -85,15 +87,42 @@ func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding 
 	return Good(fmt.Sprintf("%s: %s", runtime, projects))
 }
 
-func (o LanguageOptions) hasHost(name string) bool {
-	if _, ok := findTool(name, o.Env); ok {
+func (o LanguageOptions) hasHost(runtime string) bool {
+	if _, ok := LanguageHost(runtime, o.Home, o.Env); ok {
 		return true
 	}
 	for _, folder := range o.Beside {
-		if info, err := os.Stat(filepath.Join(folder, name)); err == nil && info.Mode().IsRegular() {
+		if isProgram(filepath.Join(folder, HostName(runtime))) {
 			return true
 		}
 	}
-	kept, _ := filepath.Glob(filepath.Join(o.Home, "plugins", strings.TrimPrefix(name, "pulumi-")+"-v*")) // the pattern is good
-	return len(kept) > 0
+	return false
+}
+
+// HostName is the program that runs programs of a runtime.
+func HostName(runtime string) string { return "pulumi-language-" + runtime }
+
+// LanguageHost finds the language host of a runtime as Pulumi does: on the PATH,
+// else the newest one among the plugins in Pulumi's home.
+func LanguageHost(runtime, home string, env map[string]string) (path string, ok bool) {
+	if found, ok := findTool(HostName(runtime), env); ok {
+		return found.path, true
+	}
+	newest := semver.Version{}
+	start := "language-" + runtime + "-v"
+	folders, _ := os.ReadDir(filepath.Join(home, "plugins")) // without a home there are none
+	for _, folder := range folders {
+		text, isHost := strings.CutPrefix(folder.Name(), start)
+		version, err := semver.Parse(text)
+		program := filepath.Join(home, "plugins", folder.Name(), HostName(runtime))
+		if isHost && err == nil && isProgram(program) && (path == "" || version.GT(newest)) {
+			path, newest = program, version
+		}
+	}
+	return path, path != ""
+}
+
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

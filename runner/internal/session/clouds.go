@@ -37,7 +37,7 @@ func (s *Session) SimulateClouds(ctx context.Context) error {
 	}
 	s.OnClose(clouds.Close)
 	maps.Copy(s.Env, clouds.Env())
-	return nil
+	return s.linkHosts()
 }
 
 // usedPackages are those that own projects name, or have deployed resources of.

@@ -88,7 +88,7 @@ func (s *Session) Install(ctx context.Context, all []projects.Project) error {
 	}
 	for _, project := range all {
 		fmt.Fprintf(s.Deps.Stderr, "installing the dependencies of %s (%s)\n", project.Name, project.Own.Runtime)
-		if err := stacks.Install(ctx, e, project.Own.Dir, s.Env); err != nil {
+		if err := stacks.Install(ctx, e, stacks.Installation{Folder: project.Own.Dir, Env: s.Env, Plugins: !s.Options.Simulation.On}); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}

@@ -67,8 +67,12 @@ func (c catalogue) version() string {
 			return s.Version
 		}
 	}
-	return ""
+	return newest
 }
+
+// newest is the version of a package that nobody knows. It is new enough for any
+// program: Pulumi warns about a plugin that is too old.
+const newest = "99999.0.0"
 
 func (c catalogue) config() fields {
 	if !c.isChecked() {

@@ -488,6 +488,14 @@ func TestAttachment(t *testing.T) {
 	if err != nil || info.GetVersion() != "1.2.3" {
 		t.Errorf("got the version %v, %v", info, err)
 	}
+	unknown, err := simulate.Start(t.Context(), []simulate.Package{{Name: "mystery"}}, simulate.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unknown.Close() }()
+	if info, err = connect(t, unknown, "mystery", nil).GetPluginInfo(t.Context(), &emptypb.Empty{}); err != nil || info.GetVersion() != "99999.0.0" {
+		t.Errorf("a package without a schema has the version %v, %v", info, err)
+	}
 	shaken, err := e.Handshake(t.Context(), &pulumirpc.ProviderHandshakeRequest{})
 	if err != nil || !shaken.GetAcceptSecrets() {
 		t.Errorf("got %v, %v", shaken, err)

@@ -85,12 +85,16 @@ func cause(text string) string {
 // listed is how Pulumi lists several errors, in its two ways.
 var listed = regexp.MustCompile(`^(?:\*|\d+\)) (.*)`)
 
+// retried is what Pulumi says of a download before it tries again. What it says
+// next is on the same line.
+var retried = regexp.MustCompile(`^Will retry in \S+ \[\d+/\d+\]`)
+
 // errorLines are the messages behind "error:" at the start of a line.
 func errorLines(stderr string) string {
 	var messages []string
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(line)
-		if message, ok := strings.CutPrefix(line, "error: "); ok {
+		if message, ok := strings.CutPrefix(retried.ReplaceAllString(line, ""), "error: "); ok {
 			messages = append(messages, message)
 		} else if one := listed.FindStringSubmatch(line); one != nil && len(messages) > 0 { // of several: "2 errors occurred:"
 			last := len(messages) - 1

@@ -38,6 +38,8 @@ func TestErrorsOfCommands(t *testing.T) {
 			"the plugin pulumi-resource-aws is not installed and could not be downloaded"},
 		{"plugin that cannot be downloaded", "error: Could not automatically download and install resource plugin 'pulumi-resource-aws' at version v6.1.0, install the plugin using `pulumi plugin install resource aws v6.1.0`: dial tcp: lookup get.pulumi.com: no such host\n",
 			"the plugin pulumi-resource-aws is not installed and could not be downloaded"},
+		{"after downloads that failed", "Will retry in 640ms [4/5]error downloading provider: no such host\nWill retry in 1.28s [5/5]error: installing packages: failed all 5 attempts\n",
+			"installing packages: failed all 5 attempts"},
 		{"several errors", "warning: a\nerror: first\n  details\nerror: second\n", "first; second"},
 		{"no error line", "something happened\n", "pulumi ended with exit status 255 and no message"},
 		{"secrets", "error: the token hunter2-hunter2 is wrong for https://user:pass@host\n", "the token [secret] is wrong for https://user:***@host"},

@@ -5,14 +5,25 @@ import (
 	"fmt"
 )
 
+// Installation says what to install for a project.
+type Installation struct {
+	Folder  string
+	Env     map[string]string
+	Plugins bool // those of resource providers, too, which simulations do without
+}
+
 // Install installs what a project's program depends on, in its folder.
-func Install(ctx context.Context, command Command, folder string, env map[string]string) error {
-	_, stderr, _, err := command.Run(ctx, folder, nil, nil, nil, Environ(env), "install", "--non-interactive")
+func Install(ctx context.Context, command Command, o Installation) error {
+	args := []string{"install", "--non-interactive"}
+	if !o.Plugins {
+		args = append(args, "--no-plugins")
+	}
+	_, stderr, _, err := command.Run(ctx, o.Folder, nil, nil, nil, Environ(o.Env), args...)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("`pulumi install` in %s: %w", folder, (&Set{}).explain(err, stderr))
+		return fmt.Errorf("`pulumi install` in %s: %w", o.Folder, (&Set{}).explain(err, stderr))
 	}
 	return nil
 }
