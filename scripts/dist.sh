@@ -28,11 +28,17 @@ tools=$PWD/dist/stage/tools
 mkdir "$tools"
 (cd scripts/release && go build -o "$tools/" ./materials github.com/goreleaser/nfpm/v2/cmd/nfpm)
 
+# build PLATFORM OUTPUT PACKAGE builds a program for a release.
+build() {
+  CGO_ENABLED=0 GOOS=${1%/*} GOARCH=${1#*/} go build -buildvcs=false -trimpath \
+    -ldflags "-s -w -buildid= -X main.version=$version -X main.releases=$RELEASES" -o "$2" "$3"
+}
+
 # What tells of commands is the same for all: the runner of this machine prints it.
 if [ -n "${DIST_PROGRAMS:-}" ]; then
   cp -L "$DIST_PROGRAMS/runner" "$tools/"
 else
-  go build -o "$tools/runner" ./runner
+  build "$host" "$tools/runner" ./runner
 fi
 
 # packages prints what a platform gets. On Windows the runner takes an installed Pulumi: the engine is handed its
@@ -56,8 +62,7 @@ stage() {
       continue
     fi
     # One after the other: each link takes gigabytes of memory.
-    CGO_ENABLED=0 GOOS=$system GOARCH=$processor go build -buildvcs=false -trimpath \
-      -ldflags "-s -w -buildid= -X main.version=$version -X main.releases=$RELEASES" -o "$folder/bin/" "$package"
+    build "$1" "$folder/bin/" "$package"
   done
   cp docs/man/*.1 "$folder/share/man/man1/"
   "$tools/runner" completion bash >"$folder/share/bash-completion/completions/runner"
