@@ -3,7 +3,8 @@
 # of, a Homebrew formula and a Scoop manifest. The same source makes the same bytes, wherever it lies.
 #
 # RELEASES is the web folder that it will be published in. DIST_PROGRAMS is a folder with programs of this machine's
-# kind to pack instead of building them, to try everything else; DIST_PACKAGES are the kinds of packages for Linux.
+# kind to pack instead of building them, to try everything else; DIST_PACKAGES are the kinds of packages for Linux; MOST is
+# what an archive may weigh, in bytes.
 set -eu
 cd "$(dirname "$0")/.."
 version=${1:?usage: dist.sh VERSION [OS/ARCHITECTURE...]}
@@ -96,6 +97,7 @@ for platform in "$@"; do
   [ "$system" != linux ] || linux_packages "$name" "$processor"
 done
 echo "$version" >dist/VERSION
+find dist -maxdepth 1 '(' -name '*.tar.gz' -o -name '*.zip' ')' -exec scripts/release/weigh.sh "${MOST:-150000000}" {} +
 sed "s|@RELEASES@|$RELEASES|" scripts/install.sh >dist/install.sh
 (cd dist && find . -maxdepth 1 -type f -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >../dist.sums && mv ../dist.sums checksums.txt)
 VERSION=$version scripts/release/manifests.sh
