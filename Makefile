@@ -3,7 +3,7 @@
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
-demo: build ; scripts/demo.sh
+demo:   ; scripts/build.sh kind && scripts/demo.sh
 demo-fleet: build ; scripts/demo-fleet.sh
 test: build tools ; go test -timeout 60m ./...
 chaos: build tools ; scripts/chaos.sh

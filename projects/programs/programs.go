@@ -4,19 +4,14 @@
 package programs
 
 import (
+	"maps"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
-	"mara/projects/infrastructure/aws/ecr"
-	"mara/projects/infrastructure/aws/eks"
-	"mara/projects/infrastructure/aws/vpc"
 	kindcluster "mara/projects/infrastructure/kind/cluster"
 	kindregistry "mara/projects/infrastructure/kind/registry"
 	"mara/projects/infrastructure/kubeconfig"
-	registrycredentials "mara/projects/infrastructure/linode/container-registry-credentials"
-	"mara/projects/infrastructure/linode/harbor"
-	harborconfiguration "mara/projects/infrastructure/linode/harbor-configuration"
-	"mara/projects/infrastructure/linode/lke"
 	bank "mara/projects/kubernetes/applications/bank-of-anthos"
 	"mara/projects/kubernetes/certmgr"
 	"mara/projects/kubernetes/logagent"
@@ -32,14 +27,7 @@ import (
 
 // All maps the name of every project of the catalogue to its program.
 func All() map[string]pulumi.RunFunc {
-	return map[string]pulumi.RunFunc{
-		projects.AWSVPC().Name:                     vpc.Program,
-		projects.AWSEKS().Name:                     eks.Program,
-		projects.AWSECR().Name:                     ecr.Program,
-		projects.LinodeLKE().Name:                  lke.Program,
-		projects.LinodeHarbor().Name:               harbor.Program,
-		projects.LinodeHarborConfiguration().Name:  harborconfiguration.Program,
-		projects.LinodeRegistryCredentials().Name:  registrycredentials.Program,
+	all := map[string]pulumi.RunFunc{
 		projects.KindCluster().Name:                kindcluster.Program,
 		projects.KindRegistry().Name:               kindregistry.Program,
 		projects.KICImageBuild().Name:              imagebuild.Program,
@@ -55,6 +43,8 @@ func All() map[string]pulumi.RunFunc {
 		projects.Observability().Name:              observability.Program,
 		projects.BankOfAnthos().Name:               bank.Program,
 	}
+	maps.Copy(all, OfClouds())
+	return all
 }
 
 // ByName finds the program of a project.

@@ -8,7 +8,9 @@ import (
 	"encoding/pem"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -37,6 +39,35 @@ func TestRegistryEqualsTheCatalogue(t *testing.T) {
 	}
 	if _, ok := programs.ByName("nothing"); ok {
 		t.Error("an unknown name was found")
+	}
+}
+
+// TestKindOnly holds that what `make demo` builds has kind's programs, and no SDK
+// of a cloud.
+func TestKindOnly(t *testing.T) {
+	t.Parallel()
+	kind, err := providers.ByName("kind")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range kind.Steps {
+		if _, ok := programs.OfClouds()[step.Project.Name]; ok {
+			t.Errorf("%s is left out where kind's programs are built alone", step.Project.Name)
+		}
+	}
+	sdk := regexp.MustCompile(`(?m)^github\.com/(pulumi/pulumi-(aws|linode)|aws/aws-sdk-go|linode/linodego)\S*`)
+	linked := func(args ...string) []string {
+		list, err := exec.Command("go", append(append([]string{"list", "-deps"}, args...), "../pulumi-language-mara")...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sdk.FindAllString(string(list), -1)
+	}
+	if found := linked("-tags=kindonly"); len(found) > 0 {
+		t.Errorf("kind's programs alone link %q", found)
+	}
+	if len(linked()) == 0 {
+		t.Error("all programs link no SDK of a cloud: the names above are wrong")
 	}
 }
 

@@ -10,14 +10,7 @@ import (
 
 	"mara/projects/pulumi-language-mara/wire"
 	"mara/providers/cloud"
-	"mara/providers/cloud/awscloud"
-	"mara/providers/cloud/linodecloud"
 )
-
-// clouds are those that can be asked, by provider.
-func clouds() cloud.Clients {
-	return cloud.Connected(map[string]cloud.Connect{"aws": awscloud.New, "linode": linodecloud.New})
-}
 
 // answer answers one question about a cloud.
 func answer(ctx context.Context, clouds cloud.Clients, environ []string, in io.Reader, out io.Writer) error {

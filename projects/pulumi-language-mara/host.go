@@ -64,6 +64,9 @@ func execute(ctx *pulumi.Context, program pulumi.RunFunc) (err error) {
 
 // unknownProject says which projects there are.
 func unknownProject(name string) string {
+	if _, ok := projects.ByName(name); ok {
+		return fmt.Sprintf("the program of %s is not in this pulumi-language-mara, which `make demo` has built for kind alone: `make build` builds all", name)
+	}
 	return fmt.Sprintf("no built-in program for project %q: with `runtime: mara` the name in Pulumi.yaml must be one of %s",
 		name, strings.Join(slices.Sorted(maps.Keys(programs.All())), ", "))
 }

@@ -1,9 +1,6 @@
 package imagepush
 
 import (
-	"strings"
-
-	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/ecr"
 	"github.com/pulumi/pulumi-docker/sdk/v4/go/docker"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -30,7 +27,7 @@ func target(ctx *pulumi.Context, registry projects.Registry, folder string) (des
 		return destination{}, err
 	}
 	if registry.Login == projects.LoginECR {
-		return ecrTarget(ctx, outputs), nil
+		return ecrTarget(ctx, outputs)
 	}
 	host := outputs.String(registry.Host)
 	to := destination{repository: pulumi.Sprintf("%s/%s%s", host, folder, imageName)}
@@ -45,22 +42,6 @@ func target(ctx *pulumi.Context, registry projects.Registry, folder string) (des
 	return to, nil
 }
 
-// ecrTarget is the repository at AWS. Its password lasts twelve hours, so each
-// run asks for a new one: outside a simulation an `up` that pushes nothing
-// still shows one updated resource.
-func ecrTarget(ctx *pulumi.Context, outputs *stackref.Reference) destination {
-	repository := outputs.String("repository_url")
-	token := ecr.GetAuthorizationTokenOutput(ctx, ecr.GetAuthorizationTokenOutputArgs{
-		RegistryId: outputs.String("registry_id"),
-	})
-	return destination{
-		repository: repository,
-		address:    repository.ApplyT(registryURL).(pulumi.StringOutput),
-		user:       token.UserName(),
-		password:   token.Password().ApplyT(secret).(pulumi.StringOutput),
-	}
-}
-
 // login is the login as Docker's provider wants it.
 func (d destination) login() docker.RegistryImageAuthConfigPtrInput {
 	return docker.RegistryImageAuthConfigArgs{
@@ -68,15 +49,4 @@ func (d destination) login() docker.RegistryImageAuthConfigPtrInput {
 		Username: d.user,
 		Password: d.password,
 	}
-}
-
-// secret marks a text as secret.
-func secret(text string) pulumi.StringOutput {
-	return pulumi.ToSecret(pulumi.String(text)).(pulumi.StringOutput)
-}
-
-// registryURL is the URL of the registry that a repository belongs to.
-func registryURL(repository string) string {
-	host, _, _ := strings.Cut(repository, "/")
-	return "https://" + host
 }

@@ -1,0 +1,14 @@
+//go:build !kindonly
+
+package main
+
+import (
+	"mara/providers/cloud"
+	"mara/providers/cloud/awscloud"
+	"mara/providers/cloud/linodecloud"
+)
+
+// clouds are those that can be asked, by provider.
+func clouds() cloud.Clients {
+	return cloud.Connected(map[string]cloud.Connect{"aws": awscloud.New, "linode": linodecloud.New})
+}
