@@ -55,7 +55,7 @@ func TestKindOnly(t *testing.T) {
 			t.Errorf("%s is left out where kind's programs are built alone", step.Project.Name)
 		}
 	}
-	sdk := regexp.MustCompile(`(?m)^github\.com/(pulumi/pulumi-(aws|linode)|aws/aws-sdk-go|linode/linodego)\S*`)
+	sdk := regexp.MustCompile(`(?m)^github\.com/(pulumi/pulumi-(aws|linode|digitalocean)|aws/aws-sdk-go|linode/linodego|digitalocean/godo)\S*`)
 	linked := func(args ...string) []string {
 		list, err := exec.Command("go", append(append([]string{"list", "-deps"}, args...), "../pulumi-language-mara")...).Output()
 		if err != nil {
