@@ -141,15 +141,16 @@ func TestExportOperatorRefuses(t *testing.T) {
 	t.Parallel()
 	root, _ := onS3(t)
 	for args, want := range map[string]string{
-		"":                              "--image is missing",
-		"--image x --namespace UPPER":   "is no name for a namespace",
-		"--image x --repo a --flux b/c": "give one",
-		"--image x --branch a":          "need --repo",
-		"--image x --repo r --branch a --commit b": "give one",
-		"--image x --claim c":                      "--claim needs --backend file:///FOLDER",
-		"--image x --flux infra":                   "is not KIND/NAME",
-		"--image x --resync 1s":                    "at least 1m0s",
-		"--image x --account-annotation a":         "is not KEY=VALUE",
+		"":                            "--image is missing",
+		"--image x --namespace UPPER": "is no name for a namespace",
+		"--image x --repo https://a/b/c --flux b/c":        "give one",
+		"--image x --branch a":                             "need --repo",
+		"--image x --repo http://a/b/c":                    "by https:// and ssh:// only, not by http",
+		"--image x --repo git@r:a/b --branch a --commit b": "give one",
+		"--image x --claim c":                              "--claim needs --backend file:///FOLDER",
+		"--image x --flux infra":                           "is not KIND/NAME",
+		"--image x --resync 1s":                            "at least 1m0s",
+		"--image x --account-annotation a":                 "is not KEY=VALUE",
 	} {
 		d, _, stderr := cmdtest.Deps(t)
 		d.Dir = root

@@ -51,6 +51,7 @@ type Options struct {
 	Branch                string
 	Commit                string
 	RepoDir               string // the root in the repository
+	RepoSecret            string // with what logs in to repositories; "" for none
 	Flux                  SourceRef
 	Within                time.Duration // how fresh a prerequisite has to be
 	Destroy               bool          // deleting a Stack destroys
@@ -202,9 +203,13 @@ func (e Environment) source(s *Stack, x *Exported, p projects.Project, o Options
 	case e.Repositories[p.Name].URL != "":
 		from := e.Repositories[p.Name]
 		s.Spec.ProjectRepo, s.Spec.Commit, s.Spec.RepoDir, s.Spec.RunProgram = from.URL, from.Commit, from.Folder, installs(own.Runtime)
+		s.Spec.GitAuth = gitAuth(from.URL, o.RepoSecret)
+		if err := CheckRepository(from.URL); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
 	case o.Repo != "":
 		s.Spec.ProjectRepo, s.Spec.Branch, s.Spec.Commit, s.Spec.Shallow = o.Repo, o.Branch, o.Commit, true
-		s.Spec.RepoDir = path.Join(o.RepoDir, p.Path)
+		s.Spec.RepoDir, s.Spec.GitAuth = path.Join(o.RepoDir, p.Path), gitAuth(o.Repo, o.RepoSecret)
 		s.Spec.RunProgram = installs(own.Runtime)
 	case o.Flux.Name != "":
 		s.Spec.FluxSource = &FluxSource{SourceRef: o.Flux, Dir: path.Join(o.RepoDir, p.Path)}
@@ -222,6 +227,48 @@ func (e Environment) source(s *Stack, x *Exported, p projects.Project, o Options
 		return fmt.Errorf("%s has the runtime %s: say with --repo or --flux where its program is", p.Name, own.Runtime)
 	}
 	return nil
+}
+
+// The keys of the Secret that logs in to a repository.
+const (
+	tokenKey = "accessToken"
+	sshKey   = "sshPrivateKey"
+)
+
+// isSSH reports whether a repository is reached by ssh: ssh://... or git@host:...
+func isSSH(repository string) bool {
+	before, _, hasScheme := strings.Cut(repository, "://")
+	return hasScheme && before == "ssh" || !hasScheme && strings.Contains(repository, "@")
+}
+
+// CheckRepository refuses addresses that the operator refuses.
+func CheckRepository(repository string) error {
+	if isSSH(repository) || strings.HasPrefix(repository, "https://") {
+		return nil
+	}
+	scheme, _, _ := strings.Cut(repository, "://")
+	return fmt.Errorf("the operator fetches repositories by https:// and ssh:// only, not by %s", scheme)
+}
+
+// gitAuth logs in to a repository with what is in a Secret; nil without one.
+func gitAuth(repository, secret string) *GitAuth {
+	if secret == "" {
+		return nil
+	}
+	key := repositoryKey(repository)
+	from := Ref{Type: "Secret", Secret: &SecretKey{secret, key}}
+	if key == sshKey {
+		return &GitAuth{SSHAuth: &SSHAuth{from}}
+	}
+	return &GitAuth{AccessToken: &from}
+}
+
+// repositoryKey is the key of the Secret that has what logs in to a repository.
+func repositoryKey(repository string) string {
+	if isSSH(repository) {
+		return sshKey
+	}
+	return tokenKey
 }
 
 // installs reports whether a runtime installs what a program needs: then a destroy

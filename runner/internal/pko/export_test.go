@@ -70,6 +70,7 @@ func options() map[string]pko.Options {
 	plain := pko.Options{Namespace: "envs", Image: "registry.example/workspace:1", Backend: "s3://state", Within: 3 * time.Hour}
 	all := plain
 	all.Backend, all.Claim, all.Repo, all.Branch, all.RepoDir = "file:///state", "state", "https://example.com/infra", "main", "live"
+	all.RepoSecret = "git-login"
 	all.Destroy, all.Refresh, all.Resync, all.Retain, all.RetryOnUpdateConflict, all.Preview = true, true, time.Hour, true, true, true
 	all.AccountAnnotations = map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/x"}
 	flux := plain
@@ -111,6 +112,37 @@ func TestGolden(t *testing.T) {
 		}
 		if diff := cmp.Diff(string(want), all.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", golden, diff)
+		}
+	}
+}
+
+// TestRepositories: the operator takes https and ssh, each with a login of its own.
+func TestRepositories(t *testing.T) {
+	t.Parallel()
+	for repository, want := range map[string]string{
+		"https://example.com/acme/infra":   "accessToken",
+		"ssh://git@example.com/acme/infra": "sshPrivateKey",
+		"git@example.com:acme/infra.git":   "sshPrivateKey",
+		"http://example.com/acme/infra":    "not by http",
+		"git://example.com/acme/infra":     "not by git",
+		"file:///srv/infra":                "not by file",
+	} {
+		e := environment(t)
+		e.Repositories = map[string]pko.Repository{"shop": {URL: repository, Commit: "0123456", Folder: "shop"}}
+		x, err := pko.Export(e, pko.Options{Namespace: "envs", Image: "image", Backend: "s3://state", Within: 3 * time.Hour, RepoSecret: "login"})
+		if err != nil {
+			if !strings.Contains(err.Error(), "shop: the operator fetches repositories by https:// and ssh:// only, "+want) {
+				t.Errorf("%s: %v", repository, err)
+			}
+			continue
+		}
+		i := slices.IndexFunc(x.Stacks, func(s pko.Stack) bool { return s.Metadata.Name == "dev-shop" })
+		content, err := json.Marshal(x.Stacks[i].Spec.GitAuth)
+		if err != nil || !strings.Contains(string(content), `"`+want+`"`) {
+			t.Errorf("%s: %s, %v", repository, content, err)
+		}
+		if strings.HasPrefix(want, "not") {
+			t.Errorf("%s was taken", repository)
 		}
 	}
 }

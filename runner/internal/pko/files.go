@@ -77,6 +77,16 @@ func (x Exported) readme(e Environment, o Options) []byte {
 		line("- The Secret %s with secret values of the configuration: %s. `runner secrets export -s %s --to-file FILE` writes down those that the runner keeps.",
 			e.ConfigSecret(), strings.Join(keys, ", "), e.Name)
 	}
+	if o.RepoSecret != "" {
+		var keys []string
+		for _, stack := range x.Stacks {
+			if stack.Spec.GitAuth != nil {
+				keys = append(keys, repositoryKey(stack.Spec.ProjectRepo))
+			}
+		}
+		slices.Sort(keys)
+		line("- The Secret %s, which logs in to the repositories, with %s.", o.RepoSecret, strings.Join(slices.Compact(keys), " and "))
+	}
 	if o.Claim != "" {
 		line("- The volume claim %s. Every Stack mounts it, so that it has to be one that several pods can write to.", o.Claim)
 	}

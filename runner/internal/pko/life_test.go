@@ -161,6 +161,74 @@ func TestFailure(t *testing.T) {
 	}
 }
 
+// TestWaitForCommit: until the operator has seen a new commit, Stacks are what the last
+// one has made of them.
+func TestWaitForCommit(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name     string
+		failures int
+	}{{"after a failure", 4}, {"after a success", 0}} {
+		stacks := exported(t, "aws")
+		o := pkotest.New(took)
+		o.Fail("dev-aws-vpc", test.failures)
+		o.Apply(stacks...)
+		pass(o, stacks)
+		o.Commit("two")
+		w, told := watch(t, o)
+		w.Commit = "two"
+		if err := w.Wait(t.Context()); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if log := o.Log(); counted(log, "up succeeds") != len(stacks) {
+			t.Errorf("%s: it did not wait for all: %q", test.name, log)
+		}
+		if !slices.ContainsFunc(*told, func(s pko.State) bool { return s.Cause == "the commit two has not been tried" }) {
+			t.Errorf("%s: told %v", test.name, *told)
+		}
+	}
+}
+
+// TestRefusedSpec: the operator looks at a new Stack that it refuses only once, and
+// notes no generation then.
+func TestRefusedSpec(t *testing.T) {
+	t.Parallel()
+	stacks := exported(t, "aws")
+	o := pkotest.New(took)
+	o.Refuse("dev-aws-vpc", true)
+	o.Apply(stacks...)
+	pass(o, stacks)
+	w, _ := watch(t, o)
+	if err := w.Wait(t.Context()); err == nil || err.Error() != "dev-aws-vpc is stalled: SpecInvalid: invalid URL scheme" {
+		t.Fatalf("error %v", err)
+	}
+	o.Refuse("dev-aws-vpc", false)
+	for i := range stacks {
+		stacks[i].Spec.Refresh = true
+	}
+	o.Apply(stacks...)
+	if err := w.Wait(t.Context()); err != nil {
+		t.Errorf("mended: %v", err)
+	}
+}
+
+// TestRequest: a Stack that was asked to run once more is not what it was before.
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	stacks := exported(t, "aws")
+	o := pkotest.New(took)
+	o.Apply(stacks...)
+	pass(o, stacks)
+	o.Request("dev-aws-vpc", "again")
+	w, told := watch(t, o)
+	if err := w.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(*told, func(s pko.State) bool { return s.Name == "dev-aws-vpc" && s.Phase == pko.Unseen }) {
+		t.Errorf("told %v", *told)
+	}
+}
+
 // destroyedEarly are the Stacks whose destruction has started while something that
 // needs them was still there.
 func destroyedEarly(stacks []pko.Stack, log []string) []string {

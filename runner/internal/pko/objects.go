@@ -24,6 +24,9 @@ const (
 	manager      = "mara"
 )
 
+// requestAnnotation asks the operator to run a Stack once more.
+const requestAnnotation = "pulumi.com/reconciliation-request"
+
 // Metadata names an object.
 type Metadata struct {
 	Name        string            `json:"name"`
@@ -51,6 +54,7 @@ type StackSpec struct {
 	EnvRefs            map[string]Ref `json:"envRefs,omitempty"`
 
 	ProjectRepo string       `json:"projectRepo,omitempty"`
+	GitAuth     *GitAuth     `json:"gitAuth,omitempty"`
 	Branch      string       `json:"branch,omitempty"`
 	Commit      string       `json:"commit,omitempty"`
 	RepoDir     string       `json:"repoDir,omitempty"`
@@ -88,6 +92,17 @@ type SecretKey struct {
 // Literal is a value that is no secret.
 type Literal struct {
 	Value string `json:"value"`
+}
+
+// GitAuth says how to log in to a repository: with a token, or with a key.
+type GitAuth struct {
+	AccessToken *Ref     `json:"accessToken,omitempty"`
+	SSHAuth     *SSHAuth `json:"sshAuth,omitempty"`
+}
+
+// SSHAuth is a private key without a passphrase.
+type SSHAuth struct {
+	SSHPrivateKey Ref `json:"sshPrivateKey"`
 }
 
 // FluxSource is an object of Flux that has the program.

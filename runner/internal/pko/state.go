@@ -41,7 +41,9 @@ type State struct {
 	Previews bool       `json:"previews"`        // and does nothing else
 	Last     string     `json:"last,omitempty"`  // succeeded or failed
 	LastAt   *time.Time `json:"last_at,omitempty"`
-	Commit   string     `json:"commit,omitempty"`
+	Commit   string     `json:"commit,omitempty"` // the last one that succeeded
+	Tried    string     `json:"tried,omitempty"`  // the last commit that was tried
+	Follows  bool       `json:"-"`                // new commits of a branch or of a source of Flux
 	Failures int64      `json:"failures,omitempty"`
 }
 
@@ -120,13 +122,17 @@ func stateOf(stack unstructured.Unstructured) State {
 		Spec struct {
 			DestroyOnFinalize, Preview bool
 			Prerequisites              []Name
+			Branch                     string
+			FluxSource                 *FluxSource
 		}
 		Status struct {
-			ObservedGeneration int64
-			LastUpdate         struct {
-				State, LastSuccessfulCommit string
-				LastResyncTime              *metav1.Time
-				Failures                    int64
+			ObservedGeneration       int64
+			ObservedReconcileRequest string
+			LastUpdate               struct {
+				State, LastSuccessfulCommit, LastAttemptedCommit string
+
+				LastResyncTime *metav1.Time
+				Failures       int64
 			}
 			Conditions []metav1.Condition
 		}
@@ -142,7 +148,8 @@ func stateOf(stack unstructured.Unstructured) State {
 	}
 	last := read.Status.LastUpdate
 	s.Destroys, s.Previews = read.Spec.DestroyOnFinalize && !read.Spec.Preview, read.Spec.Preview
-	s.Last, s.Commit, s.Failures = last.State, last.LastSuccessfulCommit, last.Failures
+	s.Last, s.Commit, s.Tried, s.Failures = last.State, last.LastSuccessfulCommit, last.LastAttemptedCommit, last.Failures
+	s.Follows = read.Spec.Branch != "" || read.Spec.FluxSource != nil
 	if last.LastResyncTime != nil {
 		s.LastAt = &last.LastResyncTime.Time
 	}
@@ -150,7 +157,12 @@ func stateOf(stack unstructured.Unstructured) State {
 		s.Needs = append(s.Needs, need.Name)
 	}
 	s.Phase, s.Cause = phaseOf(read.Status.Conditions)
-	observed := read.Status.ObservedGeneration == stack.GetGeneration()
+	observed := read.Status.ObservedGeneration == stack.GetGeneration() && read.Status.ObservedReconcileRequest == stack.GetAnnotations()[requestAnnotation]
+	if read.Status.ObservedGeneration == 0 && stack.GetGeneration() == 1 {
+		// When the operator adds its finalizer it loses what it has noted until it looks again,
+		// which it does not where the Stack is stalled. Its conditions count.
+		observed = len(read.Status.Conditions) > 0
+	}
 	switch {
 	case stack.GetDeletionTimestamp() != nil && (s.Phase != Stalled || !observed):
 		s.Phase = Deleting

@@ -40,6 +40,9 @@ type Watcher struct {
 	Every time.Duration
 	Tell  func(State)                                      // is told each change of a phase, and of its cause
 	Sleep func(ctx context.Context, d time.Duration) error // returns the cause where ctx has ended
+	// Commit is the one that Stacks which follow commits have to have tried; what has become
+	// of others does not count. It is "" for any.
+	Commit string
 }
 
 // Wait waits until all Stacks are ready. Those that are stalled end it.
@@ -160,13 +163,33 @@ func (w Watcher) look(ctx context.Context, seen map[string]State) ([]State, erro
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range states {
+	for i, s := range states {
+		if w.Commit != "" && s.Follows && s.isDone() && !isCommit(s.Tried, w.Commit) {
+			s.Phase, s.Cause = Unseen, "the commit "+w.Commit+" has not been tried"
+			states[i] = s
+		}
 		if before, known := seen[s.Name]; !known || before.Phase != s.Phase || before.Cause != s.Cause {
 			w.Tell(s)
 		}
 		seen[s.Name] = s
 	}
 	return states, nil
+}
+
+// isDone reports whether a Stack waits for nothing but a change of it, or a new commit.
+// Of one whose programs cannot be had, it is not known for which commit.
+func (s State) isDone() bool {
+	return s.Phase == Ready || s.Phase == Stalled && strings.HasPrefix(s.Cause, "UpdateFailed") || strings.HasPrefix(s.Cause, "PreviewFailed")
+}
+
+// isCommit reports whether a revision is a commit: of git the commit itself, of Flux
+// such as main@sha1:COMMIT.
+func isCommit(revision, commit string) bool {
+	_, after, isFlux := strings.Cut(revision, ":")
+	if isFlux {
+		revision = after
+	}
+	return strings.HasPrefix(revision, commit)
 }
 
 // stuck are the Stacks that do not go on by themselves. A preview that fails because it

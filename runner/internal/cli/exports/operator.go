@@ -56,6 +56,7 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 				&cli.StringFlag{Name: "repo", Usage: "take own projects from the git repository at `URL`"},
 				&cli.StringFlag{Name: "branch", Usage: "follow `BRANCH` of the repository (default: main)"},
 				&cli.StringFlag{Name: "commit", Usage: "use this `COMMIT` of the repository"},
+				&cli.StringFlag{Name: "repo-secret", Usage: "log in to repositories with the Secret `NAME`, whose key is accessToken, or sshPrivateKey for ssh"},
 				&cli.StringFlag{Name: "flux", Usage: "take own projects from Flux's source `KIND/NAME`, such as GitRepository/infra"},
 				&cli.DurationFlag{Name: "within", Usage: "run what a project waits for once more if its last success is older than `DURATION`", DefaultText: "twice what the chain of projects takes"},
 				&cli.DurationFlag{Name: "resync", Usage: "run every project each `DURATION`, also without a new commit", DefaultText: "never"},
@@ -91,7 +92,7 @@ func parseOperator(c *cli.Context, d cmd.Deps) (operatorOptions, error) {
 	common, err := cmd.ParseSession(c, d)
 	o := operatorOptions{SessionOptions: common, Variables: c.StringSlice("variable"), Out: d.Absolute(c.String("out")), Options: pko.Options{
 		Namespace: c.String("namespace"), Image: c.String("image"), Backend: c.String("backend"), Claim: c.String("claim"),
-		Repo: c.String("repo"), Branch: c.String("branch"), Commit: c.String("commit"),
+		Repo: c.String("repo"), Branch: c.String("branch"), Commit: c.String("commit"), RepoSecret: c.String("repo-secret"),
 		Within: c.Duration("within"), Resync: c.Duration("resync"), Refresh: c.Bool("refresh"), Destroy: c.Bool("destroy"), Retain: c.Bool("retain"),
 		Preview: c.Bool("preview"), RetryOnUpdateConflict: c.Bool("retry-on-conflict"),
 	}}
@@ -126,6 +127,11 @@ func parseOperator(c *cli.Context, d cmd.Deps) (operatorOptions, error) {
 // check refuses options that do not go together.
 func (o *operatorOptions) check(path string) error {
 	const least = time.Minute // the operator takes nothing shorter
+	if o.Repo != "" {
+		if err := pko.CheckRepository(o.Repo); err != nil {
+			return failure.Usagef(path, "--repo: %s", err)
+		}
+	}
 	switch {
 	case o.Image == "":
 		return failure.Usagef(path, "--image is missing: the image that the programs run in; `make image` makes one")

@@ -38,6 +38,7 @@ type options struct {
 	Kubeconfig string        // file; "" for kubectl's
 	Timeout    time.Duration // 0 for none
 	Back       bool          // of adopt
+	Commit     string        // of wait: the one that has to have been tried; "" for any
 }
 
 // flags are those that all commands here have, after the given ones.

@@ -3,10 +3,12 @@ package operators
 import (
 	"context"
 	"io"
+	"regexp"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/pko"
 	"mara/runner/internal/typeset"
 )
@@ -59,11 +61,25 @@ func waitCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "wait", Usage: "wait until all Stacks of an environment are ready",
 		Description: "Tells each change on stderr. It ends with code 1 when a Stack is stalled, for then nothing goes on by itself.\n\n" +
-			"Examples:\n  runner operator wait -s dev --timeout 1h\n\n" +
+			"The operator asks for new commits once a minute. Until then Stacks are what the last commit has made of them:\n" +
+			"after a push, name the commit with --commit.\n\n" +
+			"Examples:\n  runner operator wait -s dev --timeout 1h\n  runner operator wait -s dev --commit $(git rev-parse HEAD)\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
-		Flags:  flags(timeoutFlag()),
-		Action: cmd.Action(d, parse, runWait),
+		Flags:  flags(timeoutFlag(), &cli.StringFlag{Name: "commit", Usage: "wait until Stacks that follow a branch or Flux have tried this `COMMIT`"}),
+		Action: cmd.Action(d, parseWait, runWait),
 	}
+}
+
+// commits are those of git, in full or their first digits.
+var commits = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+
+func parseWait(c *cli.Context, d cmd.Deps) (options, error) {
+	o, err := parse(c, d)
+	o.Commit = c.String("commit")
+	if err == nil && o.Commit != "" && !commits.MatchString(o.Commit) {
+		err = failure.Usagef(cmd.Path(c), "--commit: %q is no commit; `git rev-parse HEAD` prints one", o.Commit)
+	}
+	return o, err
 }
 
 func runWait(ctx context.Context, d cmd.Deps, o options) error {
@@ -71,6 +87,7 @@ func runWait(ctx context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
+	w.Commit = o.Commit
 	ctx, cancel := limited(ctx, o)
 	defer cancel()
 	waited := w.Wait(ctx)

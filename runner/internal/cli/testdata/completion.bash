@@ -539,6 +539,7 @@ _runner() {
     "export --repo") offered=""; known=1 ;;
     "export --branch") offered=""; known=1 ;;
     "export --commit") offered=""; known=1 ;;
+    "export --repo-secret") offered=""; known=1 ;;
     "export --flux") offered=""; known=1 ;;
     "export --within") offered=""; known=1 ;;
     "export --resync") offered=""; known=1 ;;
@@ -555,6 +556,7 @@ _runner() {
     "operator --output"|"operator -o") offered="text json"; known=1 ;;
     "operator --root") offered=""; known=1 ;;
     "operator --timeout") offered=""; known=1 ;;
+    "operator --commit") offered=""; known=1 ;;
     "operator --namespace"|"operator -n") offered=""; known=1 ;;
     "operator --kubeconfig") offered=""; known=1 ;;
     "operator --stack"|"operator -s") offered=""; known=1 ;;
@@ -671,8 +673,8 @@ _runner() {
     secrets) offered="list set generate rotate remove export change-provider --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --to-file --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --new-passphrase --lock-timeout --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color" ;;
     mirror) offered="list sync check --output --resolve --only --skip --from --until --root --stack --provider --pulumi --debug --no-color --output --dry-run --only --skip --from --until --root --stack --provider --pulumi --debug --no-color --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
     render) offered="--out --secret-store --plan --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
-    export) offered="ci operator --wave --image --aws-role --branch --nightly --out --selector --all --output --root --stack --provider --debug --no-color --image --out --namespace --backend --claim --repo --branch --commit --flux --within --resync --refresh --destroy --preview --retain --retry-on-conflict --variable --account-annotation --selector --all --output --root --stack --provider --debug --no-color" ;;
-    operator) offered="status wait delete adopt --namespace --kubeconfig --stack --output --root --debug --no-color --timeout --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --back --namespace --kubeconfig --stack --output --root --debug --no-color" ;;
+    export) offered="ci operator --wave --image --aws-role --branch --nightly --out --selector --all --output --root --stack --provider --debug --no-color --image --out --namespace --backend --claim --repo --branch --commit --repo-secret --flux --within --resync --refresh --destroy --preview --retain --retry-on-conflict --variable --account-annotation --selector --all --output --root --stack --provider --debug --no-color" ;;
+    operator) offered="status wait delete adopt --namespace --kubeconfig --stack --output --root --debug --no-color --timeout --commit --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --back --namespace --kubeconfig --stack --output --root --debug --no-color" ;;
     unlock) offered="--output --force --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     repair) offered="--import --only --skip --from --until --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     history) offered="--output --limit --root --stack --simulate --debug --no-color" ;;

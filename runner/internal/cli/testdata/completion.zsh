@@ -872,6 +872,7 @@ _runner() {
         '--repo[take own projects from the git repository at URL]:value:' \
         '--branch[follow BRANCH of the repository (default\: main)]:value:' \
         '--commit[use this COMMIT of the repository]:value:' \
+        '--repo-secret[log in to repositories with the Secret NAME, whose key is accessToken, or sshPrivateKey for ssh]:value:' \
         '--flux[take own projects from Flux'\''s source KIND/NAME, such as GitRepository/infra]:value:' \
         '--within[run what a project waits for once more if its last success is older than DURATION (default\: twice what the chain of projects takes)]:value:' \
         '--resync[run every project each DURATION, also without a new commit (default\: never)]:value:' \
@@ -902,6 +903,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--timeout[give up after DURATION (default\: none)]:value:' \
+        '--commit[wait until Stacks that follow a branch or Flux have tried this COMMIT]:value:' \
         '(--namespace -n)'{--namespace,-n}'[look into the namespace NAME (default\: pulumi)]:value:' \
         '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \

@@ -23,23 +23,27 @@ type Operator struct {
 	commit string        // of every source that has commits
 	stacks map[string]*stack
 	fail   map[string]int // how many more updates of a Stack fail
-	made   int            // updates
+	refuse map[string]bool
+	made   int // updates
 	log    []string
 }
 
 // stack is a Stack with its status.
 type stack struct {
-	name       string
-	labels     map[string]string
-	spec       map[string]any // as the API has it
-	read       pko.StackSpec  // and as the controller reads it
-	generation int
-	request    string // the annotation that asks for a run
-	deleted    bool
-	observed   int
-	last       *update
-	current    *update
-	condition  [3]string // type, reason, message
+	name        string
+	labels      map[string]string
+	spec        map[string]any // as the API has it
+	read        pko.StackSpec  // and as the controller reads it
+	generation  int
+	request     string // the annotation that asks for a run
+	seenRequest string
+	deleted     bool
+	observed    int
+	finalizer   bool // of the operator
+	refused     int  // the generation whose spec was refused
+	last        *update
+	current     *update
+	condition   [3]string // type, reason, message
 }
 
 // update is one run of Pulumi.
@@ -56,7 +60,7 @@ type update struct {
 // New is an operator without Stacks whose updates take a while.
 func New(took time.Duration) *Operator {
 	return &Operator{
-		now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), took: took, commit: "one", stacks: map[string]*stack{}, fail: map[string]int{},
+		now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), took: took, commit: "one", stacks: map[string]*stack{}, fail: map[string]int{}, refuse: map[string]bool{},
 	}
 }
 
@@ -102,6 +106,20 @@ func (o *Operator) Fail(name string, times int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.fail[name] = times
+}
+
+// Refuse has the specs of a Stack be refused, or taken.
+func (o *Operator) Refuse(name string, on bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.refuse[name] = on
+}
+
+// Request is what annotating a Stack with a request for a run does.
+func (o *Operator) Request(name, request string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stacks[name].request = request
 }
 
 // Delete is what `kubectl delete --wait=false` does.
@@ -151,7 +169,17 @@ const maxFailures = 3
 // reports whether something has changed.
 func (o *Operator) reconcile(s *stack) bool {
 	spec := s.read
-	s.observed = s.generation
+	if s.refused == s.generation {
+		return false // nothing wakes the controller
+	}
+	s.observed, s.seenRequest = s.generation, s.request
+	if !s.finalizer { // the update that adds it answers with the status as it was
+		s.finalizer, s.observed, s.seenRequest = true, 0, ""
+	}
+	if o.refuse[s.name] {
+		s.refused = s.generation
+		return s.mark("Stalled", "SpecInvalid", "invalid URL scheme")
+	}
 	if s.current != nil {
 		if o.now.Before(s.current.at) {
 			return s.mark("Reconciling", "StackProcessing", "update in progress")

@@ -114,10 +114,13 @@ func (o *Operator) list(selector string) any {
 // object is a Stack as the API has it.
 func (o *Operator) object(s *stack) any {
 	metadata := map[string]any{"name": s.name, "labels": s.labels, "generation": s.generation}
+	if s.request != "" {
+		metadata["annotations"] = map[string]any{"pulumi.com/reconciliation-request": s.request}
+	}
 	if s.deleted {
 		metadata["deletionTimestamp"] = o.now.Format(time.RFC3339)
 	}
-	status := map[string]any{"observedGeneration": s.observed}
+	status := map[string]any{"observedGeneration": s.observed, "observedReconcileRequest": s.seenRequest}
 	if s.last != nil {
 		state := "failed"
 		if s.last.succeeded {
@@ -125,7 +128,7 @@ func (o *Operator) object(s *stack) any {
 		}
 		status["lastUpdate"] = map[string]any{
 			"generation": s.last.generation, "name": s.last.name, "type": s.last.kind, "state": state, "failures": s.last.failures,
-			"lastSuccessfulCommit": s.last.lastSuccess, "lastResyncTime": s.last.at.Format(time.RFC3339),
+			"lastAttemptedCommit": s.last.commit, "lastSuccessfulCommit": s.last.lastSuccess, "lastResyncTime": s.last.at.Format(time.RFC3339),
 		}
 	}
 	if s.condition[0] != "" {
