@@ -1,11 +1,18 @@
 package e2e
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -83,6 +90,7 @@ func TestRender(t *testing.T) {
 	if r := e.run("render", "-s", "dev", "--secret-store", "vault"); r.code != 2 {
 		t.Errorf("no store: exit code %d, %s", r.code, r.stderr)
 	}
+	sealed(t, e)
 	e.write("manifests/dev/mine.yaml", "kind: ConfigMap\n")
 	if r := e.run("render", "-s", "dev", "--out", "manifests/dev"); r.code != 3 || !strings.Contains(r.stderr, "has files that `runner render` has not written: mine.yaml") {
 		t.Errorf("a file of somebody else: exit code %d, %s", r.code, r.stderr)
@@ -91,6 +99,46 @@ func TestRender(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(e.root, left)); err == nil {
 			t.Errorf("%s is left", left)
 		}
+	}
+}
+
+// sealed has Secrets sealed: only with values of their own.
+func sealed(t *testing.T, e *environment) {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	signed, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.write("controller.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})))
+	args := []string{"render", "-s", "dev", "--only", "secrets", "--sealed-cert", "controller.crt"}
+	before := e.env
+	e.env = append(slices.Clone(before), "PULUMI_CONFIG_PASSPHRASE=a passphrase for tests")
+	if r := e.run(args...); r.code != 3 || !strings.Contains(r.stderr, "these secrets are not set, and cannot be sealed: ") {
+		t.Errorf("without secrets: exit code %d, %s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := e.run("secrets", "generate", "-s", "dev"); r.code != 0 {
+		t.Fatalf("generating: exit code %d, %s", r.code, r.stderr)
+	}
+	r := e.run(args...)
+	if r.code != 0 || !strings.Contains(r.stdout, "kind: SealedSecret\nmetadata:\n  name: prometheus-credentials\n  namespace: prometheus\n") || strings.Contains(r.stdout, "kind: Secret\n") || strings.Contains(r.stdout, "[secret]") {
+		t.Errorf("exit code %d, %s%s", r.code, r.stdout, r.stderr)
+	}
+	for code, wrong := range map[int][]string{2: {"--sealed-cert", "controller.crt", "--secret-store", "SecretStore/vault"}, 3: {"--sealed-cert", "missing.crt"}} {
+		if r := e.run(append([]string{"render", "-s", "dev"}, wrong...)...); r.code != code {
+			t.Errorf("%v: exit code %d, %s", wrong, r.code, r.stderr)
+		}
+	}
+	e.env = before
+	if r := e.run(args...); r.code != 3 || !strings.Contains(r.stderr, "cannot be sealed without their passphrase") {
+		t.Errorf("without the passphrase: exit code %d, %s%s", r.code, r.stdout, r.stderr)
+	}
+	if err := os.RemoveAll(filepath.Join(e.root, "config", "pulumi", "secrets")); err != nil {
+		t.Fatal(err)
 	}
 }
 

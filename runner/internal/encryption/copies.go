@@ -63,6 +63,10 @@ type Copies struct {
 	forgotten  bool // encrypted values, which nobody can read in this simulation
 }
 
+// Unread reports whether encrypted values were replaced by made-up ones, for a
+// simulation that cannot read them.
+func (c Copies) Unread() bool { return c.forgotten }
+
 // Prepare makes the working copies of the two stack files. It finds a wrong
 // passphrase before anything changes.
 func Prepare(o Options) (Copies, error) {

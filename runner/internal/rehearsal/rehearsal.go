@@ -11,6 +11,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/providers/operation"
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
@@ -28,6 +29,9 @@ type Options struct {
 	Mirror  string
 	Origins bool
 	Saw     func(simulate.Object) // is shown each resource; several at the same time
+	// Opened is told of the configuration before the programs run, and may refuse; it may
+	// be nil.
+	Opened func(*session.Session, encryption.Copies) error
 }
 
 // Run runs the programs. The session holds what they have made until it is closed,
@@ -55,14 +59,14 @@ func Run(ctx context.Context, d session.Deps, environment session.Options, o Opt
 			return nil
 		},
 	}
-	if err := open(ctx, s); err != nil {
+	if err := open(ctx, s, o); err != nil {
 		return s, err
 	}
 	return s, run(ctx, s, o.Parallel)
 }
 
 // open opens the simulated environment.
-func open(ctx context.Context, s *session.Session) error {
+func open(ctx context.Context, s *session.Session, o Options) error {
 	if err := s.ResolveToOperate(); err != nil {
 		return err
 	}
@@ -76,6 +80,11 @@ func open(ctx context.Context, s *session.Session) error {
 	copies, err := s.Vault.Copies(ctx, engine)
 	if err != nil {
 		return err
+	}
+	if o.Opened != nil {
+		if err := o.Opened(s, copies); err != nil {
+			return err
+		}
 	}
 	if err := s.SimulateClouds(ctx); err != nil {
 		return err

@@ -30,9 +30,16 @@ const (
 // Resource is a resource as a program declares it.
 type Resource struct {
 	Project, Token, Name string
+	URN                  string // "" where it does not matter
 	Namespace            string // that the Kubernetes provider gives to objects without one
 	Inputs               map[string]any
+	// Values are the inputs with their secret values, for a Secret that is to be sealed
+	// and has nothing in it that a simulation has made up; else nil.
+	Values map[string]any
 }
+
+// IsSecret reports whether the resource is a Secret of Kubernetes.
+func (r Resource) IsSecret() bool { return r.Token == "kubernetes:core/v1:Secret" }
 
 // isKubernetes reports whether the resource is something in a cluster.
 func (r Resource) isKubernetes() bool { return strings.HasPrefix(r.Token, "kubernetes:") }
@@ -77,6 +84,7 @@ type Options struct {
 	Charts mirror.Fetcher
 	Order  []string // the projects of the whole plan, which number the folders
 	Store  *Store   // has the values of Secrets; nil leaves them out
+	Sealer *Sealer  // encrypts them; nil leaves them out
 }
 
 // Build makes the manifests of resources.
@@ -88,7 +96,7 @@ func Build(ctx context.Context, o Options, resources []Resource) (Manifests, err
 	projects := map[string]*builder{}
 	scopes := scopes{}
 	for name, own := range byProject {
-		b := &builder{charts: o.Charts, store: o.Store}
+		b := &builder{charts: o.Charts, store: o.Store, sealer: o.Sealer}
 		for _, r := range own {
 			if err := b.add(ctx, r); err != nil {
 				return Manifests{}, fmt.Errorf("project %s: %w", name, err)
@@ -118,12 +126,14 @@ type found struct {
 	object    manifest.Object
 	namespace string // that it gets if it has none and its kind has namespaces
 	release   bool
+	readable  bool // a Secret with its values
 }
 
 // builder collects what one project makes.
 type builder struct {
 	charts   mirror.Fetcher
 	store    *Store
+	sealer   *Sealer
 	found    []found
 	leftOut  []LeftOut
 	unsteady []string
@@ -144,6 +154,8 @@ func (b *builder) add(ctx context.Context, r Resource) error {
 		b.leave(r.Token+" "+r.Name, "changes an object that something else makes")
 	case strings.HasPrefix(r.Token, "kubernetes:helm.sh/"), strings.HasPrefix(r.Token, "kubernetes:yaml"), strings.HasPrefix(r.Token, "kubernetes:kustomize"):
 		b.leave(r.Token+" "+r.Name, "is not an object, but makes some; they are not seen here")
+	case b.sealer != nil && r.Values != nil:
+		b.found = append(b.found, found{object: manifest.Of(r.Token, r.Values), namespace: cmp.Or(r.Namespace, "default"), readable: true})
 	default:
 		for _, object := range manifest.Of(r.Token, r.Inputs).Parts() {
 			b.found = append(b.found, found{object: object, namespace: cmp.Or(r.Namespace, "default")})
@@ -197,6 +209,14 @@ func (b *builder) project(name, folder string, scopes scopes) Project {
 		if b.store != nil && isSecret(object) && !f.release && len(secretKeys(object)) > 0 {
 			object = b.store.external(object) // those of charts are made by the charts
 		}
+		if b.sealer != nil && isSecret(object) {
+			sealed, why := b.seal(f, object)
+			if why != "" {
+				p.LeftOut = append(p.LeftOut, LeftOut{What: object.String(), Why: "is a Secret, and " + why, Keys: secretKeys(object)})
+				continue
+			}
+			object = sealed
+		}
 		if left, ok := unfit(object, f.release); ok {
 			p.LeftOut = append(p.LeftOut, left)
 			continue
@@ -210,6 +230,21 @@ func (b *builder) project(name, folder string, scopes scopes) Project {
 	slices.SortFunc(p.LeftOut, func(a, b LeftOut) int { return cmp.Compare(a.What, b.What) })
 	slices.Sort(p.Unsteady)
 	return p
+}
+
+// seal seals a Secret, or says why it cannot.
+func (b *builder) seal(f found, secret manifest.Object) (manifest.Object, string) {
+	switch {
+	case f.release:
+		return nil, "its chart makes it"
+	case !f.readable:
+		return nil, "its values come from other resources, which a simulation makes up"
+	}
+	sealed, err := b.sealer.sealed(secret)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return sealed, ""
 }
 
 // unfit says why an object cannot be among the manifests.

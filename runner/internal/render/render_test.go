@@ -2,13 +2,24 @@ package render_test
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/pem"
 	"errors"
 	"flag"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
@@ -219,5 +230,121 @@ spec:
 	}
 	if left := m.Projects[1].LeftOut; !slices.ContainsFunc(left, func(l render.LeftOut) bool { return l.What == "Secret shops/shop" }) {
 		t.Errorf("left out: %v", left)
+	}
+}
+
+// controller makes the key of a controller of SealedSecrets, and its certificate.
+func controller(t *testing.T, until time.Time) (*rsa.PrivateKey, []byte) {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: until.Add(-time.Hour), NotAfter: until}
+	signed, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
+}
+
+// unseal opens a sealed value as the controller does.
+func unseal(t *testing.T, key *rsa.PrivateKey, text, label string) string {
+	t.Helper()
+	sealed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(sealed) < 2 {
+		t.Fatalf("%q: %v", text, err)
+	}
+	size := int(binary.BigEndian.Uint16(sealed))
+	session, err := rsa.DecryptOAEP(sha256.New(), nil, key, sealed[2:2+size], []byte(label))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := aes.NewCipher(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := gcm.Open(nil, make([]byte, gcm.NonceSize()), sealed[2+size:], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(value)
+}
+
+// TestSealed: Secrets whose values are known are sealed, the others are left out.
+func TestSealed(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	key, certificate := controller(t, now.Add(time.Hour))
+	sealer, err := render.NewSealer(certificate, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := func(name string, data, known values) render.Resource {
+		r := render.Resource{Project: "base", Token: "kubernetes:core/v1:Secret", Name: name, Namespace: "web", Inputs: values{
+			"metadata": values{"name": name, "labels": values{"a": "b"}}, "type": "kubernetes.io/basic-auth", "stringData": data,
+		}}
+		if known != nil {
+			r.Values = values{"metadata": values{"name": name, "labels": values{"a": "b"}}, "type": "kubernetes.io/basic-auth", "stringData": known, "data": values{"plain": "aGVsbG8="}}
+		}
+		return r
+	}
+	m, err := render.Build(t.Context(), render.Options{Charts: shelf{}, Order: []string{"base"}, Sealer: sealer}, []render.Resource{
+		secret("login", values{"password": render.Secret}, values{"password": "hunter2"}),
+		secret("cloud", values{"address": render.Secret}, values{"address": "db.simulated.invalid"}),
+		secret("other", values{"token": render.Secret}, nil),
+	})
+	if err != nil || len(m.Projects[0].Objects) != 1 {
+		t.Fatalf("%+v, error %v", m, err)
+	}
+	made := m.Projects[0].Objects[0]
+	content, err := yaml.Marshal(made.Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read struct {
+		Spec struct {
+			EncryptedData map[string]string
+			Template      struct {
+				Type     string
+				Metadata struct{ Name, Namespace string }
+			}
+		}
+	}
+	if err := yaml.Unmarshal(content, &read); err != nil || made.File != "16-sealedsecret-web-login.yaml" || read.Spec.Template.Type != "kubernetes.io/basic-auth" || read.Spec.Template.Metadata.Namespace != "web" {
+		t.Errorf("%s, %v:\n%s", made.File, err, content)
+	}
+	if strings.Contains(string(content), "hunter2") || strings.Contains(string(content), "aGVsbG8") {
+		t.Errorf("it is not sealed:\n%s", content)
+	}
+	got := map[string]string{}
+	for name, value := range read.Spec.EncryptedData {
+		got[name] = unseal(t, key, value, "web/login")
+	}
+	if diff := cmp.Diff(map[string]string{"password": "hunter2", "plain": "hello"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var left []string
+	for _, l := range m.Projects[0].LeftOut {
+		left = append(left, l.What+" "+l.Why)
+	}
+	want := []string{"Secret web/cloud is a Secret, and the value of address is made up by a simulated cloud", "Secret web/other is a Secret, and its values come from other resources, which a simulation makes up"}
+	if diff := cmp.Diff(want, left); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+}
+
+func TestNoSealer(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	_, old := controller(t, now.Add(-time.Hour))
+	for want, content := range map[string][]byte{"has expired on 2026-11-22": old, "has no certificate in it; `kubeseal": []byte("x"), "has no certificate in it: ": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})} {
+		if _, err := render.NewSealer(content, now); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", want, err)
+		}
 	}
 }

@@ -15,6 +15,8 @@ type deployment struct {
 		Type    string           `json:"type"`
 		ID      string           `json:"id"`
 		Outputs map[string]value `json:"outputs"`
+		// The resources that each input was made of.
+		MadeOf map[string][]string `json:"propertyDependencies"`
 	} `json:"resources"`
 	Pending []struct {
 		Resource struct {
@@ -113,6 +115,20 @@ func (e *Set) rawState(ctx context.Context, project string) (json.RawMessage, er
 		return nil, fmt.Errorf("reading the state of %s: pulumi answered with something else than JSON: %w", project, err)
 	}
 	return exported.Deployment, nil
+}
+
+// MadeOf says for each resource of a project, by its URN, what resources its inputs
+// were made of.
+func (e *Set) MadeOf(ctx context.Context, project string) (map[string]map[string][]string, error) {
+	state, err := e.state(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	made := map[string]map[string][]string{}
+	for _, r := range state.Resources {
+		made[r.URN] = r.MadeOf
+	}
+	return made, nil
 }
 
 func (d deployment) pending(project string) []Pending {

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -13,6 +15,7 @@ import (
 
 	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/mirror"
@@ -20,6 +23,7 @@ import (
 	"mara/runner/internal/plan"
 	"mara/runner/internal/rehearsal"
 	"mara/runner/internal/render"
+	"mara/runner/internal/session"
 	"mara/runner/internal/simulate"
 	"mara/runner/internal/typeset"
 	"mara/runner/internal/updateplan"
@@ -35,9 +39,11 @@ func Render(d cmd.Deps) *cli.Command {
 			"library. The same programs and configuration give the same files, so that the difference of two renders can be\n" +
 			"reviewed; objects of charts that make something up each time are named.\n\n" +
 			"Secrets, and objects with a secret value, are left out and listed; with --secret-store there are objects that\n" +
-			"have Secrets made from a store, whose entry STACK/NAMESPACE/NAME has a property for each key. The programs run on simulated clouds, in a\n" +
-			"folder that is thrown away; values that a real cloud would give, such as the address of a registry, are made up,\n" +
-			"and listed. With --plan they are those of a plan, which `runner preview --save-plan` has made of the real\n" +
+			"have Secrets made from a store, whose entry STACK/NAMESPACE/NAME has a property for each key; with --sealed-cert\n" +
+			"there are SealedSecrets, encrypted for the controller in the cluster, of those whose values come from the\n" +
+			"configuration alone. Sealing takes the passphrase, and gives another text each time.\n\n" +
+			"The programs run on simulated clouds, in a folder that is thrown away; values that a real cloud would give,\n" +
+			"such as the address of a registry, are made up, and listed. With --plan they are those of a plan, which `runner preview --save-plan` has made of the real\n" +
 			"environment: there is nothing made up, and what is not known yet is left out.\n\n" +
 			"The folder is replaced in one step. One with files that this command has not written is refused.\n\n" +
 			"Examples:\n  runner render -s dev --out manifests/dev\n  runner render -s dev --only certmgr | kubeconform -\n" +
@@ -47,6 +53,7 @@ func Render(d cmd.Deps) *cli.Command {
 			[]cli.Flag{
 				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` instead of stdout"},
 				&cli.StringFlag{Name: "secret-store", Usage: "have the External Secrets Operator make Secrets from its store `KIND/NAME`, such as ClusterSecretStore/vault"},
+				&cli.StringFlag{Name: "sealed-cert", Usage: "seal Secrets with the certificate in `FILE`, which kubeseal --fetch-cert prints"},
 				&cli.StringFlag{Name: "plan", Usage: "render what the plan in `FILE` would create"},
 			},
 			cmd.OutputFlag("text", "json"), cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
@@ -60,6 +67,7 @@ type renderOptions struct {
 	Selection plan.Selection
 	Out       string               // "" for stdout
 	Store     *render.Store        // nil leaves Secrets out
+	Sealer    *render.Sealer       // nil leaves them out, too
 	Plan      *updateplan.Document // nil for a simulated run
 }
 
@@ -76,6 +84,17 @@ func parseRender(c *cli.Context, d cmd.Deps) (renderOptions, error) {
 		}
 		o.Store = &render.Store{Kind: kind, Name: name}
 	}
+	if file := c.String("sealed-cert"); file != "" {
+		switch {
+		case o.Store != nil:
+			return o, failure.Usagef(cmd.Path(c), "--sealed-cert and --secret-store both say where Secrets come from; give one")
+		case c.String("plan") != "":
+			return o, failure.Usagef(cmd.Path(c), "--sealed-cert: a plan has no secret values; leave out --plan")
+		}
+		if o.Sealer, err = readSealer(d, file); err != nil {
+			return o, err
+		}
+	}
 	if c.String("plan") == "" {
 		return o, nil
 	}
@@ -90,6 +109,18 @@ func parseRender(c *cli.Context, d cmd.Deps) (renderOptions, error) {
 	}
 	o.Plan = &document
 	return o, nil
+}
+
+func readSealer(d cmd.Deps, file string) (*render.Sealer, error) {
+	content, err := os.ReadFile(d.Absolute(file))
+	if err != nil {
+		return nil, &failure.Environment{Text: "--sealed-cert: " + err.Error(), Next: "`kubeseal --fetch-cert` prints the certificate"}
+	}
+	sealer, err := render.NewSealer(content, d.Now())
+	if err != nil {
+		return nil, &failure.Environment{Text: fmt.Sprintf("--sealed-cert: %s %v", file, err)}
+	}
+	return sealer, nil
 }
 
 func runRender(ctx context.Context, d cmd.Deps, o renderOptions) (err error) {
@@ -126,13 +157,17 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds, to see what they declare.")
 	var mu sync.Mutex // protects declared
 	var declared []render.Resource
-	s, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{Parallel: cmd.DefaultParallel, Saw: func(object simulate.Object) {
+	values := map[string]map[string]any{} // of Secrets, by URN
+	s, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{Parallel: cmd.DefaultParallel, Opened: o.refuseMadeUp, Saw: func(object simulate.Object) {
 		r := render.Resource{
 			Project: object.URN.Project().String(), Token: object.Token, Name: object.Name(),
-			Namespace: object.Config("namespace", ""), Inputs: object.Masked(render.Secret),
+			Namespace: object.Config("namespace", ""), Inputs: object.Masked(render.Secret), URN: string(object.URN),
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		if o.Sealer != nil && r.IsSecret() {
+			values[r.URN] = object.Inputs()
+		}
 		declared = append(declared, r)
 	}})
 	defer func() { err = errors.Join(err, s.Close()) }()
@@ -153,13 +188,59 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 			ours = append(ours, r)
 		}
 	}
+	if err := readSecrets(ctx, s, ours, values); err != nil {
+		return about, m, err
+	}
 	about = render.About{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Simulated: true}
-	m, err = render.Build(ctx, render.Options{Charts: charts, Order: s.Plan.Names(), Store: o.storeOf(about.Stack)}, ours)
+	m, err = render.Build(ctx, render.Options{Charts: charts, Order: s.Plan.Names(), Store: o.storeOf(about.Stack), Sealer: o.Sealer}, ours)
 	m.TraceMadeUp(declared, func(project string) map[string]any {
 		outputs, _ := s.Stacks.Told(project) // a project without outputs has none that were made up
 		return outputs
 	})
 	return about, m, err
+}
+
+// refuseMadeUp refuses to seal secrets that the simulation has to make up.
+func (o renderOptions) refuseMadeUp(s *session.Session, copies encryption.Copies) error {
+	if o.Sealer == nil {
+		return nil
+	}
+	if copies.Unread() {
+		return &failure.Environment{Text: "the secrets cannot be sealed without their passphrase", Next: "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE; what a key service encrypts cannot be sealed"}
+	}
+	var missing []string
+	for _, secret := range s.Vault.Secrets {
+		if slices.Contains(copies.MadeUp, secret.Key) {
+			missing = append(missing, secret.Key)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &failure.Environment{Text: "these secrets are not set, and cannot be sealed: " + strings.Join(missing, ", "), Next: "`runner secrets generate` or `runner secrets set` keeps them"}
+}
+
+// readSecrets gives Secrets their values, where nothing but the configuration is in
+// them: what other resources give is made up.
+func readSecrets(ctx context.Context, s *session.Session, resources []render.Resource, values map[string]map[string]any) error {
+	made := map[string]map[string]map[string][]string{} // of projects
+	for i := range resources {
+		r := &resources[i]
+		if values[r.URN] == nil {
+			continue
+		}
+		if made[r.Project] == nil {
+			var err error
+			if made[r.Project], err = s.Stacks.MadeOf(ctx, r.Project); err != nil {
+				return err
+			}
+		}
+		of, known := made[r.Project][r.URN]
+		if known && len(of["data"])+len(of["stringData"]) == 0 {
+			r.Values = values[r.URN]
+		}
+	}
+	return nil
 }
 
 // storeOf is the store for Secrets, whose entries begin with the environment's name.

@@ -510,6 +510,7 @@ _runner() {
     "mirror --pulumi") offered=""; known=1 ;;
     "render --out") offered=""; known=1 ;;
     "render --secret-store") offered=""; known=1 ;;
+    "render --sealed-cert") offered=""; known=1 ;;
     "render --plan") offered=""; known=1 ;;
     "render --output"|"render -o") offered="text json"; known=1 ;;
     "render --only") offered="$(runner completion projects 2>/dev/null)"; known=1 ;;
@@ -672,7 +673,7 @@ _runner() {
     hook) offered="list run --output --root --stack --provider --debug --no-color --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     secrets) offered="list set generate rotate remove export change-provider --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --to-file --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color --new-passphrase --lock-timeout --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color" ;;
     mirror) offered="list sync check --output --resolve --only --skip --from --until --root --stack --provider --pulumi --debug --no-color --output --dry-run --only --skip --from --until --root --stack --provider --pulumi --debug --no-color --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
-    render) offered="--out --secret-store --plan --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
+    render) offered="--out --secret-store --sealed-cert --plan --output --only --skip --from --until --root --stack --provider --pulumi --debug --no-color" ;;
     export) offered="ci operator --wave --image --aws-role --branch --nightly --out --selector --all --output --root --stack --provider --debug --no-color --image --out --namespace --backend --claim --repo --branch --commit --repo-secret --flux --within --resync --refresh --destroy --preview --retain --retry-on-conflict --variable --account-annotation --selector --all --output --root --stack --provider --debug --no-color" ;;
     operator) offered="status wait delete adopt --namespace --kubeconfig --stack --output --root --debug --no-color --timeout --commit --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --back --namespace --kubeconfig --stack --output --root --debug --no-color" ;;
     unlock) offered="--output --force --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;

@@ -743,6 +743,7 @@ complete -c runner -n '__fish_seen_subcommand_from mirror' -l no-color -d 'disab
 complete -c runner -n __fish_use_subcommand -a render -d 'write what the projects would create in the cluster as plain manifests'
 complete -c runner -n '__fish_seen_subcommand_from render' -l out -x -d 'write to FOLDER instead of stdout'
 complete -c runner -n '__fish_seen_subcommand_from render' -l secret-store -x -d 'have the External Secrets Operator make Secrets from its store KIND/NAME, such as ClusterSecretStore/vault'
+complete -c runner -n '__fish_seen_subcommand_from render' -l sealed-cert -x -d 'seal Secrets with the certificate in FILE, which kubeseal --fetch-cert prints'
 complete -c runner -n '__fish_seen_subcommand_from render' -l plan -x -d 'render what the plan in FILE would create'
 complete -c runner -n '__fish_seen_subcommand_from render' -l output -s o -x -a 'text json' -d 'print as FORMAT: text, json (default: text)'
 complete -c runner -n '__fish_seen_subcommand_from render' -l only -x -a '(runner completion projects 2>/dev/null)' -d 'run only these PROJECTS: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it'

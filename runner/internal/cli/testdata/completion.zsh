@@ -835,6 +835,7 @@ _runner() {
       _arguments \
         '--out[write to FOLDER instead of stdout]:value:' \
         '--secret-store[have the External Secrets Operator make Secrets from its store KIND/NAME, such as ClusterSecretStore/vault]:value:' \
+        '--sealed-cert[seal Secrets with the certificate in FILE, which kubeseal --fetch-cert prints]:value:' \
         '--plan[render what the plan in FILE would create]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
