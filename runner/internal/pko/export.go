@@ -186,7 +186,9 @@ func (e Environment) stack(step plan.Step, o Options) Stack {
 func volume(o Options) map[string]any {
 	const name = "state"
 	return map[string]any{"spec": map[string]any{
-		"containers": []any{map[string]any{"name": "pulumi", "volumeMounts": []any{map[string]any{"name": name, "mountPath": strings.TrimPrefix(o.Backend, "file://")}}}},
+		// The operator writes the container back with resources. Where they are there already
+		// that is no change: of one it would take no notice.
+		"containers": []any{map[string]any{"name": "pulumi", "resources": map[string]any{}, "volumeMounts": []any{map[string]any{"name": name, "mountPath": strings.TrimPrefix(o.Backend, "file://")}}}},
 		"volumes":    []any{map[string]any{"name": name, "persistentVolumeClaim": map[string]any{"claimName": o.Claim}}},
 	}}
 }
