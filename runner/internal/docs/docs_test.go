@@ -1,9 +1,11 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -159,6 +161,97 @@ func TestMenuHasAllPages(t *testing.T) {
 	if diff := cmp.Diff(there, named); diff != "" {
 		t.Errorf("scripts/site/data/nav.yaml names other pages (+) than there are (-):\n%s", diff)
 	}
+}
+
+var (
+	target   = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
+	made     = regexp.MustCompile(`\bmake ([a-z0-9-]+)`)
+	aFile    = regexp.MustCompile(`^(config|docs|examples|projects|providers|runner|scripts)/[\w/.-]*\w$`)
+	aTest    = regexp.MustCompile(`^Test[A-Z]\w*`)
+	declared = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+)
+
+// TestNamesAreRight: targets of make, files of the repository and tests that the
+// documentation names are there. Of several tests it may name the beginning: TestX...
+func TestNamesAreRight(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile(filepath.Join(repository, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var targets []string
+	for _, found := range target.FindAllStringSubmatch(string(makefile), -1) {
+		targets = append(targets, found[1])
+	}
+	tests, named := testsThereAre(t), 0
+	for _, p := range pages(t) {
+		check := func(line int, text string) {
+			for _, found := range made.FindAllStringSubmatch(text, -1) {
+				if named++; !slices.Contains(targets, found[1]) {
+					t.Errorf("%s:%d: there is no `make %s`", p.Path, line, found[1])
+				}
+			}
+		}
+		for _, b := range p.Blocks() {
+			for i, typed := range b.Typed() {
+				if b.Commands() {
+					check(b.Line+1+i, typed)
+				}
+			}
+		}
+		for _, line := range p.Prose() {
+			for _, span := range line.Spans() {
+				check(line.Number, span)
+				if _, err := os.Stat(filepath.Join(repository, span)); aFile.MatchString(span) && !strings.Contains(span, "NAME") && !ofUsers(span) {
+					if named++; err != nil {
+						t.Errorf("%s:%d: there is no file %s", p.Path, line.Number, span)
+					}
+				}
+				if name := aTest.FindString(span); name != "" {
+					more := strings.HasSuffix(span, "...")
+					if named++; !slices.ContainsFunc(tests, func(test string) bool { return test == name || more && strings.HasPrefix(test, name) }) {
+						t.Errorf("%s:%d: there is no test %s", p.Path, line.Number, span)
+					}
+				}
+			}
+		}
+	}
+	if named < 80 {
+		t.Errorf("only %d names were found", named)
+	}
+}
+
+// ofUsers says whether a path is one of a user's repository.
+func ofUsers(path string) bool {
+	return slices.ContainsFunc([]string{"config/pulumi", "config/layers", "config/environments", "config/rollout.yaml", "config/Pulumi"}, func(prefix string) bool {
+		return strings.HasPrefix(path, prefix)
+	})
+}
+
+// testsThereAre are the names of all tests.
+func testsThereAre(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(repository, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && slices.Contains([]string{".git", "bin", "dist", ".runner"}, entry.Name()) {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range declared.FindAllStringSubmatch(string(text), -1) {
+			names = append(names, found[1])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }
 
 // typed says whether a line looks like something to type.
