@@ -18,6 +18,6 @@ case "${1:-}" in
     exit 1
   fi
   ;;
-serve) exec ../../bin/hugo server --noBuildLock --renderToMemory --navigateToChanged ;;
+serve) exec ../../bin/hugo server --baseURL http://localhost:1313/ --noBuildLock --renderToMemory --navigateToChanged ;;
 *) echo "docs.sh [serve]" >&2; exit 2 ;;
 esac
