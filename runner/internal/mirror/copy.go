@@ -37,6 +37,12 @@ func CheckAddress(address string) error {
 	return nil
 }
 
+// Host is the registry's, as `docker login` takes it.
+func (r Registry) Host() string {
+	host, _, _ := strings.Cut(r.Address, "/")
+	return host
+}
+
 // Copied is what became of one thing that the mirror has to hold.
 type Copied struct {
 	There  bool   // it was there already

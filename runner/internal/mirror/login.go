@@ -39,6 +39,20 @@ func hostFor(registry string) string {
 	return registry
 }
 
+// LoginError says that a registry asks for a login, or does not take the one that
+// is kept for it.
+type LoginError struct {
+	Host string
+	Kept bool
+}
+
+func (e *LoginError) Error() string {
+	if e.Kept {
+		return fmt.Sprintf("%s refuses the login that is kept for it: use `docker login %s` again", e.Host, e.Host)
+	}
+	return fmt.Sprintf("%s asks for a login: use `docker login %s`", e.Host, e.Host)
+}
+
 // plain says in one short line what a registry has answered. The library's own
 // text repeats the address and may quote a whole page. The answer may be that of
 // another host, which gives tokens for the registry: nobody logs in there.
@@ -51,10 +65,12 @@ func plain(ctx context.Context, at name.Reference, err error) error {
 	host := hostFor(registry.RegistryStr())
 	switch answer.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		if kept, err := (logins{}).ResolveContext(ctx, registry); err == nil && kept != authn.Anonymous {
-			return fmt.Errorf("%s refuses the login that is kept for it: use `docker login %s` as somebody who may do this", host, host)
+		found, err := logins{}.ResolveContext(ctx, registry)
+		kept := err == nil && found != authn.Anonymous
+		if kept && answer.StatusCode == http.StatusForbidden {
+			return fmt.Errorf("%s does not allow that: use `docker login %s` as somebody who may", host, host)
 		}
-		return fmt.Errorf("%s asks for a login: use `docker login %s`", host, host)
+		return &LoginError{Host: host, Kept: kept}
 	case http.StatusNotFound:
 		return fmt.Errorf("%s does not have it", host)
 	}

@@ -82,7 +82,7 @@ func TestLogins(t *testing.T) {
 	}{
 		{"nobody", func(string) string { return "{}" }, "HOST asks for a login: use `docker login HOST`"},
 		{"another registry's", func(string) string { return plainLogin("registry.invalid", password) }, "HOST asks for a login: use `docker login HOST`"},
-		{"a wrong password", func(host string) string { return plainLogin(host, "Guess3d-wrongly!") }, "HOST refuses the login that is kept for it: use `docker login HOST` as somebody who may do this"},
+		{"a wrong password", func(host string) string { return plainLogin(host, "Guess3d-wrongly!") }, "HOST refuses the login that is kept for it: use `docker login HOST` again"},
 		{"in a file", func(host string) string { return plainLogin(host, password) }, ""},
 		{"with a helper", func(host string) string { return fmt.Sprintf(`{"credHelpers": {%q: "marakeeps"}}`, host) }, ""},
 		{"with a helper that fails", func(host string) string { return fmt.Sprintf(`{"credHelpers": {%q: "marabreaks"}}`, host) }, "asking for what `docker login HOST` keeps: error getting credentials - err: exit status 1"},
@@ -148,5 +148,21 @@ func TestCheckAddressShowsNoLogin(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "sesame") || strings.Contains(err.Error(), "Op3n") || !strings.Contains(err.Error(), "docker login registry.example.com:5000`") {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// TestNotAllowed: a login that is right, of somebody who may not write there.
+func TestNotAllowed(t *testing.T) {
+	server := httptest.NewServer(mirrortest.Private(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v2/" {
+			w.WriteHeader(http.StatusForbidden)
+		}
+	}), user, password))
+	t.Cleanup(server.Close)
+	host := strings.TrimPrefix(server.URL, "http://")
+	loggedIn(t, plainLogin(host, password))
+	_, err := network(t, "").Digest(t.Context(), host+"/shop/web:v1")
+	if want := host + " does not allow that: use `docker login " + host + "` as somebody who may"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }

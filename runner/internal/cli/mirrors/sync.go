@@ -105,11 +105,12 @@ type copying struct {
 	all   int
 
 	done, copied, failed int
+	refused              error // the mirror takes nothing without a login
 }
 
 // one copies one thing.
 func (c *copying) one(what entry, work func(mirror.Copier) (mirror.Copied, error)) {
-	if c.ctx.Err() != nil {
+	if c.ctx.Err() != nil || c.refused != nil {
 		return
 	}
 	line := fmt.Sprintf("%*d/%d  %s %s", len(fmt.Sprint(c.all)), c.done+1, c.all, what.Kind, what.Name)
@@ -125,6 +126,11 @@ func (c *copying) one(what entry, work func(mirror.Copier) (mirror.Copied, error
 		fmt.Fprint(c.w, "\r\x1b[K")
 	}
 	if c.ctx.Err() != nil {
+		return
+	}
+	var login *mirror.LoginError
+	if errors.As(err, &login) && login.Host == c.to.To.Host() {
+		c.refused = err
 		return
 	}
 	c.tell(line, c.judge(what, copied, err))
@@ -175,6 +181,9 @@ func (c *copying) short(line string) string {
 func (c *copying) end() error {
 	if err := context.Cause(c.ctx); err != nil {
 		return fmt.Errorf("%d of %d were looked at; the same command carries on: %w", c.done, c.all, err)
+	}
+	if c.refused != nil {
+		return fmt.Errorf("%w; after that, the same command carries on", c.refused)
 	}
 	if !c.json {
 		verb := "copied"
