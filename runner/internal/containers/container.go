@@ -206,11 +206,19 @@ func (r *Runtime) Resume(ctx context.Context, all ...Container) error {
 	return nil
 }
 
+// removals is how often a container is removed that is slow to end.
+const removals = 12
+
 // Remove stops and removes containers, with the volumes that have no name.
-// Those that are gone already are no error.
+// Those that are gone already are no error. docker itself waits ten seconds for
+// the end of one that it has killed, which on a busy machine is not enough.
 func (r *Runtime) Remove(ctx context.Context, names ...string) error {
 	for _, name := range names {
-		if err := r.silent(ctx, "rm", "--force", "--volumes", name); err != nil && !missing(err) {
+		err := r.silent(ctx, "rm", "--force", "--volumes", name)
+		for more := removals - 1; more > 0 && err != nil && strings.Contains(err.Error(), "did not receive an exit event"); more-- {
+			err = r.silent(ctx, "rm", "--force", "--volumes", name)
+		}
+		if err != nil && !missing(err) {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,6 +139,22 @@ func TestResume(t *testing.T) {
 	}
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSlowToEnd: docker gives up after ten seconds on a container that it has
+// killed, and can remove it a moment later.
+func TestSlowToEnd(t *testing.T) {
+	t.Parallel()
+	slow := answer{args: "rm --force --volumes a", stderr: "Error response from daemon: Could not kill running container f99a, cannot remove - " +
+		"tried to kill container, but did not receive an exit event"}
+	r := containers.New("docker", scripted(t, slow, slow, answer{args: "rm --force --volumes a"}, answer{args: "rm --force --volumes b"}))
+	if err := r.Remove(t.Context(), "a", "b"); err != nil {
+		t.Error(err)
+	}
+	r = containers.New("docker", scripted(t, slices.Repeat([]answer{slow}, 12)...))
+	if err := r.Remove(t.Context(), "a", "b"); err == nil || !strings.Contains(err.Error(), "Could not kill running container") {
+		t.Errorf("one that never ends: %v", err)
 	}
 }
 

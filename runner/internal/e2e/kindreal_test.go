@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -375,8 +376,29 @@ func realStopped(r *realKind) { r.halted("stop", "stopped") }
 // make the cluster anew.
 func realPaused(r *realKind) { r.halted("pause", "paused") }
 
+// halt stops or pauses a container. One that docker has told to end may do so
+// after docker has given up, and is stopped then.
+func (r *realKind) halt(command, container string) {
+	r.t.Helper()
+	r.eventually("", func() string {
+		output, err := exec.CommandContext(r.t.Context(), "docker", command, container).CombinedOutput()
+		if err == nil {
+			return ""
+		}
+		return string(output)
+	})
+}
+
+// lose removes a container as somebody who cleans up would.
+func (r *realKind) lose(container string) {
+	r.t.Helper()
+	if err := r.docker.Remove(r.t.Context(), container); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 func (r *realKind) halted(command, state string) {
-	runDocker(r.t, command, r.controlPlane())
+	r.halt(command, r.controlPlane())
 	drift := r.run("drift", "--exit-code")
 	if drift.code != 5 || !strings.Contains(drift.stdout, state) {
 		r.t.Errorf("drift: exit code %d\n%s%s", drift.code, drift.stdout, drift.stderr)
@@ -388,7 +410,7 @@ func (r *realKind) halted(command, state string) {
 	r.keptSomething()
 
 	// Noted by a refresh, and mended by the update that follows from it.
-	runDocker(r.t, command, r.controlPlane())
+	r.halt(command, r.controlPlane())
 	r.operate(0, "refresh")
 	r.up()
 	r.keptSomething()
@@ -425,7 +447,7 @@ func (r *realKind) dockerd(file string) string {
 
 // realDestroy destroys everything with a stopped node, and again what is gone.
 func realDestroy(r *realKind) {
-	runDocker(r.t, "stop", r.controlPlane())
+	r.halt("stop", r.controlPlane())
 	r.operate(0, "destroy")
 	if left := r.containersOf(); len(left) > 0 {
 		r.t.Errorf("left: %v", left)

@@ -24,7 +24,7 @@ func TestRealMirror(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "htpasswd"), []byte(mirrorUser+":$2a$04$Hl1/IHSr4k6LKHfYV3Qh5eR83s0f0zH0w7HhnrOvowiLMQJ5Cr2z2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { runDocker(t, "rm", "--force", "--volumes", container) })
+	defer r.lose(container)
 	runDocker(t, "create", "--name", container, "--publish", fmt.Sprintf("127.0.0.1:%d:5000", r.registry), "--env", "REGISTRY_AUTH=htpasswd",
 		"--env", "REGISTRY_AUTH_HTPASSWD_REALM=mirror", "--env", "REGISTRY_AUTH_HTPASSWD_PATH=/tmp/htpasswd", r.images.registry)
 	runDocker(t, "cp", filepath.Join(folder, "htpasswd"), container+":/tmp/htpasswd")

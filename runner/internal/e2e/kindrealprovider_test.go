@@ -181,7 +181,7 @@ func providerDestroy(r *realKind) {
 func providerLost(r *realKind) {
 	const few = "secrets,ingress-controller-namespace,certmgr"
 	r.operate(0, "up", "--only", few)
-	runDocker(r.t, "rm", "--force", "--volumes", r.controlPlane())
+	r.lose(r.controlPlane())
 	failed := r.run("destroy", "--only", few, "--yes")
 	text := failed.stdout + failed.stderr
 	if failed.code != 1 || !strings.Contains(text, "the Kubernetes cluster is unreachable") || !strings.Contains(text, "--force-forget") ||

@@ -215,7 +215,7 @@ func realBeside(r *realKind) {
 		r.t.Errorf("containers (-want +got):\n%s", diff)
 	}
 
-	runDocker(r.t, "rm", "--force", "--volumes", worker)
+	r.lose(worker)
 	if drift := other.run("drift", "--exit-code"); drift.code != 5 {
 		r.t.Errorf("drift without the worker: exit code %d\n%s%s", drift.code, drift.stdout, drift.stderr)
 	}
@@ -227,7 +227,7 @@ func realBeside(r *realKind) {
 	}
 	r.keptSomething()
 
-	runDocker(r.t, "stop", worker)
+	r.halt("stop", worker)
 	other.operate(0, "destroy")
 	if diff := cmp.Diff(before, kindtest.DockerTraces(r.t, r.docker)); diff != "" {
 		r.t.Errorf("in docker (-before +after):\n%s", diff)
@@ -245,7 +245,7 @@ func TestRealLost(t *testing.T) {
 		Command: "make e2e-real", Projects: strings.Split(realProjects, ","), Versions: r.versions(),
 		Parts: []string{"drift, refresh and up after the cluster was deleted by hand", "destroy after the cluster was deleted by hand"},
 	}
-	runDocker(t, "rm", "--force", "--volumes", r.controlPlane())
+	r.lose(r.controlPlane())
 	if drift := r.run("drift", "--exit-code"); drift.code != 5 || !strings.Contains(drift.stdout, "gone: kind:index:Cluster") {
 		t.Errorf("drift: exit code %d\n%s%s", drift.code, drift.stdout, drift.stderr)
 	}
@@ -253,7 +253,7 @@ func TestRealLost(t *testing.T) {
 	if got := r.up(); !slices.Contains(got, "kind-cluster") {
 		t.Errorf("what has changed: %v", got)
 	}
-	runDocker(t, "rm", "--force", "--volumes", r.controlPlane())
+	r.lose(r.controlPlane())
 	r.operate(0, "destroy")
 	if left := r.containersOf(); len(left) > 0 {
 		t.Errorf("left: %v", left)
