@@ -36,6 +36,9 @@ const outside = "kic-image-build,kic-image-push,bank-of-anthos"
 // TestProviderLife has Pulumi's own Kubernetes provider deploy the projects of the
 // environment to a real cluster, with charts from a mirror. Their Pods do not run.
 func TestProviderLife(t *testing.T) {
+	if os.Getenv("E2E_PROVIDER") == "" || os.Getenv("E2E_CHARTS") == "" {
+		t.Skip("there is no Kubernetes provider and no chart here; `make e2e-provider` says what it needs")
+	}
 	r := newRealKind(t, "test")
 	r.installProvider()
 	r.leavesNothing(t)
@@ -85,9 +88,6 @@ func TestProviderLife(t *testing.T) {
 func (r *realKind) installProvider() {
 	r.t.Helper()
 	binary, version := os.Getenv("E2E_PROVIDER"), os.Getenv("E2E_PROVIDER_VERSION")
-	if binary == "" || os.Getenv("E2E_CHARTS") == "" {
-		r.t.Skip("there is no Kubernetes provider and no chart here; `make e2e-provider` says what it needs")
-	}
 	home := r.t.TempDir()
 	folder := filepath.Join(home, "plugins", "resource-kubernetes-v"+version)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
