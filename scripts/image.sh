@@ -2,9 +2,11 @@
 # image.sh: makes the image that runs the runner in CI, and workspaces of the Pulumi Kubernetes Operator, as an archive that
 # `docker load` and `ctr images import` read, with a list of what is in it (SPDX) beside. It needs no Docker. The system in it
 # is busybox, libc and certificates, from Debian packages; libc is that which the programs were linked with.
-# TAG names it, PUSH=1 pushes it, PLUGINS is a folder of Pulumi's plugins to put into it, OUT the archive.
+# TAG names it, PUSH=1 pushes it, PLUGINS is a folder of Pulumi's plugins to put into it, OUT the archive, BIN the folder
+# with the programs.
 set -eu
 cd "$(dirname "$0")/.."
+bin=${BIN:-bin}
 lacks() { echo "no image can be made here: $*" >&2; exit 3; }
 command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || lacks "it needs apt-get and dpkg-deb, for Debian packages"
 work=$(mktemp -d)
@@ -23,5 +25,5 @@ for name in sh ln ls cat cp mkdir rm mv env head tail sleep test true false; do
   ln -s busybox "$work/base/bin/$name"
 done
 go build -buildvcs=false -o "$work/image" ./scripts/image
-"$work/image" -base "$work/base" -packages "$work/packages" -bin bin -projects projects ${PLUGINS:+-plugins "$PLUGINS"} \
-  -version "$(bin/runner version -o json | sed -n 's/.*"runner": "\(.*\)".*/\1/p')" -tag "${TAG:-mara-workspace:dev}" -out "${OUT:-bin/image.tar}" ${PUSH:+-push}
+"$work/image" -base "$work/base" -packages "$work/packages" -bin "$bin" -projects projects ${PLUGINS:+-plugins "$PLUGINS"} \
+  -version "$("$bin/runner" version -o json | sed -n 's/.*"runner": "\(.*\)".*/\1/p')" -tag "${TAG:-mara-workspace:dev}" -out "${OUT:-bin/image.tar}" ${PUSH:+-push}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/rhysd/actionlint"
@@ -90,6 +92,23 @@ func TestWorkflowsRunWhatIsThere(t *testing.T) {
 			files = append(files, filepath.Join("..", folder, "go.mod"))
 			modules++
 		}
+	}
+	named := regexp.MustCompile(`\bscripts/[a-z/-]+\.sh\b`)
+	workflows, err := filepath.Glob("../.github/workflows/*.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range workflows {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, script := range named.FindAllString(string(content), -1) {
+			files = append(files, "../"+script)
+		}
+	}
+	if !slices.Contains(files, "../scripts/release/image.sh") {
+		t.Errorf("the image is not among %q", files)
 	}
 	if len(files) < 4 || modules < 4 {
 		t.Errorf("only %q are named", files)

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,12 +20,55 @@ const (
 // TestSize keeps the runner small enough to download.
 func TestSize(t *testing.T) {
 	t.Parallel()
-	info, err := os.Stat(program(t, "runner"))
-	if err != nil {
-		t.Fatal(err)
+	if err := checkSize(program(t, "runner"), mostBytes); err != nil {
+		t.Error(err)
 	}
-	if info.Size() > mostBytes {
-		t.Errorf("runner has %d bytes, more than %d: docs/performance.md says what is in it", info.Size(), mostBytes)
+}
+
+func checkSize(path string, most int64) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() > most {
+		return fmt.Errorf("%s has %d bytes, more than %d: docs/performance.md says what is in it", filepath.Base(path), info.Size(), most)
+	}
+	return nil
+}
+
+func checkStart(base, help time.Duration, most int) error {
+	if help > time.Duration(most)*base {
+		return fmt.Errorf("runner --help takes %s, more than %d times the %s of an empty program with the same SDK", help, most, base)
+	}
+	return nil
+}
+
+// TestBudgetsAreHeld shows that the checks of this file find what is over budget.
+func TestBudgetsAreHeld(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "runner")
+	for size, want := range map[int64]string{
+		mostBytes: "", mostBytes + 1: "runner has 90000001 bytes, more than 90000000: docs/performance.md says what is in it",
+	} {
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, size)); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkSize(path, mostBytes); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("a program of %d bytes: %v", size, err)
+		}
+	}
+	if err := checkSize(filepath.Join(t.TempDir(), "nothing"), mostBytes); err == nil {
+		t.Error("a program that is not there is small enough")
+	}
+	if err := checkSize(program(t, "runner"), 1_000_000); err == nil {
+		t.Error("the runner has less than a megabyte")
+	}
+	if err := checkStart(10*time.Millisecond, 30*time.Millisecond, mostStart); err != nil {
+		t.Errorf("a start within its budget: %v", err)
+	}
+	err := checkStart(10*time.Millisecond, 31*time.Millisecond, mostStart)
+	if err == nil || err.Error() != "runner --help takes 31ms, more than 3 times the 10ms of an empty program with the same SDK" {
+		t.Errorf("a slow start: %v", err)
 	}
 }
 
@@ -51,15 +96,15 @@ func TestStart(t *testing.T) {
 	if output, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", empty, "./"+folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	var base, help time.Duration
+	var late error
 	for range 3 {
-		base, help = leastTime(t, empty), leastTime(t, program(t, "runner"), "--help")
+		base, help := leastTime(t, empty), leastTime(t, program(t, "runner"), "--help")
 		t.Logf("an empty program takes %s, runner --help %s", base, help)
-		if help <= mostStart*base {
+		if late = checkStart(base, help, mostStart); late == nil {
 			return
 		}
 	}
-	t.Errorf("runner --help takes %s, more than %d times the %s of an empty program with the same SDK", help, mostStart, base)
+	t.Error(late)
 }
 
 // leastTime is the processor time that a program takes at the least.
