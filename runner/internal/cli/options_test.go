@@ -12,7 +12,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/session"
+	"mara/runner/internal/request"
 	"mara/runner/internal/simulate"
 )
 
@@ -50,29 +50,29 @@ func TestParseCommon(t *testing.T) {
 		change     func(*cmd.Deps)
 		want       cmd.Options
 	}{
-		{"defaults", "all", nil, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
-		{"all flags", "all -s dev -p aws -o json -y --debug --simulate --simulate-speed 10 --simulate-fail A=b,c --simulate-fail D --simulate-slow E=1s --simulate-schema s.json", nil, cmd.Options{Request: session.Request{Stack: fromFlag("--stack", "dev"), Provider: fromFlag("--provider", "aws"), Debug: true, Simulation: session.Simulation{On: true, Speed: 10, Fail: []string{"A=b,c", "D"}, Slow: []string{"E=1s"}, Schemas: []string{"s.json"}}}, Invocation: cmd.Invocation{Output: "json", Yes: true}}},
+		{"defaults", "all", nil, cmd.Options{Request: request.Request{Simulation: request.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		{"all flags", "all -s dev -p aws -o json -y --debug --simulate --simulate-speed 10 --simulate-fail A=b,c --simulate-fail D --simulate-slow E=1s --simulate-schema s.json", nil, cmd.Options{Request: request.Request{Stack: fromFlag("--stack", "dev"), Provider: fromFlag("--provider", "aws"), Debug: true, Simulation: request.Simulation{On: true, Speed: 10, Fail: []string{"A=b,c", "D"}, Slow: []string{"E=1s"}, Schemas: []string{"s.json"}}}, Invocation: cmd.Invocation{Output: "json", Yes: true}}},
 		{"process environment", "all", func(d *cmd.Deps) {
 			d.Environ = []string{"RUNNER_OUTPUT=json", "RUNNER_SIMULATE=true", "RUNNER_SIMULATE_FAIL=A=b,c;D", "RUNNER_DEBUG=0"}
-		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{On: true, Speed: simulate.DefaultSpeed, Fail: []string{"A=b,c", "D"}}}, Invocation: cmd.Invocation{Output: "json"}}},
+		}, cmd.Options{Request: request.Request{Simulation: request.Simulation{On: true, Speed: simulate.DefaultSpeed, Fail: []string{"A=b,c", "D"}}}, Invocation: cmd.Invocation{Output: "json"}}},
 		{"environment file over process environment", "all", func(d *cmd.Deps) {
 			d.Dir, d.Environ = root, []string{"RUNNER_YES=false", "RUNNER_SIMULATE_SPEED=2"}
-		}, cmd.Options{Request: session.Request{Root: root, Simulation: session.Simulation{Speed: 50}}, Invocation: cmd.Invocation{Output: "plain", Yes: true}}},
+		}, cmd.Options{Request: request.Request{Root: root, Simulation: request.Simulation{Speed: 50}}, Invocation: cmd.Invocation{Output: "plain", Yes: true}}},
 		{"flag over everything", "all --yes=false --simulate-speed 3", func(d *cmd.Deps) { d.Dir = root },
-			cmd.Options{Request: session.Request{Root: root, Simulation: session.Simulation{Speed: 3}}, Invocation: cmd.Invocation{Output: "plain"}}},
+			cmd.Options{Request: request.Request{Root: root, Simulation: request.Simulation{Speed: 3}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"terminal", "all", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
-		}, cmd.Options{Request: session.Request{Interactive: true, Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain", Color: true}}},
+		}, cmd.Options{Request: request.Request{Interactive: true, Simulation: request.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain", Color: true}}},
 		{"terminal without colour and questions", "all --no-color --non-interactive", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
-		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		}, cmd.Options{Request: request.Request{Simulation: request.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"NO_COLOR and CI", "all", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
 			d.Environ = []string{"NO_COLOR=1", "CI=true"}
-		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		}, cmd.Options{Request: request.Request{Simulation: request.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"dumb terminal", "all", func(d *cmd.Deps) {
 			d.StdoutIsTerminal, d.Environ = true, []string{"TERM=dumb"}
-		}, cmd.Options{Request: session.Request{Simulation: session.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		}, cmd.Options{Request: request.Request{Simulation: request.Simulation{Speed: simulate.DefaultSpeed}}, Invocation: cmd.Invocation{Output: "plain"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestParseCommon(t *testing.T) {
 				t.Fatal(err)
 			}
 			ignored := cmp.Options{
-				cmp.AllowUnexported(cmd.Options{}), cmpopts.IgnoreFields(session.Request{}, "Sources", "NoRoot", "Catalogue"),
+				cmp.AllowUnexported(cmd.Options{}), cmpopts.IgnoreFields(request.Request{}, "Sources", "NoRoot", "Catalogue"),
 			}
 			if diff := cmp.Diff(tt.want, got, ignored, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)

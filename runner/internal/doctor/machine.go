@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/leftovers"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
+	"mara/runner/internal/request"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/statefiles"
@@ -194,7 +195,7 @@ func facts(s *session.Session, env map[string]string) preflight.Facts {
 }
 
 // runFolders are the folders that a run writes to, besides that of the state.
-func runFolders(r session.Request) []preflight.Folder {
+func runFolders(r request.Request) []preflight.Folder {
 	return []preflight.Folder{{Name: "the runner's files", Path: string(r.Folder())}, {Name: "temporary files", Path: os.TempDir()}}
 }
 

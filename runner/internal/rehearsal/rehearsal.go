@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/request"
 	"mara/runner/internal/session"
 	"mara/runner/internal/simulate"
 	"mara/runner/internal/stacks"
@@ -52,7 +53,7 @@ func Run(ctx context.Context, d session.Deps, environment session.Options, o Opt
 	if o.Mirror != "" || o.Origins {
 		s.Options.Overrides = append(s.Options.Overrides, config.Change{Key: projects.Mirror, Value: o.Mirror, Unset: o.Origins})
 	}
-	s.Options.Simulation = session.Simulation{
+	s.Options.Simulation = request.Simulation{
 		On: true, Scratch: filepath.Join(scratch, "runner"),
 		Admit: func(_ context.Context, object simulate.Object, _ bool) error {
 			o.Saw(object)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mara/config"
+	"mara/runner/internal/request"
 )
 
 // TestOverridesReachPulumi in the working copy, and only there.
@@ -15,7 +16,7 @@ func TestOverridesReachPulumi(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, config.StackPath("dev"))
 	put(t, path, file)
-	o := Options{Request: Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
+	o := Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
 	o.Overrides = []config.Change{{Key: "kind:workers", Value: 3}, {Key: "eks:k8s_version", Value: "1.30"}}
 	s := New(Deps{}, o)
 	if err := s.Resolve(); err != nil {

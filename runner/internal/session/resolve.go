@@ -17,25 +17,18 @@ import (
 
 // ResolveRoot makes what all environments of a root have in common.
 func (s *Session) ResolveRoot() error {
-	o := s.Options
-	if o.Root == "" {
-		return o.NoRoot
-	}
-	settings, err := config.ResolveRoot(o.resolving())
+	settings, err := s.Options.RootSettings()
 	if err != nil {
 		return err
 	}
-	s.Settings, s.Env, s.Folder = settings, settings.Environ(), o.Folder()
+	s.Settings, s.Env, s.Folder = settings, settings.Environ(), s.Options.Folder()
 	return nil
 }
 
 // ResolveStack makes the settings, and the plan if a provider is known.
 func (s *Session) ResolveStack() error {
 	o := s.Options
-	if o.Root == "" {
-		return o.NoRoot
-	}
-	settings, err := config.Resolve(o.resolving())
+	settings, err := o.Settings()
 	if err != nil {
 		return err
 	}
@@ -239,21 +232,6 @@ func (s *Session) missingAll(stack string, provider providers.Provider) error {
 	s.openVault()
 	missing := provider.Missing(s.Settings.Config, s.Options.Sources)
 	return config.WithProblems(s.Settings.Config.Validate(nil, missing), s.Vault.Problems())
-}
-
-// StackProblems is what is wrong with the files of the stack, as far as it is
-// known which one is meant, where the environment file is broken.
-func StackProblems(r Request) error {
-	stack, err := config.ResolveStack(r.Stack, r.Sources)
-	if err != nil {
-		return nil // the broken lines may name it
-	}
-	file, _, fileErr := r.ReadStack(stack.Text)
-	if fileErr == nil {
-		fileErr = file.Validate(r.DeclaredKeys(), nil)
-	}
-	_, secretsErr := config.ReadSecrets(r.Root, stack.Text)
-	return config.Join(fileErr, secretsErr)
 }
 
 // SecretsOf are the values of variables whose names say that they are secret.

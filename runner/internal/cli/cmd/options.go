@@ -13,6 +13,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/request"
 	"mara/runner/internal/session"
 	"mara/runner/internal/ui"
 )
@@ -32,7 +33,7 @@ func ParseSession(c *cli.Context, d Deps) (SessionOptions, error) {
 // Options are the options that many commands share. Without their flags, fields
 // have their defaults.
 type Options struct {
-	session.Request
+	request.Request
 	Invocation
 }
 
@@ -48,12 +49,12 @@ type Invocation struct {
 // were not given from their environment variables, including the command's own:
 // parse functions call it before they read any flag.
 func Parse(c *cli.Context, d Deps) (Options, error) {
-	o := Options{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
+	o := Options{Request: request.Request{Sources: config.Sources{Process: d.Environ}}}
 	if HasFlag(c.Command, "root") {
 		if err := o.FindRoot(c, d); err != nil {
 			if o.Root != "" && HasFlag(c.Command, "stack") {
 				o.Stack = flagValue(c, "stack")
-				err = config.Join(err, session.StackProblems(o.Request))
+				err = config.Join(err, o.Request.StackProblems())
 			}
 			return Options{}, err
 		}
@@ -65,7 +66,7 @@ func Parse(c *cli.Context, d Deps) (Options, error) {
 // ParseKnown is Parse for commands that only have to know which projects and
 // providers there are: a broken environment file is no matter to them.
 func ParseKnown(c *cli.Context, d Deps) (Options, error) {
-	o := Options{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
+	o := Options{Request: request.Request{Sources: config.Sources{Process: d.Environ}}}
 	if err := o.FindRoot(c, d); err != nil && (o.Root == "" || o.Catalogue == nil) {
 		return Options{}, err
 	}
@@ -157,11 +158,11 @@ func splitVariable(flag cli.Flag, text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ';' })
 }
 
-func parseSimulation(c *cli.Context) (session.Simulation, error) {
+func parseSimulation(c *cli.Context) (request.Simulation, error) {
 	if !HasFlag(c.Command, "simulate-speed") {
-		return session.Simulation{On: c.Bool("simulate")}, nil
+		return request.Simulation{On: c.Bool("simulate")}, nil
 	}
-	s := session.Simulation{
+	s := request.Simulation{
 		On:    c.Bool("simulate"),
 		Speed: c.Float64("simulate-speed"),
 		Fail:  c.StringSlice("simulate-fail"),
@@ -170,13 +171,13 @@ func parseSimulation(c *cli.Context) (session.Simulation, error) {
 		Schemas: c.StringSlice("simulate-schema"),
 	}
 	if !(s.Speed > 0) || math.IsInf(s.Speed, 0) {
-		return session.Simulation{}, failure.Usagef(Path(c), "--simulate-speed: %v is not a number above 0", s.Speed)
+		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-speed: %v is not a number above 0", s.Speed)
 	}
 	if !s.On && (len(s.Fail) > 0 || len(s.Slow) > 0) {
-		return session.Simulation{}, failure.Usagef(Path(c), "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
+		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
 	}
 	if !s.On && len(s.Schemas) > 0 {
-		return session.Simulation{}, failure.Usagef(Path(c), "--simulate-schema needs --simulate: real clouds have rules of their own")
+		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-schema needs --simulate: real clouds have rules of their own")
 	}
 	return s, nil
 }

@@ -12,7 +12,7 @@ import (
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
+	"mara/runner/internal/request"
 )
 
 func setCommand(d cmd.Deps) *cli.Command {
@@ -86,7 +86,7 @@ func newChange(file, key string, value, was any) change {
 }
 
 // ParseValue parses a value that is given for one run.
-func ParseValue(r session.Request, name, text string) (any, error) {
+func ParseValue(r request.Request, name, text string) (any, error) {
 	return configuration{known: r.Known(), declared: r.DeclaredKeys(), file: config.StackFile{File: "the configuration"}}.parse(name, text)
 }
 

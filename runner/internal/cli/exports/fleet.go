@@ -2,13 +2,13 @@ package exports
 
 import (
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/session"
+	"mara/runner/internal/request"
 )
 
 // wavesOf are the chosen environments of the fleet in the waves of config/rollout.yaml,
 // one after the other as they are listed there; one wave where there are none. held
 // says whether something waits between them: a soak or a gate.
-func wavesOf(r session.Request, s fleet.Selection) (waves [][]string, held bool, err error) {
+func wavesOf(r request.Request, s fleet.Selection) (waves [][]string, held bool, err error) {
 	all, rollout, err := r.Fleet()
 	if err != nil {
 		return nil, false, err

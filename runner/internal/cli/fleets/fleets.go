@@ -7,7 +7,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/session"
+	"mara/runner/internal/request"
 )
 
 // Command is `runner fleet`, with the commands below it; operations are those
@@ -45,7 +45,7 @@ func flags(own ...[]cli.Flag) []cli.Flag {
 }
 
 // choose reads the fleet, and chooses environments.
-func choose(r session.Request, s fleet.Selection) ([]fleet.Environment, fleet.Rollout, error) {
+func choose(r request.Request, s fleet.Selection) ([]fleet.Environment, fleet.Rollout, error) {
 	all, rollout, err := r.Fleet()
 	if err != nil || len(all) == 0 {
 		return nil, rollout, err

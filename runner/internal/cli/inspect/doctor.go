@@ -14,6 +14,7 @@ import (
 	"mara/runner/internal/doctor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/preflight"
+	"mara/runner/internal/request"
 	"mara/runner/internal/session"
 )
 
@@ -43,7 +44,7 @@ type doctorOptions struct {
 // parseDoctor also works with a broken environment file, which is a problem for
 // the doctor to report.
 func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
-	common := cmd.Options{Request: session.Request{Sources: config.Sources{Process: d.Environ}}}
+	common := cmd.Options{Request: request.Request{Sources: config.Sources{Process: d.Environ}}}
 	broken := common.FindRoot(c, d)
 	if broken != nil && common.Root == "" {
 		return doctorOptions{}, broken

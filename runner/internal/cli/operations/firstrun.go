@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/prompt"
-	"mara/runner/internal/session"
+	"mara/runner/internal/request"
 	"mara/runner/internal/wizard"
 )
 
@@ -292,7 +292,7 @@ func (f *firstRun) show(files []newFile, changes []config.Change) {
 }
 
 // stackName is the name of the stack, once it is known.
-func stackName(r session.Request) string {
+func stackName(r request.Request) string {
 	stack, err := config.ResolveStack(r.Stack, r.Sources)
 	if err != nil {
 		return ""

@@ -19,6 +19,7 @@ import (
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/prompt/prompttest"
+	"mara/runner/internal/request"
 	"mara/runner/internal/scripttest"
 	"mara/runner/internal/session"
 )
@@ -209,7 +210,7 @@ func TestCompletedConfiguration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": test.before})
-			o := cmd.Options{Request: session.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
+			o := cmd.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
 			_, screen, err := lead(t, root, o, chosen("AWS region", "\r"), typed("Write this", ""))
 			if err != nil || !strings.Contains(screen, "added to config/pulumi/Pulumi.dev.yaml:\r\n  aws:region: us-east-1") {
 				t.Errorf("%v: %s", err, screen)
@@ -235,7 +236,7 @@ func TestNothingToAsk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := cmd.Options{Request: session.Request{Root: root, Sources: config.Sources{File: environment}}}
+		o := cmd.Options{Request: request.Request{Root: root, Sources: config.Sources{File: environment}}}
 		if _, screen, err := lead(t, root, o); err != nil || screen != "" {
 			t.Errorf("%v: %s", err, screen)
 		}
@@ -292,7 +293,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err := os.Remove(folder); err != nil { // nobody, root included, writes to a folder that is none
 		t.Fatal(err)
 	}
-	o := cmd.Options{Request: session.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
+	o := cmd.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
 	_, _, err := lead(t, root, o, chosen("Provider of the cluster", "\r"))
 	if cmd.ExitCode(err) != cmd.ExitConfig || !strings.HasPrefix(err.Error(), "the configuration cannot be written: ") {
 		t.Errorf("got %v", err)
@@ -305,7 +306,7 @@ func TestDeployedWithoutFile(t *testing.T) {
 	t.Parallel()
 	root := cmdtest.Root(t, nil)
 	cmdtest.WriteFile(t, layout.Of(root, false).Provider("dev"), "provider: kind\n")
-	o := cmd.Options{Request: session.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
+	o := cmd.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
 	if _, screen, err := lead(t, root, o); err != nil || screen != "" {
 		t.Errorf("%v: %s", err, screen)
 	}
@@ -316,7 +317,7 @@ func TestStacksAreOffered(t *testing.T) {
 	t.Parallel()
 	const kind = "config:\n  kubernetes:infra_type: kind\n  kind:workers: 1\n"
 	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": kind, "Pulumi.prod.yaml": kind, "Pulumi.stackname.yaml.example": ""})
-	o, _, err := lead(t, root, cmd.Options{Request: session.Request{Root: root}}, chosen("Name of the stack", "prod\r"))
+	o, _, err := lead(t, root, cmd.Options{Request: request.Request{Root: root}}, chosen("Name of the stack", "prod\r"))
 	if err != nil || o.Stack.Text != "prod" {
 		t.Errorf("got %+v, %v", o.Stack, err)
 	}

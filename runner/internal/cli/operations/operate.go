@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/hooks"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/request"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/updateplan"
@@ -200,7 +201,7 @@ func rememberProvider(op operation.Operation, s *session.Session) error {
 	if !op.Deploys() {
 		return nil
 	}
-	return session.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name)
+	return request.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name)
 }
 
 // checkNothingLeft asks the backend after a destroy whether anything is left.

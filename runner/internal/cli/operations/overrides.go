@@ -9,7 +9,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
+	"mara/runner/internal/request"
 )
 
 // overrideFlags returns the flag for configuration values of a single run.
@@ -21,7 +21,7 @@ func overrideFlags() []cli.Flag {
 
 // parseOverrides parses values as the types of their keys. It refuses secrets:
 // other users can see command lines.
-func parseOverrides(c *cli.Context, r session.Request) ([]config.Change, error) {
+func parseOverrides(c *cli.Context, r request.Request) ([]config.Change, error) {
 	var changes []config.Change
 	for _, text := range c.StringSlice("config") {
 		name, value, ok := strings.Cut(text, "=")

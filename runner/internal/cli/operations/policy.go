@@ -11,7 +11,7 @@ import (
 	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
+	"mara/runner/internal/request"
 	"mara/runner/internal/stacks"
 )
 
@@ -108,7 +108,7 @@ func (o policyOptions) timeouts(p plan.Plan) (all time.Duration, single map[stri
 
 // retry says when to retry a project. The delay is shorter on simulated clouds, as
 // is everything else.
-func (o policyOptions) retry(s session.Simulation) executor.Retry {
+func (o policyOptions) retry(s request.Simulation) executor.Retry {
 	wait := firstWait
 	if s.On {
 		wait = time.Duration(float64(firstWait) / s.Speed)

@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/request"
 	"mara/runner/internal/session"
 )
 
@@ -77,7 +78,7 @@ func lastRolled(folder layout.Runner, stack string) (last rolled, ok bool) {
 }
 
 // valuesOf is the fingerprint of an environment's configuration as it is now.
-func valuesOf(d cmd.Deps, r session.Request, stack string) (values journal.Fingerprint, err error) {
+func valuesOf(d cmd.Deps, r request.Request, stack string) (values journal.Fingerprint, err error) {
 	s := session.New(d.Deps, session.Options{Request: r.Of(stack)})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.ResolveStack(); err != nil {

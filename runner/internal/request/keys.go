@@ -1,4 +1,4 @@
-package session
+package request
 
 import "mara/config"
 

@@ -1,0 +1,103 @@
+// Package request says which environment a command is about, and what is known
+// of it before its settings are resolved.
+package request
+
+import (
+	"mara/config"
+	"mara/runner/internal/catalogue"
+	"mara/runner/internal/layers"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/simulate"
+)
+
+// Request says which environment is meant.
+type Request struct {
+	Root        string       // "" when there is none
+	NoRoot      error        // why Root is empty
+	Stack       config.Value // of the flag
+	Provider    config.Value // of the flag
+	Sources     config.Sources
+	Catalogue   *catalogue.Catalogue // nil for the built-in one
+	Simulation  Simulation
+	Interactive bool // questions may be asked
+	Debug       bool
+}
+
+// Known is what is known of projects and providers.
+func (r Request) Known() catalogue.Catalogue {
+	if r.Catalogue == nil {
+		return catalogue.BuiltIn()
+	}
+	return *r.Catalogue
+}
+
+// Folder is where the runner keeps what it knows of the environment.
+func (r Request) Folder() layout.Runner {
+	if r.Simulation.Scratch != "" {
+		return layout.Runner(r.Simulation.Scratch)
+	}
+	return layout.Of(r.Root, r.Simulation.On)
+}
+
+// ReadStack reads the configuration of a stack: its file, and what layers say.
+func (r Request) ReadStack(stack string) (config.StackFile, config.Description, error) {
+	return r.resolving().ReadStack(stack)
+}
+
+// Settings makes the settings of the environment.
+func (r Request) Settings() (config.Settings, error) {
+	if r.Root == "" {
+		return config.Settings{}, r.NoRoot
+	}
+	return config.Resolve(r.resolving())
+}
+
+// RootSettings makes what all environments of the root have in common.
+func (r Request) RootSettings() (config.Settings, error) {
+	if r.Root == "" {
+		return config.Settings{}, r.NoRoot
+	}
+	return config.ResolveRoot(r.resolving())
+}
+
+// resolving are the request's facts that settings are made from.
+func (r Request) resolving() config.Request {
+	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources, Simulate: r.Simulation.On}
+	if r.Simulation.Scratch != "" {
+		o.StateFolder = string(r.Folder().State())
+	}
+	return o
+}
+
+// Simulation is what the simulation flags say.
+type Simulation struct {
+	On    bool
+	Speed float64
+	Fail  []string // TYPE[=MESSAGE]
+	Slow  []string // TYPE=DURATION
+
+	Schemas []string // files with schemas of packages that are not built in
+
+	// Cluster is the kubeconfig of a real cluster that is asked, as a dry run, about
+	// everything that the simulated one would make; "" asks none.
+	Cluster string
+	// Scratch is a folder for a simulation that nobody will go on with; "" keeps
+	// it below the root.
+	Scratch string
+	Admit   simulate.Admission // has a say in every resource; nil admits all
+}
+
+// StackProblems is what is wrong with the files of the stack, as far as it is
+// known which one is meant, where the environment file is broken.
+func (r Request) StackProblems() error {
+	stack, err := config.ResolveStack(r.Stack, r.Sources)
+	if err != nil {
+		return nil // the broken lines may name it
+	}
+	file, _, fileErr := r.ReadStack(stack.Text)
+	if fileErr == nil {
+		fileErr = file.Validate(r.DeclaredKeys(), nil)
+	}
+	_, secretsErr := config.ReadSecrets(r.Root, stack.Text)
+	return config.Join(fileErr, secretsErr)
+}
