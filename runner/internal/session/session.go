@@ -6,7 +6,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -223,77 +222,8 @@ func (s *Session) OpenToLook(ctx context.Context) error {
 	return s.OpenStacksToRead(ctx, encryption.Copies{})
 }
 
-// AllStacks asks the backend for the stacks of all environments, by the name of
-// the environment and then by project. Environments with a backend of their own are
-// asked for there.
-func (s *Session) AllStacks(ctx context.Context) (map[string]map[string]stacks.Summary, error) {
-	all, err := s.stacksHere(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = s.eachElsewhere(func(other *Session, stack string) error {
-		found, err := other.stacksHere(ctx)
-		if all == nil {
-			all = map[string]map[string]stacks.Summary{}
-		}
-		if all[stack] = found[stack]; all[stack] == nil {
-			delete(all, stack) // what is here is of somebody else
-		}
-		return err
-	})
-	return all, err
-}
-
-func (s *Session) stacksHere(ctx context.Context) (map[string]map[string]stacks.Summary, error) {
-	if !s.States().MayHaveStates() {
-		return nil, nil
-	}
-	o, err := optionsToRead(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return stacks.ListAll(ctx, o)
-}
-
-// AllStates reads the states of all environments without a key, by the name of
-// the stack and then by project. Those of environments with a backend of their own
-// are read there.
-func AllStates(ctx context.Context, s *Session, wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
-	all, err := statesHere(ctx, s, wanted)
-	if err != nil {
-		return nil, err
-	}
-	err = s.eachElsewhere(func(other *Session, stack string) error {
-		found, err := statesHere(ctx, other, func(environment string, projects []string) []string {
-			if environment != stack {
-				return nil
-			}
-			return wanted(environment, projects)
-		})
-		if all == nil {
-			all = map[string]map[string]json.RawMessage{}
-		}
-		if all[stack] = found[stack]; all[stack] == nil {
-			delete(all, stack)
-		}
-		return err
-	})
-	return all, err
-}
-
-func statesHere(ctx context.Context, s *Session, wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
-	if states := s.States(); states.IsFile() {
-		return states.ReadAll(wanted)
-	}
-	o, err := optionsToRead(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return stacks.ReadAll(ctx, o, wanted)
-}
-
-// optionsToRead are what questions to the backend need that run no program.
-func optionsToRead(ctx context.Context, s *Session) (o stacks.Options, err error) {
+// OptionsToRead are what questions to the backend need that run no program.
+func (s *Session) OptionsToRead(ctx context.Context) (o stacks.Options, err error) {
 	o = stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames(), Env: s.Env, Masker: s.Masker}
 	if o.Command, err = s.Engine(ctx); err != nil {
 		return o, err
@@ -324,7 +254,7 @@ func (s *Session) deployedSalt(ctx context.Context) (string, error) {
 	if states.IsFile() {
 		return states.Salt(), nil
 	}
-	o, err := optionsToRead(ctx, s)
+	o, err := s.OptionsToRead(ctx)
 	if err != nil {
 		return "", err
 	}

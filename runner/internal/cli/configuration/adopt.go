@@ -21,6 +21,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/inventory"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
@@ -159,7 +160,7 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 
 // deployedStates are the states of projects, by project and then by stack.
 func deployedStates(ctx context.Context, s *session.Session, found []adopt.Found) (adopt.States, error) {
-	byStack, err := session.AllStates(ctx, s, func(_ string, projects []string) []string {
+	byStack, err := inventory.States(ctx, s, func(_ string, projects []string) []string {
 		return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
 			return !slices.ContainsFunc(found, func(f adopt.Found) bool { return f.Name == project })
 		})

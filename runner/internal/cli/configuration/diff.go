@@ -15,8 +15,8 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/inventory"
 	"mara/runner/internal/query"
-	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
 )
 
@@ -101,7 +101,7 @@ func runDiff(ctx context.Context, d cmd.Deps, o diffOptions) error {
 	}
 	found := differences{A: o.Stacks[0], B: o.Stacks[1], Outputs: []outputDifference{}, Resources: []typeDifference{}}
 	found.Values = valueDifferences(both[0], both[1])
-	states, err := session.States(ctx, d.Deps, o.Options, o.Stacks)
+	states, err := inventory.StatesOf(ctx, d.Deps, o.Options, o.Stacks)
 	if err != nil {
 		return err
 	}

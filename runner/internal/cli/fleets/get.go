@@ -15,8 +15,8 @@ import (
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/fleet"
+	"mara/runner/internal/inventory"
 	"mara/runner/internal/query"
-	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
 )
 
@@ -96,7 +96,7 @@ func (o getOptions) values(ctx context.Context, d cmd.Deps, stacks []string) ([]
 	if strings.Contains(o.Name, ":") {
 		return cmd.Each(ctx, stacks, func(_ context.Context, stack string) (found, error) { return o.configured(stack) })
 	}
-	states, err := session.States(ctx, d.Deps, o.Options, stacks)
+	states, err := inventory.StatesOf(ctx, d.Deps, o.Options, stacks)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/inventory"
 	"mara/runner/internal/live"
 	"mara/runner/internal/query"
 	"mara/runner/internal/session"
@@ -22,7 +23,7 @@ func collect(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session
 	if err := s.ResolveRoot(); err != nil {
 		return document, err
 	}
-	states, err := session.AllStates(ctx, s, func(environment string, projects []string) []string {
+	states, err := inventory.States(ctx, s, func(environment string, projects []string) []string {
 		if o.Stack.IsSet() && environment != o.Stack.Text || !isEnvironment(o.Known(), summariesOf(projects)) {
 			return nil
 		}

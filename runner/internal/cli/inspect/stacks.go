@@ -17,6 +17,7 @@ import (
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
+	"mara/runner/internal/inventory"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/session"
@@ -62,7 +63,7 @@ func runStacks(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error
 	if err := s.ResolveRoot(); err != nil {
 		return err
 	}
-	deployed, err := s.AllStacks(ctx)
+	deployed, err := inventory.Stacks(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/fleet"
+	"mara/runner/internal/inventory"
 	"mara/runner/internal/session"
 )
 
@@ -99,7 +100,7 @@ func lifeOf(ctx context.Context, d cmd.Deps, o session.Options, stack string) (l
 	if l.ttl, l.origin = s.Settings.Config.TTL(); l.ttl == 0 || !s.States().MayHaveStates() {
 		return l, nil
 	}
-	states, err := session.AllStates(ctx, s, func(name string, projects []string) []string {
+	states, err := inventory.States(ctx, s, func(name string, projects []string) []string {
 		if name != stack {
 			return nil
 		}
