@@ -5,7 +5,10 @@ import (
 	"errors"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/dependencies"
 	"mara/runner/internal/doctor"
+	"mara/runner/internal/engine"
+	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 )
 
@@ -39,7 +42,7 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 		return err
 	}
 	checked := doctor.StartChecks(ctx, s)
-	engine, err := s.Engine(ctx)
+	e, err := s.Engine(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,7 +50,7 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 		if err := s.StartPrograms(); err != nil {
 			return err
 		}
-		if err := install(ctx, s, checked); err != nil {
+		if err := install(ctx, s, e, checked); err != nil {
 			return err
 		}
 	}
@@ -59,7 +62,7 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	if err := s.Vault.Provide(ctx); err != nil {
 		return err
 	}
-	copies, err := s.Vault.Copies(ctx, engine)
+	copies, err := s.Vault.Copies(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -91,13 +94,18 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 
 // install installs the dependencies of own projects, once it is known that their
 // languages are there.
-func install(ctx context.Context, s *session.Session, checked func() error) error {
-	missing := s.Uninstalled()
+func install(ctx context.Context, s *session.Session, e engine.Engine, checked func() error) error {
+	selected, err := plan.Select(s.Plan, s.Options.Selection)
+	if err != nil {
+		return nil // it is refused elsewhere
+	}
+	missing := dependencies.Missing(s.Settings.Root, selected)
 	if len(missing) == 0 {
 		return nil
 	}
 	if err := checked(); err != nil {
 		return err
 	}
-	return s.Install(ctx, missing)
+	installer := dependencies.Installer{Root: s.Settings.Root, Command: e, Env: s.Env, Plugins: !s.Options.Simulation.On, Masker: s.Masker, Stderr: s.Deps.Stderr}
+	return installer.Install(ctx, missing)
 }

@@ -1,16 +1,20 @@
-package session
+// Package dependencies installs what the programs of own projects depend on,
+// where nobody has, or where it has changed since.
+package dependencies
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"mara/projects"
 	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
@@ -32,16 +36,12 @@ func dependencyFiles() []string {
 // dependencyFolders hold what is installed.
 func dependencyFolders() []string { return []string{"node_modules", "venv", ".venv"} }
 
-// Uninstalled are the selected own projects whose dependencies nobody has
-// installed, or which have changed since the runner did.
-func (s *Session) Uninstalled() []projects.Project {
-	selected, err := plan.Select(s.Plan, s.Options.Selection)
-	if err != nil {
-		return nil // it is refused elsewhere
-	}
+// Missing are the own projects of a plan whose dependencies nobody has installed,
+// or which have changed since the runner did.
+func Missing(root string, p plan.Plan) []projects.Project {
 	var all []projects.Project
-	for _, step := range selected.Steps {
-		if own := step.Project.Own; own != nil && !slices.Contains(withoutDependencies(), own.Runtime) && !s.isInstalled(step.Project) {
+	for _, step := range p.Steps {
+		if own := step.Project.Own; own != nil && !slices.Contains(withoutDependencies(), own.Runtime) && !isInstalled(root, step.Project) {
 			all = append(all, step.Project)
 		}
 	}
@@ -50,8 +50,8 @@ func (s *Session) Uninstalled() []projects.Project {
 
 // isInstalled compares with what was installed last. What the user has installed
 // is the user's.
-func (s *Session) isInstalled(project projects.Project) bool {
-	content, err := os.ReadFile(s.installed(project))
+func isInstalled(root string, project projects.Project) bool {
+	content, err := os.ReadFile(installed(root, project))
 	if err == nil {
 		return string(content) == dependencies(project.Own.Dir)
 	}
@@ -62,8 +62,8 @@ func (s *Session) isInstalled(project projects.Project) bool {
 }
 
 // installed is the file that says what is installed. Simulations share it.
-func (s *Session) installed(project projects.Project) string {
-	return layout.Of(s.Settings.Root, false).Installed(project.Name)
+func installed(root string, project projects.Project) string {
+	return layout.Of(root, false).Installed(project.Name)
 }
 
 // dependencies is a digest of the files that name the dependencies in a folder.
@@ -79,25 +79,31 @@ func dependencies(dir string) string {
 	return hex.EncodeToString(digest.Sum(nil))
 }
 
+// Installer installs dependencies with Pulumi.
+type Installer struct {
+	Root    string
+	Command stacks.Command
+	Env     map[string]string
+	Plugins bool // those of resource providers, too, which simulations do without
+	Masker  *event.Masker
+	Stderr  io.Writer
+}
+
 // Install installs the dependencies of projects, one after the other: package
 // managers share caches, and do not all like company.
-func (s *Session) Install(ctx context.Context, all []projects.Project) error {
-	e, err := s.Engine(ctx)
-	if err != nil {
-		return err
-	}
+func (i Installer) Install(ctx context.Context, all []projects.Project) error {
 	for _, project := range all {
-		fmt.Fprintf(s.Deps.Stderr, "installing the dependencies of %s (%s)\n", project.Name, project.Own.Runtime)
-		if err := stacks.Install(ctx, e, stacks.Installation{Folder: project.Own.Dir, Env: s.Env, Plugins: !s.Options.Simulation.On}); err != nil {
+		fmt.Fprintf(i.Stderr, "installing the dependencies of %s (%s)\n", project.Name, project.Own.Runtime)
+		if err := stacks.Install(ctx, i.Command, stacks.Installation{Folder: project.Own.Dir, Env: i.Env, Plugins: i.Plugins}); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
 			return &failure.Environment{
-				Text: fmt.Sprintf("installing the dependencies of %s: %s", project.Name, s.Masker.Mask(err.Error())),
+				Text: fmt.Sprintf("installing the dependencies of %s: %s", project.Name, i.Masker.Mask(err.Error())),
 				Next: "see what `pulumi install`, or the package manager itself, says in " + project.Own.Dir,
 			}
 		}
-		file := s.installed(project)
+		file := installed(i.Root, project)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return failure.RunnerFolder(err)
 		}
