@@ -1,12 +1,9 @@
 package session
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"mara/config"
 	"mara/runner/internal/engine"
@@ -83,49 +80,5 @@ func (s *Session) lockStore(ctx context.Context) (lock.Store, error) {
 		s.Warnings = append(s.Warnings, "the run lock is not kept in the backend, which takes mara-engine: let nobody else work on this environment meanwhile")
 		return nil, err
 	}
-	return bucket{engine: e, url: backend.Text, folder: locksFolder(stack), dir: s.Settings.Root, env: stacks.Environ(s.Env)}, nil
-}
-
-// bucket is a lock.Store in the bucket of a backend: mara-engine knows how to get
-// at it.
-type bucket struct {
-	engine      engine.Engine
-	url, folder string
-	dir         string
-	env         []string
-}
-
-// List implements lock.Store.
-func (b bucket) List(ctx context.Context) (map[string][]byte, error) {
-	text, err := b.do(ctx, nil, "list", b.folder)
-	if err != nil {
-		return nil, err
-	}
-	objects := map[string][]byte{}
-	err = json.Unmarshal([]byte(text), &objects)
-	return objects, err
-}
-
-// Put implements lock.Store.
-func (b bucket) Put(ctx context.Context, key string, content []byte) error {
-	_, err := b.do(ctx, content, "put", b.folder+"/"+key)
-	return err
-}
-
-// Delete implements lock.Store.
-func (b bucket) Delete(ctx context.Context, key string) error {
-	_, err := b.do(ctx, nil, "delete", b.folder+"/"+key)
-	return err
-}
-
-// do has the engine do one thing with an object.
-func (b bucket) do(ctx context.Context, stdin []byte, verb, key string) (string, error) {
-	stdout, stderr, _, err := b.engine.Run(ctx, b.dir, bytes.NewReader(stdin), nil, nil, b.env, "objects", verb, b.url, key)
-	if err != nil && ctx.Err() != nil {
-		return "", context.Cause(ctx)
-	}
-	if text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(stderr), "error: ")); err != nil && text != "" {
-		err = fmt.Errorf("%s", text)
-	}
-	return stdout, err
+	return engine.Bucket{Engine: e, URL: backend.Text, Folder: locksFolder(stack), Dir: s.Settings.Root, Env: stacks.Environ(s.Env)}, nil
 }

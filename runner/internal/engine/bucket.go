@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Bucket is a folder in the bucket of a backend: mara-engine knows how to get at
+// it.
+type Bucket struct {
+	Engine      Engine
+	URL, Folder string
+	Dir         string // to run commands in
+	Env         []string
+}
+
+// List implements lock.Store.
+func (b Bucket) List(ctx context.Context) (map[string][]byte, error) {
+	text, err := b.do(ctx, nil, "list", b.Folder)
+	if err != nil {
+		return nil, err
+	}
+	objects := map[string][]byte{}
+	err = json.Unmarshal([]byte(text), &objects)
+	return objects, err
+}
+
+// Put implements lock.Store.
+func (b Bucket) Put(ctx context.Context, key string, content []byte) error {
+	_, err := b.do(ctx, content, "put", b.Folder+"/"+key)
+	return err
+}
+
+// Delete implements lock.Store.
+func (b Bucket) Delete(ctx context.Context, key string) error {
+	_, err := b.do(ctx, nil, "delete", b.Folder+"/"+key)
+	return err
+}
+
+// do has the engine do one thing with an object.
+func (b Bucket) do(ctx context.Context, stdin []byte, verb, key string) (string, error) {
+	stdout, stderr, _, err := b.Engine.Run(ctx, b.Dir, bytes.NewReader(stdin), nil, nil, b.Env, "objects", verb, b.URL, key)
+	if err != nil && ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(stderr), "error: ")); err != nil && text != "" {
+		err = fmt.Errorf("%s", text)
+	}
+	return stdout, err
+}
