@@ -106,12 +106,12 @@ func valuesIn(s *session.Session) journal.Fingerprint {
 // programsIn is the fingerprint of each project's program, and of what runs them.
 func programsIn(s *session.Session) (journal.Fingerprint, error) {
 	all := journal.Fingerprint{}
-	maker, err := s.Fingerprints()
+	maker, err := fingerprints(s)
 	if err != nil {
 		return nil, err
 	}
 	for _, step := range s.Plan.Steps {
-		subject, err := s.Subject(step)
+		subject, err := subjectOf(s, step)
 		if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ func newUnchanged(s *session.Session, o operateOptions) *unchanged {
 	if s.Unchanged != nil {
 		return &unchanged{session: s}
 	}
-	maker, err := s.Fingerprints()
+	maker, err := fingerprints(s)
 	if err != nil {
 		s.Log.Debug("no fingerprints", "error", err)
 		return nil
@@ -136,7 +136,7 @@ func (u *unchanged) changed(ctx context.Context, step plan.Step, record fingerpr
 
 // fingerprint is that of a project as everything is now.
 func (u *unchanged) fingerprint(ctx context.Context, step plan.Step) (journal.Fingerprint, error) {
-	subject, err := u.session.Subject(step)
+	subject, err := subjectOf(u.session, step)
 	if err != nil {
 		return nil, err
 	}

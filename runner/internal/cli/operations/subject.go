@@ -1,4 +1,4 @@
-package session
+package operations
 
 import (
 	"os"
@@ -9,15 +9,17 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/runner/internal/catalogue"
 	"mara/runner/internal/engine"
 	"mara/runner/internal/fingerprint"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
+	"mara/runner/internal/session"
 )
 
-// Fingerprints makes the fingerprints of the environment's projects.
-func (s *Session) Fingerprints() (*fingerprint.Maker, error) {
-	programs, err := s.programFiles()
+// fingerprints makes the fingerprints of the environment's projects.
+func fingerprints(s *session.Session) (*fingerprint.Maker, error) {
+	programs, err := programFiles(s)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +34,7 @@ func (s *Session) Fingerprints() (*fingerprint.Maker, error) {
 		Programs:      append(programs, s.Options.Simulation.Schemas...),
 		PluginFolders: []string{filepath.Join(preflight.PulumiHome(s.Env), "plugins")},
 		Environ:       environ,
-		IsSecret:      func(name string) bool { return len(SecretsOf(map[string]string{name: ""})) > 0 },
+		IsSecret:      func(name string) bool { return len(session.SecretsOf(map[string]string{name: ""})) > 0 },
 		Setting: map[string]string{
 			"backend": s.Settings.Backend.Text, "stack": s.Settings.Stack.Text, "provider": s.Provider.Name,
 			"simulated": strconv.FormatBool(s.Options.Simulation.On), "without": strings.Join(s.Provider.Without(), ","),
@@ -41,7 +43,7 @@ func (s *Session) Fingerprints() (*fingerprint.Maker, error) {
 }
 
 // programFiles are the programs that take part in running a project.
-func (s *Session) programFiles() ([]string, error) {
+func programFiles(s *session.Session) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -66,11 +68,11 @@ func (s *Session) programFiles() ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// Subject is what the fingerprint of a project is made of, but for the outputs
+// subjectOf is what the fingerprint of a project is made of, but for the outputs
 // that it reads.
-func (s *Session) Subject(step plan.Step) (fingerprint.Subject, error) {
+func subjectOf(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	project := step.Project
-	subject := fingerprint.Subject{Config: s.configOf(project), Plan: step.Needs}
+	subject := fingerprint.Subject{Config: configOf(s, project), Plan: step.Needs}
 	if project.Own == nil && project.Name != projects.SecretsProject {
 		return subject, nil
 	}
@@ -79,7 +81,7 @@ func (s *Session) Subject(step plan.Step) (fingerprint.Subject, error) {
 	if project.Own == nil {
 		return subject, nil
 	}
-	file, err := s.ownStackFile(project)
+	file, err := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project)
 	subject.Secrets = append(subject.Secrets, file.Content)
 	subject.Source = &fingerprint.Source{
 		Dir: project.Own.Dir, Runtime: project.Own.Runtime, Root: s.Settings.Root,
@@ -91,10 +93,10 @@ func (s *Session) Subject(step plan.Step) (fingerprint.Subject, error) {
 // configOf is the configuration that a project may read. A program of the
 // catalogue reads what it declares, besides what nobody declares and what Pulumi
 // hands to plugins; one of the user's may read everything.
-func (s *Session) configOf(project projects.Project) map[string]any {
+func configOf(s *session.Session, project projects.Project) map[string]any {
 	values := map[string]any{}
 	for _, entry := range s.Settings.Config.Entries {
-		if !strings.HasPrefix(entry.Key, "runner:") && (project.Own != nil || s.mayRead(project, entry.Key)) {
+		if !strings.HasPrefix(entry.Key, "runner:") && (project.Own != nil || mayRead(s, project, entry.Key)) {
 			values[entry.Key] = entry.Value
 		}
 	}
@@ -102,7 +104,7 @@ func (s *Session) configOf(project projects.Project) map[string]any {
 }
 
 // mayRead is false for keys that only other projects of the environment declare.
-func (s *Session) mayRead(project projects.Project, name string) bool {
+func mayRead(s *session.Session, project projects.Project, name string) bool {
 	if _, ok := project.Key(name); ok {
 		return true
 	}
