@@ -1,7 +1,6 @@
 package session
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,13 +22,4 @@ func findPlugins(provider providers.Provider, folders []string) map[string]strin
 		}
 	}
 	return found
-}
-
-// pluginList is how a Pulumi.yaml lists resource providers.
-func pluginList(plugins map[string]string) []map[string]string {
-	list := []map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(plugins)) {
-		list = append(list, map[string]string{"name": name, "path": plugins[name]})
-	}
-	return list
 }

@@ -12,6 +12,7 @@ import (
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/stackfiles"
 	"mara/runner/internal/vault"
 )
 
@@ -112,17 +113,18 @@ func (s *Session) openVault() {
 	o := s.Options
 	var keys []config.Key
 	var secrets []projects.Secret
-	beside, covered := s.beside()
+	files := s.stackFiles()
+	beside, covered := files.InPlan(s.Plan)
 	elsewhere := map[string]vault.Elsewhere{}
 	for _, step := range s.Plan.Steps {
 		keys = append(keys, step.Project.Keys...)
 		file := beside[step.Project.Name]
-		if !saysHow(file) {
-			secrets = append(secrets, withoutOwn(step.Project.Secrets, file)...)
+		if !stackfiles.SaysHow(file) {
+			secrets = append(secrets, stackfiles.WithoutOwn(step.Project.Secrets, file)...)
 			continue
 		}
 		for _, secret := range step.Project.Secrets {
-			elsewhere[secret.Key] = vault.Elsewhere{File: file.File, Command: s.settingBeside(step.Project, secret.Key)}
+			elsewhere[secret.Key] = vault.Elsewhere{File: file.File, Command: files.Setting(step.Project, secret.Key)}
 		}
 	}
 	if s.Provider.Name == "" {
@@ -178,17 +180,18 @@ func (s *Session) Validate() error {
 			file.Problem(projects.SimulatedKey, "is the runner's own: it tells programs that they are simulated; use --simulate"),
 		}}
 	}
+	declared := s.Options.DeclaredKeys()
 	var missing []config.Key
 	if !s.Options.Simulation.On {
 		missing = s.Provider.Missing(file, s.Options.Sources)
 	}
-	missing, ownProblems, err := s.checkOwnStackFiles(missing)
+	missing, ownProblems, err := s.stackFiles().Check(s.ownProjects(), declared, missing, !s.Options.Simulation.On && s.Options.Operation.RunsPrograms())
 	if err != nil {
 		return err
 	}
 	sealed, unsealed := projects.Unsealed(file, s.Options.Known().Secrets())
 	more := slices.Concat(unsealed, ownProblems, s.Provider.Check(file), s.Vault.Problems())
-	return config.WithProblems(sealed.Validate(s.Options.DeclaredKeys(), missing), more)
+	return config.WithProblems(sealed.Validate(declared, missing), more)
 }
 
 // unresolved adds to an error without which there are no settings what is

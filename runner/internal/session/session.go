@@ -7,12 +7,15 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"sync/atomic"
 
 	"mara/config"
+	"mara/projects"
 	"mara/providers"
+	"mara/runner/internal/checkout"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/engine"
 	"mara/runner/internal/event"
@@ -24,6 +27,7 @@ import (
 	"mara/runner/internal/plan"
 	"mara/runner/internal/profile"
 	"mara/runner/internal/programhost"
+	"mara/runner/internal/stackfiles"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/statefiles"
 	"mara/runner/internal/vault"
@@ -134,7 +138,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		Empty:       !s.States().MayHaveStates(),
 	}
 	var err error
-	if o.Folders, err = s.folders(copies); err != nil {
+	if o.Folders, err = s.Checkouts().Own(s.ownProjects(), copies); err != nil {
 		return err
 	}
 	if o.Command, err = s.Engine(ctx); err != nil {
@@ -174,6 +178,17 @@ func (s *Session) projectNames() []string {
 		names = append(names, step.Project.Name)
 	}
 	return names
+}
+
+// ownProjects are those of the user's, also those that are left out.
+func (s *Session) ownProjects() []projects.Project {
+	var own []projects.Project
+	for _, step := range s.Provider.Steps {
+		if step.Project.Own != nil {
+			own = append(own, step.Project)
+		}
+	}
+	return own
 }
 
 // OpenKnown opens the stacks whose states are files, to read them: there is no
@@ -274,6 +289,29 @@ func (s *Session) GuardStates() {
 func (s *Session) States() statefiles.Folder {
 	folder, _ := s.Settings.StateFolder()
 	return statefiles.Folder{Path: folder, Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames()}
+}
+
+// Checkouts makes folders for plain Pulumi to work in.
+func (s *Session) Checkouts() checkout.Maker {
+	return checkout.Maker{Settings: s.Settings, Files: s.stackFiles(), States: s.States(), Plugins: s.plugins, TempFolder: s.TempFolder}
+}
+
+// stackFiles are those beside own projects.
+func (s *Session) stackFiles() stackfiles.Files {
+	return stackfiles.Files{Root: s.Settings.Root, Stack: s.Settings.Stack.Text}
+}
+
+// Project finds a project of the plan.
+func (s *Session) Project(name string) (projects.Project, error) {
+	for _, step := range s.Plan.Steps {
+		if step.Project.Name == name {
+			return step.Project, nil
+		}
+	}
+	return projects.Project{}, &failure.Usage{
+		Text: fmt.Sprintf("no project %q in the plan of %s%s", name, s.Provider.Name, config.DidYouMean(name, s.Plan.Names())),
+		Next: "`runner plan` shows the projects",
+	}
 }
 
 // Leftovers finds what earlier runs have left on the stacks.

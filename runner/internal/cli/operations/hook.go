@@ -139,7 +139,7 @@ func (o hookRunOptions) choose(s *session.Session) (step plan.Step, wanted []pro
 		if err != nil {
 			return step, nil, err
 		}
-		step = plan.Step{Project: project.Project}
+		step = plan.Step{Project: project}
 	}
 	var names []string
 	for _, h := range step.Project.Hooks {

@@ -84,6 +84,7 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 	if err := s.StartPrograms(); err != nil {
 		return "", err
 	}
+	checkouts := s.Checkouts()
 	var copies encryption.Copies
 	if s.Options.Simulation.On {
 		if copies, err = s.Vault.Copies(ctx, nil); err != nil {
@@ -92,15 +93,15 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 		if err := s.SimulateClouds(ctx); err != nil {
 			return "", err
 		}
-	} else if project.NeedsCopies(runs) {
+	} else if checkouts.NeedsCopies(project, runs) {
 		if copies, err = s.Vault.CopiesToRead(ctx, nil); err != nil {
 			return "", err
 		}
 	}
-	if dir, err = project.Folder(copies); err != nil {
+	if dir, err = checkouts.Folder(project, copies); err != nil {
 		return "", err
 	}
-	s.Env[config.StackVariable] = project.Stack()
+	s.Env[config.StackVariable] = checkouts.Stack(project)
 	return dir, s.AttachPrograms()
 }
 

@@ -1,0 +1,208 @@
+// Package checkout makes the folders in which Pulumi works on a project of an
+// environment, where no checkout has one, and finds those that are there.
+package checkout
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+	"mara/projects"
+	"mara/runner/internal/encryption"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/stackfiles"
+	"mara/runner/internal/stacks"
+	"mara/runner/internal/statefiles"
+)
+
+// Maker makes folders for the projects of an environment.
+type Maker struct {
+	Settings   config.Settings
+	Files      stackfiles.Files
+	States     statefiles.Folder
+	Plugins    map[string]string      // resource providers beside the runner, with their folders
+	TempFolder func() (string, error) // makes one that somebody removes
+}
+
+// Own finds the folders of own projects, with the copies of their stack files.
+func (m Maker) Own(all []projects.Project, copies encryption.Copies) (func(project string) (stacks.Folder, bool), error) {
+	found := map[string]stacks.Folder{}
+	for _, project := range all {
+		content, err := m.stackFileOf(project, copies)
+		if err != nil {
+			return nil, err
+		}
+		found[project.Name] = stacks.Folder{Path: project.Own.Dir, StackFile: content}
+	}
+	return func(project string) (stacks.Folder, bool) {
+		folder, ok := found[project]
+		return folder, ok
+	}, nil
+}
+
+// stackFileOf is the copy of the stack file that an own project works on.
+func (m Maker) stackFileOf(project projects.Project, copies encryption.Copies) ([]byte, error) {
+	if project.Own.StackFiles == "" {
+		return copies.Stack, nil
+	}
+	file, err := m.Files.Of(project)
+	if err != nil {
+		return nil, err
+	}
+	return copies.Over(file.Content)
+}
+
+// Folder is a folder in which Pulumi can work on the project: the one of a
+// checkout, else one that stands for it. Where there are copies of the stack
+// files, it works on those, and leaves the user's alone.
+func (m Maker) Folder(p projects.Project, copies encryption.Copies) (string, error) {
+	if err := m.States.Make(); err != nil {
+		return "", failure.RunnerFolder(err)
+	}
+	plain := len(copies.Stack) == 0
+	if p.Own != nil && p.Own.StackFiles != "" && plain {
+		return p.Own.Dir, nil
+	}
+	checkout := filepath.Join(m.Settings.Root, filepath.FromSlash(p.Folder()))
+	if p.Own == nil && plain && hasProject(checkout, p.Name) {
+		return checkout, nil
+	}
+	work, err := m.TempFolder()
+	if err != nil {
+		return "", err
+	}
+	files, err := m.onCopies(p, work, copies)
+	if plain {
+		files, err = m.plain(p, work)
+	}
+	if err != nil {
+		return "", err
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(work, name), content, 0o600); err != nil {
+			return "", failure.RunnerFolder(err)
+		}
+	}
+	return work, nil
+}
+
+// hasProject reports whether a folder is that of a project.
+func hasProject(folder, name string) bool {
+	content, err := os.ReadFile(filepath.Join(folder, "Pulumi.yaml"))
+	var manifest struct {
+		Name string `yaml:"name"`
+	}
+	return err == nil && yaml.Unmarshal(content, &manifest) == nil && manifest.Name == name
+}
+
+// onCopies are the files of the project with a copy of its stack file.
+func (m Maker) onCopies(p projects.Project, work string, copies encryption.Copies) (map[string][]byte, error) {
+	content := copies.Stack
+	if p.Name == projects.Secrets().Name {
+		content = copies.Secrets
+	}
+	settings, err := m.builtIn(p, nil)
+	if p.Own != nil {
+		if content, err = m.stackFileOf(p, copies); err == nil {
+			settings, err = manifest(p, work, "")
+		}
+	}
+	return map[string][]byte{
+		config.ManifestFile:              settings,
+		"Pulumi." + m.Stack(p) + ".yaml": content,
+	}, err
+}
+
+// NeedsCopies reports whether plain Pulumi would not find all that the project has:
+// values of layers, and, where its program runs, secrets that the runner keeps.
+func (m Maker) NeedsCopies(p projects.Project, runs bool) bool {
+	return m.Settings.Config.Described() || runs && p.Own != nil && slices.ContainsFunc(p.Secrets, func(secret projects.Secret) bool {
+		_, kept := m.Settings.Secrets.Lookup(secret.Key)
+		return kept
+	})
+}
+
+// Stack is the name of a project's stack in the environment.
+func (m Maker) Stack(p projects.Project) string {
+	return projects.StackNamesOf([]projects.Project{p}).Of(p.Name, m.Settings.Stack.Text)
+}
+
+// plain are the files of the project in the folder work that lead Pulumi to the
+// user's own stack files.
+func (m Maker) plain(p projects.Project, work string) (map[string][]byte, error) {
+	folder := filepath.Join(m.Settings.Root, config.Folder)
+	if p.Own == nil && p.Name == projects.SecretsProject {
+		folder = filepath.Join(folder, "secrets")
+	}
+	relative, err := relativeFolder(work, folder)
+	if err != nil {
+		return nil, err
+	}
+	if p.Own != nil {
+		settings, err := manifest(p, work, relative)
+		return map[string][]byte{config.ManifestFile: settings}, err
+	}
+	settings, err := m.builtIn(p, map[string]any{"stackConfigDir": relative})
+	return map[string][]byte{config.ManifestFile: settings}, err
+}
+
+// builtIn is the Pulumi.yaml of a built-in project.
+func (m Maker) builtIn(p projects.Project, more map[string]any) ([]byte, error) {
+	settings := map[string]any{
+		"name": p.Name, "runtime": projects.Runtime,
+		"plugins": map[string]any{"providers": pluginList(m.Plugins)},
+	}
+	maps.Copy(settings, more)
+	return yaml.Marshal(settings)
+}
+
+// pluginList is how a Pulumi.yaml lists resource providers.
+func pluginList(plugins map[string]string) []map[string]string {
+	list := []map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(plugins)) {
+		list = append(list, map[string]string{"name": name, "path": plugins[name]})
+	}
+	return list
+}
+
+// manifest is the Pulumi.yaml of an own project for another folder: its program
+// stays where it is, and its stack files are in stackFiles.
+func manifest(project projects.Project, work, stackFiles string) ([]byte, error) {
+	content, err := os.ReadFile(filepath.Join(project.Own.Dir, config.ManifestFile))
+	if err != nil {
+		return nil, err
+	}
+	var document map[string]any
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		return nil, err
+	}
+	dir := project.Own.Dir
+	if main, ok := document["main"].(string); ok {
+		dir = filepath.Join(dir, main)
+	}
+	if document["main"], err = relativeFolder(work, dir); err != nil {
+		return nil, err
+	}
+	delete(document, "stackConfigDir")
+	if stackFiles != "" {
+		document["stackConfigDir"] = stackFiles
+	}
+	return yaml.Marshal(document)
+}
+
+// relativeFolder is the way from one folder to another. Pulumi follows it by its
+// text, so links on the way are resolved first.
+func relativeFolder(from, to string) (string, error) {
+	from, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return "", err
+	}
+	if resolved, err := filepath.EvalSymlinks(to); err == nil { // secrets/ may be missing
+		to = resolved
+	}
+	return filepath.Rel(from, to)
+}

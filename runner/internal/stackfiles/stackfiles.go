@@ -1,0 +1,96 @@
+// Package stackfiles reads the stack files that own projects have beside them.
+package stackfiles
+
+import (
+	"fmt"
+	"slices"
+
+	"mara/config"
+	"mara/projects"
+	"mara/runner/internal/catalogue"
+	"mara/runner/internal/plan"
+)
+
+// Files are the stack files beside the own projects of an environment.
+type Files struct {
+	Root  string
+	Stack string // the name of the environment
+}
+
+// Of is the file beside a project, which may be missing.
+func (f Files) Of(project projects.Project) (config.StackFile, error) {
+	return catalogue.Beside(f.Root, f.Stack, project)
+}
+
+// InPlan are the files beside own projects, by project; one that cannot be read is
+// told elsewhere. covered says that each project of the plan has one that says how
+// it is encrypted.
+func (f Files) InPlan(p plan.Plan) (files map[string]config.StackFile, covered bool) {
+	files, covered = map[string]config.StackFile{}, len(p.Steps) > 0
+	for _, step := range p.Steps {
+		if step.Project.Own != nil {
+			if file, err := f.Of(step.Project); err == nil && file.Exists {
+				files[step.Project.Name] = file
+			}
+		}
+		covered = covered && SaysHow(files[step.Project.Name])
+	}
+	return files, covered
+}
+
+// SaysHow reports whether a stack file says how its values are encrypted.
+func SaysHow(file config.StackFile) bool {
+	header, err := file.Header()
+	return err == nil && header != (config.Header{})
+}
+
+// WithoutOwn are the secrets of a project that the file beside it does not have.
+func WithoutOwn(secrets []projects.Secret, file config.StackFile) []projects.Secret {
+	return slices.DeleteFunc(slices.Clone(secrets), func(secret projects.Secret) bool {
+		entry, _ := file.Lookup(secret.Key)
+		_, encrypted := entry.Value.(config.Ciphertext)
+		return encrypted
+	})
+}
+
+// missing are the secrets of a project that a file with an encryption of its
+// own lacks: what the runner keeps is encrypted in another way.
+func (f Files) missing(project projects.Project, file config.StackFile) []config.Problem {
+	var problems []config.Problem
+	for _, secret := range WithoutOwn(project.Secrets, file) {
+		if _, plain := file.Lookup(secret.Key); secret.Optional || plain {
+			continue
+		}
+		problems = append(problems, config.Problem{File: file.File, Key: secret.Key, Text: fmt.Sprintf(
+			"is missing: %s; the file has an encryption of its own, so set it with %s", secret.Doc, f.Setting(project, secret.Key))})
+	}
+	return problems
+}
+
+// Setting is the command that sets a secret in the stack file beside a
+// project.
+func (f Files) Setting(project projects.Project, key string) string {
+	return fmt.Sprintf("`runner pulumi %s -s %s -- config set --secret %s`", project.Name, f.Stack, key)
+}
+
+// Check reports what is wrong in the files, and which of the missing keys are
+// not in them either. It wants the secrets in them if programs will run with them.
+func (f Files) Check(all []projects.Project, declared, missing []config.Key, wantSecrets bool) (rest []config.Key, problems []config.Problem, err error) {
+	var errs []error
+	for _, project := range all {
+		file, err := f.Of(project)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		problems = append(problems, file.CheckDeclared(declared)...)
+		if wantSecrets && SaysHow(file) {
+			problems = append(problems, f.missing(project, file)...)
+		}
+		missing = slices.DeleteFunc(slices.Clone(missing), func(key config.Key) bool {
+			_, declared := project.Key(key.Name)
+			return declared && len(file.Missing([]config.Key{key})) == 0
+		})
+	}
+	return missing, problems, config.Join(errs...)
+}
