@@ -71,6 +71,27 @@ type Plugin struct {
 	Projects []string
 }
 
+// Names are the names of its projects, also of those that are left out.
+func (p Provider) Names() []string {
+	names := []string{}
+	for _, step := range p.Steps {
+		names = append(names, step.Project.Name)
+	}
+	return names
+}
+
+// Own are those of its projects that are the user's own, also those that are left
+// out.
+func (p Provider) Own() []projects.Project {
+	var own []projects.Project
+	for _, step := range p.Steps {
+		if step.Project.Own != nil {
+			own = append(own, step.Project)
+		}
+	}
+	return own
+}
+
 // PluginsFor names the plugins that some of the projects use, in order.
 func (p Provider) PluginsFor(projects []string) []string {
 	var names []string

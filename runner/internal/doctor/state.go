@@ -87,7 +87,7 @@ func (e *Examination) backend(open func() error) preflight.Look {
 
 // runLock looks for another run.
 func (e *Examination) runLock(ctx context.Context) []preflight.Finding {
-	state, owner, err := e.Session.InspectLock()
+	state, owner, err := e.Session.RunLock().Inspect()
 	switch {
 	case err != nil:
 		return findings(err)
@@ -103,7 +103,7 @@ func (e *Examination) runLock(ctx context.Context) []preflight.Finding {
 
 // lockInBackend looks for a run on another machine.
 func (e *Examination) lockInBackend(ctx context.Context) []preflight.Finding {
-	_, left, err := e.Session.LocksInBackend(ctx)
+	_, left, err := e.Session.RunLock().InBackend(ctx)
 	if err != nil {
 		return findings(err)
 	}

@@ -8,11 +8,14 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
+	"mara/config"
 	"mara/projects"
 	"mara/providers"
 	"mara/providers/needs"
+	"mara/runner/internal/failure"
 )
 
 // Phase is the part of a plan that a step belongs to.
@@ -155,6 +158,19 @@ func (p Plan) Names() []string {
 		names = append(names, step.Project.Name)
 	}
 	return names
+}
+
+// Project finds a project by its name.
+func (p Plan) Project(name string) (projects.Project, error) {
+	for _, step := range p.Steps {
+		if step.Project.Name == name {
+			return step.Project, nil
+		}
+	}
+	return projects.Project{}, &failure.Usage{
+		Text: fmt.Sprintf("no project %q in the plan of %s%s", name, p.Provider, config.DidYouMean(name, p.Names())),
+		Next: "`runner plan` shows the projects",
+	}
 }
 
 // ReadsSecrets reports whether programs of the plan read secrets: the project

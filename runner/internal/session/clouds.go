@@ -43,7 +43,7 @@ func (s *Session) SimulateClouds(ctx context.Context) error {
 // usedPackages are those that own projects name, or have deployed resources of.
 func (s *Session) usedPackages() []packages.Used {
 	var used []packages.Used
-	for _, project := range s.ownProjects() {
+	for _, project := range s.Provider.Own() {
 		used = append(used, packages.UsedBy(project.Own.Dir)...)
 		state, _ := s.States().Read(project.Name) // one that cannot be read is told elsewhere
 		used = append(used, packages.InState(state)...)

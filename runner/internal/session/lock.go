@@ -33,22 +33,15 @@ type Held struct {
 func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	id := journal.NewID(s.Deps.Now())
 	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}
-	held, err := lock.Acquire(ctx, lock.Options{
-		Path: s.LockFile(), Owner: h.Owner, Wait: s.Options.LockTimeout,
-		Waiting: s.tellWaiting,
-	})
+	dead, err := s.RunLock().Acquire(ctx, h.Owner)
+	for _, owner := range dead {
+		h.takeOver(owner)
+	}
 	if err != nil {
-		return nil, lock.Failed(ctx, err)
-	}
-	s.Held = h
-	s.OnClose(held.Release)
-	s.Log.Debug("locked", "file", s.LockFile(), "run", h.RunID)
-	if dead, ok := held.Previous(); ok {
-		h.takeOver(dead)
-	}
-	if err := s.lockBackend(ctx, h); err != nil {
 		return nil, err
 	}
+	s.Held = h
+	s.Log.Debug("locked", "run", h.RunID)
 	s.Profile.Lap("lock")
 	return h, nil
 }

@@ -113,7 +113,7 @@ func (s *Session) openVault() {
 	o := s.Options
 	var keys []config.Key
 	var secrets []projects.Secret
-	files := s.stackFiles()
+	files := s.Checkouts().Files
 	beside, covered := files.InPlan(s.Plan)
 	elsewhere := map[string]vault.Elsewhere{}
 	for _, step := range s.Plan.Steps {
@@ -185,7 +185,7 @@ func (s *Session) Validate() error {
 	if !s.Options.Simulation.On {
 		missing = s.Provider.Missing(file, s.Options.Sources)
 	}
-	missing, ownProblems, err := s.stackFiles().Check(s.ownProjects(), declared, missing, !s.Options.Simulation.On && s.Options.Operation.RunsPrograms())
+	missing, ownProblems, err := s.Checkouts().Files.Check(s.Provider.Own(), declared, missing, !s.Options.Simulation.On && s.Options.Operation.RunsPrograms())
 	if err != nil {
 		return err
 	}

@@ -7,26 +7,24 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"sync/atomic"
 
 	"mara/config"
-	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/checkout"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/engine"
 	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
 	"mara/runner/internal/hooks"
+	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/leftovers"
-	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/profile"
 	"mara/runner/internal/programhost"
+	"mara/runner/internal/runlock"
 	"mara/runner/internal/stackfiles"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/statefiles"
@@ -138,7 +136,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		Empty:       !s.States().MayHaveStates(),
 	}
 	var err error
-	if o.Folders, err = s.Checkouts().Own(s.ownProjects(), copies); err != nil {
+	if o.Folders, err = s.Checkouts().Own(s.Provider.Own(), copies); err != nil {
 		return err
 	}
 	if o.Command, err = s.Engine(ctx); err != nil {
@@ -148,7 +146,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		return err
 	}
 	if s.Options.Shared != nil && s.States().IsFile() {
-		o.Direct = s.projectNames()
+		o.Direct = s.Provider.Names()
 	}
 	s.Stacks, err = stacks.Open(ctx, o)
 	if err != nil && ctx.Err() == nil {
@@ -169,26 +167,6 @@ func (s *Session) commandEnv() map[string]string {
 		env["PULUMI_DIY_BACKEND_NO_LEGACY_WARNING"] = "true"
 	}
 	return env
-}
-
-// projectNames are those of the provider, also those that are left out.
-func (s *Session) projectNames() []string {
-	names := []string{}
-	for _, step := range s.Provider.Steps {
-		names = append(names, step.Project.Name)
-	}
-	return names
-}
-
-// ownProjects are those of the user's, also those that are left out.
-func (s *Session) ownProjects() []projects.Project {
-	var own []projects.Project
-	for _, step := range s.Provider.Steps {
-		if step.Project.Own != nil {
-			own = append(own, step.Project)
-		}
-	}
-	return own
 }
 
 // OpenKnown opens the stacks whose states are files, to read them: there is no
@@ -293,25 +271,7 @@ func (s *Session) States() statefiles.Folder {
 
 // Checkouts makes folders for plain Pulumi to work in.
 func (s *Session) Checkouts() checkout.Maker {
-	return checkout.Maker{Settings: s.Settings, Files: s.stackFiles(), States: s.States(), Plugins: s.plugins, TempFolder: s.TempFolder}
-}
-
-// stackFiles are those beside own projects.
-func (s *Session) stackFiles() stackfiles.Files {
-	return stackfiles.Files{Root: s.Settings.Root, Stack: s.Settings.Stack.Text}
-}
-
-// Project finds a project of the plan.
-func (s *Session) Project(name string) (projects.Project, error) {
-	for _, step := range s.Plan.Steps {
-		if step.Project.Name == name {
-			return step.Project, nil
-		}
-	}
-	return projects.Project{}, &failure.Usage{
-		Text: fmt.Sprintf("no project %q in the plan of %s%s", name, s.Provider.Name, config.DidYouMean(name, s.Plan.Names())),
-		Next: "`runner plan` shows the projects",
-	}
+	return checkout.Maker{Settings: s.Settings, Files: stackfiles.Files{Root: s.Settings.Root, Stack: s.Settings.Stack.Text}, States: s.States(), Plugins: s.plugins, TempFolder: s.TempFolder}
 }
 
 // Leftovers finds what earlier runs have left on the stacks.
@@ -336,16 +296,22 @@ func (s *Session) Command(name string) string {
 	return text
 }
 
-// LockFile is the environment's lock.
-func (s *Session) LockFile() string {
-	return s.Folder.Lock(s.Provider.Name, s.Settings.Stack.Text)
+// Environment names what runs are about.
+func (s *Session) Environment() journal.Environment {
+	return journal.Environment{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text}
 }
 
-// InspectLock looks who holds the environment's lock.
-func (s *Session) InspectLock() (lock.State, lock.Owner, error) {
-	state, owner, err := lock.Inspect(s.LockFile())
-	if err != nil {
-		err = failure.RunnerFolder(err)
+// RunLock is the environment's lock.
+func (s *Session) RunLock() runlock.Lock {
+	return runlock.Lock{
+		File:     s.Folder.Lock(s.Provider.Name, s.Settings.Stack.Text),
+		Settings: s.Settings, States: s.States(), Env: s.Env, Wait: s.Options.LockTimeout, Stderr: s.Deps.Stderr,
+		Engine: s.Engine,
+		Embedded: func() (bool, error) {
+			found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi)
+			return found.Embedded, err
+		},
+		OnClose: s.OnClose,
+		Warn:    func(text string) { s.Warnings = append(s.Warnings, text) },
 	}
-	return state, owner, err
 }

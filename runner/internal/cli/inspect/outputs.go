@@ -80,7 +80,7 @@ func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]
 	names := s.Plan.Names()
 	if o.Project != "" {
 		names = []string{o.Project}
-		if _, err := s.Project(o.Project); err != nil {
+		if _, err := s.Plan.Project(o.Project); err != nil {
 			return nil, err
 		}
 	}

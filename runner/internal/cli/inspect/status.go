@@ -168,7 +168,7 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: event.MaskURLs(s.Settings.Backend.Text),
 		Simulated: o.Simulation.On, LastRun: lastRun(s),
 	}
-	if state, owner, err := s.InspectLock(); err == nil && state == lock.Held {
+	if state, owner, err := s.RunLock().Inspect(); err == nil && state == lock.Held {
 		status.Lock = owner.String()
 	}
 	var err error

@@ -135,7 +135,7 @@ func (o hookRunOptions) choose(s *session.Session) (step plan.Step, wanted []pro
 	}
 	step = runStep(s)
 	if o.Project != executor.HookProject {
-		project, err := s.Project(o.Project)
+		project, err := s.Plan.Project(o.Project)
 		if err != nil {
 			return step, nil, err
 		}

@@ -111,7 +111,7 @@ func (o operateOptions) checkPlan(ctx context.Context, s *session.Session) error
 	case p.Simulated != o.Simulation.On:
 		return refuse("the plan is for a simulated environment, or this one is: only one of them is")
 	}
-	if changes := journal.Fingerprint(p.Configuration).Changes(s.Fingerprint()); len(changes) > 0 {
+	if changes := journal.Fingerprint(p.Configuration).Changes(configurationOf(s)); len(changes) > 0 {
 		return refuse("the configuration has changed since: %s", strings.Join(changes, ", "))
 	}
 	var changed []string
@@ -190,7 +190,7 @@ func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 func planDocument(d cmd.Deps, o operateOptions, s *session.Session, w work) updateplan.Document {
 	document := updateplan.Document{
 		Version: updateplan.Version, Created: d.Now().UTC(), Runner: d.Version, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,
-		Simulated: o.Simulation.On, Configuration: s.Fingerprint(), Projects: []updateplan.Project{},
+		Simulated: o.Simulation.On, Configuration: configurationOf(s), Projects: []updateplan.Project{},
 	}
 	for _, name := range w.plan.Names() {
 		if previewed, ok := s.Stacks.Previewed(name); ok {

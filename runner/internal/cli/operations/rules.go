@@ -12,6 +12,7 @@ import (
 	"mara/runner/internal/cost"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/fleet"
 	"mara/runner/internal/policy"
 	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
@@ -85,7 +86,8 @@ func (o operateOptions) findings(ctx context.Context, document updateplan.Docume
 	if err != nil {
 		return nil, err
 	}
-	findings, err := o.rules.Judge(ctx, value, policy.Target{Stack: document.Stack, Labels: s.Labels()}, d.Now())
+	environment := fleet.NewEnvironment(document.Stack, s.Provider.Name, s.Settings.Config, s.Settings.Described)
+	findings, err := o.rules.Judge(ctx, value, policy.Target{Stack: document.Stack, Labels: environment.Labels}, d.Now())
 	if err != nil {
 		return nil, &forbiddenError{err.Error(), "put the rule right; docs/policies.md says what it is given"}
 	}

@@ -169,7 +169,7 @@ func (r *run) report(d cmd.Deps, o operateOptions, details report.Details) {
 func meta(s *session.Session, d cmd.Deps, o operateOptions, w work) journal.Meta {
 	return journal.Meta{
 		Operation: o.Operation, Environment: s.Environment(), Simulated: o.Simulation.On,
-		Selection: o.Selection.words(), Resumes: w.resumes, Fingerprint: s.Fingerprint(),
+		Selection: o.Selection.words(), Resumes: w.resumes, Fingerprint: configurationOf(s),
 		User: s.Held.Owner.User, Host: s.Held.Owner.Host, PID: s.Held.Owner.PID, Runner: d.Version,
 	}
 }

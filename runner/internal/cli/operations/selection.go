@@ -107,7 +107,7 @@ func (o selectionOptions) ofLastRun() bool { return o.Failed || o.Resume }
 // readRest reads what the last run has left to do.
 func readRest(s *session.Session, o operateOptions) (journal.Resumption, error) {
 	return journal.Resume(s.Folder.Runs(), journal.Query{
-		Environment: s.Environment(), Operation: o.Operation, Fingerprint: s.Fingerprint(),
+		Environment: s.Environment(), Operation: o.Operation, Fingerprint: configurationOf(s),
 		Changed: o.Selection.Changed || o.Selection.Failed, // what failed is run to see whether a change has helped
 	})
 }

@@ -30,7 +30,7 @@ func lastUp(t *testing.T, results map[string]event.Result) *session.Session {
 	if s.Plan, err = plan.New(kind); err != nil {
 		t.Fatal(err)
 	}
-	meta := journal.Meta{Environment: s.Environment(), Fingerprint: s.Fingerprint()}
+	meta := journal.Meta{Environment: s.Environment(), Fingerprint: configurationOf(s)}
 	cmdtest.WriteUp(t, s.Folder.Runs(), meta, s.Plan, results)
 	return s
 }

@@ -57,14 +57,14 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
 	if err := s.OpenToLook(ctx); err != nil {
 		return err
 	}
-	state, owner, err := s.InspectLock()
+	state, owner, err := s.RunLock().Inspect()
 	if err != nil {
 		return err
 	}
 	if state == lock.Held {
 		return &lock.HeldError{Owner: owner}
 	}
-	store, shared, err := s.LocksInBackend(ctx)
+	store, shared, err := s.RunLock().InBackend(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
 	}
 	var done unlocked
 	if done.Projects, err = left.Unlock(ctx, locks); err == nil {
-		owner, err = lock.Break(s.LockFile())
+		owner, err = lock.Break(s.RunLock().File)
 		done.Environment = err == nil && owner != (lock.Owner{})
 	}
 	for _, left := range shared {

@@ -77,7 +77,7 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 	if err := resolve(); err != nil {
 		return "", err
 	}
-	project, err := s.Project(name)
+	project, err := s.Plan.Project(name)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,119 @@
+// Package runlock locks an environment for one run: on this machine, and, where
+// others may share its backend, in that.
+package runlock
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"mara/config"
+	"mara/runner/internal/engine"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/lock"
+	"mara/runner/internal/stacks"
+	"mara/runner/internal/statefiles"
+)
+
+// locksFolder is where a backend keeps the lock of an environment, beside what
+// Pulumi keeps there. Environments of one backend are told apart by their stacks.
+func locksFolder(stack string) string { return ".mara/locks/" + stack }
+
+// Lock is the lock of an environment.
+type Lock struct {
+	File     string // of this machine
+	Settings config.Settings
+	States   statefiles.Folder
+	Env      map[string]string
+	Wait     time.Duration // for another run
+	Stderr   io.Writer     // is told whom it waits for
+	Engine   func(context.Context) (engine.Engine, error)
+	Embedded func() (bool, error) // reports whether that is mara-engine
+	OnClose  func(release func() error)
+	Warn     func(text string)
+}
+
+// Inspect looks who holds the lock of this machine.
+func (l Lock) Inspect() (lock.State, lock.Owner, error) {
+	state, owner, err := lock.Inspect(l.File)
+	if err != nil {
+		err = failure.RunnerFolder(err)
+	}
+	return state, owner, err
+}
+
+// Acquire takes both locks, until OnClose releases them. It returns who had them
+// and did not end properly.
+func (l Lock) Acquire(ctx context.Context, owner lock.Owner) (dead []lock.Owner, err error) {
+	held, err := lock.Acquire(ctx, lock.Options{Path: l.File, Owner: owner, Wait: l.Wait, Waiting: l.tellWaiting})
+	if err != nil {
+		return nil, lock.Failed(ctx, err)
+	}
+	l.OnClose(held.Release)
+	if previous, ok := held.Previous(); ok {
+		dead = append(dead, previous)
+	}
+	store, err := l.store(ctx)
+	if err != nil || store == nil {
+		return dead, err
+	}
+	if err := l.States.Make(); err != nil {
+		return dead, failure.RunnerFolder(err)
+	}
+	shared, err := lock.AcquireShared(ctx, store, lock.Options{Owner: owner, Wait: l.Wait, Waiting: l.tellWaiting})
+	if err != nil {
+		return dead, failed(ctx, err)
+	}
+	l.OnClose(shared.Release)
+	if previous, ok := shared.Previous(); ok {
+		dead = append(dead, previous)
+	}
+	return dead, nil
+}
+
+// failed is the error to show.
+func failed(ctx context.Context, err error) error {
+	if _, held := err.(*lock.HeldError); held || ctx.Err() != nil {
+		return err
+	}
+	return &failure.Environment{Text: err.Error(), Next: "the run lock is kept in the backend, so that others who share it do not work on the environment at the same time"}
+}
+
+// tellWaiting says whom it waits for.
+func (l Lock) tellWaiting(owner lock.Owner) {
+	fmt.Fprintf(l.Stderr, "waiting up to %s for %s, which runs %s\n", l.Wait, owner, owner.Operation)
+}
+
+// InBackend are the locks that others, or runs that died, have in the backend.
+func (l Lock) InBackend(ctx context.Context) (lock.Store, []lock.Left, error) {
+	store, err := l.store(ctx)
+	if err != nil || store == nil {
+		return nil, nil, err
+	}
+	left, err := lock.OwnersIn(ctx, store)
+	return store, left, err
+}
+
+// store is where the backend keeps the lock; nil for one that nobody shares,
+// such as the folder below the root, and for those where it cannot be kept: a
+// service such as Pulumi Cloud, which has no place for it.
+func (l Lock) store(ctx context.Context) (lock.Store, error) {
+	backend, stack := l.Settings.Backend, l.Settings.Stack.Text
+	if source := backend.Origin.Source; source == config.FromDefault || source == config.FromSimulation || l.Settings.Managed() {
+		return nil, nil
+	}
+	if folder, ok := l.Settings.StateFolder(); ok {
+		return lock.Folder(filepath.Join(folder, filepath.FromSlash(locksFolder(stack)))), nil
+	}
+	e, err := l.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if embedded, err := l.Embedded(); err != nil || !embedded {
+		l.Warn("the run lock is not kept in the backend, which takes mara-engine: let nobody else work on this environment meanwhile")
+		return nil, err
+	}
+	return engine.Bucket{Engine: e, URL: backend.Text, Folder: locksFolder(stack), Dir: l.Settings.Root, Env: stacks.Environ(l.Env)}, nil
+}
