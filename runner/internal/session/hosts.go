@@ -16,13 +16,13 @@ import (
 // ignore the PATH, where resource providers may be, and have a Pulumi home of
 // their own, with links to the hosts and nothing else. An installed Pulumi finds
 // its hosts beside itself.
-func (s *Session) linkHosts() error {
+func linkHosts(s *Session) error {
 	found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi)
 	if err != nil || !found.Embedded {
 		return nil
 	}
 	env := s.Options.Sources.File.Merge(s.Options.Sources.Process)
-	for _, project := range s.ownProjects() {
+	for _, project := range s.Provider.Own() {
 		runtime := project.Own.Runtime
 		if runtime == projects.Runtime {
 			continue

@@ -22,9 +22,11 @@ import (
 	"mara/runner/internal/layout"
 	"mara/runner/internal/leftovers"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/preflight"
 	"mara/runner/internal/profile"
 	"mara/runner/internal/programhost"
 	"mara/runner/internal/runlock"
+	"mara/runner/internal/simulated"
 	"mara/runner/internal/stackfiles"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/statefiles"
@@ -116,6 +118,22 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 	s.OnClose(stop)
 	s.engine = e
 	return e, nil
+}
+
+// SimulateClouds serves the simulated clouds, and lets Pulumi know where.
+func (s *Session) SimulateClouds(ctx context.Context) error {
+	env, warnings, err := simulated.Serve(ctx, simulated.Options{
+		Flags: s.Options.Simulation, Dir: s.Deps.Dir, Folder: s.Folder.Clouds(s.Settings.Stack.Text),
+		Home:    preflight.PulumiHome(s.Options.Sources.File.Merge(s.Options.Sources.Process)),
+		BuiltIn: s.Deps.Clouds(), Own: s.Provider.Own(), States: s.States(), Charts: layout.Of(s.Settings.Root, false).Charts(), Env: s.Env,
+		Masker: s.Masker, Log: s.Log, OnClose: s.OnClose, Warn: s.warn,
+	})
+	s.Warnings = append(s.Warnings, warnings...)
+	if err != nil {
+		return err
+	}
+	maps.Copy(s.Env, env)
+	return linkHosts(s)
 }
 
 // OpenStacks asks the backend which of the environment's stacks exist. Operations

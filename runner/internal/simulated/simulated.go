@@ -1,0 +1,90 @@
+// Package simulated serves the simulated clouds of an environment, as the flags
+// want them.
+package simulated
+
+import (
+	"context"
+	"log/slog"
+
+	"mara/projects"
+	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/request"
+	"mara/runner/internal/simulate"
+	"mara/runner/internal/simulate/packages"
+	"mara/runner/internal/statefiles"
+)
+
+// Options say which clouds to simulate.
+type Options struct {
+	Flags   request.Simulation
+	Dir     string // in which relative paths begin
+	Folder  string // where the clouds keep what they have
+	Home    string // Pulumi's own, with the schemas of plugins
+	BuiltIn []simulate.Package
+	Own     []projects.Project // may use other packages
+	States  statefiles.Folder  // may have resources of those
+	Charts  string             // what a cluster is asked about may be in charts
+	Env     map[string]string  // with the proxies on the way to a cluster
+	Masker  *event.Masker
+	Log     *slog.Logger
+	OnClose func(stop func() error)
+	Warn    func(text string) // as long as the clouds are served
+}
+
+// Serve serves the clouds until OnClose stops them. It returns what tells Pulumi
+// where they are; what cannot be checked is a warning.
+func Serve(ctx context.Context, o Options) (env map[string]string, warnings []string, err error) {
+	behaviour, err := o.behaviour()
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Flags.Cluster != "" {
+		if behaviour.Admit, err = o.askCluster(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	finder := packages.Finder{Files: o.Flags.Schemas, Home: o.Home}
+	all, warnings, err := finder.Complete(ctx, o.BuiltIn, o.usedPackages())
+	if err != nil {
+		return nil, nil, failure.Usagef("", "--simulate-schema: %v", err)
+	}
+	// The clouds outlive ctx: an operation that is being cancelled still talks to them.
+	clouds, err := simulate.Start(context.WithoutCancel(ctx), all, behaviour)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.OnClose(clouds.Close)
+	return clouds.Env(), warnings, nil
+}
+
+// usedPackages are those that own projects name, or have deployed resources of.
+func (o Options) usedPackages() []packages.Used {
+	var used []packages.Used
+	for _, project := range o.Own {
+		used = append(used, packages.UsedBy(project.Own.Dir)...)
+		state, _ := o.States.Read(project.Name) // one that cannot be read is told elsewhere
+		used = append(used, packages.InState(state)...)
+	}
+	return used
+}
+
+// behaviour is how the clouds behave, as the flags have it.
+func (o Options) behaviour() (simulate.Options, error) {
+	b := simulate.Options{Speed: o.Flags.Speed, Dir: o.Folder, Log: o.Log, Admit: o.Flags.Admit}
+	for _, text := range o.Flags.Fail {
+		fault, err := simulate.ParseFault(text)
+		if err != nil {
+			return b, failure.Usagef("", "--simulate-fail: %v", err)
+		}
+		b.Fail = append(b.Fail, fault)
+	}
+	for _, text := range o.Flags.Slow {
+		delay, err := simulate.ParseDelay(text)
+		if err != nil {
+			return b, failure.Usagef("", "--simulate-slow: %v", err)
+		}
+		b.Slow = append(b.Slow, delay)
+	}
+	return b, nil
+}
