@@ -45,7 +45,7 @@ func (w work) summarise(err error) error {
 // explain makes a message of what a failed command has written to stderr. The
 // text of an Automation API error holds all output; only Pulumi's own error lines
 // are taken from it.
-func (e *Set) explain(err error, stderr string) error {
+func (c copies) explain(err error, stderr string) error {
 	var exit *pulumicli.ExitError
 	if stderr == "" {
 		_, stderr, _ = strings.Cut(err.Error(), "\nstderr: ")
@@ -54,13 +54,13 @@ func (e *Set) explain(err error, stderr string) error {
 		return explained
 	}
 	if lines := errorLines(stderr); lines != "" {
-		return errors.New(e.options.Masker.Mask(lines))
+		return errors.New(c.options.Masker.Mask(lines))
 	}
 	if errors.As(err, &exit) {
 		return fmt.Errorf("pulumi ended with %w and no message", exit)
 	}
 	message, _, _ := strings.Cut(err.Error(), "\ncode: ")
-	return errors.New(e.options.Masker.Mask(message))
+	return errors.New(c.options.Masker.Mask(message))
 }
 
 // cause is the first line that says something. A line that ends with a colon

@@ -46,12 +46,12 @@ func TestErrorsOfCommands(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			e := &Set{options: Options{Masker: event.NewMasker("hunter2-hunter2")}}
-			if got := e.explain(failed(), test.stderr).Error(); got != test.want {
+			c := copies{Options{Masker: event.NewMasker("hunter2-hunter2")}}
+			if got := c.explain(failed(), test.stderr).Error(); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 			// The same text within an error of the Automation API.
-			e = open(t, []string{"vpc"}, call{args: "up", stderr: test.stderr, stdout: "error: not this one\n", err: failed()})
+			e := open(t, []string{"vpc"}, call{args: "up", stderr: test.stderr, stdout: "error: not this one\n", err: failed()})
 			e.options.Masker.Add("hunter2-hunter2")
 			_, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
 			if test.name == "no error line" {
@@ -67,7 +67,7 @@ func TestErrorsOfCommands(t *testing.T) {
 // TestErrorTypes: the two that decide the exit code.
 func TestErrorTypes(t *testing.T) {
 	t.Parallel()
-	e := &Set{}
+	e := copies{}
 	var locked *LockedError
 	for _, text := range []string{lockedText, conflictText} {
 		if err := e.explain(failed(), text); !errors.As(err, &locked) {

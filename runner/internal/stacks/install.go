@@ -23,7 +23,7 @@ func Install(ctx context.Context, command Command, o Installation) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("`pulumi install` in %s: %w", o.Folder, (&Set{}).explain(err, stderr))
+		return fmt.Errorf("`pulumi install` in %s: %w", o.Folder, copies{}.explain(err, stderr))
 	}
 	return nil
 }

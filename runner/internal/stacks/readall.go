@@ -3,7 +3,6 @@ package stacks
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -35,23 +34,14 @@ func ReadAll(ctx context.Context, options Options, wanted func(environment strin
 // exportAll exports the states of an environment.
 func exportAll(ctx context.Context, options Options, stack string, projects []string) (map[string]json.RawMessage, error) {
 	options.Stack, options.WorkDir = stack, filepath.Join(options.WorkDir, stack)
-	set := &Set{options: options}
+	c := copies{options}
 	found := make([]json.RawMessage, len(projects))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, project := range projects {
 		group.Go(func() error {
-			content, err := set.Export(ctx, project)
-			if err != nil {
-				return err
-			}
-			var exported struct {
-				Deployment json.RawMessage `json:"deployment"`
-			}
-			if err := json.Unmarshal(content, &exported); err != nil {
-				return fmt.Errorf("reading the state of %s: pulumi answered with something else than JSON: %w", project, err)
-			}
-			found[i] = exported.Deployment
-			return nil
+			var err error
+			found[i], err = c.exportState(ctx, project)
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {

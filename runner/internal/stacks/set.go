@@ -55,7 +55,7 @@ type Options struct {
 
 // Set is all stacks that share a stack name, on one backend.
 type Set struct {
-	options Options
+	copies
 
 	mu        sync.Mutex // guards what follows
 	summaries map[string]Summary
@@ -74,7 +74,7 @@ type Summary struct {
 
 // Open asks the backend once which of the environment's stacks exist.
 func Open(ctx context.Context, options Options) (*Set, error) {
-	e := &Set{options: options, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}}
+	e := &Set{copies: copies{options}, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}}
 	if options.Standings != nil {
 		e.summaries = summariesOf(options.Standings)
 		return e, nil
@@ -116,13 +116,13 @@ func ListAll(ctx context.Context, options Options) (map[string]map[string]Summar
 	if options.Empty {
 		return nil, nil
 	}
-	return (&Set{options: options}).list(ctx)
+	return copies{options}.list(ctx)
 }
 
 // list asks the backend for the stacks of the organization, by environment and
 // then by project.
-func (e *Set) list(ctx context.Context) (map[string]map[string]Summary, error) {
-	output, err := e.run(ctx, e.options.WorkDir, "stack", "ls", "--all", "--json")
+func (c copies) list(ctx context.Context) (map[string]map[string]Summary, error) {
+	output, err := c.run(ctx, c.options.WorkDir, "stack", "ls", "--all", "--json")
 	if err != nil {
 		return nil, fmt.Errorf("listing the stacks: %w", err)
 	}
@@ -137,7 +137,7 @@ func (e *Set) list(ctx context.Context) (map[string]map[string]Summary, error) {
 	}
 	all := map[string]map[string]Summary{}
 	for _, entry := range listed {
-		project, environment, ok := e.split(entry.Name)
+		project, environment, ok := c.split(entry.Name)
 		if !ok {
 			continue
 		}
@@ -159,13 +159,13 @@ func (e *Set) list(ctx context.Context) (map[string]map[string]Summary, error) {
 // Organization is the organization of a Pulumi Cloud user: the default set with
 // `pulumi org set-default`, else the user's own.
 func Organization(ctx context.Context, command Command, dir string, env map[string]string) (string, error) {
-	e := &Set{options: Options{Command: command, Env: env}}
-	if organization, err := e.run(ctx, dir, "org", "get-default"); err == nil {
+	c := copies{Options{Command: command, Env: env}}
+	if organization, err := c.run(ctx, dir, "org", "get-default"); err == nil {
 		if organization = strings.TrimSpace(organization); organization != "" && !strings.Contains(organization, " ") {
 			return organization, nil
 		}
 	}
-	user, err := e.run(ctx, dir, "whoami")
+	user, err := c.run(ctx, dir, "whoami")
 	if err != nil {
 		return "", fmt.Errorf("asking the backend who is logged in: %w", err)
 	}
@@ -173,24 +173,24 @@ func Organization(ctx context.Context, command Command, dir string, env map[stri
 }
 
 // projectOf is the project of one of the environment's stacks by its full name.
-func (e *Set) projectOf(qualified string) (project string, ours bool) {
-	project, environment, ok := e.split(qualified)
-	return project, ok && environment == e.options.Stack
+func (c copies) projectOf(qualified string) (project string, ours bool) {
+	project, environment, ok := c.split(qualified)
+	return project, ok && environment == c.options.Stack
 }
 
 // split takes the full name of a stack apart: organization/project/stack. The
 // stack tells the environment.
-func (e *Set) split(qualified string) (project, environment string, ok bool) {
+func (c copies) split(qualified string) (project, environment string, ok bool) {
 	parts := strings.Split(qualified, "/")
-	if len(parts) != 3 || parts[0] != e.options.Organization {
+	if len(parts) != 3 || parts[0] != c.options.Organization {
 		return "", "", false
 	}
-	environment, ok = e.options.Names.Environment(parts[1], parts[2])
+	environment, ok = c.options.Names.Environment(parts[1], parts[2])
 	return parts[1], environment, ok
 }
 
 // stackOf is the name of a project's stack.
-func (e *Set) stackOf(project string) string { return e.options.Names.Of(project, e.options.Stack) }
+func (c copies) stackOf(project string) string { return c.options.Names.Of(project, c.options.Stack) }
 
 // Summary is what the backend's list said about a project's stack, and what this
 // run has changed since.
@@ -213,30 +213,30 @@ func (e *Set) remember(project string, change func(*Summary)) {
 
 // qualified is the fully qualified name of a project's stack, as stack
 // references use it.
-func (e *Set) qualified(project string) string {
-	return auto.FullyQualifiedStackName(e.options.Organization, project, e.stackOf(project))
+func (c copies) qualified(project string) string {
+	return auto.FullyQualifiedStackName(c.options.Organization, project, c.stackOf(project))
 }
 
 // run runs one Pulumi command outside the Automation API and returns what it
 // wrote to stdout.
-func (e *Set) run(ctx context.Context, dir string, args ...string) (string, error) {
-	stdout, stderr, _, err := e.options.Command.Run(ctx, dir, nil, nil, nil, Environ(e.options.Env), args...)
+func (c copies) run(ctx context.Context, dir string, args ...string) (string, error) {
+	stdout, stderr, _, err := c.options.Command.Run(ctx, dir, nil, nil, nil, Environ(c.options.Env), args...)
 	if err != nil && ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
-		return "", e.explain(err, stderr)
+		return "", c.explain(err, stderr)
 	}
 	return stdout, nil
 }
 
 // runOn runs one Pulumi command on a project's stack, in its working copy.
-func (e *Set) runOn(ctx context.Context, project string, args ...string) (string, error) {
-	dir, err := e.workingCopy(project)
+func (c copies) runOn(ctx context.Context, project string, args ...string) (string, error) {
+	dir, err := c.workingCopy(project)
 	if err != nil {
 		return "", err
 	}
-	return e.run(ctx, dir, append(args, "--stack", e.qualified(project))...)
+	return c.run(ctx, dir, append(args, "--stack", c.qualified(project))...)
 }
 
 // Environ is a map of variables as a process takes them.

@@ -41,7 +41,7 @@ func (e *Set) Standing(ctx context.Context, project string) (Standing, error) {
 	return e.standingOf(content)
 }
 
-func (e *Set) standingOf(content json.RawMessage) (Standing, error) {
+func (c copies) standingOf(content json.RawMessage) (Standing, error) {
 	var state struct {
 		Manifest struct {
 			Time time.Time `json:"time"`
@@ -65,7 +65,7 @@ func (e *Set) standingOf(content json.RawMessage) (Standing, error) {
 		case stackType:
 			standing.Outputs = string(r.Outputs)
 		case referenceType:
-			if _, ours := e.projectOf(r.ID); !ours {
+			if _, ours := c.projectOf(r.ID); !ours {
 				standing.Foreign = append(standing.Foreign, r.ID)
 			}
 		}
@@ -128,7 +128,7 @@ func replaceSecrets(value any, open func(ciphertext string) (string, error)) (_ 
 // StandingsIn are how the stacks stand whose states are files, without a command.
 // Those that have none are left out.
 func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
-	e := &Set{options: o}
+	c := copies{o}
 	found := map[string]Standing{}
 	for _, project := range projects {
 		content, err := o.States.Read(project)
@@ -138,7 +138,7 @@ func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
 		if content == nil {
 			continue
 		}
-		if found[project], err = e.standingOf(content); err != nil {
+		if found[project], err = c.standingOf(content); err != nil {
 			return nil, fmt.Errorf("reading the state of %s: %w", project, err)
 		}
 	}
@@ -167,8 +167,8 @@ func (e *Set) Recall(project string, outputs map[string]any) {
 const questionsFile = "questions.json"
 
 // environOf is the environment of an operation on a project.
-func (e *Set) environOf(dir string) map[string]string {
-	env := maps.Clone(e.options.Env)
+func (c copies) environOf(dir string) map[string]string {
+	env := maps.Clone(c.options.Env)
 	if env == nil {
 		env = map[string]string{}
 	}
@@ -178,8 +178,8 @@ func (e *Set) environOf(dir string) map[string]string {
 
 // questions are what the program has asked in the operation that has just ended;
 // known is false for an engine that does not tell.
-func (e *Set) questions(project string) (asked []string, known bool) {
-	content, err := os.ReadFile(filepath.Join(e.options.WorkDir, project, questionsFile))
+func (c copies) questions(project string) (asked []string, known bool) {
+	content, err := os.ReadFile(filepath.Join(c.options.WorkDir, project, questionsFile))
 	if err != nil {
 		return nil, false
 	}
@@ -187,6 +187,6 @@ func (e *Set) questions(project string) (asked []string, known bool) {
 }
 
 // forgetQuestions removes what an earlier operation has asked.
-func (e *Set) forgetQuestions(project string) {
-	_ = os.Remove(filepath.Join(e.options.WorkDir, project, questionsFile)) // there may be none
+func (c copies) forgetQuestions(project string) {
+	_ = os.Remove(filepath.Join(c.options.WorkDir, project, questionsFile)) // there may be none
 }

@@ -69,12 +69,27 @@ func (e *Set) Cancel(ctx context.Context, project string) error {
 }
 
 // Export exports the state of a project's stack. Secrets stay encrypted.
-func (e *Set) Export(ctx context.Context, project string) ([]byte, error) {
-	output, err := e.runOn(ctx, project, "stack", "export")
+func (c copies) Export(ctx context.Context, project string) ([]byte, error) {
+	output, err := c.runOn(ctx, project, "stack", "export")
 	if err != nil {
 		return nil, fmt.Errorf("exporting the state of %s: %w", project, err)
 	}
 	return []byte(output), nil
+}
+
+// exportState is Export without what Pulumi puts around the state.
+func (c copies) exportState(ctx context.Context, project string) (json.RawMessage, error) {
+	content, err := c.Export(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	var exported struct {
+		Deployment json.RawMessage `json:"deployment"`
+	}
+	if err := json.Unmarshal(content, &exported); err != nil {
+		return nil, fmt.Errorf("reading the state of %s: pulumi answered with something else than JSON: %w", project, err)
+	}
+	return exported.Deployment, nil
 }
 
 // state reads the state of a project's stack. A stack that does not exist has an
@@ -104,17 +119,7 @@ func (e *Set) rawState(ctx context.Context, project string) (json.RawMessage, er
 	if !e.Summary(project).Exists {
 		return nil, nil
 	}
-	content, err := e.Export(ctx, project)
-	if err != nil {
-		return nil, err
-	}
-	var exported struct {
-		Deployment json.RawMessage `json:"deployment"`
-	}
-	if err := json.Unmarshal(content, &exported); err != nil {
-		return nil, fmt.Errorf("reading the state of %s: pulumi answered with something else than JSON: %w", project, err)
-	}
-	return exported.Deployment, nil
+	return e.exportState(ctx, project)
 }
 
 // MadeOf says for each resource of a project, by its URN, what resources its inputs

@@ -19,6 +19,10 @@ import (
 	"mara/projects"
 )
 
+// copies are the working copies of the projects of an environment, in which
+// Pulumi's commands run. What they know is in the options.
+type copies struct{ options Options }
+
 // Folder is a project that has a folder of its own, with a Pulumi.yaml.
 type Folder struct {
 	Path      string // absolute
@@ -71,24 +75,24 @@ func (e *Set) create(ctx context.Context, project string) error {
 	return nil
 }
 
-func (e *Set) folderOf(project string) (Folder, bool) {
-	if e.options.Folders == nil {
+func (c copies) folderOf(project string) (Folder, bool) {
+	if c.options.Folders == nil {
 		return Folder{}, false
 	}
-	return e.options.Folders(project)
+	return c.options.Folders(project)
 }
 
 // workingCopy writes a folder in which Pulumi finds the project's name and a copy
 // of its stack file. For the built-in projects it is all that they need.
-func (e *Set) workingCopy(project string) (string, error) {
-	dir := filepath.Join(e.options.WorkDir, project)
+func (c copies) workingCopy(project string) (string, error) {
+	dir := filepath.Join(c.options.WorkDir, project)
 	if _, err := os.Stat(filepath.Join(dir, "Pulumi.yaml")); !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
 	}
 	settings, err := json.Marshal(workspace.Project{
 		Name:    tokens.PackageName(project),
 		Runtime: workspace.NewProjectRuntimeInfo(projects.Runtime, nil),
-		Plugins: e.plugins(),
+		Plugins: c.plugins(),
 	})
 	if err != nil {
 		return "", err
@@ -101,7 +105,7 @@ func (e *Set) workingCopy(project string) (string, error) {
 		name    string
 		content []byte
 	}{
-		{e.stackFileName(project), e.stackFile(project)},
+		{c.stackFileName(project), c.stackFile(project)},
 		{"Pulumi.yaml", settings}, // JSON is YAML
 	} {
 		if err := os.WriteFile(filepath.Join(dir, file.name), file.content, 0o600); err != nil {
@@ -112,34 +116,34 @@ func (e *Set) workingCopy(project string) (string, error) {
 }
 
 // plugins says where the resource providers are that Pulumi cannot download.
-func (e *Set) plugins() *workspace.Plugins {
-	if len(e.options.Plugins) == 0 {
+func (c copies) plugins() *workspace.Plugins {
+	if len(c.options.Plugins) == 0 {
 		return nil
 	}
 	var plugins workspace.Plugins
-	for _, name := range slices.Sorted(maps.Keys(e.options.Plugins)) {
-		plugins.Providers = append(plugins.Providers, workspace.PluginOptions{Name: name, Path: e.options.Plugins[name]})
+	for _, name := range slices.Sorted(maps.Keys(c.options.Plugins)) {
+		plugins.Providers = append(plugins.Providers, workspace.PluginOptions{Name: name, Path: c.options.Plugins[name]})
 	}
 	return &plugins
 }
 
-func (e *Set) stackFileName(project string) string { return "Pulumi." + e.stackOf(project) + ".yaml" }
+func (c copies) stackFileName(project string) string { return "Pulumi." + c.stackOf(project) + ".yaml" }
 
-func (e *Set) stackFile(project string) []byte {
-	if folder, ok := e.folderOf(project); ok {
+func (c copies) stackFile(project string) []byte {
+	if folder, ok := c.folderOf(project); ok {
 		return folder.StackFile
 	}
 	if project == projects.SecretsProject {
-		return e.options.SecretsFile
+		return c.options.SecretsFile
 	}
-	return e.options.StackFile
+	return c.options.StackFile
 }
 
 // secretsProvider is the key provider the stack file names, "" for the default.
-func (e *Set) secretsProvider(project string) string {
+func (c copies) secretsProvider(project string) string {
 	var file struct {
 		SecretsProvider string `yaml:"secretsprovider"`
 	}
-	_ = yaml.Unmarshal(e.stackFile(project), &file) // it was checked when it was read
+	_ = yaml.Unmarshal(c.stackFile(project), &file) // it was checked when it was read
 	return file.SecretsProvider
 }
