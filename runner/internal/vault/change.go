@@ -38,10 +38,10 @@ type Changed struct {
 // LockToChange locks the secrets file and reads both files as they are now.
 // Release the lock after Change.
 func (v *Vault) LockToChange(ctx context.Context) (release func() error, err error) {
-	if err := v.refuseSealedLayers(); err != nil {
+	if err := refuseSealedLayers(v.Settings); err != nil {
 		return nil, err
 	}
-	if release, err = v.lock(ctx); err != nil {
+	if release, err = v.file.lock(ctx); err != nil {
 		return nil, err
 	}
 	stack, stackErr := config.ReadStack(v.Settings.Root, v.stack())
@@ -58,12 +58,12 @@ func (v *Vault) LockToChange(ctx context.Context) (release func() error, err err
 
 // refuseSealedLayers refuses to change the key of what layers have encrypted:
 // they may belong to other environments as well.
-func (v *Vault) refuseSealedLayers() error {
+func refuseSealedLayers(s *config.Settings) error {
 	var problems []config.Problem
-	for _, entry := range v.Settings.Described.Entries {
+	for _, entry := range s.Described.Entries {
 		if len(config.StackFile{Entries: []config.Entry{entry}}.Ciphertexts()) > 0 {
 			problems = append(problems, config.Problem{
-				File: entry.File, Line: entry.Line, Key: entry.Key, Text: "is encrypted with the key that is to be changed; move it to " + config.StackPath(v.stack()),
+				File: entry.File, Line: entry.Line, Key: entry.Key, Text: "is encrypted with the key that is to be changed; move it to " + config.StackPath(s.Stack.Text),
 			})
 		}
 	}
@@ -104,7 +104,7 @@ type change struct {
 // begin opens the new encryption and notes it: from then on the change has begun
 // and has to be carried on to its end.
 func (c *change) begin(ctx context.Context) error {
-	noted, begun, err := c.marker().read()
+	noted, begun, err := markerOf(c.Settings).read()
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (c *change) begin(ctx context.Context) error {
 	if err := c.how.Confirm(text); err != nil {
 		return err
 	}
-	return c.marker().write(c.to.Scheme())
+	return markerOf(c.Settings).write(c.to.Scheme())
 }
 
 // projects are those that are deployed.
@@ -280,7 +280,7 @@ func (c *change) reseal(ctx context.Context, p part) error {
 
 // end takes the marker away and says what the user has to do.
 func (c *change) end() error {
-	if err := remove(string(c.marker())); err != nil {
+	if err := remove(string(markerOf(c.Settings))); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.how.Out, "the key provider of %s is %s\n", c.stack(), event.MaskURLs(c.how.Provider))

@@ -10,6 +10,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"gopkg.in/yaml.v3"
 
+	"mara/config"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
@@ -30,8 +31,8 @@ type marker struct {
 // markerFile is where the note is; simulations are never changed.
 type markerFile string
 
-func (v *Vault) marker() markerFile {
-	return markerFile(layout.Of(v.Settings.Root, false).KeyChange(v.stack()))
+func markerOf(s *config.Settings) markerFile {
+	return markerFile(layout.Of(s.Root, false).KeyChange(s.Stack.Text))
 }
 
 // read is the encryption that a change has begun with, if one has.
@@ -76,7 +77,7 @@ func remove(file string) error {
 // RefuseHalfChanged refuses to work on an environment whose change of keys was
 // interrupted: some of it needs the old key, and the rest the new one.
 func (v *Vault) RefuseHalfChanged() error {
-	scheme, begun, err := v.marker().read()
+	scheme, begun, err := markerOf(v.Settings).read()
 	if err != nil || !begun {
 		return err
 	}

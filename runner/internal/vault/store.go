@@ -3,19 +3,11 @@ package vault
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"mara/config"
-	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/encryption"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/lock"
 )
 
 // Sealer opens what the secrets file is encrypted with: the passphrase's key, or
@@ -126,25 +118,6 @@ func (v *Vault) Store(ctx context.Context, sealer encryption.Sealer, values map[
 			return v.failedUnless(ctx, err)
 		}
 	}
-	release, err := v.lock(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(v.edit(sealer, ciphertexts, remove), release())
-}
-
-// edit changes the secrets file as it is now.
-func (v *Vault) edit(sealer encryption.Sealer, ciphertexts map[string]string, remove []string) error {
-	file, err := config.ReadSecrets(v.Settings.Root, v.stack())
-	if err != nil {
-		return err
-	}
-	if string(file.Content) != string(v.Settings.Secrets.Content) && !sameScheme(file, v.Settings.Secrets) {
-		return &failure.Environment{Text: file.File + " was encrypted in another way in the meantime", Next: "try again"}
-	}
-	if len(file.Content) == 0 {
-		file.Content = []byte("# The values of the secrets project, encrypted: safe to commit.\n")
-	}
 	changes := make([]config.Change, 0, len(ciphertexts)+len(remove))
 	for _, secret := range v.Known { // in their own order
 		if ciphertext, ok := ciphertexts[secret.Key]; ok {
@@ -154,72 +127,9 @@ func (v *Vault) edit(sealer encryption.Sealer, ciphertexts map[string]string, re
 	for _, key := range remove {
 		changes = append(changes, config.Change{Key: key, Unset: true})
 	}
-	if file.Content, err = file.Edit(changes...); err != nil {
-		return err
-	}
-	if sealer != nil {
-		if file, err = config.ParseStack(file.File, file.Content); err == nil {
-			file.Content, err = file.EditHeader(sealer.Scheme().Header())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := v.write(file.Content); err != nil {
-		return err
-	}
-	v.Settings.Secrets, err = config.ReadSecrets(v.Settings.Root, v.stack())
-	return err
-}
-
-// sameScheme reports whether two versions of a file are encrypted alike.
-func sameScheme(a, b config.StackFile) bool {
-	of := func(f config.StackFile) encryption.Scheme {
-		schemes, err := encryption.SchemesOf(encryption.Options{Secrets: encryption.File{Path: f.File, Content: f.Content}, Managed: true})
-		if err != nil {
-			return encryption.Scheme{}
-		}
-		return schemes.Secrets
-	}
-	return of(a) == of(b)
-}
-
-// write replaces the secrets file in one step. It removes a folder that it made
-// for nothing.
-func (v *Vault) write(content []byte) error {
-	path := filepath.Join(v.Settings.Root, v.Settings.Secrets.File)
-	folder := filepath.Dir(path)
-	_, missing := os.Stat(folder)
-	err := os.MkdirAll(folder, 0o755)
-	if err == nil {
-		err = atomicfile.Write(path, content, 0o600)
-	}
-	if err == nil {
-		return nil
-	}
-	if errors.Is(missing, fs.ErrNotExist) {
-		_ = os.Remove(folder)
-	}
-	return &failure.Environment{
-		Text: fmt.Sprintf("%s cannot be written: %v", v.Settings.Secrets.File, err),
-		Next: failure.WriteRemedy(err, "the folder") + ", or choose another root with --root; nothing was changed",
-	}
-}
-
-// lockWait is how long to wait for another process that writes secrets, which
-// takes moments.
-const lockWait = 30 * time.Second
-
-// lock lets one process at a time change the secrets file.
-func (v *Vault) lock(ctx context.Context) (release func() error, err error) {
-	held, err := lock.Acquire(ctx, lock.Options{
-		Path:  v.Folder.SecretsLock(v.stack()),
-		Owner: lock.Self("secrets", "secrets", v.Now()),
-		Wait:  lockWait,
-	})
+	release, err := v.file.lock(ctx)
 	if err != nil {
-		return nil, lock.Failed(ctx, err)
+		return err
 	}
-	layout.IgnoreInGit(v.Settings.Root)
-	return held.Release, nil
+	return errors.Join(v.file.edit(sealer, changes), release())
 }

@@ -78,6 +78,7 @@ type Elsewhere struct {
 // Vault keeps the secrets of one environment.
 type Vault struct {
 	Options
+	file    secretsFile
 	salt    string // of the deployed states, where no file has one
 	asked   bool   // for that salt, which may take commands
 	keys    encryption.Keyring
@@ -90,7 +91,9 @@ func (v *Vault) Key(passphrase, salt string) (*encryption.Key, error) {
 }
 
 // New is the vault of an environment. Close it after use.
-func New(o Options) *Vault { return &Vault{Options: o} }
+func New(o Options) *Vault {
+	return &Vault{Options: o, file: secretsFile{settings: o.Settings, folder: o.Folder, now: o.Now}}
+}
 
 // Close removes the folders that the vault has worked in.
 func (v *Vault) Close() error {
