@@ -1,0 +1,90 @@
+package scripts
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mostMethods is how many methods a type has at the most: with more it serves
+// several purposes, and each of them is a type.
+const mostMethods = 35
+
+// mostLines are the lines that packages have at the most, tests aside, where one
+// has once become the place where everything landed.
+func mostLines() map[string]int {
+	return map[string]int{"runner/internal/session": 1200}
+}
+
+func TestStructure(t *testing.T) {
+	t.Parallel()
+	methods, lines := map[string]int{}, map[string]int{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := entry.Name(); entry.IsDir() && (name == "testdata" || name == "bin" || name == "dist" || strings.HasPrefix(name, ".") && name != "..") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		folder := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")
+		lines[folder] += bytes.Count(content, []byte("\n"))
+		file, err := parser.ParseFile(token.NewFileSet(), path, content, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, declared := range file.Decls {
+			if function, ok := declared.(*ast.FuncDecl); ok && function.Recv != nil {
+				methods[folder+"."+receiver(function)]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(methods) < 100 || len(lines) < 50 {
+		t.Fatalf("only %d types in %d packages were found", len(methods), len(lines))
+	}
+	for name, count := range methods {
+		if count > mostMethods {
+			t.Errorf("%s has %d methods, more than %d: split it by what its methods serve", name, count, mostMethods)
+		}
+	}
+	for folder, most := range mostLines() {
+		if lines[folder] == 0 || lines[folder] >= most {
+			t.Errorf("%s has %d lines without its tests, not under %d: move what it is not about to where it belongs", folder, lines[folder], most)
+		}
+	}
+}
+
+// receiver is the type that a method belongs to.
+func receiver(function *ast.FuncDecl) string {
+	of := function.Recv.List[0].Type
+	for {
+		switch t := of.(type) {
+		case *ast.StarExpr:
+			of = t.X
+		case *ast.IndexExpr:
+			of = t.X
+		case *ast.IndexListExpr:
+			of = t.X
+		case *ast.Ident:
+			return t.Name
+		default:
+			return "?"
+		}
+	}
+}
