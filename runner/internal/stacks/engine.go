@@ -26,8 +26,9 @@ const (
 type engineEvents struct {
 	channel chan events.EngineEvent
 	emit    func(event.Event)
-	stop    chan struct{} // closed when the operation has returned
-	done    chan struct{} // closed when the reader has ended
+	stop    chan struct{}   // closed when the operation has returned
+	done    chan struct{}   // closed when the reader has ended
+	arrived chan<- struct{} // closed when the first event, or the end of all, has come
 
 	summary     *event.Changes  // the engine's own; nil until it comes
 	correction  event.Changes   // what we count otherwise than the engine does
@@ -44,12 +45,13 @@ type engineEvents struct {
 	steps []updateplan.Step
 }
 
-func newEngineEvents(emit func(event.Event)) *engineEvents {
+func newEngineEvents(emit func(event.Event), arrived chan<- struct{}) *engineEvents {
 	e := &engineEvents{
 		channel:    make(chan events.EngineEvent),
 		emit:       emit,
 		stop:       make(chan struct{}),
 		done:       make(chan struct{}),
+		arrived:    arrived,
 		begun:      map[string]bool{},
 		references: map[string]bool{},
 	}
@@ -68,9 +70,14 @@ func (e *engineEvents) wait() {
 // the operation has returned, because its event server has stopped.
 func (e *engineEvents) read() {
 	defer close(e.done)
+	arrived := false
 	for {
 		select {
 		case ev, open := <-e.channel:
+			if !arrived {
+				close(e.arrived)
+				arrived = true
+			}
 			if !open {
 				return
 			}

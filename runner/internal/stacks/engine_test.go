@@ -102,7 +102,7 @@ func TestProgressCounts(t *testing.T) {
 		if ev.Counts != nil {
 			counts = append(counts, *ev.Counts)
 		}
-	})
+	}, make(chan struct{}))
 	for _, m := range []apitype.StepEventMetadata{
 		metadata(apitype.OpSame, "a:b:C", "1"), metadata(apitype.OpCreate, "a:b:C", "2"), metadata(apitype.OpRead, referenceType, "x"),
 		metadata(apitype.OpCreate, "pulumi:providers:a", "default"), metadata(apitype.OpCreate, stackType, "vpc-dev"),

@@ -2,9 +2,11 @@ package stacks
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 )
@@ -14,7 +16,25 @@ import (
 // secret outputs and history: five commands besides the one that does the work.
 // None of them has to run: the runner has listed the stacks, must not change
 // which one the user has selected, and takes results from the event stream.
-type frugal struct{ auto.PulumiCommand }
+type frugal struct {
+	auto.PulumiCommand
+	events *arrival
+}
+
+// arrival is whether the events of an operation arrive.
+type arrival struct {
+	begun    chan struct{} // closed when the first has come
+	patience time.Duration
+	never    bool // the operation has ended well without any
+}
+
+// patience is how long to wait for the first event of an operation that has ended
+// well. Pulumi ends after its events have arrived, so there is nothing to wait for.
+const patience = 10 * time.Second
+
+// errSilent is the error of an operation whose events have not arrived: what it
+// has done is not known.
+var errSilent = errors.New("Pulumi has ended well, but has not told what it has done")
 
 // Run implements auto.PulumiCommand.
 func (f frugal) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,
@@ -28,7 +48,25 @@ func (f frugal) Run(ctx context.Context, dir string, stdin io.Reader, stdout, st
 	case starts(args, "stack", "history"):
 		return "[]", "", 0, nil
 	}
-	return f.PulumiCommand.Run(ctx, dir, stdin, stdout, stderr, env, reachable(args)...)
+	out, errs, code, err := f.PulumiCommand.Run(ctx, dir, stdin, stdout, stderr, env, reachable(args)...)
+	if err == nil && slices.Contains(args, "--event-log") {
+		err = f.events.await(ctx)
+	}
+	return out, errs, code, err
+}
+
+// await fails if no event has come. The Automation API would wait for them for
+// ever.
+func (a *arrival) await(ctx context.Context) error {
+	select {
+	case <-a.begun:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(a.patience):
+	}
+	a.never = true
+	return errSilent
 }
 
 // reachable has Pulumi send its events to the address that the Automation API

@@ -11,5 +11,6 @@ import (
 // Automation API never closes the channel that it reads.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent(),
-		goleak.IgnoreTopFunction("github.com/pulumi/pulumi/sdk/v3/go/auto.(*Stack).Preview.func1"))
+		goleak.IgnoreTopFunction("github.com/pulumi/pulumi/sdk/v3/go/auto.(*Stack).Preview.func1"),
+		goleak.IgnoreTopFunction("github.com/pulumi/pulumi/sdk/v3/go/auto.(*Stack).PreviewRefresh.func1"))
 }

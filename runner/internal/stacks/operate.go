@@ -3,7 +3,6 @@ package stacks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -58,11 +57,12 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	if reason := w.nothingToDo(); reason != "" {
 		return Outcome{Skipped: reason}, w.finishDestroy(ctx)
 	}
-	at, err := e.placeOf(ctx, w.project)
+	w.events = &arrival{begun: make(chan struct{}), patience: e.patience}
+	at, err := e.placeOf(ctx, w.project, w.events)
 	if err != nil {
 		return Outcome{}, err
 	}
-	w.engine = newEngineEvents(emit)
+	w.engine = newEngineEvents(emit, w.events.begun)
 	if task.Record {
 		w.engine.mask = e.options.Masker.Mask
 	}
@@ -95,13 +95,10 @@ type work struct {
 	*Set
 	Task
 	project string
+	events  *arrival
 	engine  *engineEvents
 	emit    func(event.Event)
 }
-
-// errSilent is the error of an operation whose events have not arrived: what it
-// has done is not known.
-var errSilent = errors.New("Pulumi has ended well, but has not told what it has done")
 
 // verdict is the error of an operation that Pulumi has ended with err.
 func (w work) verdict(ctx context.Context, err error) error {
@@ -110,7 +107,7 @@ func (w work) verdict(ctx context.Context, err error) error {
 		// success, and leave the rest undone.
 		err = context.Cause(ctx)
 	}
-	if err == nil && w.engine.summary == nil {
+	if err == nil && w.engine.summary == nil || w.events.never {
 		err = errSilent
 	}
 	gone := len(w.engine.unreachable.messages) > 0

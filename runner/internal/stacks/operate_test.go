@@ -266,12 +266,20 @@ func TestFailureBeforeAnyEvent(t *testing.T) {
 }
 
 // TestSuccessWithoutEvents: an operation of which nothing is known is none without
-// changes.
+// changes, and does not wait for events that nobody sends.
 func TestSuccessWithoutEvents(t *testing.T) {
 	t.Parallel()
-	e := open(t, []string{"vpc"}, call{args: "up", stderr: "error: no route\n"})
-	if _, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {}); err == nil || err.Error() != errSilent.Error() {
-		t.Errorf("got %v", err)
+	for op, command := range map[operation.Operation]string{
+		operation.Up: "up", operation.Preview: "preview", operation.Refresh: "refresh", operation.Drift: "refresh", operation.Destroy: "destroy",
+	} {
+		t.Run(string(op), func(t *testing.T) {
+			t.Parallel()
+			e := open(t, []string{"vpc"}, call{args: command, stderr: "error: no route\n"})
+			e.patience = 0
+			if _, err := e.Operate(t.Context(), Task{Operation: op, Step: step("vpc")}, func(event.Event) {}); err == nil || err.Error() != errSilent.Error() {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

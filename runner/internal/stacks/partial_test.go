@@ -45,7 +45,7 @@ func TestChangesOutputs(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			e := newEngineEvents(func(event.Event) {})
+			e := newEngineEvents(func(event.Event) {}, make(chan struct{}))
 			e.channel <- events.EngineEvent{EngineEvent: ofStack(test.before, test.after)}
 			close(e.channel)
 			e.wait()

@@ -62,6 +62,8 @@ type Set struct {
 	changing  map[string]bool           // projects whose outputs will change, says a preview
 	outputs   map[string]map[string]any // by project, from the last up of this run
 	previews  map[string]updateplan.Project
+
+	patience time.Duration // with the events of an operation that has ended; only tests change it
 }
 
 // Summary is what the backend's list says about a project's stack.
@@ -74,7 +76,7 @@ type Summary struct {
 
 // Open asks the backend once which of the environment's stacks exist.
 func Open(ctx context.Context, options Options) (*Set, error) {
-	e := &Set{copies: copies{options}, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}}
+	e := &Set{copies: copies{options}, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}, patience: patience}
 	if options.Standings != nil {
 		e.summaries = summariesOf(options.Standings)
 		return e, nil

@@ -39,7 +39,7 @@ type place struct {
 // creates if there is none. A project with a folder of its own runs there, so
 // that all that its program and its Pulumi.yaml refer to is where they say; of
 // the working copy it takes the stack file.
-func (e *Set) placeOf(ctx context.Context, project string) (place, error) {
+func (e *Set) placeOf(ctx context.Context, project string, events *arrival) (place, error) {
 	dir, err := e.workingCopy(project)
 	if err == nil && !e.Summary(project).Exists {
 		err = e.create(ctx, project)
@@ -52,7 +52,7 @@ func (e *Set) placeOf(ctx context.Context, project string) (place, error) {
 	if folder, ok := e.folderOf(project); ok {
 		dir = folder.Path
 	}
-	ws, err := auto.NewLocalWorkspace(ctx, auto.Pulumi(frugal{e.options.Command}), auto.WorkDir(dir), auto.EnvVars(env))
+	ws, err := auto.NewLocalWorkspace(ctx, auto.Pulumi(frugal{e.options.Command, events}), auto.WorkDir(dir), auto.EnvVars(env))
 	if err == nil {
 		p.Stack, err = auto.SelectStack(ctx, e.qualified(project), ws)
 	}
