@@ -7,8 +7,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -91,21 +89,15 @@ func Load(root string) (Set, error) {
 func load(root string) (Set, error) {
 	var set Set
 	var errs []error
-	own, err := readRules(os.DirFS(filepath.Join(root, Folder)), func(name string) string { return filepath.Join(root, Folder, name) })
+	files, err := query.Files(filepath.Join(root, Folder), shipped, "rules")
 	errs = append(errs, err)
-	for i := range own {
-		own[i].On = true
-	}
-	files, err := fs.Sub(shipped, "rules")
-	errs = append(errs, err)
-	ours, err := readRules(files, func(string) string { return "" })
-	errs = append(errs, err)
-	for _, rule := range ours {
-		if !slices.ContainsFunc(own, func(r Rule) bool { return r.Name == rule.Name }) {
-			own = append(own, rule)
+	for _, file := range files {
+		if file.Err != nil {
+			errs = append(errs, file.Err)
+			continue
 		}
+		set.Rules = append(set.Rules, Rule{Name: file.Name, Summary: summary(file.Source), File: file.Path, On: file.Path != "", source: file.Source})
 	}
-	set.Rules = own
 	set.settings, err = readSettings(root, set.names())
 	errs = append(errs, err)
 	for i := range set.Rules {
@@ -127,24 +119,6 @@ func (s Set) names() []string {
 
 // Active reports whether any rule is on.
 func (s Set) Active() bool { return slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.On }) }
-
-func readRules(folder fs.FS, file func(name string) string) ([]Rule, error) {
-	names, err := fs.Glob(folder, "*.jq")
-	if err != nil {
-		return nil, err
-	}
-	var rules []Rule
-	var errs []error
-	for _, name := range names {
-		source, err := fs.ReadFile(folder, name)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		rules = append(rules, Rule{Name: strings.TrimSuffix(name, ".jq"), Summary: summary(string(source)), File: file(name), source: string(source)})
-	}
-	return rules, errors.Join(errs...)
-}
 
 // summary is the first comment of a rule.
 func summary(source string) string {

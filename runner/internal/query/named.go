@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,46 +31,27 @@ type Named struct {
 // All lists the queries that ship with the runner, and those of the root, which
 // win over others of the same name.
 func All(root string) ([]Named, error) {
-	files, err := fs.Sub(shipped, "queries")
-	if err != nil {
-		return nil, err
+	folder := ""
+	if root != "" {
+		folder = filepath.Join(root, Folder)
 	}
-	all, err := read(files, func(string) string { return "" })
-	if err != nil || root == "" {
-		return all, err
-	}
-	folder := filepath.Join(root, Folder)
-	own, err := read(os.DirFS(folder), func(name string) string { return filepath.Join(folder, name) })
-	if err != nil {
-		return nil, err
-	}
-	all = slices.DeleteFunc(all, func(n Named) bool {
-		return slices.ContainsFunc(own, func(o Named) bool { return o.Name == n.Name })
-	})
-	all = append(all, own...)
-	slices.SortFunc(all, func(a, b Named) int { return cmp.Compare(a.Name, b.Name) })
-	return all, nil
-}
-
-// read reads the queries of a folder, which may be missing.
-func read(folder fs.FS, file func(name string) string) ([]Named, error) {
-	names, err := fs.Glob(folder, "*.jq")
+	files, err := Files(folder, shipped, "queries")
 	if err != nil {
 		return nil, err
 	}
 	var all []Named
-	for _, name := range names {
-		source, err := fs.ReadFile(folder, name)
-		if errors.Is(err, fs.ErrNotExist) {
+	for _, file := range files {
+		if errors.Is(file.Err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			return nil, fmt.Errorf("reading the query %s: %w", strings.TrimSuffix(name, ".jq"), err)
+		if file.Err != nil {
+			return nil, fmt.Errorf("reading the query %s: %w", file.Name, file.Err)
 		}
-		n := Named{Name: strings.TrimSuffix(name, ".jq"), File: file(name), Source: string(source)}
+		n := Named{Name: file.Name, File: file.Path, Source: file.Source}
 		n.readComment()
 		all = append(all, n)
 	}
+	slices.SortFunc(all, func(a, b Named) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
