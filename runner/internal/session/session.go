@@ -147,7 +147,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		WorkDir:     work,
 		StackFile:   copies.Stack,
 		SecretsFile: copies.Secrets,
-		Env:         s.commandEnv(),
+		Env:         s.States().CommandEnv(s.Env),
 		Plugins:     s.plugins,
 		Masker:      s.Masker,
 		States:      s.States(),
@@ -174,17 +174,6 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	}
 	s.Profile.Lap("list of stacks")
 	return err
-}
-
-// commandEnv is the environment of Pulumi's commands. They need not look for
-// states in an old layout where there are none: they would walk over all files of the
-// backend.
-func (s *Session) commandEnv() map[string]string {
-	env := maps.Clone(s.Env)
-	if !s.States().HasLegacy() {
-		env["PULUMI_DIY_BACKEND_NO_LEGACY_WARNING"] = "true"
-	}
-	return env
 }
 
 // OpenKnown opens the stacks whose states are files, to read them: there is no

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -36,6 +37,17 @@ func (f Folder) MayHaveStates() bool {
 	}
 	_, err := os.Stat(f.files().Pulumi())
 	return err == nil
+}
+
+// CommandEnv is the environment of Pulumi's commands. They need not look for
+// states in an old layout where there are none: they would walk over all files of the
+// backend.
+func (f Folder) CommandEnv(env map[string]string) map[string]string {
+	env = maps.Clone(env)
+	if !f.HasLegacy() {
+		env["PULUMI_DIY_BACKEND_NO_LEGACY_WARNING"] = "true"
+	}
+	return env
 }
 
 // HasLegacy reports whether there may be states from before stacks belonged to
