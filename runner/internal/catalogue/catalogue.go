@@ -35,7 +35,7 @@ func BuiltIn() Catalogue {
 func Load(root, path string) (Catalogue, error) {
 	mara, err := config.ReadMara(root)
 	if err != nil {
-		return Catalogue{}, err
+		return Catalogue{}, config.WithProblems(err, missingFolders(mara, root))
 	}
 	if mara.File == "" {
 		return BuiltIn(), nil

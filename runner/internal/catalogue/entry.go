@@ -115,6 +115,22 @@ func (b *builder) folder(declared config.MaraProject) (dir, shown string, ok boo
 	return dir, shown, true
 }
 
+// missingFolders is what is wrong with the folders of a file that says something
+// else that is wrong, as far as it names them.
+func missingFolders(mara config.Mara, root string) []config.Problem {
+	b := &builder{mara: mara, root: root}
+	lists := [][]config.MaraProject{mara.Projects}
+	for _, p := range mara.Providers {
+		lists = append(lists, p.Projects)
+	}
+	for _, declared := range slices.Concat(lists...) {
+		if declared.Path.Text != "" && declared.Project.Text == "" {
+			b.folder(declared)
+		}
+	}
+	return b.problems
+}
+
 // stackNames checks the pattern of the names that the stacks of a project have.
 // Pulumi names stack files by the stack, so that the shared one is not found then.
 func (b *builder) stackNames(declared config.MaraProject) string {
