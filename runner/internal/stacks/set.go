@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -121,10 +122,23 @@ func ListAll(ctx context.Context, options Options) (map[string]map[string]Summar
 	return copies{options}.list(ctx)
 }
 
+// vanished is what Pulumi says of a state that is being written, or removed, while
+// it lists them.
+var vanished = regexp.MustCompile(`code=NotFound|no such file or directory|unexpected end of JSON input`)
+
+// listTries is how often the stacks are listed while others write states.
+const listTries = 5
+
 // list asks the backend for the stacks of the organization, by environment and
 // then by project.
 func (c copies) list(ctx context.Context) (map[string]map[string]Summary, error) {
-	output, err := c.run(ctx, c.options.WorkDir, "stack", "ls", "--all", "--json")
+	output, err := "", error(nil)
+	for range listTries {
+		output, err = c.run(ctx, c.options.WorkDir, "stack", "ls", "--all", "--json")
+		if err == nil || !vanished.MatchString(err.Error()) {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("listing the stacks: %w", err)
 	}

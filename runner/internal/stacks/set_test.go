@@ -70,6 +70,21 @@ func TestOpenLooksIntoFiles(t *testing.T) {
 	}
 }
 
+// TestOpenWhileOthersWrite: a state that vanishes between the list and the look is
+// written anew, and there the next time.
+func TestOpenWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	gone := call{args: "stack ls", stderr: "error: unable to load checkpoint: blob (key \".pulumi/stacks/vpc/prod.json\") (code=NotFound): open /state/prod.json: no such file or directory\n", err: failed()}
+	e := openWith(t, newFake(t, gone, gone, call{args: "stack ls", stdout: listing("organization/vpc/dev")}), nil)
+	if !e.Summary("vpc").Exists {
+		t.Error("the stack is not there")
+	}
+	calls := slices.Repeat([]call{gone}, listTries)
+	if _, err := Open(t.Context(), Options{Command: newFake(t, calls...), Stack: "dev", Organization: "organization", Masker: event.NewMasker()}); err == nil || !strings.Contains(err.Error(), "listing the stacks: unable to load checkpoint") {
+		t.Errorf("a state that is always gone: %v", err)
+	}
+}
+
 func TestOpenFails(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
