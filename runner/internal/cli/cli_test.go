@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 		{"help flag before a command", "--help show-execution", nil, 0, "Show the projects of a provider", ""},
 		{"version flag", "--version", nil, 0, "runner 1.2.3\npulumi 3.250.0\n", ""},
 		{"version", "version -o json", nil, 0, "{\n  \"runner\": \"1.2.3\",\n  \"pulumi\": \"3.250.0\"\n}\n", ""},
-		{"providers", "providers", nil, 0, "NAME    TITLE", ""},
+		{"providers", "providers", nil, 0, "NAME ", ""},
 		{"providers by the old name", "list-providers -o=json", nil, 0, "[\n  {\n    \"name\": \"aws\"", ""},
 		{"plan", "plan -p aws", nil, 0, "aws (Amazon Web Services): 15 projects, in the order of up\n┌── infrastructure/aws", ""},
 		{"plan by the old name", "show-execution -p linode", nil, 0, "linode (Linode): 16 projects", ""},
