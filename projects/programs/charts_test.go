@@ -210,7 +210,7 @@ func releases(t *testing.T, project projects.Project, settings map[string]string
 	if !ok {
 		t.Fatalf("project %s has no program", project.Name)
 	}
-	result := programtest.Run(t, programtest.Case{Project: project, Program: program, Config: settings, Stacks: deployed(), Call: invoke})
+	result := programtest.Run(t, programtest.Case{Project: project, Program: program, Config: settings, Stacks: deployed(), Call: invoke(t)})
 	if result.Err != nil {
 		t.Fatalf("%s with %v: %v", project.Name, settings, result.Err)
 	}

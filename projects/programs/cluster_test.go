@@ -128,13 +128,7 @@ func deploy(t *testing.T, project projects.Project, provider string, extra ...st
 	}
 	result := programtest.Run(t, programtest.Case{
 		Project: project, Program: program, Config: settings, Stacks: deployed(),
-		Outputs: map[string]resource.PropertyMap{
-			"kubernetes:core/v1:Secret credentials": credentials(projects.LinodeHarbor()),
-			"linode:index/instance:Instance harbor": {
-				"ipv4s": resource.NewProperty([]resource.PropertyValue{resource.NewProperty("203.0.113.7")}),
-			},
-		},
-		Call: invoke,
+		Outputs: outputs(t), Call: invoke(t),
 	})
 	if result.Err != nil {
 		t.Fatalf("%s on %s: %v", project.Name, provider, result.Err)

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gopkg.in/yaml.v3"
 
 	"mara/projects"
 	"mara/projects/internal/programtest"
@@ -174,10 +175,7 @@ func run(t *testing.T, project projects.Project, settings map[string]string) pro
 	}
 	return programtest.Run(t, programtest.Case{
 		Project: project, Program: program, Preview: true, Config: settings, Stacks: known(),
-		Outputs: map[string]resource.PropertyMap{
-			"kubernetes:core/v1:Secret credentials": credentials(projects.LinodeHarbor()),
-		},
-		Call: invoke,
+		Outputs: outputs(t), Call: invoke(t),
 	})
 }
 
@@ -261,8 +259,59 @@ func sample(t *testing.T, secret projects.Secret) string {
 	return string(pem.EncodeToMemory(block))
 }
 
+// answers is what a cloud answers in these tests. They are in testdata/answers, a
+// file a provider.
+type answers struct {
+	Functions map[string]map[string]any // by token
+	Resources map[string]map[string]any // outputs, by type and name
+}
+
+func allAnswers(t *testing.T) answers {
+	t.Helper()
+	files, err := filepath.Glob("testdata/answers/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	all := answers{Functions: map[string]map[string]any{}, Resources: map[string]map[string]any{}}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		var of answers
+		if err == nil {
+			err = yaml.Unmarshal(content, &of)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		maps.Copy(all.Functions, of.Functions)
+		maps.Copy(all.Resources, of.Resources)
+	}
+	return all
+}
+
+// outputs are those of resources that programs cannot do without.
+func outputs(t *testing.T) map[string]resource.PropertyMap {
+	t.Helper()
+	all := map[string]resource.PropertyMap{"kubernetes:core/v1:Secret credentials": credentials(projects.LinodeHarbor())}
+	for name, of := range allAnswers(t).Resources {
+		all[name] = resource.NewPropertyMapFromMap(of)
+	}
+	return all
+}
+
 // invoke answers the look-ups that programs make in a cloud, and in a chart.
-func invoke(args pulumi.MockCallArgs) (resource.PropertyMap, error) {
+func invoke(t *testing.T) func(pulumi.MockCallArgs) (resource.PropertyMap, error) {
+	t.Helper()
+	functions := allAnswers(t).Functions
+	return func(args pulumi.MockCallArgs) (resource.PropertyMap, error) {
+		if answer, ok := functions[args.Token]; ok {
+			return resource.NewPropertyMapFromMap(answer), nil
+		}
+		return usual(args)
+	}
+}
+
+// usual answers what has no answer of its own.
+func usual(args pulumi.MockCallArgs) (resource.PropertyMap, error) {
 	if args.Token == "kubernetes:helm:template" {
 		return resource.NewPropertyMapFromMap(map[string]any{"result": []any{map[string]any{
 			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
