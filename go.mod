@@ -17,6 +17,7 @@ require (
 	github.com/charmbracelet/x/ansi v0.11.7
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
+	github.com/digitalocean/godo v1.236.0
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.20.6
 	github.com/google/shlex v0.0.0-20191202100458-e7afc7fbc510
@@ -28,6 +29,7 @@ require (
 	github.com/opentracing/opentracing-go v1.2.0
 	github.com/pulumi/esc v0.25.0
 	github.com/pulumi/pulumi-aws/sdk/v7 v7.0.0
+	github.com/pulumi/pulumi-digitalocean/sdk/v4 v4.40.0
 	github.com/pulumi/pulumi-docker/sdk/v4 v4.10.0
 	github.com/pulumi/pulumi-go-provider v1.4.0
 	github.com/pulumi/pulumi-kubernetes/sdk/v4 v4.33.0

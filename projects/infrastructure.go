@@ -63,7 +63,7 @@ type Credential struct {
 
 // Infrastructures lists the infrastructures of all providers.
 func Infrastructures() []Infrastructure {
-	return []Infrastructure{AWS(), Linode(), Kind()}
+	return []Infrastructure{AWS(), DigitalOcean(), Linode(), Kind()}
 }
 
 // InfrastructureByName finds an infrastructure by the provider's name.

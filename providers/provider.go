@@ -109,7 +109,7 @@ func overlap(a, b []string) bool {
 }
 
 // layouts lists the providers, in the order in which they are shown.
-func layouts() []layout { return []layout{aws(), linode(), kind()} }
+func layouts() []layout { return []layout{aws(), digitalocean(), linode(), kind()} }
 
 // All lists the providers.
 func All() []Provider {

@@ -9,6 +9,10 @@ import (
 	"mara/projects/infrastructure/aws/ecr"
 	"mara/projects/infrastructure/aws/eks"
 	"mara/projects/infrastructure/aws/vpc"
+	docr "mara/projects/infrastructure/digitalocean/container-registry"
+	docrcredentials "mara/projects/infrastructure/digitalocean/container-registry-credentials"
+	"mara/projects/infrastructure/digitalocean/dns"
+	"mara/projects/infrastructure/digitalocean/doks"
 	registrycredentials "mara/projects/infrastructure/linode/container-registry-credentials"
 	"mara/projects/infrastructure/linode/harbor"
 	harborconfiguration "mara/projects/infrastructure/linode/harbor-configuration"
@@ -20,12 +24,16 @@ import (
 // what a first `make demo` compiles.
 func OfClouds() map[string]pulumi.RunFunc {
 	return map[string]pulumi.RunFunc{
-		projects.AWSVPC().Name:                    vpc.Program,
-		projects.AWSEKS().Name:                    eks.Program,
-		projects.AWSECR().Name:                    ecr.Program,
-		projects.LinodeLKE().Name:                 lke.Program,
-		projects.LinodeHarbor().Name:              harbor.Program,
-		projects.LinodeHarborConfiguration().Name: harborconfiguration.Program,
-		projects.LinodeRegistryCredentials().Name: registrycredentials.Program,
+		projects.AWSVPC().Name:                          vpc.Program,
+		projects.AWSEKS().Name:                          eks.Program,
+		projects.AWSECR().Name:                          ecr.Program,
+		projects.DigitalOceanDOKS().Name:                doks.Program,
+		projects.DigitalOceanRegistry().Name:            docr.Program,
+		projects.DigitalOceanRegistryCredentials().Name: docrcredentials.Program,
+		projects.DigitalOceanDNS().Name:                 dns.Program,
+		projects.LinodeLKE().Name:                       lke.Program,
+		projects.LinodeHarbor().Name:                    harbor.Program,
+		projects.LinodeHarborConfiguration().Name:       harborconfiguration.Program,
+		projects.LinodeRegistryCredentials().Name:       registrycredentials.Program,
 	}
 }

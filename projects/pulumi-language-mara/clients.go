@@ -5,10 +5,11 @@ package main
 import (
 	"mara/providers/cloud"
 	"mara/providers/cloud/awscloud"
+	"mara/providers/cloud/digitaloceancloud"
 	"mara/providers/cloud/linodecloud"
 )
 
 // clouds are those that can be asked, by provider.
 func clouds() cloud.Clients {
-	return cloud.Connected(map[string]cloud.Connect{"aws": awscloud.New, "linode": linodecloud.New})
+	return cloud.Connected(map[string]cloud.Connect{"aws": awscloud.New, "digitalocean": digitaloceancloud.New, "linode": linodecloud.New})
 }

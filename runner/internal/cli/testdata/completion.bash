@@ -683,7 +683,7 @@ _runner() {
     logs) offered="--output --errors --follow --root --stack --simulate --debug --no-color" ;;
     report) offered="--output --format --root --stack --simulate --debug --no-color" ;;
     support) offered="--file --runs --output --root --stack --simulate --provider --debug --no-color" ;;
-    try) offered="aws linode --folder --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
+    try) offered="aws digitalocean linode --folder --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     demo) offered="--keep --pulumi --debug --no-color" ;;
     env) offered="--output --root --stack --provider --debug --no-color" ;;
     pulumi) offered="$(runner completion projects 2>/dev/null) --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;

@@ -89,7 +89,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
@@ -99,31 +99,31 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--exit-code[exit with code 5 if there are differences]' \
@@ -139,7 +139,7 @@ _runner() {
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:argument:(list get set unset explain diff schema reference)'
@@ -153,7 +153,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
@@ -194,7 +194,7 @@ _runner() {
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -239,7 +239,7 @@ _runner() {
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -276,7 +276,7 @@ _runner() {
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -313,7 +313,7 @@ _runner() {
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -351,7 +351,7 @@ _runner() {
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -378,7 +378,7 @@ _runner() {
         '--watch[keep showing it until Ctrl-C]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
@@ -394,7 +394,7 @@ _runner() {
         '--show-secrets[print secret values in plain text]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
@@ -706,12 +706,12 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
@@ -727,7 +727,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -736,7 +736,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -745,7 +745,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -754,7 +754,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -763,7 +763,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -773,7 +773,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -784,7 +784,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -802,7 +802,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -814,7 +814,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -825,7 +825,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -844,7 +844,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -862,7 +862,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--image[run the programs in this IMAGE]:value:' \
@@ -889,7 +889,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:argument:(ci operator)'
@@ -941,7 +941,7 @@ _runner() {
         '--force[also remove the locks of processes that seem to be running]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -972,7 +972,7 @@ _runner() {
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
@@ -1049,7 +1049,7 @@ _runner() {
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '1:argument:(aws linode)'
+        '1:argument:(aws digitalocean linode)'
       ;;
     demo)
       _arguments \
@@ -1063,7 +1063,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: shell, json (default\: shell)]:value:(shell json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
@@ -1071,7 +1071,7 @@ _runner() {
       _arguments \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
         '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \

@@ -25,7 +25,7 @@ type host struct {
 
 // hosts lists the providers.
 func hosts() []host {
-	return []host{awsHost(), kindHost(), linodeHost()}
+	return []host{awsHost(), digitaloceanHost(), kindHost(), linodeHost()}
 }
 
 // Packages are Pulumi's plugins that the programs use.

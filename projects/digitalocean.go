@@ -1,0 +1,171 @@
+package projects
+
+import (
+	"time"
+
+	"mara/config"
+)
+
+// DigitalOcean hosts the cluster in DOKS and the registry in its own container
+// registry, which the cluster needs credentials to pull from. It can keep the
+// application's name in its DNS.
+//
+// The keys of its projects are in the namespaces doks, docr and dns: Pulumi hands
+// the DigitalOcean provider every key of the namespace "digitalocean" as the
+// provider's own configuration, and it refuses those that it does not know.
+func DigitalOcean() Infrastructure {
+	return Infrastructure{
+		Name:  "digitalocean",
+		Title: "DigitalOcean",
+		Projects: func() []Project {
+			return []Project{DigitalOceanDOKS(), DigitalOceanRegistry(), DigitalOceanRegistryCredentials(), DigitalOceanDNS()}
+		},
+		ClusterProject: "digitalocean-doks",
+		Registry: Registry{
+			Project: "digitalocean-registry", Login: LoginOutputs,
+			Host: "registry_endpoint", User: "registry_user", Password: "registry_password",
+		},
+		Account:         Account{Credentials: []Credential{{Key: "digitalocean:token", Variable: "DIGITALOCEAN_TOKEN"}}},
+		ImagePullSecret: RegistrySecret,
+	}
+}
+
+// DigitalOceanDOKS is the cluster.
+func DigitalOceanDOKS() Project {
+	return Project{
+		Name:     "digitalocean-doks",
+		Path:     "infrastructure/digitalocean/doks",
+		Title:    "DOKS",
+		Summary:  "a managed Kubernetes cluster with one pool of nodes",
+		Estimate: 6 * time.Minute,
+		Keys: []config.Key{
+			{
+				Name: "doks:region", Kind: config.String, Default: "nyc3", Example: "fra1",
+				Doc: "region of the cluster; one that offers Kubernetes",
+			},
+			{
+				Name: "doks:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
+				Doc: "Kubernetes version: major.minor in quotes follows its newest patch with every up, " +
+					"a whole version such as 1.36.2-do.0 stays",
+			},
+			{
+				Name: "doks:node_size", Kind: config.String, Default: "s-4vcpu-8gb", Example: "c-4",
+				Doc: "size of the nodes, as DigitalOcean names it",
+			},
+			{
+				Name: "doks:node_count", Kind: config.Int, Default: 3, Min: bound(1), Max: bound(1000), Example: "5",
+				Doc: "number of nodes, when autoscaling is off",
+			},
+			{
+				Name: "doks:min_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(1000), Example: "3",
+				Doc: "smallest number of nodes that autoscaling goes down to; 0 together with doks:max_nodes turns autoscaling off",
+			},
+			{
+				Name: "doks:max_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(1000), Example: "10",
+				Doc: "largest number of nodes that autoscaling goes up to; 0 together with doks:min_nodes turns autoscaling off",
+			},
+			{
+				Name: "doks:high_availability", Kind: config.Bool, Default: false, Example: "true",
+				Doc: "several control-plane nodes; costs more and cannot be turned off again",
+			},
+			{
+				Name: "doks:api_allowed_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
+				Doc: "addresses and ranges that may reach the API server; from everywhere when not set",
+			},
+			{
+				Name: "doks:kubeconfig_days", Kind: config.Int, Default: 365, Min: bound(1), Max: bound(3650), Example: "30",
+				Doc: "days that the kubeconfig is good for; 7 if it were left to DigitalOcean",
+			},
+		},
+		Outputs: []Output{
+			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster"},
+			{Name: "cluster_name", Doc: "name of the cluster"},
+			{Name: "cluster_id", Doc: "id of the cluster"},
+			{Name: "cluster_version", Doc: "Kubernetes version of the cluster"},
+			{Name: "api_endpoint", Highlight: true, Doc: "URL of the API server"},
+		},
+		Hooks:                []Hook{kubeconfigHook()},
+		LeavesCloudResources: true,
+	}
+}
+
+// DigitalOceanRegistry is the container registry.
+func DigitalOceanRegistry() Project {
+	return Project{
+		Name:     "digitalocean-registry",
+		Path:     "infrastructure/digitalocean/container-registry",
+		Title:    "Container Registry",
+		Summary:  "a private container registry, or the one that the account has, with a login to push",
+		Estimate: 10 * time.Second,
+		Keys: []config.Key{
+			docrNameKey(),
+			{
+				Name: "docr:tier", Kind: config.String, Default: "starter", Allowed: []string{"starter", "basic", "professional"},
+				Example: "basic",
+				Doc:     "subscription of the account's registries; starter costs nothing",
+			},
+			{
+				Name: "docr:region", Kind: config.String, Example: "fra1",
+				Doc: "region of the registry; DigitalOcean chooses one when not set",
+			},
+		},
+		Outputs: []Output{
+			{Name: "registry_name", Doc: "name of the registry"},
+			{Name: "registry_endpoint", Highlight: true, Doc: "registry as images are named: host and name"},
+			{Name: "registry_user", Secret: true, Doc: "user that may push; DigitalOcean uses the token for both"},
+			{Name: "registry_password", Secret: true, Doc: "password of that user; it is good until destroy revokes it"},
+		},
+		Settled: []string{"digitalocean:index/getContainerRegistry:getContainerRegistry"}, // a name and what follows from it
+	}
+}
+
+// DigitalOceanRegistryCredentials lets the cluster pull from the registry.
+func DigitalOceanRegistryCredentials() Project {
+	return Project{
+		Name:     "digitalocean-registry-credentials",
+		Path:     "infrastructure/digitalocean/container-registry-credentials",
+		Title:    "Registry Credentials",
+		Summary:  "a login that can only pull, and the Secret that gives it to the ingress controller's namespace",
+		Estimate: 10 * time.Second,
+		Keys:     []config.Key{infraTypeKey()},
+		Outputs: []Output{
+			{Name: "secret_name", Doc: "name of the Secret"},
+			{Name: "secret_namespace", Doc: "namespace of the Secret"},
+		},
+	}
+}
+
+// DigitalOceanDNS gives the application its name.
+func DigitalOceanDNS() Project {
+	return Project{
+		Name:     "digitalocean-dns",
+		Path:     "infrastructure/digitalocean/dns",
+		Title:    "DNS Record",
+		Summary:  "the record that leads the application's host name to the load balancer, if dns:domain says where",
+		Estimate: 5 * time.Second,
+		Keys: []config.Key{
+			keyOf(BankOfAnthos(), "bank-of-anthos:host"),
+			{
+				Name: "dns:domain", Kind: config.String, Form: config.Host, Example: "example.com",
+				Doc: "domain in DigitalOcean's DNS that bank-of-anthos:host belongs to; no record is made when not set",
+			},
+			{
+				Name: "dns:ttl", Kind: config.Int, Default: 1800, Min: bound(30), Max: bound(604800), Example: "300",
+				Doc: "seconds that others may keep the record",
+			},
+		},
+		Outputs: []Output{
+			{Name: "record", Doc: "name of the record; empty when there is none"},
+		},
+		Settled: []string{"digitalocean:index/getDomain:getDomain"}, // whether the domain is there
+	}
+}
+
+// docrNameKey declares the registry that is there already.
+func docrNameKey() config.Key {
+	return config.Key{
+		Name: "docr:registry", Kind: config.String, Example: "example",
+		Doc: "name of a registry that the account has already: it is used, and stays after a destroy; " +
+			"a new one is made when not set, but below the tier professional an account can have only one",
+	}
+}

@@ -1,0 +1,49 @@
+// Package registrycredentials is the project "digitalocean-registry-credentials":
+// a login that can only pull, and the Secret with which the ingress controller's
+// namespace pulls its image.
+package registrycredentials
+
+import (
+	"github.com/pulumi/pulumi-digitalocean/sdk/v4/go/digitalocean"
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects"
+	"mara/projects/internal/cluster"
+	"mara/projects/internal/settings"
+	"mara/projects/internal/stackref"
+)
+
+// Program declares the login and the Secret.
+func Program(ctx *pulumi.Context) error {
+	kubernetes, err := cluster.Connect(ctx, settings.New(ctx, projects.DigitalOceanRegistryCredentials()))
+	if err != nil {
+		return err
+	}
+	registry, err := stackref.New(ctx, projects.DigitalOceanRegistry().Name)
+	if err != nil {
+		return err
+	}
+	ingress, err := stackref.New(ctx, projects.IngressControllerNamespace().Name)
+	if err != nil {
+		return err
+	}
+	login, err := digitalocean.NewContainerRegistryDockerCredentials(ctx, "pull", &digitalocean.ContainerRegistryDockerCredentialsArgs{
+		RegistryName: registry.String("registry_name"), Write: pulumi.Bool(false),
+	})
+	if err != nil {
+		return err
+	}
+	namespace := ingress.String("namespace")
+	_, err = corev1.NewSecret(ctx, projects.RegistrySecret, &corev1.SecretArgs{
+		Metadata:   kubernetes.Meta(projects.RegistrySecret, namespace),
+		Type:       pulumi.String("kubernetes.io/dockerconfigjson"),
+		StringData: pulumi.StringMap{".dockerconfigjson": login.DockerCredentials},
+	}, kubernetes.Provider())
+	if err != nil {
+		return err
+	}
+	ctx.Export("secret_name", pulumi.String(projects.RegistrySecret))
+	ctx.Export("secret_namespace", namespace)
+	return nil
+}

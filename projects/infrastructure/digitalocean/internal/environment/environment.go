@@ -1,0 +1,19 @@
+// Package environment names and tags what an environment owns at DigitalOcean.
+package environment
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"mara/projects/naming"
+)
+
+// nameLimit is less than what DigitalOcean takes for any name and for a tag.
+const nameLimit = 50
+
+// Name is the environment's name, or with a part that of a part of it.
+func Name(stack, part string) string { return naming.Environment(stack, part, nameLimit) }
+
+// Tags are the tags of a resource: the project that owns it and the environment.
+func Tags(ctx *pulumi.Context) pulumi.StringArray {
+	return pulumi.StringArray{pulumi.String(ctx.Project()), pulumi.String(Name(ctx.Stack(), ""))}
+}

@@ -1,0 +1,216 @@
+// Package digitaloceancloud asks DigitalOcean, with its own SDK.
+package digitaloceancloud
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/digitalocean/godo"
+
+	"mara/providers"
+	"mara/providers/cloud"
+)
+
+// Client asks DigitalOcean.
+type Client struct {
+	api   *godo.Client
+	token string
+	clock *cloud.Clock
+}
+
+// bearer adds the token to requests.
+type bearer struct {
+	token string
+	base  http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return b.base.RoundTrip(r)
+}
+
+// New makes a client. Whoever has no token is told when something is asked.
+func New(_ context.Context, access cloud.Access) (cloud.Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = cloud.Proxy(access.Env)
+	clock := &cloud.Clock{Base: transport}
+	token := access.Env["DIGITALOCEAN_TOKEN"]
+	var options []godo.ClientOpt
+	if url := access.Env["DIGITALOCEAN_API_URL"]; url != "" {
+		options = append(options, godo.SetBaseURL(url))
+	}
+	// The token goes wherever a request goes, so redirections are not followed.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	api, err := godo.New(&http.Client{Transport: bearer{token, clock}, CheckRedirect: stay}, options...)
+	if err != nil {
+		return nil, &cloud.Error{Text: "DIGITALOCEAN_API_URL is not an address", Err: err}
+	}
+	return &Client{api: api, token: token, clock: clock}, nil
+}
+
+// Account implements cloud.Client.
+func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
+	if err := c.noToken(); err != nil {
+		return cloud.Account{}, err
+	}
+	account, _, err := c.api.Account.Get(ctx)
+	if err == nil {
+		return cloud.Account{ID: team(account), Name: account.Email, ClockAhead: c.clock.Ahead}, nil
+	}
+	if status(err) == http.StatusForbidden { // a token may be good for clusters, and not for the account
+		if _, _, err = c.api.Kubernetes.List(ctx, &godo.ListOptions{PerPage: 1}); err == nil {
+			return cloud.Account{Name: "somebody whose token does not say who", ClockAhead: c.clock.Ahead}, nil
+		}
+	}
+	return cloud.Account{}, explain(ctx, err)
+}
+
+// team is the team that a token belongs to; "" where DigitalOcean does not say.
+func team(account *godo.Account) string {
+	if account.Team == nil {
+		return ""
+	}
+	return account.Team.Name
+}
+
+func (c *Client) noToken() error {
+	if c.token == "" {
+		return &cloud.Error{Text: "there is no DigitalOcean token", Next: "set DIGITALOCEAN_TOKEN"}
+	}
+	return nil
+}
+
+// Choices implements cloud.Client.
+func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
+	if err := c.noToken(); err != nil {
+		return nil, err
+	}
+	return cloud.Lists{
+		providers.Regions:            c.regions,
+		providers.KubernetesVersions: c.versions,
+		providers.NodeTypes:          c.sizes,
+	}.Choices(ctx, list, func(err error) error { return explain(ctx, err) })
+}
+
+// regions lists the regions that offer Kubernetes.
+func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
+	options, _, err := c.api.Kubernetes.GetOptions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var choices []cloud.Choice
+	for _, region := range options.Regions {
+		choices = append(choices, cloud.Choice{Value: region.Slug, Note: region.Name})
+	}
+	slices.SortFunc(choices, func(a, b cloud.Choice) int { return strings.Compare(a.Value, b.Value) })
+	return choices, nil
+}
+
+// versions lists the minor versions of Kubernetes, the newest first, each with
+// its newest patch.
+func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
+	options, _, err := c.api.Kubernetes.GetOptions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(options.Versions, func(a, b *godo.KubernetesVersion) int {
+		return slices.Compare(numbers(b.Slug), numbers(a.Slug))
+	})
+	var choices []cloud.Choice
+	for _, version := range options.Versions {
+		parts := strings.SplitN(version.Slug, ".", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		minor := parts[0] + "." + parts[1]
+		if !slices.ContainsFunc(choices, func(c cloud.Choice) bool { return c.Value == minor }) {
+			choices = append(choices, cloud.Choice{Value: minor, Note: "now " + version.Slug})
+		}
+	}
+	return choices, nil
+}
+
+// numbers are those of a version, such as 1.36.2-do.0.
+func numbers(version string) []int {
+	var found []int
+	for _, digits := range strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' }) {
+		number, _ := strconv.Atoi(digits) // these are digits
+		found = append(found, number)
+	}
+	return found
+}
+
+// Nodes have at least least MB, and no more CPUs than the list gets long with.
+const (
+	least    = 4096
+	mostCPUs = 16
+)
+
+// sizes lists the sizes that nodes of a cluster can have and that fit the
+// platform, the cheapest first.
+func (c *Client) sizes(ctx context.Context) ([]cloud.Choice, error) {
+	options, _, err := c.api.Kubernetes.GetOptions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sizes, _, err := c.api.Sizes.List(ctx, &godo.ListOptions{PerPage: 200})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(sizes, func(a, b godo.Size) int { return cmp.Compare(a.PriceMonthly, b.PriceMonthly) })
+	var choices []cloud.Choice
+	for _, size := range sizes {
+		offered := slices.ContainsFunc(options.Sizes, func(s *godo.KubernetesNodeSize) bool { return s.Slug == size.Slug })
+		if !offered || !size.Available || size.GPUInfo != nil || size.Memory < least || size.Vcpus > mostCPUs {
+			continue
+		}
+		note := fmt.Sprintf("%d CPUs, %d GB, $%g a month", size.Vcpus, size.Memory/1024, size.PriceMonthly)
+		choices = append(choices, cloud.Choice{Value: size.Slug, Note: note})
+	}
+	return choices, nil
+}
+
+// status is that of DigitalOcean's answer; 0 when there was none.
+func status(err error) int {
+	var answer *godo.ErrorResponse
+	if !errors.As(err, &answer) || answer.Response == nil {
+		return 0
+	}
+	return answer.Response.StatusCode
+}
+
+// explain says in a sentence why DigitalOcean gave no answer.
+func explain(ctx context.Context, err error) error {
+	if late := cloud.Late("DigitalOcean", cmp.Or(ctx.Err(), err)); late != nil {
+		return late
+	}
+	code := status(err)
+	if code == 0 {
+		return cloud.Garbled("DigitalOcean", err, err.Error())
+	}
+	var answer *godo.ErrorResponse
+	errors.As(err, &answer)
+	reason := answer.Message
+	if reason == "" || strings.HasPrefix(reason, "<") { // a page, of a proxy perhaps
+		reason = http.StatusText(code)
+	}
+	next := ""
+	switch code {
+	case http.StatusUnauthorized:
+		next = "check DIGITALOCEAN_TOKEN"
+	case http.StatusForbidden:
+		next = "give the token the scopes of Kubernetes, registries and domains, or make a new one"
+	case http.StatusTooManyRequests:
+		next = "try again in a minute"
+	}
+	isRefusal := code == http.StatusUnauthorized || code == http.StatusForbidden
+	return &cloud.Error{Text: fmt.Sprintf("DigitalOcean refuses: %s (%d)", reason, code), Err: err, Next: next, Unsure: !isRefusal}
+}

@@ -1,0 +1,63 @@
+package providers
+
+import (
+	"mara/projects"
+	"mara/providers/operation"
+)
+
+// digitalocean is projects.DigitalOcean with its plan, checks and questions.
+func digitalocean() layout {
+	own := []string{"digitalocean-doks", "digitalocean-registry", "digitalocean-registry-credentials", "digitalocean-dns"}
+	return layout{
+		Infrastructure: projects.DigitalOcean(),
+		questions:      digitaloceanQuestions(),
+		trial:          digitaloceanTrial(),
+		first:          []node{{name: "digitalocean-doks"}, {name: "digitalocean-registry"}},
+		plugins: []Plugin{
+			{Name: "digitalocean", Projects: own},
+			{Name: "kubernetes", Projects: []string{"digitalocean-registry-credentials"}},
+		},
+		checks: []Check{{Name: "account", Projects: own, Needed: operation.All(), AfterQuestions: true}},
+		behind: map[string][]node{
+			"ingress-controller-namespace": {{
+				name:  "digitalocean-registry-credentials",
+				reads: []string{"kubeconfig", "digitalocean-registry", "ingress-controller-namespace"},
+			}},
+			"ingress-controller": {{name: "digitalocean-dns", reads: []string{"ingress-controller"}}},
+		},
+		after: map[string][]string{
+			"ingress-controller": {"digitalocean-registry-credentials"},
+			// A certificate authority has to find the host, and the runner waits until the
+			// application answers there.
+			"bank-of-anthos": {"digitalocean-dns"},
+		},
+	}
+}
+
+// digitaloceanQuestions are in the order in which they are asked.
+func digitaloceanQuestions() []Question {
+	return append([]Question{
+		{Key: "doks:region", Text: "DigitalOcean region", List: Regions},
+		{Key: "doks:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
+		{Key: "doks:node_size", Text: "Size of the nodes", List: NodeTypes},
+		{Key: "doks:node_count", Text: "Number of nodes"},
+		{Key: "doks:high_availability", Text: "Several control-plane nodes (for a fee, for good)"},
+		{Key: "docr:registry", Text: "Registry that the account has already (empty: make one)"},
+		{Key: "bank-of-anthos:host", Text: "Host name of the application (empty: the load balancer's address)"},
+		{Key: "dns:domain", Text: "Domain at DigitalOcean to put that name into (empty: none)"},
+	}, certificateQuestions()...)
+}
+
+// digitaloceanTrial has the nodes that the platform needs at least. The control
+// plane and the registry cost nothing: docs.digitalocean.com/products/kubernetes/
+// details/pricing, which also says that a month has 672 hours. Nodes cost what the
+// sheet of package cost says. For load balancers there are prices of 10 and of 12
+// dollars a month; this is the higher one.
+func digitaloceanTrial() Trial {
+	return Trial{
+		Settings: append([]Setting{{"doks:node_size", "s-4vcpu-8gb"}, {"doks:node_count", 2}}, single()...),
+		Costs: []Cost{
+			{"2 nodes s-4vcpu-8gb", 2 * 48.0 / 672}, {"load balancer", 12.0 / 672}, {"volumes, 60 GiB", 60 * 0.10 / 672},
+		},
+	}
+}
