@@ -135,9 +135,6 @@ func (p Project) Output(name string) (Output, bool) {
 	return Output{}, false
 }
 
-// AllSecrets are the secrets of the built-in projects, each once.
-func AllSecrets() []Secret { return SecretsOf(All()) }
-
 // SecretsOf are the secrets of projects, each once.
 func SecretsOf(all []Project) []Secret {
 	var secrets []Secret

@@ -17,7 +17,7 @@ func TestUnsealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest, problems := projects.Unsealed(file, projects.AllSecrets())
+	rest, problems := projects.Unsealed(file, projects.SecretsOf(projects.All()))
 	var kept []string
 	for _, entry := range rest.Entries {
 		kept = append(kept, entry.Key)
