@@ -7,7 +7,7 @@ demo:   ; scripts/build.sh kind && scripts/demo.sh
 demo-fleet: build ; scripts/demo-fleet.sh
 test: build tools ; go test -timeout 60m ./...
 chaos: build tools ; scripts/chaos.sh
-bench: build tools ; scripts/bench.sh
+bench: build tools ; scripts/bench.sh $(if $(ONLY),-only $(ONLY))
 race:   ; scripts/race.sh
 lint:   ; scripts/lint.sh
 fmt:    ; gofmt -w config projects providers runner scripts && scripts/tidy.sh

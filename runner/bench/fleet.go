@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -37,7 +38,7 @@ func measureFleet(ctx context.Context, o options, w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\nA fleet of %d environments of %s, simulated\n", o.environments, o.provider)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  \tENVIRONMENTS\tMEDIAN\tEACH\tGOAL FOR 80\tMEMORY")
+	fmt.Fprintln(table, "  \tENVIRONMENTS\tMEDIAN\tEACH\tGOAL FOR 80\tPROCESSOR\tEACH\tMEMORY")
 	up := []string{"fleet", "up", "--yes", "-o", "json"}
 	for _, call := range []fleetCall{
 		{"first up", up, 0, 0},
@@ -61,14 +62,33 @@ type fleetPart struct {
 	environments int
 }
 
-// parts are a tenth of the environments, and all. The first up is measured once.
+// parts are an eighth of the environments, and all; where every project runs, a
+// quarter and a half as well, so that the growth can be seen. The first up is
+// measured once.
 func (e *environment) parts(call fleetCall) []fleetPart {
 	all := fleetPart{[]string{"--all"}, e.environments}
-	if call.rounds == 0 || e.environments < regions {
-		return []fleetPart{all}
+	shares := []int{1}
+	switch {
+	case call.rounds == 0 || e.environments < regions:
+		shares = nil
+	case call.rounds == 1:
+		shares = []int{1, 2, 4}
 	}
-	few := fleetPart{[]string{"-l", "region=r0"}, (e.environments + regions - 1) / regions}
-	return []fleetPart{few, all}
+	var parts []fleetPart
+	for _, share := range shares {
+		var names []string
+		for i := range share {
+			names = append(names, fmt.Sprintf("r%d", i))
+		}
+		part := fleetPart{chosen: []string{"-l", "region in (" + strings.Join(names, ",") + ")"}}
+		for i := range e.environments {
+			if i%regions < share {
+				part.environments++
+			}
+		}
+		parts = append(parts, part)
+	}
+	return append(parts, all)
 }
 
 func (e *environment) measureCall(ctx context.Context, table io.Writer, call fleetCall, part fleetPart) error {
@@ -82,12 +102,12 @@ func (e *environment) measureCall(ctx context.Context, table io.Writer, call fle
 	memory := watchMemory()
 	first, err := timed(command()) // what repeat throws away
 	peak := memory()
-	median := first.wall
+	median, processor := first.wall, first.cpu
 	if err == nil && call.rounds > 0 {
 		var all times
 		all, err = repeat(ctx, max(0, call.rounds-1), func() (measured, error) { return timed(command()) })
 		if len(all) > 0 {
-			median = all.median()
+			median, processor = all.median(), all[len(all)/2].cpu
 		}
 	}
 	if err != nil {
@@ -97,8 +117,8 @@ func (e *environment) measureCall(ctx context.Context, table io.Writer, call fle
 	if call.goal > 0 {
 		goal = "<= " + seconds(call.goal)
 	}
-	fmt.Fprintf(table, "  %s\t%d\t%s\t%s\t%s\t%s\n", call.name, part.environments, seconds(median),
-		seconds(median/time.Duration(part.environments)), goal, megabytes(peak))
+	fmt.Fprintf(table, "  %s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", call.name, part.environments, seconds(median),
+		seconds(median/time.Duration(part.environments)), goal, seconds(processor), seconds(processor/time.Duration(part.environments)), megabytes(peak))
 	return nil
 }
 
