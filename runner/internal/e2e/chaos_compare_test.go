@@ -12,10 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// snapshot is all there is of an environment, without what differs from one
-// environment to the next.
+// snapshot is all there is in a folder, without what differs from one to the next.
 type snapshot struct {
-	projects map[string][]any  // resources of the states
+	projects map[string][]any  // resources of the states, by project and stack
 	clouds   map[string]string // records of the clouds, by path
 }
 
@@ -23,10 +22,10 @@ type snapshot struct {
 func (e *environment) snapshot() snapshot {
 	e.t.Helper()
 	s := snapshot{projects: map[string][]any{}, clouds: map[string]string{}}
-	files, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/*/dev.json"))
+	files, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/*/*.json"))
 	for _, file := range files {
 		if resources := e.exported(file); len(resources) > 0 {
-			s.projects[filepath.Base(filepath.Dir(file))] = resources
+			s.projects[filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file)] = resources
 		}
 	}
 	clouds := filepath.Join(e.root, ".runner/simulated/clouds")
@@ -138,10 +137,10 @@ func compare(t *testing.T, want, got snapshot) {
 
 // existing are the flags that tell repair what exists in the clouds although
 // its creation was cut off, as a user would look it up.
-func (e *environment) existing() []string {
+func (e *environment) existing(stack string) []string {
 	e.t.Helper()
 	pending := map[string]bool{}
-	files, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/*/dev.json"))
+	files, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/*/"+stack+".json"))
 	for _, file := range files {
 		var state struct {
 			Checkpoint struct {

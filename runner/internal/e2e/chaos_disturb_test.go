@@ -26,7 +26,12 @@ func (e *environment) disturb(c chaosCase, trouble trouble, resume bool) ending 
 	if resume {
 		args = append(args, "--resume")
 	}
-	cmd := e.command(args...)
+	return e.disturbCommand(e.command(args...), c, trouble)
+}
+
+// disturbCommand lets the trouble come to a command that tells events.
+func (e *environment) disturbCommand(cmd *exec.Cmd, c chaosCase, trouble trouble) ending {
+	e.t.Helper()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -192,7 +197,7 @@ func (e *environment) carryOn(c chaosCase) {
 		case strings.Contains(hint, "`runner unlock"):
 			e.follow("unlock", "--simulate", "--yes")
 		case strings.Contains(hint, "`runner repair"):
-			e.repairAll()
+			e.repairAll("dev")
 		case strings.Contains(hint, "nothing to carry on"):
 			resume = nil
 		default:
@@ -204,11 +209,11 @@ func (e *environment) carryOn(c chaosCase) {
 
 // repairAll repairs. It takes a second time where states had to be restored
 // before anybody could look what was cut off in them.
-func (e *environment) repairAll() {
+func (e *environment) repairAll(stack string) {
 	e.t.Helper()
-	args := []string{"repair", "--simulate", "--yes", "-o", "json"}
-	if r := e.run(append(args, e.existing()...)...); r.code == 3 && strings.Contains(r.stderr, "was cut off while it was written") {
-		e.follow("repair", append(args[1:], e.existing()...)...)
+	args := []string{"repair", "-s", stack, "--simulate", "--yes", "-o", "json"}
+	if r := e.run(append(args, e.existing(stack)...)...); r.code == 3 && strings.Contains(r.stderr, "was cut off while it was written") {
+		e.follow("repair", append(args[1:], e.existing(stack)...)...)
 	} else if r.code != 0 {
 		e.t.Fatalf("repair: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 	}

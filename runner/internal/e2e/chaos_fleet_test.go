@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fewRollouts is how many rollouts are disturbed where nobody asks for more.
+const fewRollouts = 3
+
+// failWave is a trouble of rollouts: a resource that every environment has fails.
+const failWave = "failing wave"
+
+// TestChaosOfRollouts disturbs rollouts: in the middle of any wave the runner is
+// killed, alone or with all it has started, or interrupted, or a resource fails.
+// Then --resume carries on, with the commands that the runner names on the way,
+// and everything has to be as after a rollout that nobody has disturbed.
+func TestChaosOfRollouts(t *testing.T) {
+	t.Parallel()
+	cases, first := number(t, casesVariable, fewRollouts), uint64(number(t, seedVariable, firstSeed))
+	whole := newFleet(t)
+	lines := len(whole.fleet(0, "up", "--all"))
+	want := whole.snapshot()
+	for i := range max(fewRollouts, cases/10) {
+		seed := first + uint64(i)
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 16))
+			kinds := []string{killRunner, interrupt, failWave, killAll, terminate, interrupt2, interrupt3}
+			trouble := trouble{
+				kind: kinds[int(seed)%len(kinds)], line: 1 + random.IntN(lines-1), pause: time.Duration(random.IntN(50)) * time.Millisecond,
+			}
+			e := newFleet(t)
+			if trouble.kind == failWave {
+				trouble.faults = []string{"--simulate-fail", "kind:index:Registry=no room"}
+				if random.IntN(2) == 0 { // in the wave in the middle, or else in the first one
+					e.fleet(0, "up", "test")
+				}
+			}
+			t.Logf("%s at line %d of %d", trouble.kind, trouble.line, lines)
+			args := append([]string{"fleet", "up", "--all", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json"}, trouble.faults...)
+			end := e.disturbCommand(e.command(args...), chaosCase{}, trouble)
+			e.checkEnd(trouble, end)
+			e.carryOnRollout()
+			e.checkNoProcess()
+			e.checkNoLocks()
+			e.checkFleet()
+			compare(t, want, e.snapshot())
+		})
+	}
+}
+
+// advised finds the command that the runner names for an environment.
+var advised = regexp.MustCompile("`runner (unlock|repair) -s ([a-z0-9-]+)")
+
+// carryOnRollout resumes until all is done, and follows the hints.
+func (e *environment) carryOnRollout() {
+	e.t.Helper()
+	resume, last := []string{"--resume"}, result{}
+	for range attempts {
+		last = e.run(append([]string{"fleet", "up", "--all", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json"}, resume...)...)
+		hint := last.stdout + last.stderr
+		found := advised.FindAllStringSubmatch(hint, -1)
+		switch {
+		case last.code == 0:
+			return
+		case len(found) > 0:
+			for _, command := range found {
+				if command[1] == "repair" {
+					e.repairAll(command[2])
+				} else {
+					e.follow("unlock", "-s", command[2], "--simulate", "--yes")
+				}
+			}
+		case strings.Contains(hint, "nothing to carry on"):
+			resume = nil // it was killed before it had written anything down
+		default:
+			e.t.Fatalf("carrying on: exit code %d\n%s%s", last.code, lastLines(last.stdout), last.stderr)
+		}
+	}
+	e.t.Fatalf("%d attempts, and it is still not well: exit code %d\n%s%s", attempts, last.code, lastLines(last.stdout), last.stderr)
+}
