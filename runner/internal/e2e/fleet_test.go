@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"mara/runner/internal/event"
 )
@@ -266,4 +267,116 @@ func TestFleetIsCutOff(t *testing.T) {
 			e.checkFleet()
 		})
 	}
+}
+
+// TestFleetGateAsks: a gate's question is asked on a terminal, and is a clear error
+// where nobody can answer.
+func TestFleetGateAsks(t *testing.T) {
+	t.Parallel()
+	e := newFleet(t)
+	e.write("config/rollout.yaml", `waves:
+  - {name: test, match: {stage: test}, gates: [{ask: "Go on to all of production?"}]}
+  - {name: prod, match: "stage!=test"}
+`)
+	up := []string{"fleet", "up", "test", "eu-1", "--out-of-order", "--simulate", "--simulate-speed", "100000"}
+	for _, report := range []struct {
+		name  string
+		wants []string
+	}{
+		{"rollout.xml", []string{"<testsuite", `name="test`, `name="eu-1`, "there is nobody to ask"}},
+		{"rollout.html", []string{"<html", "eu-1", "there is nobody to ask"}},
+	} {
+		r := e.run(append(up, "--report", report.name)...)
+		if r.code != 1 || !strings.Contains(r.stdout+r.stderr, "there is nobody to ask; carry on with --resume on a terminal, or with --resume --yes") {
+			t.Errorf("in a pipe: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+		content, _ := os.ReadFile(filepath.Join(e.root, report.name))
+		for _, want := range report.wants {
+			if !strings.Contains(string(content), want) {
+				t.Errorf("%s has no %s", report.name, want)
+			}
+		}
+	}
+	s := e.sit(append([]string{"fleet", "up", "--resume"}, up[5:]...)...)
+	s.answer(typed("up all of them?", "y"), typed("Go on to all of production?", "n"))
+	if screen := s.end(1); !strings.Contains(screen, "not confirmed after wave test") {
+		t.Errorf("a no:\n%s", screen)
+	}
+	s = e.sit(append([]string{"fleet", "up", "--resume"}, up[5:]...)...)
+	s.answer(typed("up all of them?", "y"), typed("Go on to all of production?", "y"))
+	if screen := s.end(0); !strings.Contains(screen, "eu-1") || !strings.Contains(screen, "up succeeded") {
+		t.Errorf("a yes:\n%s", screen)
+	}
+}
+
+// TestFleetSharesBackend: two folders that share a backend never work on one
+// environment at once, and each knows what the other has rolled out.
+func TestFleetSharesBackend(t *testing.T) {
+	t.Parallel()
+	shared := t.TempDir()
+	newFolder := func() *environment {
+		e := newEnvironment(t, embedded)
+		e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
+		e.write("config/pulumi/environment", "")
+		e.write("a/Pulumi.yaml", "name: a\nruntime: yaml\nconfig: {size: {type: string, default: small}}\noutputs: {text: hello}\n")
+		e.write("a/hold.sh", "#!/bin/sh\ntouch begun\nuntil [ -e go ]; do sleep 0.05; done\n")
+		if err := os.Chmod(filepath.Join(e.root, "a/hold.sh"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		e.write("mara.yaml", "projects:\n- {path: a, hooks: [{name: hold, run: ./hold.sh, on: before}]}\n")
+		for _, name := range []string{"first", "second"} {
+			e.write("config/environments/"+name+".yaml", "values: {runner: {labels: {wave: "+name+"}, backend: \"file://"+shared+"\"}}\n")
+		}
+		e.write("config/rollout.yaml", "waves:\n- {name: first, match: {wave: first}}\n- {name: second, match: {wave: second}}\n")
+		return e
+	}
+	one, two := newFolder(), newFolder()
+	two.write("a/go", "")
+	said := func(e *environment, want int, text string, args ...string) {
+		t.Helper()
+		if r := e.run(args...); r.code != want || !strings.Contains(r.stdout+r.stderr, text) {
+			t.Errorf("%v: exit code %d, want %d and %q\n%s%s", args, r.code, want, text, r.stdout, r.stderr)
+		}
+	}
+	said(two, 3, "first comes before, and first has never been rolled out", "fleet", "up", "second", "--yes")
+	running := one.command("fleet", "up", "first", "--yes")
+	if err := running.Start(); err != nil {
+		t.Fatal(err)
+	}
+	one.await("a/begun")
+	said(two, 4, "the environment is locked by", "fleet", "up", "first", "--yes")
+	if n := one.statesIn(shared); n > 0 {
+		t.Errorf("%d states although the first hook has not ended", n)
+	}
+	one.write("a/go", "")
+	if err := running.Wait(); err != nil {
+		t.Errorf("the first rollout: %v", err)
+	}
+
+	said(two, 0, "2 environments: 1 up to date, 0 changed, 1 never rolled out", "fleet", "status")
+	said(two, 0, "first: rolled out by", "fleet", "plan", "--affected", "--why", "first")
+	said(two, 0, "1 succeeded", "fleet", "up", "second", "--yes")
+	said(one, 0, "2 environments: 2 up to date", "fleet", "status")
+	one.write("config/environments/first.yaml", "values: {runner: {labels: {wave: first}, backend: \"file://"+shared+"\"}, pulumiConfig: {\"a:size\": large}}\n")
+	said(one, 3, "first comes before, and first has changed since it was", "fleet", "up", "second", "--yes")
+	said(two, 0, "1 succeeded", "fleet", "destroy", "first", "--yes")
+	said(one, 0, "2 environments: 1 up to date, 0 changed, 1 never rolled out", "fleet", "status")
+}
+
+// await waits for a file.
+func (e *environment) await(name string) {
+	e.t.Helper()
+	for range 1200 {
+		if _, err := os.Stat(filepath.Join(e.root, name)); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	e.t.Fatalf("%s does not come", name)
+}
+
+// statesIn counts the states in a backend.
+func (e *environment) statesIn(folder string) int {
+	states, _ := filepath.Glob(filepath.Join(folder, ".pulumi/stacks/*/*.json"))
+	return len(states)
 }

@@ -96,24 +96,43 @@ func (l Lock) InBackend(ctx context.Context) (lock.Store, []lock.Left, error) {
 	return store, left, err
 }
 
-// store is where the backend keeps the lock; nil for one that nobody shares,
-// such as the folder below the root, and for those where it cannot be kept: a
-// service such as Pulumi Cloud, which has no place for it.
+// store is where the backend keeps the lock; nil where it has no place for it.
 func (l Lock) store(ctx context.Context) (lock.Store, error) {
-	backend, stack := l.Settings.Backend, l.Settings.Stack.Text
-	if source := backend.Origin.Source; source == config.FromDefault || source == config.FromSimulation || l.Settings.Managed() {
+	store, err := l.below(ctx, locksFolder(l.Settings.Stack.Text))
+	if _, isFolder := l.Settings.StateFolder(); err == nil && store == nil && l.isShared() && !isFolder {
+		l.Warn("the run lock is not kept in the backend, which takes mara-engine: let nobody else work on this environment meanwhile")
+	}
+	return store, err
+}
+
+// Rolled is where the backend keeps what the environment was last rolled out as;
+// nil where it has no place for it.
+func (l Lock) Rolled(ctx context.Context) (lock.Store, error) {
+	return l.below(ctx, ".mara/rolled/"+l.Settings.Stack.Text)
+}
+
+// isShared reports whether others may have the backend: not the folder below the
+// root. A service such as Pulumi Cloud has no place for what the runner keeps.
+func (l Lock) isShared() bool {
+	source := l.Settings.Backend.Origin.Source
+	return source != config.FromDefault && source != config.FromSimulation && !l.Settings.Managed()
+}
+
+// below is a folder in a backend that others may share; nil for any other, and
+// without mara-engine, which knows how to get at buckets.
+func (l Lock) below(ctx context.Context, folder string) (lock.Store, error) {
+	if !l.isShared() {
 		return nil, nil
 	}
-	if folder, ok := l.Settings.StateFolder(); ok {
-		return lock.Folder(filepath.Join(folder, filepath.FromSlash(locksFolder(stack)))), nil
+	if states, ok := l.Settings.StateFolder(); ok {
+		return lock.Folder(filepath.Join(states, filepath.FromSlash(folder))), nil
 	}
 	e, err := l.Engine(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if embedded, err := l.Embedded(); err != nil || !embedded {
-		l.Warn("the run lock is not kept in the backend, which takes mara-engine: let nobody else work on this environment meanwhile")
 		return nil, err
 	}
-	return engine.Bucket{Engine: e, URL: backend.Text, Folder: locksFolder(stack), Dir: l.Settings.Root, Env: stacks.Environ(l.Env)}, nil
+	return engine.Bucket{Engine: e, URL: l.Settings.Backend.Text, Folder: folder, Dir: l.Settings.Root, Env: stacks.Environ(l.Env)}, nil
 }

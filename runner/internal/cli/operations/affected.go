@@ -83,8 +83,13 @@ func (a affected) limit(ctx context.Context, d cmd.Deps, o session.Options, chos
 }
 
 // choose returns the environments that are affected, and keeps why.
-func (a affected) choose(ctx context.Context, d cmd.Deps, o session.Options, chosen []fleet.Environment, why map[string][]string) ([]fleet.Environment, error) {
-	reasons := func(_ context.Context, e fleet.Environment) ([]string, error) { return sinceSuccess(d, o, e.Stack) }
+func (a affected) choose(ctx context.Context, d cmd.Deps, o session.Options, chosen []fleet.Environment, why map[string][]string) (left []fleet.Environment, err error) {
+	var shared session.Shared // where a backend has to be asked
+	defer func() { err = errors.Join(err, shared.Close()) }()
+	o.Shared = &shared
+	reasons := func(ctx context.Context, e fleet.Environment) ([]string, error) {
+		return sinceSuccess(ctx, d, o, e.Stack)
+	}
 	if a.Ref != "" {
 		past, err := checkOut(ctx, o.Root, a.Ref)
 		if err != nil {
@@ -97,7 +102,6 @@ func (a affected) choose(ctx context.Context, d cmd.Deps, o session.Options, cho
 	if err != nil {
 		return nil, err
 	}
-	var left []fleet.Environment
 	for i, e := range chosen {
 		if len(all[i]) > 0 {
 			left = append(left, e)
@@ -108,15 +112,22 @@ func (a affected) choose(ctx context.Context, d cmd.Deps, o session.Options, cho
 }
 
 // sinceSuccess is what has changed for an environment since its last success.
-func sinceSuccess(d cmd.Deps, o session.Options, stack string) (reasons []string, err error) {
+func sinceSuccess(ctx context.Context, d cmd.Deps, o session.Options, stack string) (reasons []string, err error) {
 	s, err := resolved(d, o, stack)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	last, ok := lastRolled(s.Folder, stack)
+	last, ok := lastRolled(ctx, d, s)
 	if !ok {
 		return []string{"has never been rolled out"}, nil
+	}
+	if last.isElsewhere(s) {
+		reasons = last.Values.Changes(valuesIn(s))
+		if commit := commitOf(ctx, s.Settings.Root); commit == "" || commit != last.Commit || strings.HasSuffix(commit, dirty) {
+			reasons = append(reasons, fmt.Sprintf("rolled out by %s, and whether programs have changed since cannot be told", last.Host))
+		}
+		return reasons, nil
 	}
 	now, err := programsIn(s)
 	if err != nil {

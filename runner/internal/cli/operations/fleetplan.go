@@ -41,9 +41,9 @@ func parseFleet(c *cli.Context, d cmd.Deps) (fleetOptions, error) {
 func FleetPlan(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "plan", Usage: "show in which waves environments would be rolled out, and why", ArgsUsage: cmd.FleetArguments,
-		Description: "Reads the configuration and what is known of past runs; asks no cloud and no backend. Without a choice it shows\n" +
-			"all environments. --affected shows only those whose values or programs have changed since they last succeeded;\n" +
-			"--affected=REF, since a commit of git; --why says what has changed.\n\n" +
+		Description: "Reads the configuration and what is known of past runs; asks no cloud, and a backend only for what others who share\n" +
+			"it have rolled out. Without a choice it shows all environments. --affected shows only those whose values or programs\n" +
+			"have changed since they last succeeded; --affected=REF, since a commit of git; --why says what has changed.\n\n" +
 			"Examples:\n  runner fleet plan\n  runner fleet plan --affected --why\n  runner fleet plan --affected=origin/main -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  lookFlags(append(affectedFlags(), &cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"})...),

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/fleet"
+	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
 )
 
@@ -37,7 +39,7 @@ type standing struct {
 	Last        *cmd.PastRun `json:"last_run,omitempty"`
 }
 
-func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) error {
+func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error) {
 	all, waves, err := o.Fleet()
 	if err != nil || len(all) == 0 {
 		return err
@@ -50,7 +52,10 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) error {
 	if err != nil {
 		return err
 	}
-	standings, err := cmd.Each(ctx, chosen, func(_ context.Context, e fleet.Environment) (standing, error) {
+	var shared session.Shared // where a backend has to be asked
+	defer func() { err = errors.Join(err, shared.Close()) }()
+	o.Shared = &shared
+	standings, err := cmd.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (standing, error) {
 		s := standing{Environment: e.Stack, State: "never rolled out"}
 		if w, err := waves.WaveOf(e); err == nil {
 			s.Wave = w.Name
@@ -58,12 +63,11 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) error {
 		if run, ok := last[e.Stack]; ok {
 			s.Last = &run
 		}
-		known, ok := lastRolled(o.Folder(), e.Stack)
-		if !ok {
-			return s, nil
+		known, changes, ok, err := standsAs(ctx, d, o.Options, e.Stack)
+		if err != nil || !ok {
+			return s, err
 		}
-		now, err := valuesOf(d, o.Request, e.Stack)
-		s.State, s.Changes, s.Commit, s.Run = "up to date", known.Values.Changes(now), known.Commit, known.Run
+		s.State, s.Changes, s.Commit, s.Run = "up to date", changes, known.Commit, known.Run
 		if len(s.Changes) > 0 {
 			s.State = "changed"
 		}

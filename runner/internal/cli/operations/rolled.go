@@ -18,63 +18,125 @@ import (
 	"mara/runner/internal/fingerprint"
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/journal"
-	"mara/runner/internal/layout"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/request"
 	"mara/runner/internal/session"
 )
 
 // rolled is what an environment was last brought to by an up of all its projects.
+// It is kept here, and in the backend where others share that.
 type rolled struct {
 	Run      string              `json:"run"`
 	Finished time.Time           `json:"finished"`
 	Commit   string              `json:"commit,omitempty"`
 	Values   journal.Fingerprint `json:"values"` // of the configuration, by key
 	Programs journal.Fingerprint `json:"programs"`
+	// Host and Root are where it was done; programs are told apart only there.
+	Host string `json:"host,omitempty"`
+	Root string `json:"root,omitempty"`
+	// Destroyed says that nothing of it is left.
+	Destroyed bool `json:"destroyed,omitempty"`
 }
 
-// recordRolled keeps what an up has brought an environment to.
+// rolledKey names the record in the backend.
+const rolledKey = "last.json"
+
+// recordRolled keeps what an up has brought an environment to, or that it has been
+// destroyed.
 func recordRolled(ctx context.Context, o operateOptions, s *session.Session, r *run) error {
-	if o.Operation.Destroys() {
-		err := os.Remove(s.Folder.Rolled(s.Settings.Stack.Text))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	}
 	partly := len(o.Selection.Only)+len(o.Selection.Skip)+len(o.Selection.From)+len(o.Selection.Until) > 0 || o.Selection.Failed
-	if !o.Operation.Deploys() || partly || len(o.Overrides) > 0 {
+	if !o.Operation.Destroys() && (!o.Operation.Deploys() || partly || len(o.Overrides) > 0) {
 		return nil
 	}
-	commit := ""
+	last := rolled{Run: r.journal.ID(), Finished: r.summary.Finished, Host: hostOf(), Root: s.Settings.Root}
+	if o.Operation.Destroys() {
+		last.Destroyed = true
+		return last.keep(ctx, s)
+	}
 	switch {
 	case o.part != nil:
-		commit = o.part.commit
+		last.Commit = o.part.commit
 	case s.Settings.Described.File != "":
-		commit = commitOf(ctx, o.Root)
+		last.Commit = commitOf(ctx, o.Root)
 	}
-	programs, err := programsIn(s)
+	var err error
+	if last.Programs, err = programsIn(s); err != nil {
+		return err
+	}
+	last.Values = valuesIn(s)
+	return last.keep(ctx, s)
+}
+
+// keep writes the record here, and into a backend that others share.
+func (r rolled) keep(ctx context.Context, s *session.Session) error {
+	content, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
-	content, err := json.MarshalIndent(rolled{
-		Run: r.journal.ID(), Finished: r.summary.Finished, Commit: commit, Values: valuesIn(s), Programs: programs,
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
+	content = append(content, '\n')
 	file := s.Folder.Rolled(s.Settings.Stack.Text)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	if r.Destroyed {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	} else {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return err
+		}
+		if err := atomicfile.Write(file, content, 0o600); err != nil {
+			return err
+		}
+	}
+	store, err := s.RunLock().Rolled(ctx)
+	if err != nil || store == nil {
 		return err
 	}
-	return atomicfile.Write(file, append(content, '\n'), 0o600)
+	return store.Put(ctx, rolledKey, content)
 }
 
 // lastRolled reads what an environment was last brought to; ok is false where
-// nothing is known.
-func lastRolled(folder layout.Runner, stack string) (last rolled, ok bool) {
-	content, err := os.ReadFile(folder.Rolled(stack))
+// nothing is known. In a backend that others share is what anybody has done last.
+func lastRolled(ctx context.Context, d cmd.Deps, s *session.Session) (last rolled, ok bool) {
+	store, err := s.RunLock().Rolled(ctx)
+	if err == nil && store != nil {
+		var objects map[string][]byte
+		objects, err = store.List(ctx)
+		if content, found := objects[rolledKey]; found && json.Unmarshal(content, &last) == nil {
+			return last, !last.Destroyed
+		}
+	}
+	warn(d, "what others have rolled out of "+s.Settings.Stack.Text+" is not known: ", err)
+	content, err := os.ReadFile(s.Folder.Rolled(s.Settings.Stack.Text))
+	last = rolled{}
 	return last, err == nil && json.Unmarshal(content, &last) == nil
+}
+
+// isElsewhere reports whether it was done on another machine, or in another folder.
+func (r rolled) isElsewhere(s *session.Session) bool {
+	return r.Host != "" && (r.Host != hostOf() || r.Root != s.Settings.Root)
+}
+
+func hostOf() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return host
+}
+
+// standsAs is what an environment was last brought to, and how its values differ
+// from that now.
+func standsAs(ctx context.Context, d cmd.Deps, o session.Options, stack string) (last rolled, changes []string, ok bool, err error) {
+	o.Request = o.Request.Of(stack)
+	s := session.New(d.Deps, o)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.ResolveStack(); err != nil {
+		return last, nil, false, err
+	}
+	if last, ok = lastRolled(ctx, d, s); ok {
+		changes = last.Values.Changes(valuesIn(s))
+	}
+	return last, changes, ok, nil
 }
 
 // valuesOf is the fingerprint of an environment's configuration as it is now.
@@ -151,7 +213,7 @@ func changedOutputs(s *session.Session) (reasons []string) {
 
 // checkPromotion refuses environments of a wave as long as those of the waves
 // before it have not succeeded with what they are configured with now.
-func (r *rollout) checkPromotion(waves fleet.Rollout, p plan.Plan) error {
+func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout, p plan.Plan) error {
 	before := map[string]bool{}
 	for _, w := range waves.Waves {
 		if r.takesPart(w, p) {
@@ -164,7 +226,7 @@ func (r *rollout) checkPromotion(waves fleet.Rollout, p plan.Plan) error {
 		if err != nil || !before[w.Name] || isIn(p, e.Stack) {
 			continue
 		}
-		why, err := r.notRolled(e.Stack)
+		why, err := r.notRolled(ctx, e.Stack)
 		if err != nil {
 			return err
 		}
@@ -199,16 +261,16 @@ func isIn(p plan.Plan, name string) bool {
 
 // notRolled says why an environment is not what it is configured to be, "" if it
 // is.
-func (r *rollout) notRolled(stack string) (string, error) {
-	last, ok := lastRolled(r.o.Folder(), stack)
-	if !ok {
-		return "has never been rolled out", nil
-	}
-	now, err := valuesOf(r.d, r.o.Request, stack)
-	if err != nil {
+func (r *rollout) notRolled(ctx context.Context, stack string) (string, error) {
+	o := r.o.Options
+	o.Shared = &r.shared
+	last, changes, ok, err := standsAs(ctx, r.d, o, stack)
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if changes := last.Values.Changes(now); len(changes) > 0 {
+	case !ok:
+		return "has never been rolled out", nil
+	case len(changes) > 0:
 		return fmt.Sprintf("has changed since it was (%s): %s", last.Run, strings.Join(changes, ", ")), nil
 	}
 	return "", nil

@@ -200,7 +200,7 @@ func (r *rollout) prepare(ctx context.Context) (w work, err error) {
 		}
 	}
 	if r.o.Operation.Deploys() && !r.o.OutOfOrder {
-		return w, r.checkPromotion(waves, w.plan)
+		return w, r.checkPromotion(ctx, waves, w.plan)
 	}
 	return w, nil
 }

@@ -174,6 +174,9 @@ func (r *rollout) asks(p plan.Plan) bool {
 
 func ownerOf(d cmd.Deps, id string) lock.Owner { return lock.Self("fleet", id, d.Now()) }
 
+// dirty ends a commit from which files differ.
+const dirty = "+changes"
+
 // commitOf is the commit that the root is at, marked if files differ from it; ""
 // where there is none.
 func commitOf(ctx context.Context, root string) string {
@@ -182,7 +185,7 @@ func commitOf(ctx context.Context, root string) string {
 		return ""
 	}
 	if changed, err := gitIn(ctx, root, "status", "--porcelain", "--", "."); err == nil && changed != "" {
-		commit += "+changes"
+		commit += dirty
 	}
 	return commit
 }
