@@ -37,15 +37,16 @@ type Options struct {
 	// DeployedSalt is the salt of the deployed states; it counts where no file
 	// has one, as in a fresh checkout.
 	DeployedSalt string
-	Provider     string            // kubernetes:infra_type of both copies
-	Env          map[string]string // tells the passphrase
-	Managed      bool              // the backend encrypts by itself (Pulumi Cloud)
-	Own          []string          // secrets of own projects, which read them from the shared file
-	Beside       []File            // stack files beside own projects, which may say how they are encrypted
-	Covered      bool              // every project has such a file that says so: nothing else is encrypted
-	Without      []string          // projects of the catalogue that are left out
-	Simulate     *ThrowAway        // what a simulation makes up; nil for the real thing
-	Keys         *Keyring          // keeps the keys that are made; it may be nil
+	Provider     string             // kubernetes:infra_type of both copies
+	Env          map[string]string  // tells the passphrase
+	Managed      bool               // the backend encrypts by itself (Pulumi Cloud)
+	Own          []string           // secrets of own projects, which read them from the shared file
+	Beside       []File             // stack files beside own projects, which may say how they are encrypted
+	Covered      bool               // every project has such a file that says so: nothing else is encrypted
+	Without      []string           // projects of the catalogue that are left out
+	Skipped      []projects.Project // that this environment leaves out
+	Simulate     *ThrowAway         // what a simulation makes up; nil for the real thing
+	Keys         *Keyring           // keeps the keys that are made; it may be nil
 }
 
 // Copies are the stack files as Pulumi sees them.
@@ -390,10 +391,26 @@ func (c Copies) Over(own []byte) ([]byte, error) {
 	return file.bytes()
 }
 
+// without names the projects whose namespaces the project secrets leaves out. What
+// this environment skips may be deployed all the same: its namespace stays while its
+// secrets do.
+func (p *preparation) without() []string {
+	names := slices.Clone(p.Without)
+	isMissing := func(secret projects.Secret) bool {
+		return secret.Default == "" && get(p.secrets.config(), secret.Key) == nil
+	}
+	for _, project := range p.Skipped {
+		if slices.ContainsFunc(project.Secrets, isMissing) {
+			names = append(names, project.Name)
+		}
+	}
+	return names
+}
+
 // copies renders the working copies.
 func (p *preparation) copies() (Copies, error) {
-	if len(p.Without) > 0 {
-		set(p.secrets.config(), projects.WithoutKey, scalar(strings.Join(p.Without, ",")))
+	if without := p.without(); len(without) > 0 {
+		set(p.secrets.config(), projects.WithoutKey, scalar(strings.Join(without, ",")))
 	}
 	for _, file := range []stackFile{p.stack, p.secrets} {
 		set(file.config(), config.InfraType, scalar(p.Provider))

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
+	"mara/projects"
 	"mara/runner/internal/encryption"
 )
 
@@ -532,5 +533,24 @@ func TestOver(t *testing.T) {
 		if diff := cmp.Diff(test.want, read(t, got)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// TestSkippedProjectsNeedNoSecrets: what an environment leaves out has a namespace
+// only while its secrets are there, as they are if it was deployed before.
+func TestSkippedProjectsNeedNoSecrets(t *testing.T) {
+	t.Parallel()
+	o := places(t)
+	o.Secrets.Content = []byte("config:\n  shop:password: given\n")
+	o.Without = []string{"not-listed"}
+	o.Skipped = []projects.Project{
+		{Name: "missing", Secrets: []projects.Secret{{Key: "shop:password"}, {Key: "missing:password"}}},
+		{Name: "given", Secrets: []projects.Secret{{Key: "shop:password"}}},
+		{Name: "with-default", Secrets: []projects.Secret{{Key: "other:password", Default: "x"}}},
+		{Name: "no-secrets"},
+	}
+	without := read(t, prepare(t, o).Secrets).Config[projects.WithoutKey]
+	if want := "not-listed,missing"; without != want {
+		t.Errorf("without is %v, want %s", without, want)
 	}
 }

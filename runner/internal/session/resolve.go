@@ -108,6 +108,18 @@ func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) er
 	return config.WithProblems(nil, problems)
 }
 
+// skipped are the projects of the catalogue that a provider has and its plan here
+// leaves out.
+func skipped(provider providers.Provider, p plan.Plan) []projects.Project {
+	var found []projects.Project
+	for _, step := range provider.Steps {
+		if step.Project.Own == nil && !slices.Contains(p.Names(), step.Project.Name) {
+			found = append(found, step.Project)
+		}
+	}
+	return found
+}
+
 // openVault makes the vault; nothing is read or asked yet.
 func (s *Session) openVault() {
 	o := s.Options
@@ -134,8 +146,8 @@ func (s *Session) openVault() {
 	s.Vault = vault.New(vault.Options{
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
 		Provider: s.Provider.InfraType(), Folder: s.Folder, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
-		Without: s.Provider.Without(),
-		Beside:  beside, Covered: covered, Elsewhere: elsewhere,
+		Without: s.Provider.Without(), Skipped: skipped(s.Provider, s.Plan),
+		Beside: beside, Covered: covered, Elsewhere: elsewhere,
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
 		Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,

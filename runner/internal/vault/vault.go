@@ -45,6 +45,7 @@ type Options struct {
 	Secrets     []projects.Secret           // that the plan's projects declare
 	Known       []projects.Secret           // that any project declares
 	Without     []string                    // projects of the catalogue that are left out
+	Skipped     []projects.Project          // that this environment leaves out
 	Beside      map[string]config.StackFile // beside own projects
 	Elsewhere   map[string]Elsewhere        // secrets in files that have an encryption of their own
 	Covered     bool                        // each project of the plan has such a file that says how it is encrypted
@@ -129,6 +130,7 @@ func (v *Vault) options() encryption.Options {
 		Env:          v.Env,
 		Managed:      v.Settings.Managed(),
 		Without:      v.Without,
+		Skipped:      v.Skipped,
 	}
 	o.Covered = v.Covered && len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
 	for _, project := range slices.Sorted(maps.Keys(v.Beside)) {
