@@ -70,6 +70,9 @@ func TestKindOnly(t *testing.T) {
 	if len(linked()) == 0 {
 		t.Error("all programs link no SDK of a cloud: the names above are wrong")
 	}
+	if output, err := exec.Command("go", "build", "-tags=kindonly", ".").CombinedOutput(); err != nil {
+		t.Errorf("kind's programs alone do not build: %v\n%s", err, output)
+	}
 }
 
 // TestPrograms previews every program of every plan before the cluster exists.

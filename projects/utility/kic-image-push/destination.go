@@ -1,6 +1,8 @@
 package imagepush
 
 import (
+	"strings"
+
 	"github.com/pulumi/pulumi-docker/sdk/v4/go/docker"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -49,4 +51,10 @@ func (d destination) login() docker.RegistryImageAuthConfigPtrInput {
 		Username: d.user,
 		Password: d.password,
 	}
+}
+
+// registryURL is the URL of the registry that a repository belongs to.
+func registryURL(repository string) string {
+	host, _, _ := strings.Cut(repository, "/")
+	return "https://" + host
 }

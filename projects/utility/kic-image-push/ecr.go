@@ -3,8 +3,6 @@
 package imagepush
 
 import (
-	"strings"
-
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/ecr"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -30,10 +28,4 @@ func ecrTarget(ctx *pulumi.Context, outputs *stackref.Reference) (destination, e
 // secret marks a text as secret.
 func secret(text string) pulumi.StringOutput {
 	return pulumi.ToSecret(pulumi.String(text)).(pulumi.StringOutput)
-}
-
-// registryURL is the URL of the registry that a repository belongs to.
-func registryURL(repository string) string {
-	host, _, _ := strings.Cut(repository, "/")
-	return "https://" + host
 }
