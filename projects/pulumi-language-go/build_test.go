@@ -14,12 +14,12 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// module writes a module with a program that prints a text.
-func module(t *testing.T, text string) string {
+// module writes a module with a program that prints "one".
+func module(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	put(t, filepath.Join(folder, "go.mod"), "module example.com/program\n\ngo 1.24\n")
-	put(t, filepath.Join(folder, "main.go"), "package main\n\nfunc main() { print(\""+text+"\") }\n")
+	put(t, filepath.Join(folder, "main.go"), "package main\n\nfunc main() { print(\"one\") }\n")
 	return folder
 }
 
@@ -42,7 +42,7 @@ func says(t *testing.T, program string) string {
 
 // TestBuildOnce: Go is asked when the sources have changed, and only then.
 func TestBuildOnce(t *testing.T) {
-	b, source := builder{t.TempDir()}, module(t, "one")
+	b, source := builder{t.TempDir()}, module(t)
 	first, err := b.build(t.Context(), source)
 	if err != nil || says(t, first) != "one" {
 		t.Fatalf("%s: %v", first, err)
@@ -64,7 +64,7 @@ func TestBuildOnce(t *testing.T) {
 
 func TestBuildOfAFile(t *testing.T) {
 	t.Parallel()
-	b, source := builder{t.TempDir()}, module(t, "one")
+	b, source := builder{t.TempDir()}, module(t)
 	if program, err := b.build(t.Context(), filepath.Join(source, "main.go")); err != nil || says(t, program) != "one" {
 		t.Errorf("%s: %v", program, err)
 	}
@@ -72,7 +72,7 @@ func TestBuildOfAFile(t *testing.T) {
 
 func TestBuildFails(t *testing.T) {
 	t.Parallel()
-	source := module(t, "one")
+	source := module(t)
 	put(t, filepath.Join(source, "main.go"), "package main\n\nfunc main() { nonsense }\n")
 	_, err := builder{t.TempDir()}.build(t.Context(), source)
 	if err == nil || !strings.Contains(err.Error(), "building the program in "+source) || !strings.Contains(err.Error(), "undefined: nonsense") {
@@ -83,7 +83,7 @@ func TestBuildFails(t *testing.T) {
 // TestFingerprint changes with the sources, and is none where others are used.
 func TestFingerprint(t *testing.T) {
 	t.Setenv("GOFLAGS", "")
-	source := module(t, "one")
+	source := module(t)
 	if first, err := fingerprint(source); err != nil || first == "" {
 		t.Fatalf("%q, %v", first, err)
 	}
@@ -115,7 +115,7 @@ func TestFingerprint(t *testing.T) {
 
 func TestModuleOf(t *testing.T) {
 	t.Parallel()
-	source := module(t, "one")
+	source := module(t)
 	put(t, filepath.Join(source, "cmd", "x", "main.go"), "package main\n")
 	alone := t.TempDir()
 	for from, want := range map[string]string{

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -36,8 +37,7 @@ func objectCommand(use, short string, do func(ctx context.Context, bucket *blob.
 		if err != nil {
 			return err
 		}
-		defer bucket.Close()
-		return do(c.Context(), bucket, args[1])
+		return errors.Join(do(c.Context(), bucket, args[1]), bucket.Close())
 	}}
 }
 
@@ -46,7 +46,7 @@ func listObjects(ctx context.Context, bucket *blob.Bucket, folder string) error 
 	list := bucket.List(&blob.ListOptions{Prefix: strings.TrimSuffix(folder, "/") + "/"})
 	for {
 		object, err := list.Next(ctx)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return json.NewEncoder(os.Stdout).Encode(objects)
 		}
 		if err != nil {

@@ -318,7 +318,7 @@ func (l *list) check() {
 		return
 	}
 	for _, step := range l.steps { // what a list without a project of the base has lost
-		for _, name := range step.Needs.All() {
+		for _, name := range step.All() {
 			if e, ok := l.declared[step.Project.Name]; ok && !e.Edges && l.find(name) < 0 {
 				l.problem(e.Line, "%s needs %s, which is not a project of %s; add it, or write reads and after", step.Project.Name, name, l.provider)
 			}
@@ -343,7 +343,7 @@ func (l *list) sorted() []providers.Step {
 			return
 		}
 		path = append(path, name)
-		for _, need := range l.steps[i].Needs.All() {
+		for _, need := range l.steps[i].All() {
 			if n := l.find(need); n >= 0 {
 				visit(n)
 			}

@@ -197,12 +197,8 @@ func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step up
 		inputs = step.Old
 	}
 	item := Item{Project: project, Type: step.Type, Name: step.Name, Source: rate.Source}
-	known, err := rate.price(ctx, inputs, &item)
-	if err != nil {
-		return fmt.Errorf("the price of %s: %w", step.Type, err)
-	}
 	switch {
-	case !known:
+	case !rate.price(ctx, inputs, &item):
 		e.Unknown = append(e.Unknown, project+" "+step.Name)
 		return nil
 	case step.Op == "delete":
@@ -227,24 +223,25 @@ func (s Sheet) isFree(token string) bool {
 }
 
 // price adds up the parts of a resource; known is false if one cannot be told.
-func (r *rate) price(ctx context.Context, inputs map[string]any, item *Item) (known bool, err error) {
+func (r *rate) price(ctx context.Context, inputs map[string]any, item *Item) (known bool) {
 	parts := []any{inputs}
 	if r.parts != nil {
+		var err error
 		if parts, err = r.parts.Run(ctx, inputs); err != nil {
-			return false, nil // what is not known yet has no parts
+			return false // what is not known yet has no parts
 		}
 	}
 	var what []string
 	for _, part := range parts {
 		size, count, ok := r.measure(ctx, part)
 		if !ok {
-			return false, nil
+			return false
 		}
 		each, text := 0.0, ""
 		if r.Price != nil {
 			each = *r.Price
 		} else if each, ok = r.Prices[size]; !ok {
-			return false, nil
+			return false
 		} else {
 			text = size
 		}
@@ -258,7 +255,7 @@ func (r *rate) price(ctx context.Context, inputs map[string]any, item *Item) (kn
 		what = append(what, text)
 	}
 	item.What = strings.Join(what, ", ")
-	return len(parts) > 0, nil
+	return len(parts) > 0
 }
 
 // measure is the size and the number of a part.

@@ -10,9 +10,9 @@ import (
 )
 
 // example is an environment with a copy of one of the examples.
-func example(t *testing.T, engine, name string) *environment {
+func example(t *testing.T, name string) *environment {
 	t.Helper()
-	e := newEnvironment(t, engine)
+	e := newEnvironment(t, embedded)
 	if err := os.CopyFS(e.root, os.DirFS(filepath.Join("..", "..", "..", "examples", name))); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func example(t *testing.T, engine, name string) *environment {
 // hooks run.
 func TestOwnProjects(t *testing.T) {
 	t.Parallel()
-	e := example(t, embedded, "own")
+	e := example(t, "own")
 	tools := t.TempDir()
 	for _, name := range []string{"sh", "grep"} {
 		path, err := exec.LookPath(name)
@@ -78,7 +78,7 @@ func TestOwnProjects(t *testing.T) {
 // projects is in Go.
 func TestOwnProjectsAmongOthers(t *testing.T) {
 	t.Parallel()
-	e := example(t, embedded, "mixed")
+	e := example(t, "mixed")
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("Go is not installed, which runs the project banner")
 	}
@@ -140,7 +140,7 @@ func TestOwnNames(t *testing.T) {
 // line to add.
 func TestMissingEdge(t *testing.T) {
 	t.Parallel()
-	e := example(t, embedded, "own")
+	e := example(t, "own")
 	e.write("mara.yaml", "projects:\n- path: network\n- {path: database, after: shop-network}\n")
 	e.env = append(e.env, "PASSWORD=hunter2!")
 	r := e.run("up", "--yes", "--secret", "shop-database:password=env:PASSWORD")

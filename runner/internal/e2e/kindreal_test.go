@@ -127,17 +127,17 @@ func (r *realKind) in(t *testing.T) *realKind {
 
 // up stands up the cluster, the registry and the kubeconfig, and says which
 // projects have changed.
-func (r *realKind) up(args ...string) []string {
+func (r *realKind) up() []string {
 	r.t.Helper()
-	return changed(r.operate(0, append([]string{"up", "-p", "kind", "--only", realProjects}, args...)...))
+	return changed(r.operate("up", "-p", "kind", "--only", realProjects))
 }
 
-// operate runs an operation that ends with an exit code.
-func (r *realKind) operate(want int, args ...string) []event.Event {
+// operate runs an operation that has to succeed.
+func (r *realKind) operate(args ...string) []event.Event {
 	r.t.Helper()
 	result := r.run(append(args, "--yes", "-o", "json")...)
-	if result.code != want {
-		r.t.Fatalf("%s: exit code %d, want %d\n%s%s", strings.Join(args, " "), result.code, want, lastLines(result.stdout), result.stderr)
+	if result.code != 0 {
+		r.t.Fatalf("%s: exit code %d\n%s%s", strings.Join(args, " "), result.code, lastLines(result.stdout), result.stderr)
 	}
 	return decode(r.t, result.stdout)
 }
@@ -291,7 +291,7 @@ func TestRealLife(t *testing.T) {
 
 // realUp makes the cluster, with something in it.
 func realUp(r *realKind) {
-	events := r.operate(0, "up", "-p", "kind", "--only", realProjects)
+	events := r.operate("up", "-p", "kind", "--only", realProjects)
 	if got := changed(events); len(got) != 3 {
 		r.t.Errorf("what has changed: %v\n%s", got, logged(events))
 	}
@@ -403,7 +403,7 @@ func (r *realKind) halted(command, state string) {
 	if drift.code != 5 || !strings.Contains(drift.stdout, state) {
 		r.t.Errorf("drift: exit code %d\n%s%s", drift.code, drift.stdout, drift.stderr)
 	}
-	events := r.operate(0, "up", "--only", realProjects)
+	events := r.operate("up", "--only", realProjects)
 	if !strings.Contains(logged(events), "starting the stopped nodes "+r.controlPlane()) {
 		r.t.Errorf("up does not say that it starts the node:\n%s", logged(events))
 	}
@@ -411,7 +411,7 @@ func (r *realKind) halted(command, state string) {
 
 	// Noted by a refresh, and mended by the update that follows from it.
 	r.halt(command, r.controlPlane())
-	r.operate(0, "refresh")
+	r.operate("refresh")
 	r.up()
 	r.keptSomething()
 	r.clean()
@@ -430,7 +430,7 @@ func realDockerd(r *realKind) {
 		_, unready := r.docker.Info(r.t.Context())
 		return fmt.Sprint(err == nil && unready == nil && strings.TrimSpace(string(now)) != before)
 	})
-	r.operate(0, "refresh")
+	r.operate("refresh")
 	r.up()
 	r.keptSomething()
 	r.onNode("crictl", "pull", fmt.Sprintf("localhost:%d/mara-test-app:1", r.registry))
@@ -448,12 +448,12 @@ func (r *realKind) dockerd(file string) string {
 // realDestroy destroys everything with a stopped node, and again what is gone.
 func realDestroy(r *realKind) {
 	r.halt("stop", r.controlPlane())
-	r.operate(0, "destroy")
+	r.operate("destroy")
 	if left := r.containersOf(); len(left) > 0 {
 		r.t.Errorf("left: %v", left)
 	}
 	if content, err := os.ReadFile(r.kubeconfigFile()); err == nil && strings.Contains(string(content), "127.0.0.1") {
 		r.t.Errorf("the cluster is still in the kubeconfig:\n%s", content)
 	}
-	r.operate(0, "destroy")
+	r.operate("destroy")
 }

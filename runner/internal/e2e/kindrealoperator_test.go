@@ -234,7 +234,7 @@ func (r *realOperator) replace(file, old, now string) {
 }
 
 // kube runs kubectl of this machine, in the cluster.
-func (r *realOperator) kube(input string, args ...string) string {
+func (r *realOperator) kube(input string, args ...string) {
 	r.t.Helper()
 	cmd := exec.CommandContext(r.t.Context(), "kubectl", args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+r.kubeconfigFile(), "HOME="+r.home)
@@ -243,7 +243,6 @@ func (r *realOperator) kube(input string, args ...string) string {
 	if err != nil {
 		r.t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
 	}
-	return string(output)
 }
 
 // must runs the runner, which has to end with a code, and returns what it says.
@@ -307,7 +306,7 @@ func (r *realOperator) onOperator() []string {
 // runnerUp makes the cluster with the operator in it, and brings the environment up
 // without it.
 func (r *realOperator) runnerUp() {
-	r.operate(0, "up", "-p", "kind", "--generate-secrets")
+	r.operate("up", "-p", "kind", "--generate-secrets")
 	folder := os.Getenv("E2E_OPERATOR")
 	r.kube("", "apply", "--server-side", "-f", filepath.Join(folder, "install.yaml"))
 	r.kube("", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
@@ -373,7 +372,7 @@ func (r *realOperator) adopted() {
 	if said := r.must(0, "operator", "status"); strings.Count(said, "ready") < len(r.onOperator()) {
 		r.t.Errorf("status says\n%s", said)
 	}
-	if got := changed(r.operate(0, "preview")); len(got) > 0 {
+	if got := changed(r.operate("preview")); len(got) > 0 {
 		r.t.Errorf("the runner would change %v", got)
 	}
 }
@@ -417,7 +416,7 @@ func (r *realOperator) back() {
 	if said := r.must(3, "operator", "status"); !strings.Contains(said, "has no Stacks") {
 		r.t.Errorf("status says\n%s", said)
 	}
-	if got := changed(r.operate(0, "up")); len(got) > 0 {
+	if got := changed(r.operate("up")); len(got) > 0 {
 		r.t.Errorf("the runner has changed %v", got)
 	}
 }

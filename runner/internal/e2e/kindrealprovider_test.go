@@ -119,7 +119,7 @@ func (r *realKind) pretendImages() {
 // deploy runs an up of everything that can be deployed.
 func (r *realKind) deploy(args ...string) []event.Event {
 	r.t.Helper()
-	return r.operate(0, append([]string{"up", "--skip", outside, "--generate-secrets"}, args...)...)
+	return r.operate(append([]string{"up", "--skip", outside, "--generate-secrets"}, args...)...)
 }
 
 func providerUp(r *realKind) {
@@ -157,7 +157,7 @@ func providerDeleted(r *realKind) {
 	if drift := r.run("drift", "--exit-code", "--only", "secrets"); drift.code != 5 || !strings.Contains(drift.stdout, "gone: kubernetes:core/v1:Secret prometheus-credentials") {
 		r.t.Errorf("drift: exit code %d\n%s%s", drift.code, drift.stdout, drift.stderr)
 	}
-	r.operate(0, "refresh", "--only", "secrets")
+	r.operate("refresh", "--only", "secrets")
 	if diff := cmp.Diff([]string{"secrets"}, changed(r.deploy())); diff != "" {
 		r.t.Errorf("what has changed (-want +got):\n%s", diff)
 	}
@@ -165,7 +165,7 @@ func providerDeleted(r *realKind) {
 
 // providerDestroy leaves a cluster as it was.
 func providerDestroy(r *realKind) {
-	r.operate(0, "destroy", "--skip", "kind-cluster,kind-registry,kubeconfig,kic-image-build,kic-image-push")
+	r.operate("destroy", "--skip", "kind-cluster,kind-registry,kubeconfig,kic-image-build,kic-image-push")
 	for _, kind := range []string{"namespaces", "crds", "persistentvolumes", "validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
 		r.eventually("", func() string { // a volume goes a while after its claim
 			left := slices.DeleteFunc(strings.Fields(r.ask("get "+kind+" --output=name")), func(name string) bool {
@@ -180,7 +180,7 @@ func providerDestroy(r *realKind) {
 // and --force-forget drops what was in it.
 func providerLost(r *realKind) {
 	const few = "secrets,ingress-controller-namespace,certmgr"
-	r.operate(0, "up", "--only", few)
+	r.operate("up", "--only", few)
 	r.lose(r.controlPlane())
 	failed := r.run("destroy", "--only", few, "--yes")
 	text := failed.stdout + failed.stderr
@@ -191,7 +191,7 @@ func providerLost(r *realKind) {
 	if done := r.run("pulumi", "kic-image-push", "--", "stack", "rm", "--force", "--yes"); done.code != 0 {
 		r.t.Errorf("removing the pretended state: exit code %d\n%s%s", done.code, done.stdout, done.stderr)
 	}
-	r.operate(0, "destroy", "--force-forget")
+	r.operate("destroy", "--force-forget")
 	if left := r.containersOf(); len(left) > 0 {
 		r.t.Errorf("left: %v", left)
 	}

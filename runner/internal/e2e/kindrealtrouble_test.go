@@ -219,7 +219,7 @@ func realBeside(r *realKind) {
 	if drift := other.run("drift", "--exit-code"); drift.code != 5 {
 		r.t.Errorf("drift without the worker: exit code %d\n%s%s", drift.code, drift.stdout, drift.stderr)
 	}
-	other.operate(0, "refresh")
+	other.operate("refresh")
 	other.up()
 	other.ready()
 	if diff := cmp.Diff(want, other.containersOf()); diff != "" {
@@ -228,7 +228,7 @@ func realBeside(r *realKind) {
 	r.keptSomething()
 
 	r.halt("stop", worker)
-	other.operate(0, "destroy")
+	other.operate("destroy")
 	if diff := cmp.Diff(before, kindtest.DockerTraces(r.t, r.docker)); diff != "" {
 		r.t.Errorf("in docker (-before +after):\n%s", diff)
 	}
@@ -249,12 +249,12 @@ func TestRealLost(t *testing.T) {
 	if drift := r.run("drift", "--exit-code"); drift.code != 5 || !strings.Contains(drift.stdout, "gone: kind:index:Cluster") {
 		t.Errorf("drift: exit code %d\n%s%s", drift.code, drift.stdout, drift.stderr)
 	}
-	r.operate(0, "refresh")
+	r.operate("refresh")
 	if got := r.up(); !slices.Contains(got, "kind-cluster") {
 		t.Errorf("what has changed: %v", got)
 	}
 	r.lose(r.controlPlane())
-	r.operate(0, "destroy")
+	r.operate("destroy")
 	if left := r.containersOf(); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}

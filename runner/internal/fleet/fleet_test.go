@@ -56,7 +56,8 @@ func TestSelect(t *testing.T) {
 			if err != nil {
 				got = err.Error()
 			}
-			if got != test.want && !(err != nil && strings.HasSuffix(test.want, ": ") && strings.HasPrefix(got, test.want)) {
+			startsAsWanted := err != nil && strings.HasSuffix(test.want, ": ") && strings.HasPrefix(got, test.want)
+			if got != test.want && !startsAsWanted {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})

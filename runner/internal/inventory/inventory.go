@@ -80,7 +80,7 @@ func eachElsewhere(s *session.Session, do func(other *session.Session, stack str
 	}
 	for _, stack := range names {
 		o := s.Options
-		o.Request = o.Request.Of(stack)
+		o.Request = o.Of(stack)
 		other := session.New(s.Deps, o)
 		err := other.ResolveStack()
 		if err == nil && other.Settings.Backend.Text != s.Settings.Backend.Text {
@@ -132,7 +132,7 @@ func StatesOf(ctx context.Context, d session.Deps, o session.Options, names []st
 
 // resolved does something with a session of an environment.
 func resolved(d session.Deps, o session.Options, stack string, do func(*session.Session) error) (err error) {
-	o.Request = o.Request.Of(stack)
+	o.Request = o.Of(stack)
 	s := session.New(d, o)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.ResolveStack(); err != nil {

@@ -107,7 +107,7 @@ func Export(e Environment, o Options) (Exported, error) {
 	needed := map[string][]string{} // of each project, the exported ones that it waits for
 	for _, step := range e.Plan.Steps {
 		p := step.Project
-		for _, name := range step.Needs.All() {
+		for _, name := range step.All() {
 			if i := slices.IndexFunc(x.LeftOut, func(l LeftOut) bool { return l.Project == name }); i >= 0 {
 				needed[p.Name] = append(needed[p.Name], needed[name]...) // the order goes on through it
 				continue

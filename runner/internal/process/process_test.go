@@ -3,6 +3,7 @@ package process_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 		if err := child.Start(); err != nil {
 			os.Exit(3)
 		}
-		os.Stdout.WriteString(strconv.Itoa(child.Process.Pid) + "\n")
+		fmt.Println(child.Process.Pid)
 		_ = child.Wait()
 		os.Exit(4)
 	case "child":
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 	case "interrupted":
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
-		os.Stdout.WriteString("ready\n")
+		fmt.Println("ready")
 		select {
 		case <-ctx.Done():
 			os.Exit(7)

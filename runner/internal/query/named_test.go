@@ -66,7 +66,7 @@ func TestShipped(t *testing.T) {
 			`{"count":1,"version":"latest","where":["dev/shop/d-1"]}`},
 
 		{"exposed", "behind a Service", service("web", "LoadBalancer", `"ports":[]`, "203.0.113.7", "") + "," + slice("web", "web-1", "web-2"),
-			exposed("web-1", "web", "", "203.0.113.7") + "\n" + exposed("web-2", "web", "", "203.0.113.7")},
+			exposed("web-1", "web", "") + "\n" + exposed("web-2", "web", "")},
 		{"exposed", "internal ones and other types",
 			service("a", "ClusterIP", `"ports":[]`, "", "") + "," + slice("a", "a-1") + "," +
 				service("b", "LoadBalancer", `"loadBalancerSourceRanges":["10.0.0.0/8"]`, "203.0.113.7", "") + "," + slice("b", "b-1") + "," +
@@ -75,7 +75,7 @@ func TestShipped(t *testing.T) {
 		{"exposed", "through an Ingress; one of another address is not",
 			service("nginx", "LoadBalancer", `"loadBalancerSourceRanges":["192.0.2.0/24","0.0.0.0/0"]`, "203.0.113.7", "") + "," + slice("nginx", "nginx-1") + "," +
 				service("shop", "ClusterIP", `"ports":[]`, "", "") + "," + slice("shop", "shop-1") + "," + ingress("web", "shop", "203.0.113.7") + "," + ingress("inner", "shop", "10.9.9.9"),
-			exposed("nginx-1", "nginx", "", "203.0.113.7") + "\n" + exposed("shop-1", "shop", "Ingress web", "203.0.113.7")},
+			exposed("nginx-1", "nginx", "") + "\n" + exposed("shop-1", "shop", "Ingress web")},
 
 		{"images", "registries, tags and digests", state("a", `{"spec":{"containers":[{"image":"quay.io/x/y:1"},{"image":"localhost:5001/z@sha256:2"},{"image":"w"}]}}`),
 			`{"count":1,"digest":"","registry":"docker.io","repository":"w","tag":"latest","where":["dev/a"]}` + "\n" +
@@ -207,6 +207,6 @@ func slice(service string, pods ...string) string {
 		`"kubernetes.io/service-name":"` + service + `"}},"endpoints":[` + strings.Join(endpoints, ",") + `]}}`
 }
 
-func exposed(pod, service, via, address string) string {
-	return `{"address":"` + address + `","environment":"dev","namespace":"shop","pod":"` + pod + `","service":"` + service + `","via":"` + via + `"}`
+func exposed(pod, service, via string) string {
+	return `{"address":"203.0.113.7","environment":"dev","namespace":"shop","pod":"` + pod + `","service":"` + service + `","via":"` + via + `"}`
 }

@@ -139,8 +139,8 @@ type builder struct {
 	unsteady []string
 }
 
-func (b *builder) leave(what, format string, args ...any) {
-	b.leftOut = append(b.leftOut, LeftOut{What: what, Why: fmt.Sprintf(format, args...)})
+func (b *builder) leave(what, why string) {
+	b.leftOut = append(b.leftOut, LeftOut{What: what, Why: why})
 }
 
 // add takes a resource apart.

@@ -4,6 +4,7 @@ package runlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -75,7 +76,8 @@ func (l Lock) Acquire(ctx context.Context, owner lock.Owner) (dead []lock.Owner,
 
 // failed is the error to show.
 func failed(ctx context.Context, err error) error {
-	if _, held := err.(*lock.HeldError); held || ctx.Err() != nil {
+	var held *lock.HeldError
+	if errors.As(err, &held) || ctx.Err() != nil {
 		return err
 	}
 	return &failure.Environment{Text: err.Error(), Next: "the run lock is kept in the backend, so that others who share it do not work on the environment at the same time"}

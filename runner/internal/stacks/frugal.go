@@ -34,7 +34,7 @@ const patience = 10 * time.Second
 
 // errSilent is the error of an operation whose events have not arrived: what it
 // has done is not known.
-var errSilent = errors.New("Pulumi has ended well, but has not told what it has done")
+var errSilent = errors.New("nothing tells what Pulumi has done, although it ended well")
 
 // Run implements auto.PulumiCommand.
 func (f frugal) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,

@@ -95,7 +95,7 @@ func runDiff(ctx context.Context, d cmd.Deps, o diffOptions) error {
 		if o.Root != "" && !slices.Contains(known, stack) {
 			return failure.Usagef("config diff", "no environment %q%s", stack, config.DidYouMean(stack, known))
 		}
-		if both[i], err = open(cmd.Options{Request: o.Request.Of(stack), Invocation: o.Invocation}); err != nil {
+		if both[i], err = open(cmd.Options{Request: o.Of(stack), Invocation: o.Invocation}); err != nil {
 			return err
 		}
 	}

@@ -99,7 +99,7 @@ func parseOperator(c *cli.Context, d cmd.Deps) (operatorOptions, error) {
 	if err != nil {
 		return o, err
 	}
-	o.SessionOptions.Operation = operation.Up
+	o.Operation = operation.Up
 	if o.Fleet, err = cmd.ParseFleet(c); err != nil {
 		return o, err
 	}

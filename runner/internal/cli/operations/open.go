@@ -37,9 +37,9 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	if err := s.Vault.RefuseHalfChanged(); err != nil {
 		return err
 	}
-	idle, err := openUnchanged(ctx, s, o)
-	if s.Profile.Lap("fingerprints"); idle || err != nil {
-		return err
+	idle := openUnchanged(ctx, s, o)
+	if s.Profile.Lap("fingerprints"); idle {
+		return nil
 	}
 	checked := doctor.StartChecks(ctx, s)
 	e, err := s.Engine(ctx)

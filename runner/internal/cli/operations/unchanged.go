@@ -265,34 +265,34 @@ func warned(summary *event.Summary, step event.Step) bool {
 // openUnchanged opens the environment without an engine if there is nothing for
 // one to do: nothing has changed for any project that is selected. It takes a
 // backend of files, which can be read without one.
-func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) (bool, error) {
+func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) bool {
 	if !o.mayLeaveOut() || !s.States().IsFile() || !s.States().MayHaveStates() || s.Held.TakenOver || o.judges() ||
 		o.Selection.ofLastRun() || o.restore || len(o.Secrets.Sources) > 0 || o.Secrets.Generate || len(s.Provider.Hooks) > 0 {
-		return false, nil
+		return false
 	}
 	selected, err := plan.Select(s.Plan, o.Selection.Selection)
 	if err != nil || len(selected.Steps) == 0 {
-		return false, nil // it is told where it is refused
+		return false // it is told where it is refused
 	}
 	if s.States().HasBrokenSidecars(s.Plan.Names()) {
-		return false, nil // somebody has to put them right
+		return false // somebody has to put them right
 	}
 	if err := s.OpenKnown(); err != nil {
-		return false, nil // a state cannot be read; the usual way says more
+		return false // a state cannot be read; the usual way says more
 	}
 	u := newUnchanged(s, o)
 	if u == nil {
-		return false, nil
+		return false
 	}
 	since := map[string]string{}
 	for _, step := range selected.Steps {
 		if since[step.Project.Name] = u.look(ctx, step); since[step.Project.Name] == "" {
 			s.Stacks = nil
-			return false, nil
+			return false
 		}
 	}
 	s.Unchanged = since
-	return true, nil
+	return true
 }
 
 // look is since without consequences.

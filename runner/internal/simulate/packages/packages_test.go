@@ -51,7 +51,7 @@ func play(schema string) error {
 }
 
 // install puts a plugin into a folder of Pulumi's.
-func install(t *testing.T, home, name, version, script string) string {
+func install(t *testing.T, home, name, version, script string) {
 	t.Helper()
 	folder := filepath.Join(home, "plugins", "resource-"+name+"-v"+version)
 	write(t, folder, "pulumi-resource-"+name, "#!/bin/sh\n"+script+"\n")
@@ -59,7 +59,6 @@ func install(t *testing.T, home, name, version, script string) string {
 	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return path
 }
 
 // playing is the script of a plugin that tells a schema.

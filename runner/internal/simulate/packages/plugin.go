@@ -93,7 +93,7 @@ func askServer(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	said, err := pulumirpc.NewResourceProviderClient(conn).GetSchema(ctx, &pulumirpc.GetSchemaRequest{}, grpc.WaitForReady(true))
 	if err != nil {
 		return nil, err
