@@ -171,26 +171,24 @@ func (s Sheet) Of(ctx context.Context, document updateplan.Document, region stri
 	e := Estimate{event.Costs{Currency: s.Currency, Items: []Item{}}}
 	for _, project := range document.Projects {
 		for _, step := range project.Steps {
-			if err := s.addStep(ctx, &e, project.Name, step, region); err != nil {
-				return e, err
-			}
+			s.addStep(ctx, &e, project.Name, step, region)
 		}
 	}
 	slices.Sort(e.Unpriced)
-	return e, nil
+	return e, ctx.Err() // an interrupted question looks like one without an answer
 }
 
 // addStep adds what a step makes of the estimate.
-func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step updateplan.Step, region string) error {
+func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step updateplan.Step, region string) {
 	rate := s.Types[step.Type]
 	switch {
 	case step.Op == "read" || rate == nil && s.isFree(step.Type):
-		return nil
+		return
 	case rate == nil, rate.Region != "" && region != "" && rate.Region != region:
 		if !slices.Contains(e.Unpriced, step.Type) {
 			e.Unpriced = append(e.Unpriced, step.Type)
 		}
-		return nil
+		return
 	}
 	inputs := step.Inputs
 	if step.Op == "delete" {
@@ -200,10 +198,10 @@ func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step up
 	switch {
 	case !rate.price(ctx, inputs, &item):
 		e.Unknown = append(e.Unknown, project+" "+step.Name)
-		return nil
+		return
 	case step.Op == "delete":
 		e.Change -= item.Monthly
-		return nil
+		return
 	case step.Op == "create" || step.Op == "import":
 		e.Change += item.Monthly
 	}
@@ -212,7 +210,6 @@ func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step up
 	if e.Oldest == "" || rate.Day < e.Oldest {
 		e.Oldest = rate.Day
 	}
-	return nil
 }
 
 func (s Sheet) isFree(token string) bool {

@@ -63,7 +63,7 @@ func (r *referee) enter(step plan.Step) {
 	if r.running++; r.running > r.limit {
 		r.t.Errorf("%d steps at once, the limit is %d", r.running, r.limit)
 	}
-	for _, need := range step.Needs.All() {
+	for _, need := range step.All() {
 		if !r.finished[need] {
 			r.t.Errorf("%s started before %s was done", step.Project.Name, need)
 		}
@@ -88,7 +88,7 @@ func (r *referee) expectClosure(p plan.Plan, result executor.Result) {
 	for i, step := range p.Steps {
 		name, got := step.Project.Name, result.Steps[i]
 		causes[name] = map[string]bool{}
-		for _, need := range step.Needs.All() {
+		for _, need := range step.All() {
 			for root := range causes[need] {
 				causes[name][root] = true
 			}

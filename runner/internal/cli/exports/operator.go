@@ -163,7 +163,7 @@ func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
 		requests = nil
 		for _, name := range slices.Concat(waves...) {
 			one := o.SessionOptions.Options
-			one.Request = o.Request.Of(name)
+			one.Request = o.Of(name)
 			requests = append(requests, one)
 		}
 	}

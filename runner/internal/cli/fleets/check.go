@@ -64,7 +64,7 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) error {
 
 // checkOne holds one environment against what its projects declare.
 func checkOne(d cmd.Deps, o options, e fleet.Environment) (err error) {
-	s := session.New(d.Deps, session.Options{Request: o.Request.Of(e.Stack), Operation: operation.Up, NeedSecrets: true})
+	s := session.New(d.Deps, session.Options{Request: o.Of(e.Stack), Operation: operation.Up, NeedSecrets: true})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	return s.ResolveToOperate()
 }

@@ -96,7 +96,7 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 func copies(ctx context.Context, d cmd.Deps, o newOptions) (files []vault.NewFile, err error) {
 	open := func(stack string) (*session.Session, error) {
 		options := o.Options
-		options.Request = o.Request.Of(stack)
+		options.Request = o.Of(stack)
 		s := session.New(d.Deps, options)
 		return s, s.ResolveStack()
 	}

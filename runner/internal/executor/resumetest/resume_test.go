@@ -45,7 +45,7 @@ func (w *world) Operate(ctx context.Context, step plan.Step, _ func(event.Event)
 	name := step.Project.Name
 	w.worked = append(w.worked, name)
 	before := slices.IndexFunc(w.whole.Steps, func(s plan.Step) bool { return s.Project.Name == name })
-	for _, need := range w.whole.Steps[before].Needs.All() {
+	for _, need := range w.whole.Steps[before].All() {
 		if w.deployed[need] == w.whole.Destroy {
 			w.t.Errorf("%s before %s", name, need)
 		}
