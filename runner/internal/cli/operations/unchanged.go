@@ -45,6 +45,8 @@ type unchanged struct {
 	maker   *fingerprint.Maker
 	hooks   hooks.Hooks
 	leave   bool // projects may be left out
+	// passphrase is what encrypts the states.
+	passphrase func() (string, error)
 
 	mu        sync.Mutex // guards what follows
 	standings map[string]stacks.Standing
@@ -75,8 +77,9 @@ func newUnchanged(s *session.Session, o operateOptions) *unchanged {
 	}
 	return &unchanged{
 		session: s, maker: maker, hooks: s.Hooks(), leave: o.mayLeaveOut(),
-		records:   fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text)),
-		standings: map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{},
+		passphrase: sync.OnceValues(func() (string, error) { return passphraseOf(s.Env) }),
+		records:    fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text)),
+		standings:  map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{},
 	}
 }
 
@@ -216,15 +219,23 @@ func (u *unchanged) done(ctx context.Context, step plan.Step, outcome stacks.Out
 
 // open opens a secret in a state that the passphrase encrypts.
 func (u *unchanged) open(salt, ciphertext string) (string, error) {
-	passphrase, ok, err := encryption.Passphrase(u.session.Env)
-	if err != nil || !ok {
-		return "", errors.Join(err, encryption.ErrNoPassphrase)
+	passphrase, err := u.passphrase()
+	if err != nil {
+		return "", err
 	}
 	key, err := u.session.Vault.Key(passphrase, salt)
 	if err != nil {
 		return "", err
 	}
 	return key.Decrypt(ciphertext)
+}
+
+func passphraseOf(env map[string]string) (string, error) {
+	passphrase, ok, err := encryption.Passphrase(env)
+	if err != nil || !ok {
+		return "", errors.Join(err, encryption.ErrNoPassphrase)
+	}
+	return passphrase, nil
 }
 
 // isSettled reports whether a program has asked for nothing that others change.
