@@ -95,6 +95,9 @@ func openBucket(ctx context.Context, address string) (*blob.Bucket, error) {
 		modernise(parsed)
 	}
 	bucket, err := mux.OpenBucketURL(ctx, parsed)
+	if isMadeMeanwhile(err) {
+		bucket, err = mux.OpenBucketURL(ctx, parsed)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +105,12 @@ func openBucket(ctx context.Context, address string) (*blob.Bucket, error) {
 		bucket = blob.PrefixedBucket(bucket, folder+"/")
 	}
 	return bucket, nil
+}
+
+// isMadeMeanwhile reports whether another process has made the table of a new
+// PostgreSQL database at the same moment. "if not exists" is no help against that.
+func isMadeMeanwhile(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "pg_type_typname_nsp_index")
 }
 
 // modernise rewrites parameters of S3 that Pulumi still takes.
