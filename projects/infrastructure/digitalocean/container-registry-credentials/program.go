@@ -5,7 +5,6 @@ package registrycredentials
 
 import (
 	"github.com/pulumi/pulumi-digitalocean/sdk/v4/go/digitalocean"
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -24,26 +23,11 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	ingress, err := stackref.New(ctx, projects.IngressControllerNamespace().Name)
-	if err != nil {
-		return err
-	}
 	login, err := digitalocean.NewContainerRegistryDockerCredentials(ctx, "pull", &digitalocean.ContainerRegistryDockerCredentialsArgs{
 		RegistryName: registry.String("registry_name"), Write: pulumi.Bool(false),
 	})
 	if err != nil {
 		return err
 	}
-	namespace := ingress.String("namespace")
-	_, err = corev1.NewSecret(ctx, projects.RegistrySecret, &corev1.SecretArgs{
-		Metadata:   kubernetes.Meta(projects.RegistrySecret, namespace),
-		Type:       pulumi.String("kubernetes.io/dockerconfigjson"),
-		StringData: pulumi.StringMap{".dockerconfigjson": login.DockerCredentials},
-	}, kubernetes.Provider())
-	if err != nil {
-		return err
-	}
-	ctx.Export("secret_name", pulumi.String(projects.RegistrySecret))
-	ctx.Export("secret_namespace", namespace)
-	return nil
+	return kubernetes.PullSecret(ctx, login.DockerCredentials)
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -26,26 +25,11 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	ingress, err := stackref.New(ctx, projects.IngressControllerNamespace().Name)
-	if err != nil {
-		return err
-	}
-	namespace := ingress.String("namespace")
 	login := pulumi.All(harbor.String("harbor_hostname"), harbor.String("harbor_user"), harbor.String("harbor_password")).
 		ApplyT(func(parts []any) (string, error) {
 			return dockerConfig(parts[0].(string), parts[1].(string), parts[2].(string))
 		}).(pulumi.StringOutput)
-	_, err = corev1.NewSecret(ctx, projects.RegistrySecret, &corev1.SecretArgs{
-		Metadata:   kubernetes.Meta(projects.RegistrySecret, namespace),
-		Type:       pulumi.String("kubernetes.io/dockerconfigjson"),
-		StringData: pulumi.StringMap{".dockerconfigjson": login},
-	}, kubernetes.Provider())
-	if err != nil {
-		return err
-	}
-	ctx.Export("secret_name", pulumi.String(projects.RegistrySecret))
-	ctx.Export("secret_namespace", namespace)
-	return nil
+	return kubernetes.PullSecret(ctx, login)
 }
 
 // dockerConfig is a login for a registry as Docker, and with it Kubernetes,
