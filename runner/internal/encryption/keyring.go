@@ -1,9 +1,6 @@
 package encryption
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 // Keyring keeps keys that were made, since making one takes a while. A nil one
 // keeps none.
@@ -54,5 +51,5 @@ func (r *Keyring) Keys() []*Key {
 	for _, kept := range r.kept {
 		keys = append(keys, kept.key)
 	}
-	return slices.Clip(keys)
+	return keys
 }
