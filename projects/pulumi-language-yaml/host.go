@@ -32,12 +32,20 @@ func (h *host) Run(ctx context.Context, request *pulumirpc.RunRequest) (*pulumir
 	if err := os.Chdir(request.GetInfo().GetProgramDirectory()); err != nil {
 		return nil, err
 	}
+	monitor := request.GetMonitorAddress()
+	if request.GetDryRun() {
+		previewCtx, end := context.WithCancel(ctx)
+		defer end()
+		if monitor, err = preview(previewCtx, monitor); err != nil {
+			return nil, err
+		}
+	}
 	run, err := pulumi.NewContext(ctx, pulumi.RunInfo{
 		Project: request.GetProject(), Stack: request.GetStack(), Organization: request.GetOrganization(),
 		RootDirectory: request.GetInfo().GetRootDirectory(),
 		Config:        request.GetConfig(), ConfigSecretKeys: request.GetConfigSecretKeys(),
 		Parallel: request.GetParallel(), DryRun: request.GetDryRun(),
-		MonitorAddr: request.GetMonitorAddress(), EngineAddr: h.EngineOf(ctx),
+		MonitorAddr: monitor, EngineAddr: h.EngineOf(ctx),
 	})
 	if err != nil {
 		return nil, err

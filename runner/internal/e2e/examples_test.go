@@ -83,6 +83,10 @@ func TestOwnProjectsAmongOthers(t *testing.T) {
 		t.Skip("Go is not installed, which runs the project banner")
 	}
 	e.useGo()
+	// A preview of what does not exist yet: greeting reads a kubeconfig that nobody has made.
+	if greeting := finished(e.simulate(0, "preview", "--generate-secrets"))["greeting"]; greeting.Result != "succeeded" || greeting.Changes == nil || greeting.Changes.Create != 2 {
+		t.Errorf("preview of greeting: %+v", greeting)
+	}
 	events := e.simulate(0, "up", "--generate-secrets")
 	steps := finished(events)
 	if _, there := steps["bank-of-anthos"]; there || steps["greeting"].Result != "succeeded" || len(steps) != 16 {
