@@ -13,8 +13,6 @@ import (
 	policyv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/policy/v1"
 	storagev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/storage/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-
-	"mara/projects/helm"
 )
 
 func TestKubernetes(t *testing.T) {
@@ -37,7 +35,7 @@ func TestKubernetes(t *testing.T) {
 		resource("kubernetes:policy/v1:PodDisruptionBudget", policyv1.NewPodDisruptionBudget),
 		resource("kubernetes:storage.k8s.io/v1:StorageClass", storagev1.NewStorageClass),
 		resource("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", apiextensionsv1.NewCustomResourceDefinition),
-		resource(helm.ReleaseType, helm.NewRelease),
+		resource("kubernetes:helm.sh/v3:Release", NewRelease),
 		resource("kubernetes:apiextensions.k8s.io:CustomResource", apiextensions.NewCustomResource),
 		function("kubernetes:helm:template", template),
 	)

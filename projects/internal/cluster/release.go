@@ -32,7 +32,7 @@ func (c *Cluster) Release(ctx *pulumi.Context, chart Chart, opts ...pulumi.Resou
 	location, repository := c.locate(chart)
 	args := &helm.ReleaseArgs{
 		Name:      pulumi.String(chart.Release),
-		Namespace: chart.Namespace.ToStringOutput().ToStringPtrOutput(),
+		Namespace: chart.Namespace,
 		Chart:     pulumi.String(location),
 		Version:   pulumi.String(c.version(chart)),
 		Timeout:   pulumi.Int(c.settings.Int(projects.ChartKey(chart.Group, projects.HelmTimeout))),
@@ -48,7 +48,7 @@ func (c *Cluster) Release(ctx *pulumi.Context, chart Chart, opts ...pulumi.Resou
 		args.SkipCrds = pulumi.Bool(true)
 	}
 	if repository != "" {
-		args.RepositoryOpts = &helm.RepositoryOptsArgs{Repo: pulumi.String(repository)}
+		args.RepositoryOpts = pulumi.StringMap{"repo": pulumi.String(repository)}
 	}
 	return helm.NewRelease(ctx, chart.Release, args, append(opts, c.Provider())...)
 }

@@ -22,8 +22,7 @@ func (m *ClusterMount) Annotate(a infer.Annotator) {
 	describe(a, m)
 }
 
-// ClusterArgs are the inputs of a cluster. Names, types, what is optional, what
-// replaces and the descriptions are those of the SDK; a test holds them equal.
+// ClusterArgs are the inputs of a cluster. A test holds the SDK's to them.
 type ClusterArgs struct {
 	Name             string            `pulumi:"name" provider:"replaceOnChanges" doc:"The name of the cluster; its context in a kubeconfig is \"kind-\" and this name."`
 	NodeImage        string            `pulumi:"nodeImage" provider:"replaceOnChanges" doc:"The node image, with its digest."`

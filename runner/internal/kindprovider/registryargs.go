@@ -10,9 +10,7 @@ import (
 	"github.com/pulumi/pulumi-go-provider/infer"
 )
 
-// RegistryArgs are the inputs of a registry. Names, types, what is optional,
-// what replaces and the descriptions are those of the SDK; a test holds them
-// equal.
+// RegistryArgs are the inputs of a registry. A test holds the SDK's to them.
 type RegistryArgs struct {
 	Name        string            `pulumi:"name" provider:"replaceOnChanges" doc:"The name of the container, and its host name on the network."`
 	Image       string            `pulumi:"image" provider:"replaceOnChanges" doc:"The image of the registry."`

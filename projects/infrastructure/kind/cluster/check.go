@@ -11,7 +11,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"mara/projects/infrastructure/kind/kindsdk"
 	"mara/projects/internal/settings"
 )
 
@@ -45,19 +44,15 @@ func address(cfg *settings.Settings, key string) string {
 }
 
 // mounts reads the folders to mount, written HOST:NODE or HOST:NODE:ro.
-func mounts(cfg *settings.Settings) kindsdk.ClusterMountArray {
-	var all kindsdk.ClusterMountArray
+func mounts(cfg *settings.Settings) pulumi.MapArray {
+	var all pulumi.MapArray
 	for _, text := range cfg.List("kind:mounts") {
 		host, node, readOnly, ok := parseMount(text)
 		if !ok {
 			cfg.Reject("kind:mounts", "has %q, which is not two absolute paths with a colon between, with or without :ro", text)
 			continue
 		}
-		all = append(all, kindsdk.ClusterMountArgs{
-			HostPath:      pulumi.String(host),
-			ContainerPath: pulumi.String(node),
-			ReadOnly:      pulumi.Bool(readOnly),
-		})
+		all = append(all, pulumi.Map{"hostPath": pulumi.String(host), "containerPath": pulumi.String(node), "readOnly": pulumi.Bool(readOnly)})
 	}
 	return all
 }

@@ -153,7 +153,7 @@ func export(ctx *pulumi.Context, c *cluster.Cluster, deployed *helm.Release) err
 		ctx.Export("ip", pulumi.String(""))
 		return nil
 	}
-	id := deployed.Status.Namespace().Elem().ApplyT(func(namespace string) pulumi.ID {
+	id := deployed.Namespace().ApplyT(func(namespace string) pulumi.ID {
 		return pulumi.ID(namespace + "/" + service)
 	}).(pulumi.IDOutput)
 	balancer, err := corev1.GetService(ctx, service, id, nil, c.Provider())
