@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,31 +21,33 @@ import (
 )
 
 // objectsCommand reads and writes small objects in the bucket of a backend, for
-// the lock that the runner keeps there. The libraries for that are here because
+// the lock that the runner keeps there, and for those of Pulumi. The libraries for that are here because
 // Pulumi's backends need them, and are too large for the runner.
 func objectsCommand() *cobra.Command {
 	command := &cobra.Command{Use: "objects", Short: "objects of the runner in the bucket of a backend", Hidden: true}
 	command.AddCommand(
-		objectCommand("list URL FOLDER", "write what is in the folder as a JSON object", listObjects),
-		objectCommand("put URL KEY", "write what comes by the standard input", putObject),
-		objectCommand("delete URL KEY", "remove an object, if it is there", deleteObject),
+		objectCommand("list URL FOLDER [IN...]", "write what is in the folder, or in folders in it, as a JSON object", cobra.MinimumNArgs(2), listObjects),
+		objectCommand("put URL KEY", "write what comes by the standard input", cobra.ExactArgs(2), putObject),
+		objectCommand("delete URL KEY", "remove an object, if it is there", cobra.ExactArgs(2), deleteObject),
 	)
 	return command
 }
 
-func objectCommand(use, short string, do func(ctx context.Context, bucket *blob.Bucket, key string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(2), RunE: func(c *cobra.Command, args []string) error {
+func objectCommand(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, bucket *blob.Bucket, keys []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(c *cobra.Command, args []string) error {
 		bucket, err := openBucket(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return errors.Join(do(c.Context(), bucket, args[1]), bucket.Close())
+		return errors.Join(do(c.Context(), bucket, args[1:]), bucket.Close())
 	}}
 }
 
-func listObjects(ctx context.Context, bucket *blob.Bucket, folder string) error {
+// listObjects lists a folder by one question, and reads only what is asked for.
+func listObjects(ctx context.Context, bucket *blob.Bucket, folders []string) error {
+	folder, in := strings.TrimSuffix(folders[0], "/")+"/", folders[1:]
 	objects := map[string][]byte{}
-	list := bucket.List(&blob.ListOptions{Prefix: strings.TrimSuffix(folder, "/") + "/"})
+	list := bucket.List(&blob.ListOptions{Prefix: folder})
 	for {
 		object, err := list.Next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -52,6 +56,10 @@ func listObjects(ctx context.Context, bucket *blob.Bucket, folder string) error 
 		if err != nil {
 			return err
 		}
+		key := strings.TrimPrefix(object.Key, folder)
+		if len(in) > 0 && !slices.Contains(in, path.Dir(key)) {
+			continue
+		}
 		content, err := bucket.ReadAll(ctx, object.Key)
 		if gcerrors.Code(err) == gcerrors.NotFound { // removed meanwhile
 			continue
@@ -59,20 +67,20 @@ func listObjects(ctx context.Context, bucket *blob.Bucket, folder string) error 
 		if err != nil {
 			return err
 		}
-		objects[object.Key[strings.LastIndex(object.Key, "/")+1:]] = content
+		objects[key] = content
 	}
 }
 
-func putObject(ctx context.Context, bucket *blob.Bucket, key string) error {
+func putObject(ctx context.Context, bucket *blob.Bucket, keys []string) error {
 	content, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		return err
 	}
-	return bucket.WriteAll(ctx, key, content, nil)
+	return bucket.WriteAll(ctx, keys[0], content, nil)
 }
 
-func deleteObject(ctx context.Context, bucket *blob.Bucket, key string) error {
-	err := bucket.Delete(ctx, key)
+func deleteObject(ctx context.Context, bucket *blob.Bucket, keys []string) error {
+	err := bucket.Delete(ctx, keys[0])
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return nil
 	}

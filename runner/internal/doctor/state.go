@@ -117,11 +117,11 @@ func (e *Examination) lockInBackend(ctx context.Context) []preflight.Finding {
 
 // stackLocks looks for Pulumi's own locks.
 func (e *Examination) stackLocks(open func() error) preflight.Look {
-	return func(context.Context) []preflight.Finding {
+	return func(ctx context.Context) []preflight.Finding {
 		if err := open(); err != nil {
 			return unopened(err)
 		}
-		if err := e.Session.Leftovers().RefuseLocked(e.plan); err != nil {
+		if err := e.Session.Leftovers().RefuseLocked(ctx, e.plan); err != nil {
 			return findings(err)
 		}
 		return preflight.Good("no stack is locked")

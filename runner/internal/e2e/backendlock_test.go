@@ -29,9 +29,9 @@ func sharing(t *testing.T, backend string) *environment {
 }
 
 // begin starts an up and returns when it holds the lock.
-func (e *environment) begin() *exec.Cmd {
+func (e *environment) begin(flags ...string) *exec.Cmd {
 	e.t.Helper()
-	cmd := e.command("up", "--yes", "-o", "json")
+	cmd := e.command(append([]string{"up", "--yes", "-o", "json"}, flags...)...)
 	if err := cmd.Start(); err != nil {
 		e.t.Fatal(err)
 	}
@@ -134,6 +134,11 @@ func TestObjects(t *testing.T) {
 	}
 	do("one", "put", url, "locks/dev/a.json")
 	do("two", "put", url, "locks/development/b.json")
+	do("three", "put", url, "locks/dev/deep/c.json")
+	if got := do("", "list", url, "locks", "dev/deep", "development"); got != `{"dev/deep/c.json":"dGhyZWU=","development/b.json":"dHdv"}` {
+		t.Errorf("in two folders: %s", got)
+	}
+	do("", "delete", url, "locks/dev/deep/c.json")
 	if got := do("", "list", url, "locks/dev"); got != `{"a.json":"b25l"}` {
 		t.Errorf("got %s", got)
 	}

@@ -18,8 +18,12 @@ type Bucket struct {
 }
 
 // List implements lock.Store.
-func (b Bucket) List(ctx context.Context) (map[string][]byte, error) {
-	text, err := b.do(ctx, nil, "list", b.Folder)
+func (b Bucket) List(ctx context.Context) (map[string][]byte, error) { return b.ListIn(ctx, nil) }
+
+// ListIn implements statefiles.LockStore: with folders, it returns only what is in
+// these. Keys begin below the folder of the bucket.
+func (b Bucket) ListIn(ctx context.Context, folders []string) (map[string][]byte, error) {
+	text, err := b.do(ctx, nil, "list", append([]string{b.Folder}, folders...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +45,8 @@ func (b Bucket) Delete(ctx context.Context, key string) error {
 }
 
 // do has the engine do one thing with an object.
-func (b Bucket) do(ctx context.Context, stdin []byte, verb, key string) (string, error) {
-	stdout, stderr, _, err := b.Engine.Run(ctx, b.Dir, bytes.NewReader(stdin), nil, nil, b.Env, "objects", verb, b.URL, key)
+func (b Bucket) do(ctx context.Context, stdin []byte, verb string, keys ...string) (string, error) {
+	stdout, stderr, _, err := b.Engine.Run(ctx, b.Dir, bytes.NewReader(stdin), nil, nil, b.Env, append([]string{"objects", verb, b.URL}, keys...)...)
 	if err != nil && ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"mara/runner/internal/event"
@@ -18,7 +19,14 @@ type Retry struct {
 	// Transient knows the errors that pass by themselves, such as throttling.
 	// Nil means none. It is called from several goroutines.
 	Transient func(error) bool
+	// Locked knows the errors that pass when others end their work. The operation is
+	// tried again for up to LockWait, which counts as no attempt.
+	Locked   func(error) bool
+	LockWait time.Duration
 }
+
+// lockInterval is how often what others have locked is tried again.
+const lockInterval = 5 * time.Second
 
 // maxBackoff is where the wait between attempts stops growing.
 const maxBackoff = 2 * time.Minute
@@ -26,6 +34,11 @@ const maxBackoff = 2 * time.Minute
 // allows reports whether another attempt follows one that ended with err.
 func (r Retry) allows(attempt int, err error) bool {
 	return attempt <= r.Max && r.Transient != nil && r.Transient(err)
+}
+
+// waitsFor reports whether others may end what the error is about, in time.
+func (r Retry) waitsFor(err error, waited time.Duration) bool {
+	return err != nil && waited < r.LockWait && r.Locked != nil && r.Locked(err)
 }
 
 // wait is the time after an attempt, counted from one.
@@ -48,11 +61,24 @@ type attempts struct {
 // try does the operation until it succeeds, fails for good, or is interrupted.
 func (w worker) try(ctx context.Context) attempts {
 	a := attempts{}
+	waited := time.Duration(0) // for others
 	for {
 		a.count++
 		var out Outcome
 		out, a.err = w.operate(ctx)
 		a.out = a.out.followedBy(out)
+		if w.retry.waitsFor(a.err, waited) && ctx.Err() == nil {
+			a.count--
+			if waited == 0 {
+				w.emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: fmt.Sprintf("waiting up to %s: %v", w.retry.LockWait, a.err)})
+			}
+			pause := min(lockInterval, w.retry.LockWait-waited)
+			waited += pause
+			if a.stopped = !w.pause(ctx, pause); a.stopped {
+				return a
+			}
+			continue
+		}
 		if a.err == nil || ctx.Err() != nil || !w.retry.allows(a.count, a.err) {
 			return a
 		}

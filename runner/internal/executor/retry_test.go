@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,6 +96,41 @@ func TestRetryEvents(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestWaitForOthers: what others have locked is tried again until they end, beside
+// the attempts that --retry allows.
+func TestWaitForOthers(t *testing.T) {
+	t.Parallel()
+	errLocked := errors.New("the stack is locked")
+	locked := ending{err: fmt.Errorf("running up: %w", errLocked)}
+	for name, test := range map[string]struct {
+		endings []ending
+		wait    time.Duration
+		want    string
+		took    time.Duration
+	}{
+		"no wait":       {endings: []ending{locked}, want: "a failed"},
+		"in time":       {endings: []ending{locked, locked, {}}, wait: time.Minute, want: "a succeeded", took: 10 * time.Second},
+		"too long":      {endings: []ending{locked, locked, locked}, wait: 7 * time.Second, want: "a failed", took: 7 * time.Second},
+		"and throttled": {endings: []ending{locked, {err: errThrottled}, locked, {}}, wait: time.Minute, want: "a succeeded", took: 11 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				op, retry, told := &script{endings: test.endings}, throttled(), 0
+				retry.Locked, retry.LockWait = func(err error) bool { return errors.Is(err, errLocked) }, test.wait
+				r, err := executor.Run(t.Context(), executor.Options{Plan: planOf("a"), Operation: operation.Up, Operator: op, Retry: retry, Emit: func(e event.Event) {
+					if e.Type == event.StepLog && strings.HasPrefix(e.Message, "waiting up to "+test.wait.String()+": running up: the stack is locked") {
+						told++
+					}
+				}})
+				expectLines(t, r, test.want)
+				if op.calls != len(test.endings) || r.Duration != test.took || (told == 1) != (test.wait > 0) {
+					t.Errorf("%d calls in %v, told %d times, %v", op.calls, r.Duration, told, err)
+				}
+			})
+		})
+	}
 }
 
 func TestBackoffDoublesUpToAMax(t *testing.T) {

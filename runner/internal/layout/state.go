@@ -18,10 +18,9 @@ func (s State) Stack(project, stack string) string {
 	return s.Pulumi("stacks", project, stack+".json")
 }
 
-// Locks is the folder of the locks on a project's stack.
-func (s State) Locks(organization, project, stack string) string {
-	return s.Pulumi("locks", organization, project, stack)
-}
+// Locks is the folder of the locks on stacks, which have folders of their own in
+// it: PROJECT/STACK. In a bucket State is "".
+func (s State) Locks() string { return s.Pulumi("locks", "organization") }
 
 // History is the folder of what was done to a project's stack.
 func (s State) History(project, stack string) string { return s.Pulumi("history", project, stack) }

@@ -5,10 +5,7 @@ package leftovers
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -26,18 +23,27 @@ import (
 // atOnce is how many stacks are asked about at the same time.
 const atOnce = 4
 
-// lockInterval is how often locks are looked at that others hold.
-const lockInterval = 200 * time.Millisecond
+// How often locks are looked at that others hold: files, and what takes a request.
+const (
+	lockInterval    = 200 * time.Millisecond
+	requestInterval = time.Second
+)
+
+// removeTime is how long removing locks after a run may take, even if it was
+// interrupted.
+const removeTime = 30 * time.Second
 
 // Finder finds leftovers of one environment.
 type Finder struct {
 	Stacks *stacks.Set
 	States statefiles.Folder
+	// LockStore is where the backend keeps Pulumi's locks; nil where only its list of
+	// stacks tells of them.
+	LockStore func(context.Context) (statefiles.LockStore, error)
 	// Command is a command on the same environment, for people to type.
 	Command func(name string) string
-	// Wait is how long Find waits for processes that have locked stacks. Where
-	// states are no files, it does not.
-	Wait time.Duration
+	Wait    time.Duration     // how long Find waits for others who have locked stacks
+	Waiting func(text string) // is told whom it waits for
 }
 
 // Lock is a lock of Pulumi's on a stack.
@@ -45,7 +51,7 @@ type Lock struct {
 	Project string
 	Holder  string // who, and since when
 	Dead    bool   // its process ran on this machine and is gone
-	File    string // "" where the backend keeps no files
+	key     string // in the store; "" where there is none
 }
 
 // String says whose lock it is.
@@ -58,25 +64,40 @@ func (l Lock) String() string {
 }
 
 // Locks are Pulumi's locks on the stacks of a plan.
-func (f Finder) Locks(p plan.Plan) ([]Lock, error) {
+func (f Finder) Locks(ctx context.Context, p plan.Plan) ([]Lock, error) {
+	store, err := f.LockStore(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var left []Lock
-	host, _ := os.Hostname()
-	for _, project := range p.Names() {
-		if !f.States.IsFile() {
+	if store == nil {
+		for _, project := range p.Names() {
 			if f.Stacks.Summary(project).Updating {
 				left = append(left, Lock{Project: project, Holder: "an update, says the backend"})
 			}
-			continue
 		}
-		locks, err := f.States.Locks(project)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range locks {
-			left = append(left, Lock{Project: project, Holder: l.String(), File: l.File, Dead: l.Broken || l.Host == host && !lock.IsAlive(l.PID)})
-		}
+		return left, nil
+	}
+	locks, err := f.States.Locks(ctx, store, p.Names())
+	if err != nil {
+		return nil, &failure.Environment{Text: err.Error(), Next: "Pulumi keeps them in the backend, beside the states"}
+	}
+	self := lock.Self("", "", time.Time{})
+	for _, l := range locks {
+		left = append(left, Lock{Project: l.Project, Holder: l.String(), Dead: f.isDead(l, self), key: l.Key})
 	}
 	return left, nil
+}
+
+// isDead reports whether the holder of a lock is gone. All that is known of it is its
+// machine's name, which in a bucket may be that of several. There the user's has to
+// be the same, too, and nothing was cut off while it was written.
+func (f Finder) isDead(l statefiles.Lock, self lock.Owner) bool {
+	dead := l.Host == self.Host && !lock.IsAlive(l.PID)
+	if f.States.IsFile() {
+		return dead || l.Broken
+	}
+	return dead && l.User == self.User
 }
 
 // Pending are the operations on resources that were cut off. States that are no
@@ -147,25 +168,49 @@ func (f Finder) Find(ctx context.Context, op operation.Operation, p plan.Plan, r
 // ended, or enough was waited. A run that was killed may still have engines that
 // put their states in order.
 func (f Finder) awaitLocks(ctx context.Context, p plan.Plan) ([]Lock, error) {
-	deadline := time.Now().Add(f.Wait)
+	deadline, waited := time.Now().Add(f.Wait), false
 	for {
-		locks, err := f.Locks(p)
-		held := slices.ContainsFunc(locks, func(l Lock) bool { return !l.Dead })
-		if err != nil || !held || !f.States.IsFile() || !time.Now().Before(deadline) {
+		locks, err := f.Locks(ctx, p)
+		_, held := Dead(locks)
+		if err != nil || len(held) == 0 || !time.Now().Before(deadline) {
+			if err == nil && waited { // for somebody who may have made stacks, or removed some
+				err = f.Stacks.List(ctx)
+			}
 			return locks, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for Pulumi's locks: %w", context.Cause(ctx))
-		case <-time.After(lockInterval):
+		if !waited {
+			f.Waiting(fmt.Sprintf("waiting up to %s: %s", f.Wait, held[0]))
+			waited = true
 		}
+		if err := f.pause(ctx); err != nil {
+			return nil, fmt.Errorf("waiting for Pulumi's locks: %w", err)
+		}
+		if held[0].key == "" { // the list alone tells of it
+			if err := f.Stacks.List(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// pause waits until the locks are worth another look.
+func (f Finder) pause(ctx context.Context) error {
+	interval := requestInterval
+	if f.States.IsFile() {
+		interval = lockInterval
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(interval):
+		return nil
 	}
 }
 
 // Clear removes what was found: locks of processes that are gone, and creations
 // that happened in the engine alone.
 func (f Finder) Clear(ctx context.Context, found Found) error {
-	if err := Remove(found.dead); err != nil {
+	if err := f.Remove(ctx, found.dead); err != nil {
 		return err
 	}
 	forget := map[string]string{}
@@ -175,31 +220,38 @@ func (f Finder) Clear(ctx context.Context, found Found) error {
 	return f.Adopt(ctx, found.lingering, forget)
 }
 
-// RemoveDeadLocks removes the locks of processes on this machine that are gone.
-// It does what `pulumi cancel` would, but leaves the locks of others alone.
-func (f Finder) RemoveDeadLocks(p plan.Plan) error {
-	locks, err := f.Locks(p)
+// RemoveDeadLocks removes the locks of processes on this machine that are gone, also
+// after an interruption. It does what `pulumi cancel` would, but leaves the locks of
+// others alone.
+func (f Finder) RemoveDeadLocks(ctx context.Context, p plan.Plan) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
+	defer cancel()
+	locks, err := f.Locks(ctx, p)
 	if err != nil {
 		return err
 	}
 	dead, _ := Dead(locks)
-	return Remove(dead)
+	return f.Remove(ctx, dead)
 }
 
 // Dead separates the locks that nobody holds any more, and that can be removed,
 // from the others.
 func Dead(locks []Lock) (dead, others []Lock) {
-	return split(locks, func(l Lock) bool { return l.Dead && l.File != "" })
+	return split(locks, func(l Lock) bool { return l.Dead })
 }
 
 // Remove removes locks that nobody holds any more.
-func Remove(locks []Lock) error {
+func (f Finder) Remove(ctx context.Context, locks []Lock) error {
+	if len(locks) == 0 {
+		return nil
+	}
+	store, err := f.LockStore(ctx)
 	for _, l := range locks {
-		if err := os.Remove(l.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return failure.RunnerFolder(err)
+		if err == nil {
+			err = store.Delete(ctx, l.key)
 		}
 	}
-	return nil
+	return err
 }
 
 // Split separates what has to be put right before an operation from what the
@@ -230,8 +282,8 @@ func List(pending []stacks.Pending) string {
 }
 
 // RefuseLocked is an error if stacks of a plan are locked.
-func (f Finder) RefuseLocked(p plan.Plan) error {
-	locks, err := f.Locks(p)
+func (f Finder) RefuseLocked(ctx context.Context, p plan.Plan) error {
+	locks, err := f.Locks(ctx, p)
 	if err == nil && len(locks) > 0 {
 		err = f.Locked(locks)
 	}
@@ -240,13 +292,15 @@ func (f Finder) RefuseLocked(p plan.Plan) error {
 
 // Locked is the error for locks that are in the way.
 func (f Finder) Locked(locks []Lock) error {
-	return &LockedError{Locks: locks, Unlock: f.Command("unlock")}
+	_, held := Dead(locks)
+	return &LockedError{Locks: locks, Unlock: f.Command("unlock"), Passes: len(held) > 0 && f.Wait == 0}
 }
 
 // LockedError says that stacks are locked.
 type LockedError struct {
 	Locks  []Lock
 	Unlock string // the command that removes the locks
+	Passes bool   // somebody may still work, and nobody has waited
 }
 
 // Error lists the locks.
@@ -260,7 +314,11 @@ func (e *LockedError) Error() string {
 
 // NextStep says how to get rid of them.
 func (e *LockedError) NextStep() string {
-	return "if no Pulumi works on them any more, `" + e.Unlock + "` removes the locks"
+	text := "if no Pulumi works on them any more, `" + e.Unlock + "` removes the locks"
+	if e.Passes {
+		text = "wait for them with --lock-timeout; " + text
+	}
+	return text
 }
 
 // PendingError says that nobody knows whether some resources exist.

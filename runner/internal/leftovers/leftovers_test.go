@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +19,7 @@ import (
 
 	"mara/projects"
 	"mara/providers/operation"
+	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/statefiles"
@@ -59,8 +63,9 @@ func TestFindChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	states := statefiles.Folder{Path: folder, Stack: "dev"}
 	f := Finder{
-		Stacks: deployed, States: statefiles.Folder{Path: folder, Stack: "dev"},
+		Stacks: deployed, States: states, LockStore: keeps(states.LockFiles()),
 		Command: func(name string) string { return "runner " + name + " -s dev" },
 	}
 	p := plan.Plan{Steps: []plan.Step{{Project: projects.Project{Name: "certmgr"}}}}
@@ -87,26 +92,135 @@ func TestFindChangesNothing(t *testing.T) {
 	}
 }
 
-// TestFindWaits: a process that works on a stack is waited for.
-func TestFindWaits(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	file := filepath.Join(folder, ".pulumi/locks/organization/certmgr/dev/a.json")
-	host, err := os.Hostname()
+// keeps is a backend that keeps locks in a store.
+func keeps(store statefiles.LockStore) func(context.Context) (statefiles.LockStore, error) {
+	return func(context.Context) (statefiles.LockStore, error) { return store, nil }
+}
+
+// bucket is a store of locks in memory; until says how often it is looked at before
+// they are given back.
+type bucket struct {
+	objects map[string][]byte
+	until   int
+}
+
+func (b *bucket) ListIn(_ context.Context, folders []string) (map[string][]byte, error) {
+	if b.until--; b.until < 0 {
+		b.objects = nil
+	}
+	found := map[string][]byte{}
+	for key, content := range b.objects {
+		if slices.Contains(folders, path.Dir(key)) {
+			found[key] = content
+		}
+	}
+	return found, nil
+}
+
+func (b *bucket) Delete(_ context.Context, key string) error {
+	delete(b.objects, key)
+	return nil
+}
+
+// lists is a Pulumi that only lists stacks. An update is in progress the first times.
+type lists struct {
+	pulumi
+	updating, asked *int
+}
+
+func (l lists) Run(context.Context, string, io.Reader, []io.Writer, []io.Writer, []string, ...string) (string, string, int, error) {
+	*l.asked++
+	return fmt.Sprintf(`[{"name":"organization/certmgr/dev","updateInProgress":%t}]`, *l.asked <= *l.updating), "", 0, nil
+}
+
+// waiting is a finder on an environment, and how often its stacks were listed.
+func waiting(t *testing.T, updating int) (f Finder, told *strings.Builder, asked *int) {
+	t.Helper()
+	told, asked = &strings.Builder{}, new(int)
+	deployed, err := stacks.Open(t.Context(), stacks.Options{
+		Command: lists{updating: &updating, asked: asked}, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, file, fmt.Sprintf(`{"pid":%d,"username":"me","hostname":%q,"timestamp":"2026-01-02T03:04:05Z"}`, os.Getpid(), host))
-	f := Finder{States: statefiles.Folder{Path: folder, Stack: "dev"}, Command: func(name string) string { return name }}
+	return Finder{
+		Stacks: deployed, States: statefiles.Folder{Stack: "dev"}, LockStore: keeps(nil),
+		Command: func(name string) string { return name }, Waiting: func(text string) { told.WriteString(text) },
+	}, told, asked
+}
+
+// TestFindWaits: who works on a stack is waited for, wherever the backend keeps
+// locks. Afterwards there may be other stacks.
+func TestFindWaits(t *testing.T) {
+	t.Parallel()
 	p := plan.Plan{Steps: []plan.Step{{Project: projects.Project{Name: "certmgr"}}}}
-	var locked *LockedError
-	if err := f.RefuseLocked(p); !errors.As(err, &locked) {
-		t.Fatalf("without a wait: %v", err)
+	self := lock.Self("up", "", time.Now())
+	held := fmt.Sprintf(`{"pid":%d,"username":%q,"hostname":%q,"timestamp":"2026-01-02T03:04:05Z"}`, self.PID, self.User, self.Host)
+	for _, test := range []struct {
+		name     string
+		updating int
+		store    func(t *testing.T, f *Finder)
+		who      string
+		asked    int
+	}{
+		{"files", 0, func(t *testing.T, f *Finder) {
+			f.States.Path = t.TempDir()
+			file := filepath.Join(f.States.Path, ".pulumi/locks/organization/certmgr/dev/a.json")
+			put(t, file, held)
+			f.LockStore = keeps(f.States.LockFiles())
+			time.AfterFunc(2*lockInterval, func() { _ = os.Remove(file) })
+		}, self.User + "@" + self.Host, 2},
+		{"a bucket", 0, func(_ *testing.T, f *Finder) {
+			f.LockStore = keeps(&bucket{map[string][]byte{"certmgr/dev/a.json": []byte(held), "certmgr/prod/b.json": nil}, 2})
+		}, self.User + "@" + self.Host, 2},
+		{"a service", 2, func(*testing.T, *Finder) {}, "an update, says the backend", 4},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f, told, asked := waiting(t, test.updating)
+			test.store(t, &f)
+			var locked *LockedError
+			if err := f.RefuseLocked(t.Context(), p); !errors.As(err, &locked) || !strings.Contains(err.Error(), "certmgr is locked by "+test.who) {
+				t.Fatalf("without a wait: %v", err)
+			}
+			f.Wait = time.Minute
+			if locks, err := f.awaitLocks(t.Context(), p); err != nil || len(locks) > 0 {
+				t.Errorf("after a wait: %v, %v", locks, err)
+			}
+			if want := "waiting up to 1m0s: certmgr is locked by " + test.who; !strings.HasPrefix(told.String(), want) || strings.Count(told.String(), "waiting") != 1 {
+				t.Errorf("told %q, want %q", told, want)
+			}
+			if *asked != test.asked {
+				t.Errorf("the stacks were listed %d times, want %d", *asked, test.asked)
+			}
+		})
 	}
-	f.Wait = time.Minute
-	time.AfterFunc(2*lockInterval, func() { _ = os.Remove(file) })
-	if locks, err := f.awaitLocks(t.Context(), p); err != nil || len(locks) > 0 {
-		t.Errorf("after a wait: %v, %v", locks, err)
+}
+
+// TestDeadInBucket: several machines may have the name of this one.
+func TestDeadInBucket(t *testing.T) {
+	t.Parallel()
+	self := lock.Self("up", "", time.Now())
+	const gone = 1 << 30 // no process has this number
+	content := func(user, host string) []byte {
+		return fmt.Appendf(nil, `{"pid":%d,"username":%q,"hostname":%q}`, gone, user, host)
+	}
+	store := &bucket{map[string][]byte{
+		"certmgr/dev/another.json": content("another "+self.User, self.Host),
+		"certmgr/dev/broken.json":  nil,
+		"certmgr/dev/mine.json":    content(self.User, self.Host),
+		"certmgr/dev/there.json":   content(self.User, "another "+self.Host),
+	}, 99}
+	f, _, _ := waiting(t, 0)
+	f.LockStore = keeps(store)
+	p := plan.Plan{Steps: []plan.Step{{Project: projects.Project{Name: "certmgr"}}}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // by an interruption
+	if err := f.RemoveDeadLocks(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	if left, want := slices.Sorted(maps.Keys(store.objects)), []string{"certmgr/dev/another.json", "certmgr/dev/broken.json", "certmgr/dev/there.json"}; !slices.Equal(left, want) {
+		t.Errorf("left %q, want %q", left, want)
 	}
 }
 

@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
 	"mara/config"
 	"mara/runner/internal/engine"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/layout"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/statefiles"
@@ -28,8 +28,8 @@ type Lock struct {
 	Settings config.Settings
 	States   statefiles.Folder
 	Env      map[string]string
-	Wait     time.Duration // for another run
-	Stderr   io.Writer     // is told whom it waits for
+	Wait     time.Duration     // for another run
+	Waiting  func(text string) // is told whom it waits for
 	Engine   func(context.Context) (engine.Engine, error)
 	Embedded func() (bool, error) // reports whether that is mara-engine
 	OnClose  func(release func() error)
@@ -85,7 +85,7 @@ func failed(ctx context.Context, err error) error {
 
 // tellWaiting says whom it waits for.
 func (l Lock) tellWaiting(owner lock.Owner) {
-	fmt.Fprintf(l.Stderr, "waiting up to %s for %s, which runs %s\n", l.Wait, owner, owner.Operation)
+	l.Waiting(fmt.Sprintf("waiting up to %s for %s, which runs %s", l.Wait, owner, owner.Operation))
 }
 
 // InBackend are the locks that others, or runs that died, have in the backend.
@@ -120,8 +120,8 @@ func (l Lock) isShared() bool {
 	return source != config.FromDefault && source != config.FromSimulation && !l.Settings.Managed()
 }
 
-// below is a folder in a backend that others may share; nil for any other, and
-// without mara-engine, which knows how to get at buckets.
+// below is a folder in a backend that others may share; nil for any other, and for a
+// bucket without mara-engine, which knows how to get at it.
 func (l Lock) below(ctx context.Context, folder string) (lock.Store, error) {
 	if !l.isShared() {
 		return nil, nil
@@ -129,12 +129,34 @@ func (l Lock) below(ctx context.Context, folder string) (lock.Store, error) {
 	if states, ok := l.Settings.StateFolder(); ok {
 		return lock.Folder(filepath.Join(states, filepath.FromSlash(folder))), nil
 	}
+	if bucket, ok, err := l.bucket(ctx, folder); err != nil || ok {
+		return bucket, err
+	}
+	return nil, nil
+}
+
+// OnStacks is where the backend keeps Pulumi's locks on stacks; nil where only the
+// backend's list of stacks tells of them.
+func (l Lock) OnStacks(ctx context.Context) (statefiles.LockStore, error) {
+	if l.States.IsFile() {
+		return l.States.LockFiles(), nil
+	}
+	if bucket, ok, err := l.bucket(ctx, filepath.ToSlash(layout.State("").Locks())); err != nil || ok {
+		return bucket, err
+	}
+	return nil, nil
+}
+
+// bucket is a folder in the bucket of the backend, if it is one and there is
+// mara-engine.
+func (l Lock) bucket(ctx context.Context, folder string) (bucket engine.Bucket, ok bool, err error) {
+	if l.Settings.Managed() {
+		return bucket, false, nil
+	}
 	e, err := l.Engine(ctx)
 	if err != nil {
-		return nil, err
+		return bucket, false, err
 	}
-	if embedded, err := l.Embedded(); err != nil || !embedded {
-		return nil, err
-	}
-	return engine.Bucket{Engine: e, URL: l.Settings.Backend.Text, Folder: folder, Dir: l.Settings.Root, Env: stacks.Environ(l.Env)}, nil
+	ok, err = l.Embedded()
+	return engine.Bucket{Engine: e, URL: l.Settings.Backend.Text, Folder: folder, Dir: l.Settings.Root, Env: stacks.Environ(l.Env)}, ok, err
 }

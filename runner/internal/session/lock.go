@@ -33,7 +33,9 @@ type Held struct {
 func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	id := journal.NewID(s.Deps.Now())
 	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}
-	dead, err := s.RunLock().Acquire(ctx, h.Owner)
+	waiting, done := s.Options.Waiting.until(ctx)
+	dead, err := s.RunLock().Acquire(waiting, h.Owner)
+	done()
 	for _, owner := range dead {
 		h.takeOver(owner)
 	}

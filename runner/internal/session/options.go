@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"runtime"
 	"time"
 
@@ -32,6 +33,7 @@ type Options struct {
 	Operation   operation.Operation
 	Pulumi      string        // path of an installed Pulumi; "" for the engine inside
 	LockTimeout time.Duration // how long to wait for another run
+	Waiting     Waiting       // for it, in a rollout
 	Secrets     vault.Given
 	NeedSecrets bool           // for the programs that the operation runs
 	Selection   plan.Selection // of projects
@@ -45,6 +47,25 @@ type Options struct {
 	Narrow func(*Session) plan.Selection
 	// AtOnce is how many projects will be worked on at once; 0 counts as one.
 	AtOnce int
+}
+
+// Waiting is how to wait for others who have locked something.
+type Waiting struct {
+	Tell func(text string) // nil tells the terminal
+	Stop <-chan struct{}   // ends it; nil never does
+}
+
+// until is a context that ends when the waiting has to.
+func (w Waiting) until(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-w.Stop:
+			cancel(interrupt.ErrInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // workers is how many workers are worth starting early: as many as will be

@@ -36,6 +36,13 @@ func (e *LockedError) Error() string {
 	return "the stack is locked by another update: " + e.Detail
 }
 
+// Locked reports whether an operation has failed before it began, because another
+// update holds the stack's lock.
+func Locked(err error) bool {
+	_, is := errors.AsType[*LockedError](err)
+	return is
+}
+
 // unreachableCluster is the kind of an error that says that a cluster is gone or
 // out of reach.
 const unreachableCluster = "unreachable cluster"

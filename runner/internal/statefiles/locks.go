@@ -1,60 +1,115 @@
 package statefiles
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"mara/runner/internal/failure"
 )
 
-// Lock is a lock on a stack of a file backend. Its operation may be running or
-// dead.
+// LockStore is where a backend keeps Pulumi's locks on stacks: a file or an object
+// for each, PROJECT/STACK/ID. Pulumi has no command that lists them.
+type LockStore interface {
+	// ListIn returns what is in some of the folders, by key.
+	ListIn(ctx context.Context, folders []string) (map[string][]byte, error)
+	Delete(ctx context.Context, key string) error
+}
+
+// Lock is a lock of Pulumi's on a stack. Its operation may be running or dead.
 type Lock struct {
 	User    string    `json:"username"`
 	Host    string    `json:"hostname"`
 	PID     int       `json:"pid"`
 	Created time.Time `json:"timestamp"`
-	File    string    `json:"-"`
-	// Broken says that the file cannot be read, because writing it was cut off,
-	// for example on a full disk. It locks the stack all the same.
+	Project string    `json:"-"`
+	Key     string    `json:"-"` // in the store
+	// Broken says that it cannot be read, because writing it was cut off, for
+	// example on a full disk. It locks the stack all the same.
 	Broken bool `json:"-"`
 }
 
 // String says who holds the lock, and since when.
 func (l Lock) String() string {
 	if l.Broken {
-		return "a process that could not finish writing " + filepath.Base(l.File)
+		return "a process that could not finish writing " + path.Base(l.Key)
 	}
 	return fmt.Sprintf("%s@%s (pid %d) since %s", l.User, l.Host, l.PID, l.Created.Local().Format(time.DateTime))
 }
 
-// Locks lists the locks on a project's stack below the folder of a file
-// backend. Pulumi has no command for that.
-func (f Folder) Locks(project string) ([]Lock, error) {
-	folder := f.files().Locks("organization", project, f.stackOf(project))
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading the locks: %w", err)
+// Locks lists the locks on the stacks of projects, in the order of the projects.
+func (f Folder) Locks(ctx context.Context, store LockStore, projects []string) ([]Lock, error) {
+	var folders []string
+	for _, project := range projects {
+		folders = append(folders, project+"/"+f.stackOf(project))
 	}
+	objects, err := store.ListIn(ctx, folders)
+	if err != nil {
+		return nil, fmt.Errorf("looking for Pulumi's locks on stacks: %w", err)
+	}
+	keys := slices.Sorted(maps.Keys(objects))
 	var locks []Lock
-	for _, entry := range entries {
-		if entry.IsDir() || filepath.Ext(entry.Name()) == ".attrs" {
-			continue // Pulumi takes everything else for a lock
+	for i, project := range projects {
+		for _, key := range keys {
+			if path.Dir(key) != folders[i] || path.Ext(key) == sidecar {
+				continue // Pulumi takes everything else for a lock
+			}
+			lock := Lock{Project: project, Key: key}
+			lock.Broken = json.Unmarshal(objects[key], &lock) != nil
+			locks = append(locks, lock)
 		}
-		file := filepath.Join(folder, entry.Name())
-		content, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // released since
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading a lock: %w", err)
-		}
-		lock := Lock{File: file}
-		lock.Broken = json.Unmarshal(content, &lock) != nil
-		locks = append(locks, lock)
 	}
 	return locks, nil
+}
+
+// LockFiles are Pulumi's locks where states are files.
+func (f Folder) LockFiles() LockStore { return lockFiles(f.files().Locks()) }
+
+// lockFiles is the folder of all locks.
+type lockFiles string
+
+// ListIn implements LockStore.
+func (f lockFiles) ListIn(_ context.Context, folders []string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, folder := range folders {
+		entries, err := os.ReadDir(f.path(folder))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, entry := range entries {
+			if entry.IsDir() {
+				continue
+			}
+			key := folder + "/" + entry.Name()
+			content, err := os.ReadFile(f.path(key))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // released since
+			}
+			if err != nil {
+				return nil, err
+			}
+			files[key] = content
+		}
+	}
+	return files, nil
+}
+
+// Delete implements LockStore.
+func (f lockFiles) Delete(_ context.Context, key string) error {
+	if err := os.Remove(f.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return failure.RunnerFolder(err)
+	}
+	return nil
+}
+
+func (f lockFiles) path(key string) string {
+	return filepath.Join(string(f), filepath.FromSlash(key))
 }

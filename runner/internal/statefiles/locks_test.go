@@ -16,7 +16,10 @@ func TestLocks(t *testing.T) {
 	backend := filepath.Join(t.TempDir(), "state [1]*")
 	states := Folder{Path: backend, Stack: "dev"}
 	folder := filepath.Join(backend, ".pulumi", "locks", "organization", "vpc", "dev")
-	if locks, err := states.Locks("vpc"); len(locks) > 0 || err != nil {
+	of := func(project string) ([]Lock, error) {
+		return states.Locks(t.Context(), states.LockFiles(), []string{project})
+	}
+	if locks, err := of("vpc"); len(locks) > 0 || err != nil {
 		t.Errorf("without a folder: %v, %v", locks, err)
 	}
 	files := map[string]string{
@@ -32,15 +35,15 @@ func TestLocks(t *testing.T) {
 		}
 	}
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	locks, err := states.Locks("vpc")
-	want := []Lock{{User: "jane", Host: "laptop", PID: 12, Created: at, File: filepath.Join(folder, "one.json")}}
+	locks, err := of("vpc")
+	want := []Lock{{User: "jane", Host: "laptop", PID: 12, Created: at, Project: "vpc", Key: "vpc/dev/one.json"}}
 	if diff := cmp.Diff(want, locks); diff != "" || err != nil {
 		t.Errorf("%v: %s", err, diff)
 	}
 	if got, want := locks[0].String(), "jane@laptop (pid 12) since "+at.Local().Format(time.DateTime); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if locks, err := states.Locks("eks"); len(locks) > 0 || err != nil {
+	if locks, err := of("eks"); len(locks) > 0 || err != nil {
 		t.Errorf("of another project: %v, %v", locks, err)
 	}
 	for _, name := range []string{"two.json", "three.json.18ea.tmp"} { // Pulumi stumbles over both
@@ -48,7 +51,7 @@ func TestLocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	locks, err = states.Locks("vpc")
+	locks, err = of("vpc")
 	if err != nil || len(locks) != 3 || !locks[1].Broken || !locks[2].Broken || !strings.Contains(locks[2].String(), "two.json") {
 		t.Errorf("broken locks: %v, %v", locks, err)
 	}

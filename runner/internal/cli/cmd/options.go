@@ -192,7 +192,7 @@ func PulumiFlags() []cli.Flag {
 // LockFlags are for commands that lock the environment.
 func LockFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait up to `DURATION` for another run to end", DefaultText: "0s"},
+		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait up to `DURATION` for other runs, and Pulumi itself, to end", DefaultText: "0s"},
 	}
 }
 

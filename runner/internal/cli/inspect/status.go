@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,6 +178,15 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 	}); err != nil {
 		return status, err
 	}
+	locks, err := s.Leftovers().Locks(ctx, s.Plan)
+	if err != nil {
+		return status, err
+	}
+	for _, l := range locks {
+		if i := slices.Index(s.Plan.Names(), l.Project); status.Projects[i].Lock == "" {
+			status.Projects[i].State, status.Projects[i].Lock = stateLocked, l.Holder
+		}
+	}
 	snapshots, err := cmd.Each(ctx, s.Plan.Names(), s.Stacks.Snapshot)
 	if err != nil {
 		return status, err
@@ -219,17 +229,6 @@ func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectS
 		}
 	}
 	status.State = stateOf(update.Operation, update.Result, summary.Resources) // an imported state has no history
-	if states := s.States(); states.IsFile() {
-		locks, err := states.Locks(project)
-		if err != nil {
-			return status, err
-		}
-		if len(locks) > 0 {
-			status.State, status.Lock = stateLocked, locks[0].String()
-		}
-	} else if summary.Updating {
-		status.State = stateLocked
-	}
 	return status, nil
 }
 

@@ -145,7 +145,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if err := o.checkPlan(ctx, s); err != nil {
 		return err
 	}
-	found, err := s.Leftovers().Find(ctx, o.Operation, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Folder.Runs(), s.Environment()))
+	found, err := s.FindLeftovers(ctx, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Folder.Runs(), s.Environment()))
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	err = walk(ctx, d, o, s, w, known, run.emit)
 	if err != nil {
 		// A worker that was killed, by us or by others, cannot unlock its stack.
-		err = errors.Join(err, s.Leftovers().RemoveDeadLocks(w.plan))
+		err = errors.Join(err, s.Leftovers().RemoveDeadLocks(ctx, w.plan))
 	}
 	run.outputs = maskedOutputs(s)
 	run.finish(d, o)
@@ -239,7 +239,7 @@ func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session,
 		Parallel:  o.Parallel,
 		Estimates: plan.Estimates{Known: durations(s, o.Operation)}.Or(s.Plan.Declared()),
 		OnError:   o.OnError,
-		Retry:     o.retry(o.Simulation),
+		Retry:     o.retry(o.Simulation, o.LockTimeout),
 		Timeout:   w.limit,
 		Timeouts:  w.limits,
 		Operator:  newOperator(s, o, known),

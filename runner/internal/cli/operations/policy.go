@@ -106,12 +106,12 @@ func (o policyOptions) timeouts(p plan.Plan) (all time.Duration, single map[stri
 	return all, single, nil
 }
 
-// retry says when to retry a project. The delay is shorter on simulated clouds, as
-// is everything else.
-func (o policyOptions) retry(s request.Simulation) executor.Retry {
+// retry says when to retry a project, and for how long one that others have locked.
+// The delay is shorter on simulated clouds, as is everything else.
+func (o policyOptions) retry(s request.Simulation, lockWait time.Duration) executor.Retry {
 	wait := firstWait
 	if s.On {
 		wait = time.Duration(float64(firstWait) / s.Speed)
 	}
-	return executor.Retry{Max: o.Retry, Backoff: wait, Transient: stacks.Transient}
+	return executor.Retry{Max: o.Retry, Backoff: wait, Transient: stacks.Transient, Locked: stacks.Locked, LockWait: lockWait}
 }

@@ -52,10 +52,10 @@ func TestTimeouts(t *testing.T) {
 func TestRetryUnderSimulation(t *testing.T) {
 	t.Parallel()
 	o := policyOptions{Retry: 3}
-	if got := o.retry(request.Simulation{}); got.Max != 3 || got.Backoff != firstWait || got.Transient == nil {
+	if got := o.retry(request.Simulation{}, 0); got.Max != 3 || got.Backoff != firstWait || got.Transient == nil {
 		t.Errorf("got %+v", got)
 	}
-	if got := o.retry(request.Simulation{On: true, Speed: 1000}); got.Backoff != firstWait/1000 {
+	if got := o.retry(request.Simulation{On: true, Speed: 1000}, 0); got.Backoff != firstWait/1000 {
 		t.Errorf("simulated: the first wait is %s", got.Backoff)
 	}
 }

@@ -63,7 +63,7 @@ func runRepair(ctx context.Context, d cmd.Deps, o repairOptions) (err error) {
 		return err
 	}
 	left := s.Leftovers()
-	locks, err := left.Locks(w.plan)
+	locks, err := left.Locks(ctx, w.plan)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func runRepair(ctx context.Context, d cmd.Deps, o repairOptions) (err error) {
 	if err := confirmRepair(ctx, d, o, pending, ids); err != nil {
 		return err
 	}
-	if err := leftovers.Remove(dead); err != nil {
+	if err := left.Remove(ctx, dead); err != nil {
 		return err
 	}
 	broken := leftovers.Projects(pending)

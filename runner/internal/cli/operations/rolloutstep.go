@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt"
+	"mara/runner/internal/session"
 )
 
 // ranRuns are the runs of environments, by environment.
@@ -73,6 +74,9 @@ func (r *rollout) operate(ctx context.Context, op operation.Operation, stack str
 	if o.Selection.ofLastRun() {
 		o.Narrow = o.selectRest
 	}
+	o.Waiting = session.Waiting{Stop: r.stop, Tell: func(text string) {
+		emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: text})
+	}}
 	d := discard(r.d, func(line string) {
 		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: line})
 	})

@@ -288,6 +288,9 @@ func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) bo
 	if s.States().HasBrokenSidecars(s.Plan.Names()) {
 		return false // somebody has to put them right
 	}
+	if locks, err := s.Leftovers().Locks(ctx, selected); err != nil || len(locks) > 0 {
+		return false // what has them may be changing states
+	}
 	if err := s.OpenKnown(); err != nil {
 		return false // a state cannot be read; the usual way says more
 	}

@@ -72,7 +72,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
 		return &lock.HeldError{Owner: shared[i].Owner}
 	}
 	left := s.Leftovers()
-	locks, err := left.Locks(s.Plan)
+	locks, err := left.Locks(ctx, s.Plan)
 	if err != nil {
 		return err
 	}

@@ -186,7 +186,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -231,7 +231,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -268,7 +268,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -305,7 +305,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -343,7 +343,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -507,7 +507,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -546,7 +546,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -579,7 +579,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -613,7 +613,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -648,7 +648,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -682,7 +682,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
@@ -780,7 +780,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--new-passphrase[take the new passphrase from SOURCE\: - (stdin), @FILE or env\:NAME]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
@@ -965,7 +965,7 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for another run to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
