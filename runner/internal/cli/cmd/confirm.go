@@ -17,7 +17,11 @@ func Confirm(ctx context.Context, d Deps, o SessionOptions, command, question st
 	if !o.Interactive || !ok {
 		return &failure.Usage{Text: command + " needs a confirmation, and there is nobody to ask", Next: "add --yes to do it without asking"}
 	}
-	yes, err := terminal.Confirm(ctx, question)
+	return Agreed(terminal.Confirm(ctx, question))
+}
+
+// Agreed is the error of a question to which the answer was not yes.
+func Agreed(yes bool, err error) error {
 	if err == nil && !yes {
 		err = &Declined{Text: "not confirmed; nothing was changed"}
 	}

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"mara/runner/internal/event"
 	"strconv"
 	"time"
+
+	"mara/runner/internal/event"
 )
 
 // WriteJSON prints a document as indented JSON.
@@ -15,6 +16,15 @@ func WriteJSON(w io.Writer, document any) error {
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(document)
+}
+
+// Show prints a result: as JSON where that is asked for, else as a text.
+func (i Invocation) Show(d Deps, document any, text string) error {
+	if i.Output == "json" {
+		return WriteJSON(d.Stdout, document)
+	}
+	_, err := io.WriteString(d.Stdout, text)
+	return err
 }
 
 // Dash formats a number, with a dash for 0.

@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,10 +68,7 @@ func parseAdopt(c *cli.Context, d cmd.Deps) (adoptOptions, error) {
 	if len(o.Args) > 0 && o.Given == "" {
 		return o, failure.Usagef("adopt", "the folder has no name")
 	}
-	if o.Root = filepath.Clean(o.Given); !filepath.IsAbs(o.Root) {
-		o.Root = filepath.Join(d.Dir, o.Root)
-	}
-	if o.Root == filepath.Clean(d.Dir) {
+	if o.Root = filepath.Clean(d.Absolute(cmp.Or(o.Given, "."))); o.Root == filepath.Clean(d.Dir) {
 		o.Given = ""
 	}
 	if info, err := os.Stat(o.Root); err != nil || !info.IsDir() {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -111,11 +111,7 @@ func runDiff(ctx context.Context, d cmd.Deps, o diffOptions) error {
 			return err
 		}
 	}
-	if o.Output == "json" {
-		err = cmd.WriteJSON(d.Stdout, found)
-	} else {
-		err = found.write(d.Stdout, d.Width(), deployed)
-	}
+	err = o.Show(d, found, found.text(d.Width(), deployed))
 	if err == nil && o.ExitCode && found.any() {
 		err = &cmd.Reported{Code: cmd.ExitChanges}
 	}
@@ -150,13 +146,7 @@ func (c configuration) effective(key config.Key) listedValue {
 
 // addDeployed compares states, by project.
 func (x *differences) addDeployed(a, b map[string]json.RawMessage) error {
-	names := map[string]bool{}
-	for _, states := range []map[string]json.RawMessage{a, b} {
-		for name := range states {
-			names[name] = true
-		}
-	}
-	for _, project := range slices.Sorted(maps.Keys(names)) {
+	for _, project := range either(a, b) {
 		left, err := query.ContentsOf(project, a[project])
 		if err != nil {
 			return err
@@ -181,24 +171,18 @@ func (x *differences) addDeployed(a, b map[string]json.RawMessage) error {
 
 // either lists the keys that one of two maps has, sorted.
 func either[V any](a, b map[string]V) []string {
-	keys := map[string]bool{}
-	for key := range a {
-		keys[key] = true
-	}
-	for key := range b {
-		keys[key] = true
-	}
-	return slices.Sorted(maps.Keys(keys))
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
-func (x differences) write(w io.Writer, width int, deployed bool) error {
+func (x differences) text(width int, deployed bool) string {
 	if !x.any() {
 		what := "no value"
 		if deployed {
 			what = "neither values nor what is deployed"
 		}
-		_, err := fmt.Fprintf(w, "%s and %s: %s differs\n", x.A, x.B, what)
-		return err
+		return fmt.Sprintf("%s and %s: %s differs\n", x.A, x.B, what)
 	}
 	values := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: x.A, Min: 12, Wrap: true}, {Title: x.B, Min: 12, Wrap: true}}}
 	for _, v := range x.Values {
@@ -212,17 +196,13 @@ func (x differences) write(w io.Writer, width int, deployed bool) error {
 	for _, v := range x.Resources {
 		resources.Rows = append(resources.Rows, []string{v.Project, v.Type, strconv.Itoa(v.A), strconv.Itoa(v.B)})
 	}
-	gap := ""
+	var texts []string
 	for _, table := range []typeset.Table{values, outputs, resources} {
-		if len(table.Rows) == 0 {
-			continue
+		if len(table.Rows) > 0 {
+			texts = append(texts, table.Text(width))
 		}
-		if _, err := io.WriteString(w, gap+table.Text(width)); err != nil {
-			return err
-		}
-		gap = "\n"
 	}
-	return nil
+	return strings.Join(texts, "\n")
 }
 
 func shownOutput(value any) string {

@@ -3,7 +3,6 @@ package configuration
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -41,26 +40,21 @@ type explanation struct {
 }
 
 func runExplain(_ context.Context, d cmd.Deps, o keyOptions) error {
-	name := o.Key
 	c, err := open(o.Options)
 	if err != nil {
 		return err
 	}
-	key, declared := c.key(name)
+	key, declared := c.key(o.Key)
 	if !declared {
-		_, isThere := c.file.Lookup(name)
-		if _, isSecret := c.known.Secret(name); isSecret || !isThere {
-			if err := c.check(name); err != nil {
+		_, isThere := c.file.Lookup(o.Key)
+		if _, isSecret := c.known.Secret(o.Key); isSecret || !isThere {
+			if err := c.check(o.Key); err != nil {
 				return err
 			}
 		}
 	}
 	e := c.explain(key)
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, e)
-	}
-	e.write(d.Stdout, key)
-	return nil
+	return o.Show(d, e, e.text(key))
 }
 
 func (c configuration) explain(key config.Key) explanation {
@@ -92,12 +86,13 @@ func (c configuration) readers(key string) []string {
 	return names
 }
 
-// write writes the explanation in short lines.
-func (e explanation) write(w io.Writer, key config.Key) {
-	fmt.Fprintln(w, e.Key)
+// text is the explanation in short lines.
+func (e explanation) text(key config.Key) string {
+	var b strings.Builder
+	b.WriteString(e.Key + "\n")
 	line := func(title, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "  %-9s  %s\n", title, text)
+			fmt.Fprintf(&b, "  %-9s  %s\n", title, text)
 		}
 	}
 	line("value", e.shown())
@@ -116,6 +111,7 @@ func (e explanation) write(w io.Writer, key config.Key) {
 	line("example", e.Example)
 	line("variables", strings.Join(e.Variables, ", "))
 	line("read by", strings.Join(e.Projects, ", "))
+	return b.String()
 }
 
 // shown is a value with its place.

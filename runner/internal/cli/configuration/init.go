@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -41,10 +42,7 @@ func parseInit(c *cli.Context, d cmd.Deps) (initOptions, error) {
 	if err == nil && len(o.Args) > 0 && o.Given == "" {
 		err = failure.Usagef("init", "the folder has no name")
 	}
-	o.Root = o.Given
-	if !filepath.IsAbs(o.Root) {
-		o.Root = filepath.Join(d.Dir, o.Root)
-	}
+	o.Root = d.Absolute(cmp.Or(o.Given, "."))
 	if filepath.Clean(o.Root) == filepath.Clean(d.Dir) {
 		o.Given = ""
 	}
@@ -67,15 +65,11 @@ func runInit(_ context.Context, d cmd.Deps, options initOptions) error {
 			return &failure.Environment{Text: err.Error(), Next: "choose a folder that you may write to, on a disk with some space"}
 		}
 	}
-	if options.Output == "json" {
-		made := initDocument{Root: options.Root, Files: []string{}}
-		for _, file := range files {
-			made.Files = append(made.Files, file.Path)
-		}
-		return cmd.WriteJSON(d.Stdout, made)
+	made := initDocument{Root: options.Root, Files: []string{}}
+	for _, file := range files {
+		made.Files = append(made.Files, file.Path)
 	}
-	_, err = fmt.Fprint(d.Stdout, initText(options, files))
-	return err
+	return options.Show(d, made, initText(options, made.Files))
 }
 
 // initDocument is the JSON form of what was made.
@@ -99,11 +93,11 @@ func checkAbsent(root string, files []config.Example) error {
 }
 
 // initText says what was made and what to type next.
-func initText(options initOptions, files []config.Example) string {
+func initText(options initOptions, files []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "created in %s:\n", options.Root)
 	for _, file := range files {
-		b.WriteString("  " + file.Path + "\n")
+		b.WriteString("  " + file + "\n")
 	}
 	b.WriteString("\nnext, a whole environment on simulated clouds:\n")
 	if options.Given != "" {

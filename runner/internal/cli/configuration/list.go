@@ -3,7 +3,6 @@ package configuration
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -42,16 +41,11 @@ func runList(_ context.Context, d cmd.Deps, o listOptions) error {
 		return err
 	}
 	values, hidden := c.list(o.All)
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, values)
-	}
-	if err := writeValues(d.Stdout, values, d.Width()); err != nil {
-		return err
-	}
-	if hidden > 0 {
+	err = o.Show(d, values, valuesText(values, d.Width()))
+	if err == nil && hidden > 0 && o.Output != "json" {
 		fmt.Fprintf(d.Stderr, "%d more keys have their defaults; --all shows them\n", hidden)
 	}
-	return nil
+	return err
 }
 
 // listedValue is the JSON form of a key with its value.
@@ -109,7 +103,7 @@ func (c configuration) listed() []config.Key {
 	return keys
 }
 
-func writeValues(w io.Writer, values []listedValue, width int) error {
+func valuesText(values []listedValue, width int) string {
 	table := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: "VALUE", Min: 12}, {Title: "ORIGIN", Min: 12, Wrap: true}}}
 	for _, v := range values {
 		value, origin := Show(v.Value), v.place
@@ -121,6 +115,5 @@ func writeValues(w io.Writer, values []listedValue, width int) error {
 		}
 		table.Rows = append(table.Rows, []string{v.Key, value, origin})
 	}
-	_, err := io.WriteString(w, table.Text(width))
-	return err
+	return table.Text(width)
 }

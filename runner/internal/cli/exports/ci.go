@@ -148,7 +148,8 @@ func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
 	if err := outfolder.WriteFile(o.Out, "runner export ci "+string(o.System), content); err != nil {
 		return err
 	}
-	return writeCI(d, o, p, notes)
+	document := pipelineDocument{ciVersion, o.Out, p.Waves, append([]string{}, p.Secrets...), notes}
+	return o.Show(d, document, fmt.Sprintf("wrote %s\n\nWhat is left to do there:\n- %s\n", o.Out, strings.Join(notes, "\n- ")))
 }
 
 // describePipeline finds out what the pipeline of environments has to have. The
@@ -244,12 +245,4 @@ type pipelineDocument struct {
 	Waves   [][]string `json:"waves"`
 	Secrets []string   `json:"secrets"` // by name
 	Notes   []string   `json:"notes"`   // what is left to do
-}
-
-func writeCI(d cmd.Deps, o ciOptions, p pipeline.Options, notes []string) error {
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, pipelineDocument{ciVersion, o.Out, p.Waves, append([]string{}, p.Secrets...), notes})
-	}
-	_, err := fmt.Fprintf(d.Stdout, "wrote %s\n\nWhat is left to do there:\n- %s\n", o.Out, strings.Join(notes, "\n- "))
-	return err
 }

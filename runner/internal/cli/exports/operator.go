@@ -408,12 +408,8 @@ func writeOperator(d cmd.Deps, o operatorOptions, several bool, done []operatorD
 			text += fmt.Sprintf("left out: %s %s\n", project, e.LeftOut[project])
 		}
 	}
-	if o.Output == "json" && several {
-		return cmd.WriteJSON(d.Stdout, done)
+	if several {
+		return o.Show(d, done, text)
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, done[0])
-	}
-	_, err := fmt.Fprint(d.Stdout, text)
-	return err
+	return o.Show(d, done[0], text)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -81,11 +80,7 @@ func runDoctor(ctx context.Context, d cmd.Deps, o doctorOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Output == "json" {
-		err = cmd.WriteJSON(d.Stdout, document(e, report))
-	} else {
-		err = writeExamination(d.Stdout, e, report, preflight.Style{Width: d.Width(), Colour: o.Color})
-	}
+	err = o.Show(d, document(e, report), examinationText(e, report, preflight.Style{Width: d.Width(), Colour: o.Color}))
 	if err == nil && report.Status() == preflight.Problem {
 		err = &cmd.Reported{Code: cmd.ExitConfig}
 	}
@@ -98,8 +93,8 @@ func document(e *doctor.Examination, report preflight.Report) preflight.Document
 	}.Fill(report)
 }
 
-// writeExamination prints the report for people.
-func writeExamination(w io.Writer, e *doctor.Examination, report preflight.Report, style preflight.Style) error {
+// examinationText is the report for people.
+func examinationText(e *doctor.Examination, report preflight.Report, style preflight.Style) string {
 	subject := e.Provider.Name
 	if subject == "" {
 		subject = "no provider"
@@ -110,6 +105,5 @@ func writeExamination(w io.Writer, e *doctor.Examination, report preflight.Repor
 	if e.Options.Simulation.On {
 		subject += " [SIMULATED]"
 	}
-	_, err := fmt.Fprintf(w, "%s: what %s needs\n\n%s", subject, e.Options.Operation, report.Text(style))
-	return err
+	return fmt.Sprintf("%s: what %s needs\n\n%s", subject, e.Options.Operation, report.Text(style))
 }

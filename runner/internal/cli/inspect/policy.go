@@ -45,9 +45,6 @@ func runPolicyList(_ context.Context, d cmd.Deps, o cmd.Options) error {
 	if err != nil {
 		return err
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, set.Rules)
-	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "RULE"}, {Title: "STATE"}, {Title: "SUMMARY", Min: 20, Wrap: true}}}
 	for _, rule := range set.Rules {
 		state := "off"
@@ -56,8 +53,7 @@ func runPolicyList(_ context.Context, d cmd.Deps, o cmd.Options) error {
 		}
 		table.Rows = append(table.Rows, []string{rule.Name, state, rule.Summary})
 	}
-	_, err = io.WriteString(d.Stdout, table.Text(d.Width()))
-	return err
+	return o.Show(d, set.Rules, table.Text(d.Width()))
 }
 
 func policyCheck(d cmd.Deps) *cli.Command {

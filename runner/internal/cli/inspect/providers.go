@@ -2,13 +2,13 @@ package inspect
 
 import (
 	"context"
-	"fmt"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/typeset"
 )
 
 // Providers is `runner providers`.
@@ -27,15 +27,12 @@ func Providers(d cmd.Deps) *cli.Command {
 }
 
 func runProviders(_ context.Context, d cmd.Deps, o cmd.Options) error {
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, providerDocuments(o.Known()))
+	documents := providerDocuments(o.Known())
+	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "TITLE"}, {Title: "CLUSTER"}, {Title: "REGISTRY"}, {Title: "PROJECTS"}}}
+	for _, p := range documents {
+		table.Rows = append(table.Rows, []string{p.Name, p.Title, cmd.OrDash(p.Cluster), cmd.OrDash(p.Registry), strconv.Itoa(len(p.Projects))})
 	}
-	w := tabwriter.NewWriter(d.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tTITLE\tCLUSTER\tREGISTRY\tPROJECTS")
-	for _, p := range providerDocuments(o.Known()) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", p.Name, p.Title, cmd.OrDash(p.Cluster), cmd.OrDash(p.Registry), len(p.Projects))
-	}
-	return w.Flush()
+	return o.Show(d, documents, table.Text(d.Width()))
 }
 
 // providerDocument is the JSON form of a provider.
@@ -50,11 +47,7 @@ type providerDocument struct {
 func providerDocuments(known catalogue.Catalogue) []providerDocument {
 	var documents []providerDocument
 	for _, p := range known.Providers {
-		document := providerDocument{Name: p.Name, Title: p.Title, Cluster: p.ClusterProject, Registry: p.Registry.Project}
-		for _, step := range p.Steps {
-			document.Projects = append(document.Projects, step.Project.Name)
-		}
-		documents = append(documents, document)
+		documents = append(documents, providerDocument{p.Name, p.Title, p.ClusterProject, p.Registry.Project, p.Names()})
 	}
 	return documents
 }

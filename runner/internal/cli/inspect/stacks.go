@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -71,10 +70,7 @@ func runStacks(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error
 	if err != nil {
 		return err
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, lines)
-	}
-	return writeEnvironments(d.Stdout, lines, d.Now(), d.Width())
+	return o.Show(d, lines, environmentsText(lines, d.Now(), d.Width()))
 }
 
 // environments lists what is configured, recorded or deployed.
@@ -170,10 +166,9 @@ func lastRuns(folder string) (map[string]*event.Summary, error) {
 	return last, err
 }
 
-func writeEnvironments(w io.Writer, lines []environmentLine, now time.Time, width int) error {
+func environmentsText(lines []environmentLine, now time.Time, width int) string {
 	if len(lines) == 0 {
-		_, err := fmt.Fprintln(w, "no environments yet; `runner up` creates the first one")
-		return err
+		return "no environments yet; `runner up` creates the first one\n"
 	}
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "STACK", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true}, {Title: "LAST RUN", Min: 10},
@@ -188,8 +183,7 @@ func writeEnvironments(w io.Writer, lines []environmentLine, now time.Time, widt
 		}
 		table.Rows = append(table.Rows, []string{stack, cmd.OrDash(l.Provider), l.state(), strconv.Itoa(l.Resources), run})
 	}
-	_, err := io.WriteString(w, table.Text(width))
-	return err
+	return table.Text(width)
 }
 
 // state is how much of the environment there is.

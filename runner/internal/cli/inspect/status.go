@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -106,10 +105,7 @@ func runStatus(ctx context.Context, d cmd.Deps, o statusOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, status)
-	}
-	return writeStatus(d.Stdout, status, d.Now(), d.Width(), o.Color)
+	return o.Show(d, status, status.text(d.Now(), d.Width(), o.Color))
 }
 
 // watchStatus keeps showing the status until it is interrupted or nobody reads.
@@ -154,13 +150,7 @@ func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error
 		page := ui.NewPage(d.Stdout, d.Size)
 		write, leave = page.Show, func() { _ = page.Close() } // nobody reads any more
 	}
-	return func(status environmentStatus) error {
-		var text strings.Builder
-		if err := writeStatus(&text, status, d.Now(), d.Width(), o.Color); err != nil {
-			return err
-		}
-		return write(text.String())
-	}, leave
+	return func(status environmentStatus) error { return write(status.text(d.Now(), d.Width(), o.Color)) }, leave
 }
 
 // status reads the status of the environment.

@@ -83,13 +83,10 @@ func TestStateOf(t *testing.T) {
 func TestStatusColours(t *testing.T) {
 	t.Parallel()
 	status := environmentStatus{Projects: []projectStatus{{Project: "a", State: stateDeployed}, {Project: "bb", State: stateFailed}}}
-	var b strings.Builder
-	if err := writeStatus(&b, status, time.Time{}, 0, true); err != nil {
-		t.Fatal(err)
-	}
+	text := status.text(time.Time{}, 0, true)
 	for _, want := range []string{"a        \x1b[32mdeployed\x1b[0m  -", "bb       \x1b[31mfailed\x1b[0m    -"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("there is no %q in %q", want, &b)
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in %q", want, text)
 		}
 	}
 }

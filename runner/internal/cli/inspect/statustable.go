@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -11,25 +10,21 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// writeStatus writes the status for people.
-func writeStatus(w io.Writer, status environmentStatus, now time.Time, width int, colour bool) error {
+// text is the status for people.
+func (s environmentStatus) text(now time.Time, width int, colour bool) string {
 	var b strings.Builder
 	mark := ""
-	if status.Simulated {
+	if s.Simulated {
 		mark = " [SIMULATED]"
 	}
-	fmt.Fprintf(&b, "%s, stack %s%s, state in %s\n", status.Provider, status.Stack, mark, status.Backend)
-	if r := status.LastRun; r != nil {
+	fmt.Fprintf(&b, "%s, stack %s%s, state in %s\n", s.Provider, s.Stack, mark, s.Backend)
+	if r := s.LastRun; r != nil {
 		fmt.Fprintf(&b, "last run: %s %s %s, %s\n", r.Operation, r.Result, cmd.Ago(now.Sub(r.Started)), r.ID)
 	}
-	if status.Lock != "" {
-		fmt.Fprintf(&b, "a run is in progress, by %s\n", status.Lock)
+	if s.Lock != "" {
+		fmt.Fprintf(&b, "a run is in progress, by %s\n", s.Lock)
 	}
-	b.WriteString("\n")
-	b.WriteString(status.table(now, colour).Text(width))
-	b.WriteString("\n" + status.totals() + "\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String() + "\n" + s.table(now, colour).Text(width) + "\n" + s.totals() + "\n"
 }
 
 // table lists the projects.

@@ -51,7 +51,8 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) (err error) {
 		}
 	}
 	problems = slices.DeleteFunc(problems, func(problem string) bool { return problem == "" })
-	if err := writeCheck(d, o, verdict{Version: checkVersion, Mirror: address, Charts: len(found.Charts), Images: len(found.Images), Problems: append([]string{}, problems...)}); err != nil {
+	v := verdict{Version: checkVersion, Mirror: address, Charts: len(found.Charts), Images: len(found.Images), Problems: append([]string{}, problems...)}
+	if err := o.Show(d, v, v.text()); err != nil {
 		return err
 	}
 	if all := len(found.Charts) + len(found.Images); len(problems) > 0 {
@@ -72,17 +73,11 @@ type verdict struct {
 	Problems []string `json:"problems"`
 }
 
-func writeCheck(d cmd.Deps, o options, v verdict) error {
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, v)
-	}
-	for _, problem := range v.Problems {
-		fmt.Fprintln(d.Stdout, problem)
-	}
+func (v verdict) text() string {
 	if len(v.Problems) == 0 {
-		fmt.Fprintf(d.Stdout, "All %d charts and %d images come from %s.\n", v.Charts, v.Images, v.Mirror)
+		return fmt.Sprintf("All %d charts and %d images come from %s.\n", v.Charts, v.Images, v.Mirror)
 	}
-	return nil
+	return strings.Join(v.Problems, "\n") + "\n"
 }
 
 // look says what is wrong with an image; "" if it is in the mirror.

@@ -116,11 +116,7 @@ func approveUp(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Ses
 	case !q.possible:
 		return shown, &cmd.Declined{Text: fmt.Sprintf("not approved by --auto-approve-if %s, because of %s; nothing was changed", o.Approve, strings.Join(broken, ", "))}
 	}
-	yes, err := q.terminal.Confirm(ctx, fmt.Sprintf("Deploy this to the stack %s (%s)?", s.Settings.Stack.Text, shown.Changes.Words(operation.Preview)))
-	if err == nil && !yes {
-		err = &cmd.Declined{Text: "not confirmed; nothing was changed"}
-	}
-	return shown, err
+	return shown, cmd.Agreed(q.terminal.Confirm(ctx, fmt.Sprintf("Deploy this to the stack %s (%s)?", s.Settings.Stack.Text, shown.Changes.Words(operation.Preview))))
 }
 
 // preview shows what up would do. It is not recorded as a run.
@@ -150,18 +146,11 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 
 // approveDestroy lists what will be destroyed and asks for the stack's name.
 func approveDestroy(ctx context.Context, s *session.Session, d cmd.Deps, terminal prompt.Terminal, w work) error {
-	stack := s.Settings.Stack.Text
 	if err := listToDestroy(d.Stderr, s, w.plan); err != nil {
 		return err
 	}
 	answer, err := terminal.Text(ctx, "Type the stack's name to go on:")
-	if err != nil {
-		return err
-	}
-	if answer != stack {
-		return &cmd.Declined{Text: "not confirmed; nothing was changed"}
-	}
-	return nil
+	return cmd.Agreed(answer == s.Settings.Stack.Text, err)
 }
 
 // listToDestroy lists the projects that have resources.

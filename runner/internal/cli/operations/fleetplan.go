@@ -3,6 +3,7 @@ package operations
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -88,9 +89,7 @@ func runFleetPlan(ctx context.Context, d cmd.Deps, o fleetOptions) error {
 		return err
 	}
 	if o.Destroy {
-		for i, j := 0, len(planned)-1; i < j; i, j = i+1, j-1 {
-			planned[i], planned[j] = planned[j], planned[i]
-		}
+		slices.Reverse(planned)
 	}
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, planned)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -76,13 +75,10 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 	if err != nil {
 		return err
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, standings)
-	}
-	return writeStandings(d.Stdout, d, standings)
+	return o.Show(d, standings, standingsText(d, standings))
 }
 
-func writeStandings(w io.Writer, d cmd.Deps, standings []standing) error {
+func standingsText(d cmd.Deps, standings []standing) string {
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "WAVE"}, {Title: "STATE", Min: 10, Wrap: true}, {Title: "COMMIT", Optional: true}, {Title: "LAST RUN", Min: 10},
 	}}
@@ -98,7 +94,6 @@ func writeStandings(w io.Writer, d cmd.Deps, standings []standing) error {
 		}
 		table.Rows = append(table.Rows, []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit), run})
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s: %d up to date, %d changed, %d never rolled out\n", table.Text(d.Width()),
+	return fmt.Sprintf("%s\n%s: %d up to date, %d changed, %d never rolled out\n", table.Text(d.Width()),
 		typeset.Counted(len(standings), "environment"), counts["up to date"], counts["changed"], counts["never rolled out"])
-	return err
 }

@@ -62,9 +62,6 @@ func runHookList(_ context.Context, d cmd.Deps, o cmd.SessionOptions) (err error
 			lines = append(lines, hookLine{step.Project.Name, h.Name, h.On, h.Operations, h.Command})
 		}
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, lines)
-	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "PROJECT"}, {Title: "HOOK"}, {Title: "ON"}, {Title: "OPERATIONS", Min: 10}, {Title: "COMMAND", Min: 10}}}
 	for _, l := range lines {
 		var operations []string
@@ -73,8 +70,7 @@ func runHookList(_ context.Context, d cmd.Deps, o cmd.SessionOptions) (err error
 		}
 		table.Rows = append(table.Rows, []string{l.Project, l.Hook, string(l.On), strings.Join(operations, ","), cmd.OrDash(strings.Join(l.Command, " "))})
 	}
-	_, err = fmt.Fprint(d.Stdout, table.Text(d.Width()))
-	return err
+	return o.Show(d, lines, table.Text(d.Width()))
 }
 
 // runStep stands for the run where its hooks are meant.

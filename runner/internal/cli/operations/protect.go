@@ -81,8 +81,5 @@ func (o operateOptions) confirmLosses(ctx context.Context, s *session.Session, q
 	}
 	answer, err := q.terminal.Text(ctx, fmt.Sprintf("This environment is protected, and the data of %s is lost: %s. Type the stack's name to go on:",
 		typeset.Counted(len(lost), "resource"), strings.Join(lost, ", ")))
-	if err == nil && answer != s.Settings.Stack.Text {
-		err = &cmd.Declined{Text: "not confirmed; nothing was changed"}
-	}
-	return err
+	return cmd.Agreed(answer == s.Settings.Stack.Text, err)
 }

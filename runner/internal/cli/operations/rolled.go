@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -223,7 +224,7 @@ func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout, p pla
 	var problems []config.Problem
 	for _, e := range r.all {
 		w, err := waves.WaveOf(e)
-		if err != nil || !before[w.Name] || isIn(p, e.Stack) {
+		if err != nil || !before[w.Name] || slices.Contains(p.Names(), e.Stack) {
 			continue
 		}
 		why, err := r.notRolled(ctx, e.Stack)
@@ -242,21 +243,7 @@ func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout, p pla
 
 // takesPart reports whether environments of a wave are about to be worked on.
 func (r *rollout) takesPart(w fleet.Wave, p plan.Plan) bool {
-	for _, step := range p.Steps {
-		if fleet.IsEnvironment(step.Project.Name) && r.plan.Waves[step.Project.Name].Name == w.Name {
-			return true
-		}
-	}
-	return false
-}
-
-func isIn(p plan.Plan, name string) bool {
-	for _, step := range p.Steps {
-		if step.Project.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Names(), func(name string) bool { return fleet.IsEnvironment(name) && r.plan.Waves[name].Name == w.Name })
 }
 
 // notRolled says why an environment is not what it is configured to be, "" if it

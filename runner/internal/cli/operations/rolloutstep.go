@@ -135,16 +135,9 @@ func (r *rollout) approve(ctx context.Context, w work) error {
 	fmt.Fprintf(r.d.Stderr, "%s of %d environments: %s\n", r.o.Operation, len(environments), strings.Join(environments, ", "))
 	if r.o.Operation.Destroys() {
 		answer, err := terminal.Text(ctx, "This destroys everything in them. Type their number to go on:")
-		if err == nil && answer != fmt.Sprint(len(environments)) {
-			err = &cmd.Declined{Text: "not confirmed; nothing was changed"}
-		}
-		return err
+		return cmd.Agreed(answer == fmt.Sprint(len(environments)), err)
 	}
-	yes, err := terminal.Confirm(ctx, fmt.Sprintf("%s all of them?", r.o.Operation))
-	if err == nil && !yes {
-		err = &cmd.Declined{Text: "not confirmed; nothing was changed"}
-	}
-	return err
+	return cmd.Agreed(terminal.Confirm(ctx, fmt.Sprintf("%s all of them?", r.o.Operation)))
 }
 
 // durations are how long the environments took in earlier rollouts.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -77,7 +76,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
 		return err
 	}
 	if state == lock.Free && len(locks)+len(shared) == 0 {
-		return writeUnlocked(d.Stdout, o, unlocked{Projects: []string{}})
+		return writeUnlocked(d, o, unlocked{Projects: []string{}})
 	}
 	if state != lock.Free {
 		fmt.Fprintln(d.Stderr, lockText(d, "the environment is locked", owner))
@@ -105,7 +104,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
 			done.Environment = err == nil
 		}
 	}
-	return errors.Join(writeUnlocked(d.Stdout, o, done), err)
+	return errors.Join(writeUnlocked(d, o, done), err)
 }
 
 // lockText says whose lock it is, and how old. The user has to know whether that
@@ -120,10 +119,7 @@ type unlocked struct {
 	Environment bool     `json:"environment"` // the runner's own lock
 }
 
-func writeUnlocked(w io.Writer, o unlockOptions, done unlocked) error {
-	if o.Output == "json" {
-		return cmd.WriteJSON(w, done)
-	}
+func writeUnlocked(d cmd.Deps, o unlockOptions, done unlocked) error {
 	var b strings.Builder
 	for _, project := range done.Projects {
 		fmt.Fprintf(&b, "unlocked %s\n", project)
@@ -134,6 +130,5 @@ func writeUnlocked(w io.Writer, o unlockOptions, done unlocked) error {
 	if b.Len() == 0 {
 		b.WriteString("nothing is locked\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return o.Show(d, done, b.String())
 }

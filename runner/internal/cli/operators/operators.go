@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -83,11 +82,9 @@ func watcher(d cmd.Deps, o options) (pko.Watcher, string, error) {
 }
 
 func readKubeconfig(d cmd.Deps, o options, env map[string]string) ([]byte, error) {
-	files := []string{o.Kubeconfig}
+	files := []string{d.Absolute(o.Kubeconfig)}
 	if o.Kubeconfig == "" {
 		files = kubeconfig.Files(env["KUBECONFIG"], env["HOME"])
-	} else if !filepath.IsAbs(o.Kubeconfig) {
-		files = []string{filepath.Join(d.Dir, o.Kubeconfig)}
 	}
 	var errs []error
 	for _, file := range files {

@@ -2,7 +2,6 @@ package operators
 
 import (
 	"context"
-	"io"
 	"regexp"
 
 	"github.com/urfave/cli/v2"
@@ -41,9 +40,6 @@ func runStatus(ctx context.Context, d cmd.Deps, o options) error {
 }
 
 func writeStatus(d cmd.Deps, o options, stack string, states []pko.State) error {
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, document{version, stack, o.Namespace, append([]pko.State{}, states...)})
-	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "STACK"}, {Title: "STATE"}, {Title: "LAST"}, {Title: "COMMIT", Optional: true}, {Title: "CAUSE", Min: 20, Wrap: true}}}
 	for _, s := range states {
 		last, commit := cmd.OrDash(s.Last), s.Commit
@@ -53,8 +49,7 @@ func writeStatus(d cmd.Deps, o options, stack string, states []pko.State) error 
 		const short = 12
 		table.Rows = append(table.Rows, []string{s.Name, string(s.Phase), last, commit[:min(short, len(commit))], s.Cause})
 	}
-	_, err := io.WriteString(d.Stdout, table.Text(d.Width()))
-	return err
+	return o.Show(d, document{version, stack, o.Namespace, append([]pko.State{}, states...)}, table.Text(d.Width()))
 }
 
 func waitCommand(d cmd.Deps) *cli.Command {
@@ -155,11 +150,7 @@ func runDelete(ctx context.Context, d cmd.Deps, o options) error {
 
 // done tells that all went well, and how the Stacks are now to machines.
 func done(d cmd.Deps, o options, stack, text string) error {
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, document{version, stack, o.Namespace, []pko.State{}})
-	}
-	_, err := io.WriteString(d.Stdout, text+"\n")
-	return err
+	return o.Show(d, document{version, stack, o.Namespace, []pko.State{}}, text+"\n")
 }
 
 func adoptCommand(d cmd.Deps) *cli.Command {

@@ -2,8 +2,6 @@ package runs
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -56,16 +54,12 @@ func runHistory(_ context.Context, d cmd.Deps, o historyOptions) error {
 			break
 		}
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, past)
-	}
-	return writeHistory(d.Stdout, past, d.Now(), d.Width())
+	return o.Show(d, past, historyText(past, d.Now(), d.Width()))
 }
 
-func writeHistory(w io.Writer, past []cmd.PastRun, now time.Time, width int) error {
+func historyText(past []cmd.PastRun, now time.Time, width int) string {
 	if len(past) == 0 {
-		_, err := fmt.Fprintln(w, "no runs yet")
-		return err
+		return "no runs yet\n"
 	}
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "RUN"}, {Title: "OPERATION"}, {Title: "ENVIRONMENT", Min: 11, Middle: true}, {Title: "RESULT"},
@@ -81,6 +75,5 @@ func writeHistory(w io.Writer, past []cmd.PastRun, now time.Time, width int) err
 	if past[0].Simulated { // they have a folder of their own
 		heading = "[SIMULATED]\n"
 	}
-	_, err := io.WriteString(w, heading+table.Text(width))
-	return err
+	return heading + table.Text(width)
 }

@@ -174,8 +174,8 @@ func followLogs(ctx context.Context, d cmd.Deps, o logsOptions, run journal.Run,
 		if err != nil {
 			return err
 		}
-		if e.Type == event.RunStarted && project != "" && !isIn(e.Projects, project) {
-			return noLog(run, project, namesOf(e.Projects))
+		if names := namesOf(e.Projects); e.Type == event.RunStarted && project != "" && !slices.Contains(names, project) {
+			return noLog(run, project, names)
 		}
 		text := lines.Line(e)
 		if project != "" && e.Project != project || text == "" {
@@ -231,14 +231,10 @@ func (o logsOptions) watch(ctx context.Context, d cmd.Deps, run journal.Run) (fu
 	}, nil
 }
 
-func isIn(projects []event.Project, name string) bool {
-	return slices.ContainsFunc(projects, func(p event.Project) bool { return p.Name == name })
-}
-
 func namesOf(projects []event.Project) []string {
-	names := make([]string, len(projects))
-	for i, p := range projects {
-		names[i] = p.Name
+	var names []string
+	for _, p := range projects {
+		names = append(names, p.Name)
 	}
 	return names
 }

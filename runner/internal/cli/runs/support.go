@@ -64,9 +64,7 @@ func parseSupport(c *cli.Context, d cmd.Deps) (supportOptions, error) {
 	case o.File == "":
 		o.File = "runner-support-" + d.Now().UTC().Format("20060102-150405") + ".tar.gz"
 	}
-	if !filepath.IsAbs(o.File) {
-		o.File = filepath.Join(d.Dir, o.File)
-	}
+	o.File = d.Absolute(o.File)
 	return o, nil
 }
 
@@ -95,12 +93,8 @@ func runSupport(ctx context.Context, d cmd.Deps, o supportOptions, run RunFunc) 
 	for _, file := range files {
 		document.Contents = append(document.Contents, file.name)
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, document)
-	}
-	_, err = fmt.Fprintf(d.Stdout, "%s\nin %s (%d files); look through it before you send it\n",
-		strings.Join(document.Contents, "\n"), o.File, len(files))
-	return err
+	return o.Show(d, document, fmt.Sprintf("%s\nin %s (%d files); look through it before you send it\n",
+		strings.Join(document.Contents, "\n"), o.File, len(files)))
 }
 
 // packed is a file of the archive.

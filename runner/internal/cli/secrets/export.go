@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 	"gopkg.in/yaml.v3"
@@ -31,10 +30,7 @@ func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	if o.File == "" || o.File == "-" {
 		return failure.Usagef("secrets export", "--to-file FILE is needed: values are never printed")
 	}
-	path := o.File
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(d.Dir, path)
-	}
+	path := d.Absolute(o.File)
 	if _, err := os.Lstat(path); err == nil {
 		if err := cmd.Confirm(ctx, d, o.SessionOptions, "replacing "+shownPath(d, path), fmt.Sprintf("Replace %s?", shownPath(d, path))); err != nil {
 			return err
@@ -61,11 +57,8 @@ func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	if err := writePlain(path, keys, values, o.Yes); err != nil {
 		return &failure.Environment{Text: fmt.Sprintf("the secrets cannot be written: %v", err), Next: "nothing was written"}
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, change{Stack: s.Settings.Stack.Text, File: path, Keys: keys})
-	}
-	_, err = fmt.Fprintf(d.Stdout, "wrote %s to %s, in plain text\n", typeset.Counted(len(values), "secret"), shownPath(d, path))
-	return err
+	return o.Show(d, change{Stack: s.Settings.Stack.Text, File: path, Keys: keys},
+		fmt.Sprintf("wrote %s to %s, in plain text\n", typeset.Counted(len(values), "secret"), shownPath(d, path)))
 }
 
 // writePlain writes values in the order of keys to a file that only the user

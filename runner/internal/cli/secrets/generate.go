@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -39,12 +38,8 @@ func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Session)
 			}
 		}
 	}
-	switch {
-	case len(named) > 0:
-		return makeSecrets(ctx, d, o, s, named)
-	case o.Output == "json":
-		return o.tell(d, s, "", nil)
+	if len(named) == 0 {
+		return o.tell(d, s, nil, "nothing is missing")
 	}
-	_, err = fmt.Fprintln(d.Stdout, "nothing is missing")
-	return err
+	return makeSecrets(ctx, d, o, s, named)
 }

@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -43,15 +42,11 @@ const (
 
 func runList(_ context.Context, d cmd.Deps, o options, s *session.Session) error {
 	listed := listSecrets(s)
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, listed)
-	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "SECRET"}, {Title: "STATE"}, {Title: "MEANING", Min: 24, Wrap: true}}}
 	for _, secret := range listed {
 		table.Rows = append(table.Rows, []string{secret.Key, secret.State, secret.Doc})
 	}
-	_, err := io.WriteString(d.Stdout, table.Text(d.Width()))
-	return err
+	return o.Show(d, listed, table.Text(d.Width()))
 }
 
 func listSecrets(s *session.Session) []listedSecret {

@@ -42,5 +42,5 @@ func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	if err := s.Vault.Store(ctx, nil, nil, o.Args...); err != nil {
 		return err
 	}
-	return o.tell(d, s, "removed", o.Args)
+	return o.tell(d, s, o.Args, "removed "+strings.Join(o.Args, "\nremoved "))
 }

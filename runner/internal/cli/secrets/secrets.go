@@ -4,9 +4,9 @@ package secrets
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -97,17 +97,10 @@ type change struct {
 	Keys  []string `json:"keys"`
 }
 
-// tell prints what was done to which secrets.
-func (o options) tell(d cmd.Deps, s *session.Session, did string, keys []string) error {
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, change{Stack: s.Settings.Stack.Text, File: s.Settings.Secrets.File, Keys: append([]string{}, keys...)})
-	}
-	for _, key := range keys {
-		if _, err := fmt.Fprintf(d.Stdout, "%s %s\n", did, key); err != nil {
-			return err
-		}
-	}
-	return nil
+// tell prints what was done to which secrets: in JSON, or in these lines.
+func (o options) tell(d cmd.Deps, s *session.Session, keys []string, lines ...string) error {
+	return o.Show(d, change{Stack: s.Settings.Stack.Text, File: s.Settings.Secrets.File, Keys: append([]string{}, keys...)},
+		strings.Join(lines, "\n")+"\n")
 }
 
 // byKey finds the secrets that keys name.
@@ -147,7 +140,7 @@ func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session,
 	if err := s.Vault.Store(ctx, sealer, values); err != nil {
 		return err
 	}
-	return o.tell(d, s, "made", keys)
+	return o.tell(d, s, keys, "made "+strings.Join(keys, "\nmade "))
 }
 
 // shownPath returns a path relative to the working folder, if it is below it.

@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -65,9 +64,5 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 	if err := s.Vault.Store(ctx, sealer, map[string]string{secret.Key: value}); err != nil {
 		return err
 	}
-	if o.Output == "json" {
-		return o.tell(d, s, "", []string{secret.Key})
-	}
-	_, err = fmt.Fprintf(d.Stdout, "set %s in %s\n", secret.Key, s.Settings.Secrets.File)
-	return err
+	return o.tell(d, s, []string{secret.Key}, "set "+secret.Key+" in "+s.Settings.Secrets.File)
 }

@@ -5,7 +5,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -49,10 +48,7 @@ func runEnv(_ context.Context, d cmd.Deps, o cmd.SessionOptions) error {
 	env.fileVariables()
 	env.provider()
 	env.layers()
-	if o.Output == "json" {
-		return env.writeJSON(d.Stdout)
-	}
-	return env.write(d.Stdout)
+	return o.Show(d, env.document(), env.text())
 }
 
 // shellEnvironment has the exports for a shell, and comments about what is not
@@ -164,13 +160,12 @@ func (e *shellEnvironment) layers() {
 	}
 }
 
-func (e *shellEnvironment) write(w io.Writer) error {
+func (e *shellEnvironment) text() string {
 	var lines []string
 	for _, v := range e.exports {
 		lines = append(lines, "export "+v.name+"="+shellescape.Quote(v.value))
 	}
-	_, err := fmt.Fprintln(w, strings.Join(append(lines, e.comments...), "\n"))
-	return err
+	return strings.Join(append(lines, e.comments...), "\n") + "\n"
 }
 
 // environmentDocument is the JSON form of a shellEnvironment.
@@ -179,7 +174,7 @@ type environmentDocument struct {
 	Notes     []string          `json:"notes"` // about what is not printed
 }
 
-func (e *shellEnvironment) writeJSON(w io.Writer) error {
+func (e *shellEnvironment) document() environmentDocument {
 	document := environmentDocument{Variables: map[string]string{}, Notes: []string{}}
 	for _, v := range e.exports {
 		document.Variables[v.name] = v.value
@@ -187,5 +182,5 @@ func (e *shellEnvironment) writeJSON(w io.Writer) error {
 	for _, comment := range e.comments {
 		document.Notes = append(document.Notes, strings.TrimPrefix(comment, "# "))
 	}
-	return cmd.WriteJSON(w, document)
+	return document
 }

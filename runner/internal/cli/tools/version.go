@@ -74,11 +74,7 @@ func runVersion(ctx context.Context, d cmd.Deps, o versionOptions) error {
 		}
 		document.Newest, document.Outdated = newest.String(), outdated(d.Version, newest)
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, document)
-	}
-	_, err := fmt.Fprintf(d.Stdout, "runner %s\npulumi %s\n%s", document.Runner, document.Pulumi, document.verdict())
-	return err
+	return o.Show(d, document, fmt.Sprintf("runner %s\npulumi %s\n%s", document.Runner, document.Pulumi, document.verdict()))
 }
 
 // outdated compares a version with the newest release; nil for one that is no

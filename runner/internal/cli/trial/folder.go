@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 )
 
@@ -18,14 +20,8 @@ const stack = "try"
 
 // makeFolder makes the folder of a trial, with its configuration. One that is
 // there belongs to another trial, of which something may be left.
-func makeFolder(d string, o options) (string, error) {
-	folder := o.Folder
-	if folder == "" {
-		folder = "mara-try-" + o.Provider.Name
-	}
-	if !filepath.IsAbs(folder) {
-		folder = filepath.Join(d, folder)
-	}
+func makeFolder(d cmd.Deps, o options) (string, error) {
+	folder := d.Absolute(cmp.Or(o.Folder, "mara-try-"+o.Provider.Name))
 	if _, err := os.Stat(folder); err == nil {
 		return "", &failure.Environment{
 			Text: folder + " is there already, perhaps from a trial that was cut off",

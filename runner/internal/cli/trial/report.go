@@ -11,7 +11,6 @@ import (
 
 	"mara/config"
 	"mara/projects/schemas"
-	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/event"
 )
@@ -100,7 +99,7 @@ func (t *trial) markdown() string {
 	fmt.Fprintf(&b, "# %s, %s\n\n%s %s\n\n", t.Provider.Title, t.began.UTC().Format("2006-01-02"), t.verdict(), t.leftovers())
 	fmt.Fprintf(&b, "runner %s, Pulumi %s, %s/%s", t.d.Version, t.d.PulumiVersion, runtime.GOOS, runtime.GOARCH)
 	versions := schemas.Versions()
-	for _, plugin := range t.Provider.PluginsFor(projectsOf(t.Provider)) {
+	for _, plugin := range t.Provider.PluginsFor(t.Provider.Names()) {
 		if version := versions[plugin]; version != "" {
 			fmt.Fprintf(&b, ", %s %s", plugin, version)
 		}
@@ -125,12 +124,4 @@ func (t *trial) markdown() string {
 		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n%s\n</details>\n", d.name, strings.TrimSpace(d.text))
 	}
 	return b.String()
-}
-
-func projectsOf(p providers.Provider) []string {
-	var names []string
-	for _, step := range p.Steps {
-		names = append(names, step.Project.Name)
-	}
-	return names
 }

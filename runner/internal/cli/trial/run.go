@@ -61,7 +61,7 @@ func runTry(ctx context.Context, d cmd.Deps, o options, run RunFunc) error {
 	if err := cmd.Confirm(ctx, d, o.SessionOptions, "try", question); err != nil {
 		return err
 	}
-	folder, err := makeFolder(d.Dir, o)
+	folder, err := makeFolder(d, o)
 	if err != nil {
 		return err
 	}

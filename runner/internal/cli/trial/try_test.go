@@ -111,7 +111,7 @@ func TestTryTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options{Provider: linode}
-	folder, err := makeFolder(d.Dir, o)
+	folder, err := makeFolder(d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestTryTwice(t *testing.T) {
 	if info, err := os.Stat(environment); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, error %v", info, err)
 	}
-	if _, err := makeFolder(d.Dir, o); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if _, err := makeFolder(d, o); err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("error %v", err)
 	}
 }
