@@ -29,17 +29,24 @@ func runStatus(ctx context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
+	return show(ctx, d, o, w, stack)
+}
+
+// list lists the Stacks, of which there has to be one.
+func list(ctx context.Context, o options, w pko.Watcher, stack string) ([]pko.State, error) {
 	states, err := w.List(ctx)
 	if err == nil && len(states) == 0 {
 		err = pko.ErrNoStacks
 	}
-	if err != nil {
-		return explain(o, stack, err)
-	}
-	return writeStatus(d, o, stack, states)
+	return states, explain(o, stack, err)
 }
 
-func writeStatus(d cmd.Deps, o options, stack string, states []pko.State) error {
+// show prints how the Stacks are.
+func show(ctx context.Context, d cmd.Deps, o options, w pko.Watcher, stack string) error {
+	states, err := list(ctx, o, w, stack)
+	if err != nil {
+		return err
+	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "STACK"}, {Title: "STATE"}, {Title: "LAST"}, {Title: "COMMIT", Optional: true}, {Title: "CAUSE", Min: 20, Wrap: true}}}
 	for _, s := range states {
 		last, commit := cmd.OrDash(s.Last), s.Commit
@@ -85,15 +92,10 @@ func runWait(ctx context.Context, d cmd.Deps, o options) error {
 	w.Commit = o.Commit
 	ctx, cancel := limited(ctx, o)
 	defer cancel()
-	waited := w.Wait(ctx)
-	if waited != nil {
-		return explain(o, stack, ended(ctx, waited))
+	if err := w.Wait(ctx); err != nil {
+		return explain(o, stack, ended(ctx, err))
 	}
-	states, err := w.List(ctx)
-	if err != nil {
-		return err
-	}
-	return writeStatus(d, o, stack, states)
+	return show(ctx, d, o, w, stack)
 }
 
 // ended is why a context has ended, where that is why something failed.
@@ -125,12 +127,9 @@ func runDelete(ctx context.Context, d cmd.Deps, o options) error {
 	}
 	ctx, cancel := limited(ctx, o)
 	defer cancel()
-	states, err := w.List(ctx)
-	if err == nil && len(states) == 0 {
-		err = pko.ErrNoStacks
-	}
+	states, err := list(ctx, o, w, stack)
 	if err != nil {
-		return explain(o, stack, err)
+		return err
 	}
 	destroying := 0
 	for _, s := range states {
@@ -187,9 +186,5 @@ func runAdopt(ctx context.Context, d cmd.Deps, o options) error {
 	if err := w.Adopt(ctx); err != nil {
 		return explain(o, stack, ended(ctx, err))
 	}
-	states, err := w.List(ctx)
-	if err != nil {
-		return err
-	}
-	return writeStatus(d, o, stack, states)
+	return show(ctx, d, o, w, stack)
 }
