@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"github.com/pulumi/pulumi/sdk/v3"
 	"golang.org/x/term"
 
@@ -94,10 +96,7 @@ func size() (width, height int) {
 // engines lists where mara-engine may be: beside this program, then where
 // RUNNER_ENGINE says.
 func engines() []string {
-	var paths []string
-	for _, folder := range besideRunner() {
-		paths = append(paths, filepath.Join(folder, "mara-engine"))
-	}
+	paths := slice.Map(besideRunner(), func(folder string) string { return filepath.Join(folder, "mara-engine") })
 	if path := os.Getenv("RUNNER_ENGINE"); path != "" {
 		paths = append(paths, path)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
@@ -67,10 +69,7 @@ func (b *builder) declared() []config.MaraProvider {
 
 // checkProviders reports providers that are named and not declared.
 func (b *builder) checkProviders() {
-	var names []string
-	for _, p := range b.declared() {
-		names = append(names, p.Name.Text)
-	}
+	names := slice.Map(b.declared(), func(p config.MaraProvider) string { return p.Name.Text })
 	for _, project := range b.mara.Projects {
 		for _, word := range project.Providers {
 			if !slices.Contains(names, word.Text) {
@@ -169,11 +168,7 @@ func (l *list) find(name string) int {
 }
 
 func (l *list) names() []string {
-	var names []string
-	for _, step := range l.steps {
-		names = append(names, step.Project.Name)
-	}
-	return names
+	return slice.Map(l.steps, func(step providers.Step) string { return step.Project.Name })
 }
 
 func (l *list) useAll(entries []entry, base []providers.Step) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
@@ -55,11 +57,7 @@ func LoadMara(mara config.Mara, root, path string) (Catalogue, error) {
 
 // Names lists the names of the providers.
 func (c Catalogue) Names() []string {
-	var names []string
-	for _, p := range c.Providers {
-		names = append(names, p.Name)
-	}
-	return names
+	return slice.Map(c.Providers, func(p providers.Provider) string { return p.Name })
 }
 
 // Default is the provider that nobody has to name: the only one that mara.yaml

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
@@ -72,10 +74,7 @@ func describeOwn(d *document, p projects.Project) {
 	if p.Own.StackFiles != "" {
 		d.add("stackFile", config.OwnStackFile)
 	}
-	var outputs []string
-	for _, output := range p.Outputs {
-		outputs = append(outputs, output.Name)
-	}
+	outputs := slice.Map(p.Outputs, func(output projects.Output) string { return output.Name })
 	d.addList("outputs", outputs)
 	if p.Own.Timeout > 0 {
 		d.add("timeout", p.Own.Timeout.String())

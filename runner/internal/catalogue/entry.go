@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/executor"
@@ -47,10 +49,7 @@ func (b *builder) entry(declared config.MaraProject) (entry, bool) {
 func (b *builder) catalogued(name config.Word) (projects.Project, bool) {
 	project, ok := projects.ByName(name.Text)
 	if !ok {
-		var names []string
-		for _, known := range projects.All() {
-			names = append(names, known.Name)
-		}
+		names := slice.Map(projects.All(), func(known projects.Project) string { return known.Name })
 		b.problem(name.Line, "project names %q, which does not come with the runner%s; for a project of your own write  path: FOLDER",
 			name.Text, config.DidYouMean(name.Text, names))
 	}
@@ -231,10 +230,7 @@ func (b *builder) addRules(e *entry) {
 }
 
 func keysOf(p projects.Project) []string {
-	var names []string
-	for _, key := range p.Keys {
-		names = append(names, key.Name)
-	}
+	names := slice.Map(p.Keys, func(key config.Key) string { return key.Name })
 	for _, secret := range p.Secrets {
 		names = append(names, secret.Key)
 	}
@@ -264,11 +260,7 @@ func plain(value any) any {
 	if !ok {
 		return value
 	}
-	items := make([]any, len(texts))
-	for i, text := range texts {
-		items[i] = text
-	}
-	return items
+	return slice.Map(texts, func(text string) any { return text })
 }
 
 func (b *builder) addSecretRule(secret *projects.Secret, rule config.MaraKey) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Container is what there is to know about a container.
@@ -142,11 +144,7 @@ func (r *Runtime) inspect(ctx context.Context, names ...string) ([]Container, er
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		return nil, fmt.Errorf("%s container inspect answered with something else than JSON: %w", r.Name, err)
 	}
-	var found []Container
-	for _, d := range all {
-		found = append(found, d.container())
-	}
-	return found, nil
+	return slice.Map(all, described.container), nil
 }
 
 // Spec is a container to be.

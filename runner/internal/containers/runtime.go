@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/program"
 )
 
@@ -96,10 +98,7 @@ func run(ctx context.Context, c Command, path string, env []string) error {
 
 // In runs programs in an environment, and finds them on the PATH of that.
 func In(env map[string]string) Runner {
-	var entries []string
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		entries = append(entries, name+"="+env[name])
-	}
+	entries := slice.Map(slices.Sorted(maps.Keys(env)), func(name string) string { return name + "=" + env[name] })
 	return func(ctx context.Context, c Command) error {
 		path, err := program.Find(c.Name, "", env["PATH"])
 		if err != nil {

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Options say which cluster to ask.
@@ -137,9 +139,5 @@ func (w *watch) sayOnce(text string) {
 }
 
 func names(resources []Resource) []string {
-	names := make([]string, len(resources))
-	for i, r := range resources {
-		names[i] = r.Name
-	}
-	return names
+	return slice.Map(resources, func(r Resource) string { return r.Name })
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/projects/schemas"
 	"mara/providers"
@@ -232,10 +234,7 @@ func (m machine) withoutUndeployed(ctx context.Context, s *session.Session, repo
 	if report.Status() != preflight.Problem || s.Options.Operation.RunsPrograms() || s.Stacks == nil {
 		return report, nil
 	}
-	var all []string
-	for _, check := range m.checks() {
-		all = append(all, check.Name)
-	}
+	all := slice.Map(m.checks(), func(check preflight.Check) string { return check.Name })
 	m.projects = slices.DeleteFunc(slices.Clone(m.projects), func(name string) bool { return !s.Stacks.IsDeployed(name) })
 	again, err := preflight.Run(ctx, m.checks())
 	return report.Replace(all, again, "nothing is deployed that needs it"), err

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
@@ -34,10 +36,7 @@ func (e *Examination) maraFile(context.Context) []preflight.Finding {
 			count[project.Own.Runtime]++
 		}
 	}
-	var parts []string
-	for _, runtime := range slices.Sorted(maps.Keys(count)) {
-		parts = append(parts, fmt.Sprintf("%d in %s", count[runtime], runtime))
-	}
+	parts := slice.Map(slices.Sorted(maps.Keys(count)), func(runtime string) string { return fmt.Sprintf("%d in %s", count[runtime], runtime) })
 	if len(parts) == 0 {
 		return preflight.Good("no projects of your own")
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Failure is why steps have failed. Steps with the same errors share one: a
@@ -33,9 +35,5 @@ func (s *Summary) Failures() []Failure {
 
 // Title names the projects that have failed.
 func (f Failure) Title() string {
-	names := make([]string, len(f.Steps))
-	for i, step := range f.Steps {
-		names[i] = fmt.Sprintf("%s (%s)", step.Title, step.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(slice.Map(f.Steps, func(step Step) string { return fmt.Sprintf("%s (%s)", step.Title, step.Name) }), ", ")
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Masked stands in a text where a secret was. It is the word that Pulumi uses.
@@ -85,13 +87,7 @@ func (m *Masker) Event(e Event) Event {
 	e.Hint = m.Mask(e.Hint)
 	e.Resource.Type = m.Mask(e.Resource.Type)
 	e.Resource.Name = m.Mask(e.Resource.Name)
-	if e.Properties != nil { // paths have the keys of maps in them
-		masked := make([]string, len(e.Properties))
-		for i, path := range e.Properties {
-			masked[i] = m.Mask(path)
-		}
-		e.Properties = masked
-	}
+	e.Properties = slice.Map(e.Properties, m.Mask) // paths have the keys of maps in them
 	return e
 }
 

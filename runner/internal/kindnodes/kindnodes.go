@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/containers"
 	"mara/runner/internal/reach"
 )
@@ -41,11 +43,7 @@ func Find(ctx context.Context, runtime *containers.Runtime, cluster string) (Nod
 
 // Names are the names of the containers.
 func (n Nodes) Names() []string {
-	names := make([]string, len(n))
-	for i, c := range n {
-		names[i] = c.Name
-	}
-	return names
+	return slice.Map(n, func(c containers.Container) string { return c.Name })
 }
 
 // In are the nodes in a state.

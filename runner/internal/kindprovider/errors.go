@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"github.com/pulumi/pulumi-go-provider/infer"
 
 	"mara/runner/internal/containers"
@@ -35,11 +37,7 @@ func (e *incompleteError) Unwrap() []error {
 
 // texts are what errors say, and what to do about them.
 func texts(errs []error) []string {
-	var all []string
-	for _, err := range errs {
-		all = append(all, explain(err).Error())
-	}
-	return all
+	return slice.Map(errs, func(err error) string { return explain(err).Error() })
 }
 
 // explain adds what to do to errors that runtimes report in their own words.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"golang.org/x/sync/errgroup"
 
 	"mara/providers/operation"
@@ -274,11 +276,7 @@ func split[T any](all []T, is func(T) bool) (yes, no []T) {
 
 // List names operations that were cut off.
 func List(pending []stacks.Pending) string {
-	var parts []string
-	for _, p := range pending {
-		parts = append(parts, p.Project+": "+p.String())
-	}
-	return strings.Join(parts, "; ")
+	return strings.Join(slice.Map(pending, func(p stacks.Pending) string { return p.Project + ": " + p.String() }), "; ")
 }
 
 // RefuseLocked is an error if stacks of a plan are locked.
@@ -305,11 +303,7 @@ type LockedError struct {
 
 // Error lists the locks.
 func (e *LockedError) Error() string {
-	var parts []string
-	for _, l := range e.Locks {
-		parts = append(parts, l.String())
-	}
-	return strings.Join(parts, "; ")
+	return strings.Join(slice.Map(e.Locks, Lock.String), "; ")
 }
 
 // NextStep says how to get rid of them.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 //go:embed *.yml
@@ -89,11 +91,7 @@ func Write(s System, o Options) ([]byte, error) {
 
 // list is a list in YAML, on one line.
 func list(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, text := range texts {
-		quoted[i] = quote(text)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return "[" + strings.Join(slice.Map(texts, quote), ", ") + "]"
 }
 
 // quote is a text in YAML.

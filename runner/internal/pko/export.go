@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/projects"
 	"mara/runner/internal/plan"
 )
@@ -280,10 +282,7 @@ func installs(runtime string) bool { return runtime != "yaml" }
 // notesOn says what is different with the operator.
 func notesOn(step plan.Step) []Note {
 	p := step.Project
-	var notes []Note
-	for _, hook := range p.Hooks {
-		notes = append(notes, Note{p.Name, "the hook " + hook.Name + " does not run"})
-	}
+	notes := slice.Map(p.Hooks, func(hook projects.Hook) Note { return Note{p.Name, "the hook " + hook.Name + " does not run"} })
 	if p.LeavesCloudResources {
 		notes = append(notes, Note{p.Name, "nothing waits for the load balancers and volumes of the cluster before it is destroyed"})
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -73,10 +75,7 @@ func (c Cluster) List(ctx context.Context) ([]State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the Stacks: %w", err)
 	}
-	var states []State
-	for _, item := range list.Items {
-		states = append(states, stateOf(item))
-	}
+	states := slice.Map(list.Items, stateOf)
 	slices.SortFunc(states, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
 	var ordered []State
 	for _, level := range slices.Backward(Levels(states)) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -24,11 +26,7 @@ type StalledError struct{ Stacks []State }
 
 // Error names them, with their causes.
 func (e *StalledError) Error() string {
-	texts := make([]string, len(e.Stacks))
-	for i, s := range e.Stacks {
-		texts[i] = fmt.Sprintf("%s is stalled: %s", s.Name, s.Cause)
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(slice.Map(e.Stacks, func(s State) string { return fmt.Sprintf("%s is stalled: %s", s.Name, s.Cause) }), "\n")
 }
 
 // ErrNoStacks says that an environment has no Stacks.

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // ExcludedError refuses a plan because of what is left out of it. For a
@@ -25,11 +27,7 @@ func (e *ExcludedError) Error() string {
 	if e.Destroy {
 		head, word = "still deployed, but left out: ", "needs"
 	}
-	parts := make([]string, len(e.Projects))
-	for i, b := range e.Projects {
-		parts[i] = b.Project + " (" + word + " " + strings.Join(b.For, ", ") + ")"
-	}
-	return head + strings.Join(parts, ", ")
+	return head + strings.Join(slice.Map(e.Projects, func(b Blocking) string { return b.Project + " (" + word + " " + strings.Join(b.For, ", ") + ")" }), ", ")
 }
 
 // NextStep says how to select what is missing.

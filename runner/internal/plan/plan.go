@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
@@ -77,10 +79,7 @@ func New(p providers.Provider) (Plan, error) {
 // being destroyed, so that all edges are about order only.
 func (p Plan) Reverse() Plan {
 	reversed := Plan{Provider: p.Provider, Title: p.Title, Destroy: !p.Destroy, Estimates: p.Estimates}
-	excluded := make([]Step, len(p.Excluded))
-	for i, e := range p.Excluded {
-		excluded[i] = e.Step
-	}
+	excluded := slice.Map(p.Excluded, func(e Excluded) Step { return e.Step })
 	dependents, outside := dependentsOf(p.Steps), dependentsOf(excluded)
 	for i, step := range slices.Backward(p.Steps) {
 		reversed.Steps = append(reversed.Steps, Step{

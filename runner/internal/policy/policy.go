@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/failure"
 	"mara/runner/internal/query"
 )
@@ -110,11 +112,7 @@ func load(root string) (Set, error) {
 }
 
 func (s Set) names() []string {
-	var names []string
-	for _, rule := range s.Rules {
-		names = append(names, rule.Name)
-	}
-	return names
+	return slice.Map(s.Rules, func(rule Rule) string { return rule.Name })
 }
 
 // Active reports whether any rule is on.

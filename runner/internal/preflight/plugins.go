@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Plugin is a resource plugin of Pulumi's.
@@ -143,10 +145,7 @@ func (p Plugin) String() string {
 }
 
 func list(plugins []Plugin) string {
-	var names []string
-	for _, p := range plugins {
-		names = append(names, p.String())
-	}
+	names := slice.Map(plugins, Plugin.String)
 	slices.Sort(names)
 	return strings.Join(names, ", ")
 }

@@ -13,6 +13,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/engine"
 	"mara/runner/internal/event"
 	"mara/runner/internal/pulumicli"
@@ -159,10 +161,7 @@ func (p *Profile) totals() string {
 	for _, command := range p.commands {
 		counts[command.name]++
 	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[name], name))
-	}
+	parts := slice.Map(slices.Sorted(maps.Keys(counts)), func(name string) string { return fmt.Sprintf("%d %s", counts[name], name) })
 	text := fmt.Sprintf("%d Pulumi commands: %s", len(p.commands), strings.Join(parts, ", "))
 	if p.workers != nil {
 		text += fmt.Sprintf("; %d workers", p.workers())

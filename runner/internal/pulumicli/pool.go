@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -167,11 +169,7 @@ func (p *workers) Close() error {
 	idle := p.idle
 	p.idle = nil
 	p.mu.Unlock()
-	var errs []error
-	for _, w := range idle {
-		errs = append(errs, w.close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(slice.Map(idle, (*worker).close)...)
 }
 
 // take returns an idle worker, waits a little for one that is busy or being

@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"sigs.k8s.io/yaml"
 )
 
@@ -94,11 +96,7 @@ func (p Project) leftOut() []string {
 }
 
 func (p Project) madeUp() []string {
-	var lines []string
-	for _, m := range p.MadeUp {
-		lines = append(lines, fmt.Sprintf("%s, %s: from %s", m.Object, m.Path, m.From))
-	}
-	return lines
+	return slice.Map(p.MadeUp, func(m MadeUp) string { return fmt.Sprintf("%s, %s: from %s", m.Object, m.Path, m.From) })
 }
 
 func (p Project) unsteady() []string { return p.Unsteady }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/engine"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/programhost"
@@ -27,10 +29,7 @@ type Shared struct {
 func (p *Shared) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var errs []error
-	for _, stop := range p.stop {
-		errs = append(errs, stop())
-	}
+	errs := slice.Map(p.stop, func(stop func() error) error { return stop() })
 	p.stop, p.common, p.hosts = nil, nil, nil
 	return errors.Join(errs...)
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/failure"
 )
@@ -141,10 +143,7 @@ type BrokenError struct {
 
 // Error lists the files.
 func (e *BrokenError) Error() string {
-	var parts []string
-	for _, b := range e.Broken {
-		parts = append(parts, b.Project+" ("+b.File+")")
-	}
+	parts := slice.Map(e.Broken, func(b Broken) string { return b.Project + " (" + b.File + ")" })
 	return "the state was cut off while it was written, as on a full disk or by a kill: " + strings.Join(parts, ", ")
 }
 

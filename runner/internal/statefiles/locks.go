@@ -13,6 +13,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/failure"
 )
 
@@ -47,10 +49,7 @@ func (l Lock) String() string {
 
 // Locks lists the locks on the stacks of projects, in the order of the projects.
 func (f Folder) Locks(ctx context.Context, store LockStore, projects []string) ([]Lock, error) {
-	var folders []string
-	for _, project := range projects {
-		folders = append(folders, project+"/"+f.stackOf(project))
-	}
+	folders := slice.Map(projects, func(project string) string { return project + "/" + f.stackOf(project) })
 	objects, err := store.ListIn(ctx, folders)
 	if err != nil {
 		return nil, fmt.Errorf("looking for Pulumi's locks on stacks: %w", err)

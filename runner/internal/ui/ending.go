@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/typeset"
@@ -64,10 +66,7 @@ func (e ending) table() string {
 	if e.summary.Operation == operation.Preview {
 		return e.previewTable()
 	}
-	rows := make([][]string, len(steps))
-	for i, s := range steps {
-		rows[i] = e.row(s)
-	}
+	rows := slice.Map(steps, e.row)
 	columns := []typeset.Column{
 		colProject: {Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true},
 		colResult:  {Title: "RESULT"},

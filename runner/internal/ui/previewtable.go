@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/event"
 	"mara/runner/internal/typeset"
 )
@@ -93,10 +95,7 @@ func (e ending) previewNotes() string {
 // narrowPreview is the table for a narrow screen.
 func (e ending) narrowPreview() string {
 	steps := e.summary.Steps
-	rows := make([][]string, len(steps))
-	for i, s := range steps {
-		rows[i] = []string{s.Name, s.Changes.String(), completeness(s)}
-	}
+	rows := slice.Map(steps, func(s event.Step) []string { return []string{s.Name, s.Changes.String(), completeness(s)} })
 	table := typeset.Table{
 		Columns: []typeset.Column{{Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}, {Title: "CHANGES"}, {Title: "PREVIEW", Min: 7, Optional: true}},
 		Rows:    rows,

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/encryption"
@@ -98,11 +100,7 @@ func New(o Options) *Vault {
 
 // Close removes the folders that the vault has worked in.
 func (v *Vault) Close() error {
-	var errs []error
-	for _, closer := range v.closers {
-		errs = append(errs, closer())
-	}
-	return errors.Join(errs...)
+	return errors.Join(slice.Map(v.closers, func(closer func() error) error { return closer() })...)
 }
 
 func (v *Vault) stack() string { return v.Settings.Stack.Text }

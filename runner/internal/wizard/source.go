@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/prompt"
@@ -39,11 +41,7 @@ func (i *interview) choices(ctx context.Context, list providers.List) []prompt.O
 		i.cloud.given = true
 		return nil
 	}
-	options := make([]prompt.Option, len(choices))
-	for n, choice := range choices {
-		options[n] = prompt.Option{Value: choice.Value, Note: choice.Note}
-	}
-	return options
+	return slice.Map(choices, func(choice cloud.Choice) prompt.Option { return prompt.Option{Value: choice.Value, Note: choice.Note} })
 }
 
 // known is the answer to a key, or what the file has; "" when neither is text.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/providers"
 	"mara/providers/cloud"
@@ -163,9 +165,9 @@ func (i *interview) chooseMany(ctx context.Context, question prompt.Question, q 
 	if err != nil {
 		return nil, err
 	}
-	items := make([]any, len(values))
-	for n, value := range values {
-		items[n] = value
+	items := []any{}
+	for _, value := range values {
+		items = append(items, value)
 	}
 	return items, nil
 }
@@ -176,11 +178,7 @@ func optionsOf(key config.Key) []prompt.Option {
 	if key.Kind == config.Bool {
 		values = []string{"false", "true"}
 	}
-	var options []prompt.Option
-	for _, value := range values {
-		options = append(options, prompt.Option{Value: value})
-	}
-	return options
+	return slice.Map(values, func(value string) prompt.Option { return prompt.Option{Value: value} })
 }
 
 // standard is the answer to nothing: what the environment says, else the value

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -132,11 +134,7 @@ func unreported(err error) error {
 	if !errors.As(err, &joined) {
 		return nil
 	}
-	var rest []error
-	for _, part := range joined.Unwrap() {
-		rest = append(rest, unreported(part))
-	}
-	return errors.Join(rest...)
+	return errors.Join(slice.Map(joined.Unwrap(), unreported)...)
 }
 
 // OnUsageError rewrites the parser's errors: `invalid value "x" for flag -parallel:
@@ -161,9 +159,5 @@ func cause(text string) string {
 
 // ExitText lists exit codes, for the end of a command's description.
 func ExitText(codes ...int) string {
-	var parts []string
-	for _, code := range codes {
-		parts = append(parts, fmt.Sprintf("  %-3d  %s", code, ExitMeanings()[code]))
-	}
-	return "Exit codes:\n" + strings.Join(parts, "\n")
+	return "Exit codes:\n" + strings.Join(slice.Map(codes, func(code int) string { return fmt.Sprintf("  %-3d  %s", code, ExitMeanings()[code]) }), "\n")
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -161,10 +163,7 @@ func describePipeline(o ciOptions, all []environment) (pipeline.Options, []strin
 		return p, nil, err
 	}
 	p.Folder = filepath.ToSlash(folder)
-	var problems []error
-	for _, e := range all {
-		problems = append(problems, e.addTo(&p))
-	}
+	problems := slice.Map(all, func(e environment) error { return e.addTo(&p) })
 	slices.Sort(p.Secrets)
 	slices.Sort(p.Variables)
 	p.Secrets, p.Variables = slices.Compact(p.Secrets), slices.Compact(p.Variables)
@@ -207,10 +206,7 @@ func (e environment) addTo(p *pipeline.Options) error {
 
 // notesOf say what the CI system has to be given.
 func notesOf(o ciOptions, p pipeline.Options) []string {
-	var notes []string
-	for _, name := range p.Secrets {
-		notes = append(notes, "make the secret "+name)
-	}
+	notes := slice.Map(p.Secrets, func(name string) string { return "make the secret " + name })
 	for _, name := range p.Variables {
 		notes = append(notes, "make the variable "+name)
 	}

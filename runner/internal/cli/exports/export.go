@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -54,11 +56,7 @@ func resolveAll(d cmd.Deps, requests []session.Options, stateCounts bool) ([]env
 }
 
 func closeAll(all []environment) error {
-	var errs []error
-	for _, e := range all {
-		errs = append(errs, e.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(slice.Map(all, environment.Close)...)
 }
 
 // reachable refuses state in a folder of this machine.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
@@ -89,10 +91,7 @@ func writeFlags(b *strings.Builder, title string, flags []cli.Flag) {
 	if len(flags) == 0 {
 		return
 	}
-	var rows []row
-	for _, f := range flags {
-		rows = append(rows, FlagRow(f))
-	}
+	rows := slice.Map(flags, FlagRow)
 	b.WriteString("\n" + title + ":\n" + table(rows))
 }
 

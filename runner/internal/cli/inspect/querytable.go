@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/query"
 	"mara/runner/internal/typeset"
@@ -22,10 +24,7 @@ func writeQueries(d cmd.Deps, o queryOptions, all []query.Named) error {
 		return writeLines(d.Stdout, all)
 	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "READS"}, {Title: "SUMMARY", Min: 20, Wrap: true}}}
-	var rows [][]string
-	for _, n := range all {
-		rows = append(rows, []string{n.Name, reads(n), n.Summary})
-	}
+	rows := slice.Map(all, func(n query.Named) []string { return []string{n.Name, reads(n), n.Summary} })
 	if o.Output == "csv" {
 		return writeCSV(d.Stdout, []string{"name", "reads", "summary"}, rows)
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/session"
@@ -14,10 +16,7 @@ import (
 // are encrypted, and the names of what the environment file sets. Its values
 // may be secrets, which could be guessed from a digest.
 func configurationOf(s *session.Session) journal.Fingerprint {
-	var names []string
-	for _, variable := range s.Options.Sources.File.Variables() {
-		names = append(names, variable.Name)
-	}
+	names := slice.Map(s.Options.Sources.File.Variables(), func(variable config.Variable) string { return variable.Name })
 	slices.Sort(names)
 	return journal.NewFingerprint(map[string][]byte{
 		s.Settings.Config.File:                  bytes.TrimSpace(s.Settings.Config.Content),

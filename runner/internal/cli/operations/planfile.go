@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"github.com/urfave/cli/v2"
 
 	"mara/providers/operation"
@@ -79,10 +81,7 @@ func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 	if len(o.Selection.words()) > 0 {
 		return failure.Usagef(c.Command.Name, "--plan: the plan says which projects run; leave out %s", strings.Join(o.Selection.words(), " "))
 	}
-	var names []string
-	for _, p := range document.Projects {
-		names = append(names, p.Name)
-	}
+	names := slice.Map(document.Projects, func(p updateplan.Project) string { return p.Name })
 	if len(names) == 0 {
 		return failure.Usagef(c.Command.Name, "--plan: the plan has no projects")
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -232,9 +234,5 @@ func (o logsOptions) watch(ctx context.Context, d cmd.Deps, run journal.Run) (fu
 }
 
 func namesOf(projects []event.Project) []string {
-	var names []string
-	for _, p := range projects {
-		names = append(names, p.Name)
-	}
-	return names
+	return slice.Map(projects, func(p event.Project) string { return p.Name })
 }

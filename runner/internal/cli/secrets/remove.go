@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -26,10 +28,7 @@ func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	if len(o.Args) == 0 {
 		return failure.Usagef("secrets remove", "name the secrets by their keys")
 	}
-	var known []string
-	for _, entry := range s.Settings.Secrets.Entries {
-		known = append(known, entry.Key)
-	}
+	known := slice.Map(s.Settings.Secrets.Entries, func(entry config.Entry) string { return entry.Key })
 	for _, key := range o.Args {
 		if _, ok := s.Settings.Secrets.Lookup(key); !ok {
 			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.Settings.Secrets.File, key, config.DidYouMean(key, known)), Next: "`runner secrets list` shows what there is"}

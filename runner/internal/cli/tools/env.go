@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"al.essio.dev/pkg/shellescape"
 	"github.com/urfave/cli/v2"
 
@@ -161,10 +163,7 @@ func (e *shellEnvironment) layers() {
 }
 
 func (e *shellEnvironment) text() string {
-	var lines []string
-	for _, v := range e.exports {
-		lines = append(lines, "export "+v.name+"="+shellescape.Quote(v.value))
-	}
+	lines := slice.Map(e.exports, func(v variableValue) string { return "export " + v.name + "=" + shellescape.Quote(v.value) })
 	return strings.Join(append(lines, e.comments...), "\n") + "\n"
 }
 
