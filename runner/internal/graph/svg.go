@@ -1,6 +1,7 @@
 package graph
 
 import (
+	_ "embed"
 	"fmt"
 	"html"
 	"math"
@@ -19,45 +20,19 @@ const (
 	edgeEnd    = 5.0 // what the arrow's head takes
 )
 
-// Style is the style sheet that the picture needs. It uses the custom
-// properties of Colours. A page that holds several pictures needs it once.
-const Style = `
-.graph { font: 13px/1.2 system-ui, -apple-system, "Segoe UI", sans-serif; }
-.graph .box { fill: var(--panel); stroke: var(--line); stroke-width: 1; }
-.graph .side { fill: var(--soft); }
-.graph .title { fill: var(--text); font-weight: 600; }
-.graph .text { fill: var(--soft); font-size: 11px; }
-.graph .edge { fill: none; stroke: var(--edge); stroke-width: 1.4; }
-.graph .head { fill: var(--edge); stroke: none; }
-.graph .dashed { stroke-dasharray: 5 4; }
-.graph .implied { stroke-width: 1; opacity: .45; }
-.graph .marked.edge { stroke: var(--mark); stroke-width: 2.6; opacity: 1; }
-.graph .marked.head { fill: var(--mark); opacity: 1; }
-.graph .marked .box { stroke: var(--mark); stroke-width: 2; }
-.graph .succeeded .side { fill: var(--succeeded); } .graph .succeeded .text { fill: var(--succeeded); }
-.graph .failed .side { fill: var(--failed); } .graph .failed .text { fill: var(--failed); }
-.graph .cancelled .side, .graph .interrupted .side { fill: var(--cancelled); } .graph .cancelled .text, .graph .interrupted .text { fill: var(--cancelled); }
-.graph .skipped .box { stroke-dasharray: 4 3; }
-.graph a:hover .box, .graph a:focus-visible .box { stroke: var(--mark); stroke-width: 2; }
-.graph a:focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
-`
+// Style is the style sheet that the picture needs, with colours as custom
+// properties for light and dark surroundings. A page that holds several pictures
+// needs it once.
+//
+//go:embed style.css
+var Style string
 
-// Colours defines the custom properties, for light and dark surroundings.
-const Colours = `
-:root {
-  color-scheme: light dark;
-  --back: #ffffff; --text: #1b2330; --soft: #5b6575; --line: #d5dbe4; --panel: #f6f8fa; --edge: #8a95a5; --mark: #7a3ff2;
-  --succeeded: #17753a; --failed: #bd1c2b; --skipped: #5f6977; --cancelled: #8f5400; --interrupted: #8f5400; --hook: #0b5cad;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --back: #10141b; --text: #e6eaf0; --soft: #9ba7b7; --line: #313a47; --panel: #191f29; --edge: #6c7888; --mark: #b393ff;
-    --succeeded: #4cc46e; --failed: #ff8187; --skipped: #9ba7b7; --cancelled: #e5a847; --interrupted: #e5a847; --hook: #6cb6ff;
-  }
-}
-`
+// Head begins a page that is complete in itself: it loads nothing and runs nothing.
+//
+//go:embed head.html
+var Head string
 
-// SVG draws the graph as an element for a page that has Style and Colours.
+// SVG draws the graph as an element for a page that has Style.
 // There it shrinks a little where it does not fit, before it has to be scrolled.
 func (g Graph) SVG() string {
 	p := g.layout()
@@ -67,7 +42,7 @@ func (g Graph) SVG() string {
 
 // File draws the graph as a file of its own.
 func (g Graph) File() string {
-	return g.layout().draw(` xmlns="http://www.w3.org/2000/svg"`, "<style>"+Colours+Style+"svg { background: var(--back); }\n</style>\n")
+	return g.layout().draw(` xmlns="http://www.w3.org/2000/svg"`, "<style>"+Style+"svg { background: var(--back); }\n</style>\n")
 }
 
 // picture is a graph whose nodes have found their places.

@@ -61,8 +61,9 @@ func renderHTML(p Plan) (string, error) {
 		Plan
 		Heading string
 		Path    Path // the critical one
+		Head    template.HTML
 		Style   template.CSS
 		Picture template.HTML
-	}{p, treeTitle(p), p.CriticalPath(p.Estimates), graph.Colours + graph.Style, template.HTML(picture(p).SVG())}) // which escapes what it is given
+	}{p, treeTitle(p), p.CriticalPath(p.Estimates), template.HTML(graph.Head), template.CSS(graph.Style), template.HTML(picture(p).SVG())}) // which escapes what it is given
 	return b.String(), err
 }

@@ -23,6 +23,7 @@ type pageData struct {
 	Title    string
 	Duration string
 	Words    string
+	Head     template.HTML
 	Style    template.CSS
 	Shares   []share
 	Rows     []pageRow
@@ -81,7 +82,7 @@ func newPage(s *event.Summary, d Details) pageData {
 	path := criticalPath(s)
 	data := pageData{
 		Summary: s, Title: title(s), Duration: event.FormatDuration(s.Duration()), Words: s.Changes.Words(s.Operation),
-		Style: graph.Colours + graph.Style, Ticks: scale.ticks(), Shares: shares(s),
+		Head: template.HTML(graph.Head), Style: template.CSS(graph.Style), Ticks: scale.ticks(), Shares: shares(s),
 	}
 	for _, step := range s.Steps {
 		row := scale.row(step)
