@@ -8,13 +8,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os/exec"
-	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
+	"mara/runner/internal/process"
 	"mara/runner/internal/program"
 )
 
@@ -98,7 +95,7 @@ func run(ctx context.Context, c Command, path string, env []string) error {
 
 // In runs programs in an environment, and finds them on the PATH of that.
 func In(env map[string]string) Runner {
-	entries := slice.Map(slices.Sorted(maps.Keys(env)), func(name string) string { return name + "=" + env[name] })
+	entries := process.Environ(env)
 	return func(ctx context.Context, c Command) error {
 		path, err := program.Find(c.Name, "", env["PATH"])
 		if err != nil {

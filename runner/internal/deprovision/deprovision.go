@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"mara/runner/internal/interrupt"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
@@ -75,8 +77,6 @@ func Wait(ctx context.Context, o Options) error {
 
 // wait lists the resources until it can decide.
 func wait(ctx context.Context, list func(context.Context) ([]Resource, error), say func(string)) error {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
 	w := newWatch(say)
 	for {
 		resources, err := list(ctx)
@@ -86,10 +86,8 @@ func wait(ctx context.Context, list func(context.Context) ([]Resource, error), s
 		if done, err := w.decide(resources, err); done {
 			return err
 		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := interrupt.Sleep(ctx, interval); err != nil {
+			return err
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"mara/runner/internal/engine"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
+	"mara/runner/internal/process"
 	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
 	"mara/runner/internal/typeset"
 )
 
@@ -238,7 +238,7 @@ func (e *Examination) engine(start func() (engine.Engine, error)) preflight.Look
 		if err != nil {
 			return findings(err)
 		}
-		stdout, stderr, _, err := running.Run(ctx, os.TempDir(), nil, nil, nil, stacks.Environ(e.environ()), "version")
+		stdout, stderr, _, err := running.Run(ctx, os.TempDir(), nil, nil, nil, process.Environ(e.environ()), "version")
 		if err != nil {
 			return preflight.Bad(fmt.Sprintf("it does not run: %v %s", err, strings.TrimSpace(stderr)), "install it anew")
 		}

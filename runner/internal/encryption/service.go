@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"mara/projects"
+	"mara/runner/internal/process"
 )
 
 // Command runs Pulumi's commands.
@@ -54,14 +55,10 @@ func NewService(ctx context.Context, o ServiceOptions) (*Service, error) {
 		env["PULUMI_BACKEND_URL"] = "file://" + filepath.ToSlash(o.Dir)
 	}
 	s := &Service{
-		command: o.Command, dir: o.Dir, scheme: o.Scheme,
+		command: o.Command, env: process.Environ(env), dir: o.Dir, scheme: o.Scheme,
 		stack: organization + "/" + projects.SecretsProject + "/" + o.Stack,
 		file:  filepath.Join(o.Dir, "Pulumi."+o.Stack+".yaml"),
 	}
-	for name, value := range env {
-		s.env = append(s.env, name+"="+value)
-	}
-	slices.Sort(s.env)
 	manifest := []byte("name: " + projects.SecretsProject + "\nruntime: go\n")
 	if err := os.WriteFile(filepath.Join(o.Dir, "Pulumi.yaml"), manifest, 0o600); err != nil {
 		return nil, err

@@ -19,9 +19,9 @@ import (
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/process"
 	"mara/runner/internal/program"
-	"mara/runner/internal/stacks"
 )
 
 // inputVersion changes when a field of Input changes its meaning or goes away.
@@ -82,20 +82,9 @@ func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call exec
 			return err
 		}
 		say(event.Warning, fmt.Sprintf("%v; trying again", err))
-		if err := pause(ctx, retryWait); err != nil {
+		if err := interrupt.Sleep(ctx, retryWait); err != nil {
 			return err
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
 	}
 }
 
@@ -139,7 +128,7 @@ func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say
 	}
 	command := exec.CommandContext(ctx, path, hook.Command[1:]...)
 	command.Dir, command.Stdin, command.WaitDelay = hook.Dir, bytes.NewReader(content), stopTime
-	command.Env = append(stacks.Environ(h.Env), input.variables()...)
+	command.Env = append(process.Environ(h.Env), input.variables()...)
 	process.OwnGroup(command) // a terminal's Ctrl-C is the runner's to handle
 	command.Cancel = func() error { return process.Terminate(command.Process.Pid) }
 	last, err := runLines(command, say)

@@ -13,11 +13,22 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // ErrInterrupted is the cause of a context that a signal has cancelled, and the
 // error of a run in which steps were cancelled.
 var ErrInterrupted = errors.New("interrupted")
+
+// Sleep waits, unless ctx ends before.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
 
 // Levels counts signals and says how hard to stop.
 type Levels struct {

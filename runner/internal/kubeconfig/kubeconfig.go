@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/interrupt"
 )
 
 // lockWait bounds the wait for a lock that kubectl or another run holds.
@@ -204,10 +205,8 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("locking the kubeconfig: %w", err)
 		}
-		select {
-		case <-ctx.Done():
+		if interrupt.Sleep(ctx, 100*time.Millisecond) != nil {
 			return nil, fmt.Errorf("locking the kubeconfig: %s is held by another program; remove it if none is running", path)
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"mara/providers/operation"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
@@ -197,16 +198,10 @@ func (f Finder) awaitLocks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 
 // pause waits until the locks are worth another look.
 func (f Finder) pause(ctx context.Context) error {
-	interval := requestInterval
 	if f.States.IsFile() {
-		interval = lockInterval
+		return interrupt.Sleep(ctx, lockInterval)
 	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(interval):
-		return nil
-	}
+	return interrupt.Sleep(ctx, requestInterval)
 }
 
 // Clear removes what was found: locks of processes that are gone, and creations

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/kubeapi"
 )
 
@@ -129,10 +130,7 @@ func (c cluster) follow(ctx context.Context, r kubeapi.Resource, s *store) {
 			}
 			watcher.Stop()
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(relist):
-		}
+		_ = interrupt.Sleep(ctx, relist) // the loop ends with ctx
 	}
 }
 

@@ -35,9 +35,7 @@ func (t tool) ask(ctx context.Context, args ...string) (string, error) {
 	command.WaitDelay = 2 * time.Second // what it leaves behind may hold the pipes open
 	process.OwnGroup(command)
 	command.Cancel = func() error { process.Kill(command.Process.Pid); return nil } // with all it has started
-	for name, value := range t.env {
-		command.Env = append(command.Env, name+"="+value)
-	}
+	command.Env = process.Environ(t.env)
 	err := command.Run()
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		if said := lastLine(stderr.String()); said != "" {

@@ -5,7 +5,18 @@
 // What systems do differently about that is in this package's files for them.
 package process
 
-import "os/exec"
+import (
+	"maps"
+	"os/exec"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+)
+
+// Environ is a map of variables as a process takes them, sorted.
+func Environ(variables map[string]string) []string {
+	return slice.Map(slices.Sorted(maps.Keys(variables)), func(name string) string { return name + "=" + variables[name] })
+}
 
 // OwnGroup lets a command that is not started yet lead a group of its own.
 func OwnGroup(command *exec.Cmd) { command.SysProcAttr = ownGroup() }

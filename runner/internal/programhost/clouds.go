@@ -101,9 +101,5 @@ func (c client) question(ctx context.Context, q wire.Question) wire.Question {
 
 // environ is where the host finds credentials and proxies.
 func (c client) environ() []string {
-	environ := os.Environ()
-	for name, value := range c.access.Env {
-		environ = append(environ, name+"="+value)
-	}
-	return environ
+	return append(os.Environ(), process.Environ(c.access.Env)...)
 }

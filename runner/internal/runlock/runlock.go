@@ -14,7 +14,7 @@ import (
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/lock"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/process"
 	"mara/runner/internal/statefiles"
 )
 
@@ -158,5 +158,5 @@ func (l Lock) bucket(ctx context.Context, folder string) (bucket engine.Bucket, 
 		return bucket, false, err
 	}
 	ok, err = l.Embedded()
-	return engine.Bucket{Engine: e, URL: l.Settings.Backend.Text, Folder: folder, Dir: l.Settings.Root, Env: stacks.Environ(l.Env)}, ok, err
+	return engine.Bucket{Engine: e, URL: l.Settings.Backend.Text, Folder: folder, Dir: l.Settings.Root, Env: process.Environ(l.Env)}, ok, err
 }

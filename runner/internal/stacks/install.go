@@ -3,6 +3,8 @@ package stacks
 import (
 	"context"
 	"fmt"
+
+	"mara/runner/internal/process"
 )
 
 // Installation says what to install for a project.
@@ -18,7 +20,7 @@ func Install(ctx context.Context, command Command, o Installation) error {
 	if !o.Plugins {
 		args = append(args, "--no-plugins")
 	}
-	_, stderr, _, err := command.Run(ctx, o.Folder, nil, nil, nil, Environ(o.Env), args...)
+	_, stderr, _, err := command.Run(ctx, o.Folder, nil, nil, nil, process.Environ(o.Env), args...)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"mara/runner/internal/process"
 )
 
 // Encryption says how a state's secrets are to be encrypted.
@@ -106,7 +108,7 @@ func (e *Set) restore(ctx context.Context, project string, env map[string]string
 	}
 	merged := maps.Clone(e.options.Env)
 	maps.Copy(merged, env)
-	_, stderr, _, err := e.options.Command.Run(ctx, dir, bytes.NewReader(state), nil, nil, Environ(merged), "stack", "import", "--stack", e.qualified(project))
+	_, stderr, _, err := e.options.Command.Run(ctx, dir, bytes.NewReader(state), nil, nil, process.Environ(merged), "stack", "import", "--stack", e.qualified(project))
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

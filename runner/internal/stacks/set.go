@@ -21,6 +21,7 @@ import (
 
 	"mara/projects"
 	"mara/runner/internal/event"
+	"mara/runner/internal/process"
 	"mara/runner/internal/statefiles"
 	"mara/runner/internal/updateplan"
 )
@@ -236,7 +237,7 @@ func (c copies) qualified(project string) string {
 // run runs one Pulumi command outside the Automation API and returns what it
 // wrote to stdout.
 func (c copies) run(ctx context.Context, dir string, args ...string) (string, error) {
-	stdout, stderr, _, err := c.options.Command.Run(ctx, dir, nil, nil, nil, Environ(c.options.Env), args...)
+	stdout, stderr, _, err := c.options.Command.Run(ctx, dir, nil, nil, nil, process.Environ(c.options.Env), args...)
 	if err != nil && ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
@@ -253,13 +254,4 @@ func (c copies) runOn(ctx context.Context, project string, args ...string) (stri
 		return "", err
 	}
 	return c.run(ctx, dir, append(args, "--stack", c.qualified(project))...)
-}
-
-// Environ is a map of variables as a process takes them.
-func Environ(variables map[string]string) []string {
-	env := make([]string, 0, len(variables))
-	for name, value := range variables {
-		env = append(env, name+"="+value)
-	}
-	return env
 }

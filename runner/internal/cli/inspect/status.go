@@ -15,6 +15,7 @@ import (
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
@@ -121,10 +122,8 @@ func watchStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Se
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if interrupt.Sleep(ctx, often) != nil {
 			return &cmd.Reported{Code: cmd.ExitInterrupted} // nothing is wrong
-		case <-time.After(often):
 		}
 		if s.States().MayHaveStates() {
 			if err := s.Stacks.List(ctx); err != nil && ctx.Err() == nil {

@@ -14,6 +14,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/kubeconfig"
 	"mara/runner/internal/pko"
 )
@@ -78,7 +79,7 @@ func watcher(d cmd.Deps, o options) (pko.Watcher, string, error) {
 	}
 	cluster, err := pko.Connect(content, env, o.Namespace, stack.Text)
 	const every = 500 * time.Millisecond
-	return pko.Watcher{Source: cluster, Every: every, Sleep: sleep, Tell: func(s pko.State) { tell(d, s) }}, stack.Text, err
+	return pko.Watcher{Source: cluster, Every: every, Sleep: interrupt.Sleep, Tell: func(s pko.State) { tell(d, s) }}, stack.Text, err
 }
 
 func readKubeconfig(d cmd.Deps, o options, env map[string]string) ([]byte, error) {
@@ -95,15 +96,6 @@ func readKubeconfig(d cmd.Deps, o options, env map[string]string) ([]byte, error
 		errs = append(errs, err)
 	}
 	return nil, &failure.Environment{Text: "there is no kubeconfig: " + errors.Join(errs...).Error(), Next: "name one with --kubeconfig"}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // limited is a context that ends after the timeout, if there is one.

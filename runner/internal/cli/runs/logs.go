@@ -21,6 +21,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 )
@@ -221,15 +222,7 @@ func (o logsOptions) watch(ctx context.Context, d cmd.Deps, run journal.Run) (fu
 	host, _ := os.Hostname()
 	return func() bool {
 		cutOff := meta.PID == 0 || meta.Host == host && !lock.IsAlive(meta.PID)
-		if run.IsOver() || cutOff || !cmd.HasReader(d.Stdout) {
-			return false
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(often):
-			return true
-		}
+		return !run.IsOver() && !cutOff && cmd.HasReader(d.Stdout) && interrupt.Sleep(ctx, often) == nil
 	}, nil
 }
 

@@ -17,8 +17,8 @@ import (
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/engine"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/process"
 	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
 )
 
 // Pulumi is `runner pulumi`.
@@ -62,7 +62,7 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error
 		return err
 	}
 	command := exec.Command(path, o.Args[1:]...)
-	command.Dir, command.Env = dir, stacks.Environ(s.Env)
+	command.Dir, command.Env = dir, process.Environ(s.Env)
 	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
 	return passThrough(ctx, d, command)
 }

@@ -13,6 +13,7 @@ import (
 	"mara/projects/schemas"
 	"mara/providers/cloud"
 	"mara/runner/internal/event"
+	"mara/runner/internal/interrupt"
 )
 
 // How often, and for how long, the cloud is asked whether anything is left: some
@@ -44,10 +45,8 @@ func (t *trial) remains(ctx context.Context) ([]string, error) {
 			return left, err
 		}
 		fmt.Fprintf(t.d.Stdout, "%s still has %s; asking again\n", t.Provider.Title, strings.Join(left, ", "))
-		select {
-		case <-time.After(askEvery):
-		case <-ctx.Done():
-			return left, context.Cause(ctx)
+		if err := interrupt.Sleep(ctx, askEvery); err != nil {
+			return left, err
 		}
 	}
 }
