@@ -4,6 +4,7 @@
 #   OPERATOR  a folder with the operator's programs manager and agent, built from its repository, static, and with tini;
 #             its deploy/quickstart/install.yaml; and a file VERSION
 #   PROVIDER  Pulumi's program pulumi-resource-kubernetes; without it no project works in the cluster
+#   BUILT     how that program was built, for the record, if it is not the released one
 # It ends with 3, and says why, where something is missing. RECORD=1 writes what has passed into docs/tested.json.
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,6 +25,6 @@ if [ -n "${PROVIDER:-}" ]; then
   mkdir "$PLUGINS/resource-kubernetes-$version"
   cp "$PROVIDER" "$PLUGINS/resource-kubernetes-$version/pulumi-resource-kubernetes"
   chmod -R a+rX "$PLUGINS"
-  export PLUGINS E2E_PROVIDER="$PROVIDER" E2E_PROVIDER_VERSION="${version#v}"
+  export PLUGINS E2E_PROVIDER="$PROVIDER" E2E_PROVIDER_VERSION="${version#v}${BUILT:+ ($BUILT)}"
 fi
 scripts/e2e-real.sh -test.v -test.run='^TestOperator' "$@"
