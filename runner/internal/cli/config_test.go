@@ -56,7 +56,7 @@ myapp:token            [secret]                         config/pulumi/Pulumi.dev
 	if diff := cmp.Diff(want, stdout); diff != "" || code != cmd.ExitDone {
 		t.Errorf("exit code %d: %s", code, diff)
 	}
-	if !strings.HasSuffix(stderr, " more keys have their defaults; --all shows them\n") {
+	if !strings.HasSuffix(stderr, " more keys left at the default; --all shows them\n") {
 		t.Error(stderr)
 	}
 	_, stdout, _, _ = runConfig(t, configFile, "list --all -o json")

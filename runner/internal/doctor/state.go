@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/lock"
 	"mara/runner/internal/preflight"
 	"mara/runner/internal/statefiles"
+	"mara/runner/internal/typeset"
 )
 
 // stateChecks are about the backend and what earlier runs have left there. They
@@ -81,7 +82,7 @@ func (e *Examination) backend(open func() error) preflight.Look {
 				deployed++
 			}
 		}
-		return preflight.Good(fmt.Sprintf("%s answers; %d of %d projects are deployed", where, deployed, len(e.plan.Steps)))
+		return preflight.Good(fmt.Sprintf("%s answers; %s %s deployed", where, typeset.CountedOf(deployed, len(e.plan.Steps), "project"), typeset.Are(deployed)))
 	}
 }
 

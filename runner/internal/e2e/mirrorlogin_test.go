@@ -128,7 +128,7 @@ func (m *privateMirror) life(logIn func()) {
 
 	m.write("config/pulumi/Pulumi.dev.yaml", "config:\n  "+config.InfraType+": kind\n  kind:registry_image: "+m.host+"/mirror/tools/registry:3\n")
 	check := []string{"mirror", "check", m.host + "/mirror", "-s", "dev", "--only", "certmgr,kind-registry"}
-	m.tell(m.run(check...), 0, "All 1 charts and 1 images come from HOST/mirror.")
+	m.tell(m.run(check...), 0, "1 chart and 1 image come from HOST/mirror.")
 	m.tell(m.run("mirror", "sync", mirrorUser+"@"+m.host+"/mirror", "-s", "dev"), 2, "is not a registry host")
 
 	secrets := map[string]string{"the password": mirrorPassword, "the login": mirrorUser + ":" + mirrorPassword, "the wrong one": "Guess3d-wrongly!"}

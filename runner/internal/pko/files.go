@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"mara/runner/internal/typeset"
 )
 
 // object is an object of any other kind.
@@ -62,7 +64,7 @@ func (x Exported) readme(e Environment, o Options) []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# %s on the Pulumi Kubernetes Operator\n", e.Name)
-	line("A Stack for each of %d projects, in the namespace %s. `runner export operator` has written these files, and replaces them.\n", len(x.Stacks), o.Namespace)
+	line("A Stack for each of %s, in the namespace %s. `runner export operator` has written these files, and replaces them.\n", typeset.Counted(len(x.Stacks), "project"), o.Namespace)
 	line("## Before\n")
 	line("- The operator, 2.9: `helm install --create-namespace -n pulumi-kubernetes-operator pulumi-kubernetes-operator " +
 		"oci://ghcr.io/pulumi/helm-charts/pulumi-kubernetes-operator --version 2.9.0`")

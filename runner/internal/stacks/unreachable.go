@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"mara/runner/internal/typeset"
 )
 
 // The Kubernetes provider reports a cluster that is gone or out of reach at each
@@ -73,6 +75,7 @@ func (w work) withoutCluster(ctx context.Context, failure error) error {
 	if _, err := w.runOn(ctx, w.project, "state", "delete", "--all", "--force", "--yes"); err != nil {
 		return errors.Join(failure, fmt.Errorf("forgetting the resources of %s: %w", w.project, err))
 	}
-	w.emit(warning("the cluster cannot be reached: %d resources that were in it are dropped from the state, not destroyed", state.inCluster()))
+	in := state.inCluster()
+	w.emit(warning("the cluster cannot be reached: %s in it %s dropped from the state, not destroyed", typeset.Counted(in, "resource"), typeset.Are(in)))
 	return nil
 }

@@ -77,3 +77,14 @@ func Counted(n int, word string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, word)
 }
+
+// CountedOf is a part of a number of things with their word: "1 of 3 projects".
+func CountedOf(n, all int, word string) string { return fmt.Sprintf("%d of %s", n, Counted(all, word)) }
+
+// Are is what follows a number of things: "1 of 3 projects is", "2 of 3 projects are".
+func Are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}

@@ -77,3 +77,15 @@ func TestCutsNeverTakeMoreRoom(t *testing.T) {
 		}
 	}
 }
+
+func TestCounted(t *testing.T) {
+	t.Parallel()
+	for n, want := range []string{"0 of 3 projects are", "1 of 3 projects is", "2 of 3 projects are"} {
+		if got := typeset.CountedOf(n, 3, "project") + " " + typeset.Are(n); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got, want := typeset.CountedOf(1, 1, "project"), "1 of 1 project"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

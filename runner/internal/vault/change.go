@@ -18,6 +18,7 @@ import (
 	"mara/runner/internal/layout"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/stacks"
+	"mara/runner/internal/typeset"
 )
 
 // Change says how to encrypt an environment anew.
@@ -124,7 +125,7 @@ func (c *change) begin(ctx context.Context) error {
 	if with == "passphrase" {
 		with = "the new passphrase"
 	}
-	text := fmt.Sprintf("Encrypt the secrets of %s and the states of %d projects anew, with %s?", c.stack(), len(c.projects()), with)
+	text := fmt.Sprintf("Encrypt the secrets of %s and the states of %s anew, with %s?", c.stack(), typeset.Counted(len(c.projects()), "project"), with)
 	if err := c.how.Confirm(text); err != nil {
 		return err
 	}

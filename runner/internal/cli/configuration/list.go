@@ -43,7 +43,7 @@ func runList(_ context.Context, d cmd.Deps, o listOptions) error {
 	values, hidden := c.list(o.All)
 	err = o.Show(d, values, valuesText(values, d.Width()))
 	if err == nil && hidden > 0 && o.Output != "json" {
-		fmt.Fprintf(d.Stderr, "%d more keys have their defaults; --all shows them\n", hidden)
+		fmt.Fprintf(d.Stderr, "%s left at the default; --all shows them\n", typeset.Counted(hidden, "more key"))
 	}
 	return err
 }

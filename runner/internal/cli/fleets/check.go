@@ -108,7 +108,7 @@ func conclude(d cmd.Deps, o options, verdicts []verdict) error {
 		}
 		return nil
 	}
-	wrong := &config.Error{Next: fmt.Sprintf("%d of %s are not valid; `runner config list -s NAME` shows the values of one", bad, typeset.Counted(len(verdicts), "environment"))}
+	wrong := &config.Error{Next: fmt.Sprintf("%s %s not valid; `runner config list -s NAME` shows the values of one", typeset.CountedOf(bad, len(verdicts), "environment"), typeset.Are(bad))}
 	for _, p := range order {
 		if n := len(places[p]); n > 1 {
 			p.Text += fmt.Sprintf(" (in %s)", typeset.Counted(n, "environment"))

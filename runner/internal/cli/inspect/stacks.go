@@ -192,7 +192,7 @@ func (l environmentLine) state() string {
 	case l.Deployed == 0:
 		return "not deployed"
 	case l.Deployed < l.Projects:
-		return fmt.Sprintf("%d of %d projects", l.Deployed, l.Projects)
+		return typeset.CountedOf(l.Deployed, l.Projects, "project")
 	}
 	return "deployed"
 }

@@ -95,7 +95,7 @@ func (s environmentStatus) totals() string {
 		stale += one(len(p.Stale) > 0)
 		pending += one(len(p.Pending) > 0)
 	}
-	text := fmt.Sprintf("%d of %d projects deployed", deployed, len(s.Projects))
+	text := typeset.CountedOf(deployed, len(s.Projects), "project") + " deployed"
 	for _, other := range []struct {
 		n    int
 		what string

@@ -12,6 +12,7 @@ import (
 	"mara/projects/naming"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/mirror"
+	"mara/runner/internal/typeset"
 )
 
 func checkCommand(d cmd.Deps) *cli.Command {
@@ -56,7 +57,7 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) (err error) {
 		return err
 	}
 	if all := len(found.Charts) + len(found.Images); len(problems) > 0 {
-		return fmt.Errorf("%d of %d charts and images are not in the mirror; `runner mirror sync %s` copies them", len(problems), all, address)
+		return fmt.Errorf("%d of %d charts and images %s not in the mirror; `runner mirror sync %s` copies them", len(problems), all, typeset.Are(len(problems)), address)
 	}
 	return nil
 }
@@ -75,7 +76,7 @@ type verdict struct {
 
 func (v verdict) text() string {
 	if len(v.Problems) == 0 {
-		return fmt.Sprintf("All %d charts and %d images come from %s.\n", v.Charts, v.Images, v.Mirror)
+		return fmt.Sprintf("%s and %s come from %s.\n", typeset.Counted(v.Charts, "chart"), typeset.Counted(v.Images, "image"), v.Mirror)
 	}
 	return strings.Join(v.Problems, "\n") + "\n"
 }

@@ -96,7 +96,7 @@ func writeList(w io.Writer, found environment, width int) error {
 		name, _, _ := strings.Cut(image.Name, "@")
 		images.Rows = append(images.Rows, []string{name, image.Digest, strings.Join(image.Projects, ", ")})
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s\n%d charts and %d images. `runner mirror sync REGISTRY` copies them.\n",
-		charts.Text(width), images.Text(width), len(found.Charts), len(found.Images))
+	_, err := fmt.Fprintf(w, "%s\n%s\n%s and %s. `runner mirror sync REGISTRY` copies them.\n",
+		charts.Text(width), images.Text(width), typeset.Counted(len(found.Charts), "chart"), typeset.Counted(len(found.Images), "image"))
 	return err
 }

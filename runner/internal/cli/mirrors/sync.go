@@ -197,7 +197,7 @@ func (c *copying) end() error {
 		fmt.Fprintf(c.w, "\n%d %s, %d there already%s.\n", c.copied, verb, c.done-c.copied-c.failed, failed)
 	}
 	if c.failed > 0 {
-		return fmt.Errorf("%d of %d are not in the mirror; the same command carries on", c.failed, c.all)
+		return fmt.Errorf("%d of %d %s not in the mirror; the same command carries on", c.failed, c.all, typeset.Are(c.failed))
 	}
 	return nil
 }

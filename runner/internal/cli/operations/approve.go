@@ -18,6 +18,7 @@ import (
 	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
+	"mara/runner/internal/typeset"
 )
 
 // rule says which previews up may carry out without asking.
@@ -162,7 +163,7 @@ func listToDestroy(w io.Writer, s *session.Session, p plan.Plan) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, step := range p.Steps {
 		if summary := s.Stacks.Summary(step.Project.Name); summary.Resources > 0 {
-			fmt.Fprintf(table, "  %s\t%s\t%d resources\n", step.Project.Name, step.Project.Title, summary.Resources)
+			fmt.Fprintf(table, "  %s\t%s\t%s\n", step.Project.Name, step.Project.Title, typeset.Counted(summary.Resources, "resource"))
 		}
 	}
 	return table.Flush()

@@ -23,6 +23,7 @@ import (
 	"mara/runner/internal/request"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
+	"mara/runner/internal/typeset"
 	"mara/runner/internal/updateplan"
 )
 
@@ -215,7 +216,7 @@ func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Se
 	var left []string
 	for _, name := range p.Names() {
 		if n := s.Stacks.Summary(name).Resources; n > 0 {
-			left = append(left, fmt.Sprintf("%s (%d resources)", name, n))
+			left = append(left, fmt.Sprintf("%s (%s)", name, typeset.Counted(n, "resource")))
 		}
 	}
 	if len(left) > 0 {

@@ -21,6 +21,7 @@ import (
 	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
+	"mara/runner/internal/typeset"
 )
 
 // ranRuns are the runs of environments, by environment.
@@ -132,7 +133,7 @@ func (r *rollout) approve(ctx context.Context, w work) error {
 		}
 		return &failure.Usage{Text: fmt.Sprintf("fleet %s needs a confirmation, and there is nobody to ask", r.o.command()), Next: "add --yes to do it without asking"}
 	}
-	fmt.Fprintf(r.d.Stderr, "%s of %d environments: %s\n", r.o.Operation, len(environments), strings.Join(environments, ", "))
+	fmt.Fprintf(r.d.Stderr, "%s of %s: %s\n", r.o.Operation, typeset.Counted(len(environments), "environment"), strings.Join(environments, ", "))
 	if r.o.Operation.Destroys() {
 		answer, err := terminal.Text(ctx, "This destroys everything in them. Type their number to go on:")
 		return cmd.Agreed(answer == fmt.Sprint(len(environments)), err)

@@ -17,6 +17,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/typeset"
 )
 
 // RunFunc runs a command line of the runner, and returns its exit code.
@@ -93,8 +94,8 @@ func runSupport(ctx context.Context, d cmd.Deps, o supportOptions, run RunFunc) 
 	for _, file := range files {
 		document.Contents = append(document.Contents, file.name)
 	}
-	return o.Show(d, document, fmt.Sprintf("%s\nin %s (%d files); look through it before you send it\n",
-		strings.Join(document.Contents, "\n"), o.File, len(files)))
+	return o.Show(d, document, fmt.Sprintf("%s\nin %s (%s); look through it before you send it\n",
+		strings.Join(document.Contents, "\n"), o.File, typeset.Counted(len(files), "file")))
 }
 
 // packed is a file of the archive.

@@ -12,6 +12,7 @@ import (
 
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/typeset"
 )
 
 // step is a command of a trial.
@@ -172,7 +173,7 @@ func (t *trial) problems() []string {
 		}
 	}
 	if len(t.left) > 0 {
-		problems = append(problems, fmt.Sprintf("%d things are left in the cloud", len(t.left)))
+		problems = append(problems, fmt.Sprintf("%s %s left in the cloud", typeset.Counted(len(t.left), "thing"), typeset.Are(len(t.left))))
 	}
 	return problems
 }
