@@ -58,6 +58,7 @@ func TestFleet(t *testing.T) {
 		{"fleet plan", 0, "Wave test: 1 environment\n  test\nWave prod: 1 environment, after test\n  eu-1\n"},
 		{"fleet plan --destroy", 0, "Wave prod: 1 environment, after test\n  eu-1\nWave test: 1 environment\n  test\n"},
 		{"fleet plan --affected --why", 0, "Wave test: 1 environment\n  test: has never been rolled out\nWave prod: 1 environment, after test\n  eu-1: has never been rolled out\n"},
+		{"fleet check", 0, "2 environments checked, nothing is wrong\n"},
 		{"fleet check --simulate", 0, "2 environments checked, nothing is wrong\n"},
 		{"fleet get logstore:storage_size", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n" +
 			"50Gi   1      eu-1          config/layers/prod.yaml:5\n10Gi   1      test          config/layers/base.yaml:4\n"},
@@ -127,6 +128,33 @@ func TestFleetCheck(t *testing.T) {
 `
 	if got, _, _ := strings.Cut(stderr, "hint: "); code != cmd.ExitConfig || got != want {
 		t.Errorf("exit code %d: %s", code, cmp.Diff(want, got))
+	}
+}
+
+// TestFleetCheckWithoutSecrets: CI has neither a passphrase nor secrets; those that
+// are not set are told in one line, and what stands there in plain text is wrong.
+func TestFleetCheckWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	files := small()
+	root := fleetRoot(t, files)
+	stdout, stderr, code := runFleet(t, root, "fleet check")
+	want := "not checked: 4 secrets not set here in 2 environments (bank-of-anthos:accounts_db_password, bank-of-anthos:jwt_private_key, " +
+		"bank-of-anthos:ledger_db_password, prometheus:admin_password); --secrets takes that for wrong\n"
+	if code != 0 || stderr != want || stdout != "2 environments checked, nothing is wrong\n" {
+		t.Errorf("exit code %d: %s%s", code, stdout, cmp.Diff(want, stderr))
+	}
+	if stdout, _, code := runFleet(t, root, "fleet check test -o json"); code != 0 || !strings.Contains(stdout, `"unchecked": [`) {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+	_, stderr, code = runFleet(t, root, "fleet check --secrets")
+	if code != cmd.ExitConfig || !strings.Contains(stderr, "prometheus:admin_password is missing") || strings.Contains(stderr, "not checked") {
+		t.Errorf("--secrets: exit code %d: %s", code, stderr)
+	}
+	files["pulumi/secrets/Pulumi.test.yaml"] = "config:\n  prometheus:admin_password: hunter22hunter22\n"
+	_, stderr, code = runFleet(t, fleetRoot(t, files), "fleet check")
+	if code != cmd.ExitConfig || !strings.Contains(stderr, "Pulumi.test.yaml:2: prometheus:admin_password is in plain text") ||
+		!strings.Contains(stderr, "\nhint: 1 of 2 environments is not valid") {
+		t.Errorf("plain text: exit code %d: %s", code, stderr)
 	}
 }
 

@@ -9,11 +9,12 @@ import (
 
 // Missing is a secret without a usable value.
 type Missing struct {
-	Secret projects.Secret
-	stack  string
-	file   string // that should have the value
-	line   int    // of a value that is not encrypted
-	text   string // what is wrong
+	Secret  projects.Secret
+	IsPlain bool // it has a value, which is not encrypted
+	stack   string
+	file    string // that should have the value
+	line    int    // of a value that is not encrypted
+	text    string // what is wrong
 }
 
 // Missing lists the secrets of the plan that have no usable value. A simulation
@@ -35,7 +36,7 @@ func (v *Vault) Missing() []Missing {
 		case v.Has(secret.Key) || (secret.Default != "" || secret.Optional) && !ok:
 			continue
 		case ok && !encrypted && entry.Value != nil && entry.Value != "":
-			m.text = "is in plain text"
+			m.IsPlain, m.text = true, "is in plain text"
 		}
 		missing = append(missing, m)
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,20 +22,34 @@ func checkCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "check the configuration of all environments at once", ArgsUsage: cmd.FleetArguments,
 		Description: "Evaluates every environment with its layers, and holds it against the keys that the projects declare, as an\n" +
-			"operation would: types, ranges, unknown and missing keys, secrets that are missing; and config/rollout.yaml\n" +
-			"against the labels. It asks no cloud, no backend and no passphrase. With --simulate, what a simulation makes up\n" +
-			"may be missing.\n\n" +
-			"Examples:\n  runner fleet check\n  runner fleet check -l stage=prod -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags:  flags([]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "check what a simulation needs"}}),
-		Action: cmd.Action(d, parse, runCheck),
+			"operation would: types, ranges, unknown and missing keys, secrets in plain text; and config/rollout.yaml\n" +
+			"against the labels. It asks no cloud, no backend and no passphrase. Secrets that are not set here may be where it\n" +
+			"is rolled out: they are only told, unless --secrets is given. With --simulate, what a simulation makes up may be\n" +
+			"missing.\n\n" +
+			"Examples:\n  runner fleet check\n  runner fleet check -l stage=prod -o json\n  runner fleet check --secrets\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: flags([]cli.Flag{
+			&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "check what a simulation needs"},
+			&cli.BoolFlag{Name: "secrets", Usage: "secrets and a passphrase that are not set here are wrong"},
+		}),
+		Action: cmd.Action(d, parseCheck, runCheck),
 	}
+}
+
+type checkOptions struct {
+	options
+	Secrets bool // have to be set
+}
+
+func parseCheck(c *cli.Context, d cmd.Deps) (checkOptions, error) {
+	common, err := parse(c, d)
+	return checkOptions{options: common, Secrets: c.Bool("secrets")}, err
 }
 
 // verdict is what is wrong with one environment, and its JSON form.
 type verdict struct {
 	Environment string    `json:"environment"`
 	Problems    []problem `json:"problems"`
-	err         error
+	Unchecked   []string  `json:"unchecked,omitempty"` // secrets that are not set here
 }
 
 type problem struct {
@@ -42,14 +59,15 @@ type problem struct {
 	Text string `json:"text"`
 }
 
-func runCheck(ctx context.Context, d cmd.Deps, o options) error {
+func runCheck(ctx context.Context, d cmd.Deps, o checkOptions) error {
 	chosen, rollout, err := choose(o.Request, o.Selection)
 	if err != nil {
 		return err
 	}
 	verdicts, err := cmd.Each(ctx, chosen, func(_ context.Context, e fleet.Environment) (verdict, error) {
 		_, waveErr := rollout.WaveOf(e)
-		return newVerdict(e.Stack, config.Join(checkOne(d, o, e), waveErr)), nil
+		unchecked, err := checkOne(d, o, e)
+		return newVerdict(e.Stack, unchecked, config.Join(err, waveErr)), nil
 	})
 	if err != nil {
 		return err
@@ -62,15 +80,29 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) error {
 	return conclude(d, o, verdicts)
 }
 
-// checkOne holds one environment against what its projects declare.
-func checkOne(d cmd.Deps, o options, e fleet.Environment) (err error) {
-	s := session.New(d.Deps, session.Options{Request: o.Of(e.Stack), Operation: operation.Up, NeedSecrets: true})
+// checkOne holds one environment against what its projects declare. It returns the
+// secrets that are not set here.
+func checkOne(d cmd.Deps, o checkOptions, e fleet.Environment) (unchecked []string, err error) {
+	one := o.Of(e.Stack)
+	one.Interactive = false // nobody is asked for what is missing
+	s := session.New(d.Deps, session.Options{Request: one, Operation: operation.Up, NeedSecrets: o.Secrets})
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return s.ResolveToOperate()
+	err = s.ResolveToOperate()
+	if o.Secrets || s.Vault == nil {
+		return nil, err
+	}
+	for _, m := range s.Vault.Missing() {
+		if m.IsPlain {
+			err = config.Join(err, &config.Error{Problems: []config.Problem{m.Problem()}})
+			continue
+		}
+		unchecked = append(unchecked, m.Secret.Key)
+	}
+	return unchecked, err
 }
 
-func newVerdict(stack string, err error) verdict {
-	v := verdict{Environment: stack, Problems: []problem{}, err: err}
+func newVerdict(stack string, unchecked []string, err error) verdict {
+	v := verdict{Environment: stack, Problems: []problem{}, Unchecked: unchecked}
 	var several *config.Error
 	switch {
 	case err == nil:
@@ -86,10 +118,11 @@ func newVerdict(stack string, err error) verdict {
 
 // conclude tells the problems. One that several environments have from the same
 // layer is told once.
-func conclude(d cmd.Deps, o options, verdicts []verdict) error {
+func conclude(d cmd.Deps, o checkOptions, verdicts []verdict) error {
 	places := map[config.Problem][]string{}
 	var order []config.Problem
 	bad := 0
+	tellUnchecked(d.Stderr, verdicts)
 	for _, v := range verdicts {
 		if len(v.Problems) > 0 {
 			bad++
@@ -118,4 +151,21 @@ func conclude(d cmd.Deps, o options, verdicts []verdict) error {
 		wrong.Problems = append(wrong.Problems, p)
 	}
 	return wrong
+}
+
+// tellUnchecked says which secrets are not set here, in one line.
+func tellUnchecked(w io.Writer, verdicts []verdict) {
+	in := 0
+	var keys []string
+	for _, v := range verdicts {
+		in += min(len(v.Unchecked), 1)
+		keys = append(keys, v.Unchecked...)
+	}
+	if in == 0 {
+		return
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	fmt.Fprintf(w, "not checked: %s not set here in %s (%s); --secrets takes that for wrong\n",
+		typeset.Counted(len(keys), "secret"), typeset.Counted(in, "environment"), strings.Join(keys, ", "))
 }
