@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"mara/projects/gomodule"
 )
 
 // builder builds programs and keeps them: in mara/go-programs below the folder
@@ -38,7 +40,7 @@ func (b builder) build(ctx context.Context, source string) (string, error) {
 	}
 	defer release()
 	program, stamp := filepath.Join(folder, builtName), filepath.Join(folder, stampName)
-	now, err := fingerprint(moduleOf(source))
+	now, err := fingerprint(gomodule.Of(source))
 	if err != nil {
 		return "", fmt.Errorf("looking at the sources of the program: %w", err)
 	}
@@ -69,29 +71,12 @@ func lock(folder string) (release func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// moduleOf is the folder of the module that a program belongs to, else the
-// program's own.
-func moduleOf(source string) string {
-	own := source
-	if info, err := os.Stat(source); err == nil && !info.IsDir() {
-		own = filepath.Dir(source)
-	}
-	for folder := own; ; folder = filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
-		}
-		if folder == filepath.Dir(folder) {
-			return own
-		}
-	}
-}
-
 // fingerprint tells versions of the files below a folder apart: by their names,
 // sizes and times. Modules from elsewhere are pinned by go.sum; where others are
 // in use, by go.work or by a path that go.mod puts in the place of a module, there
 // is none, and Go is always asked.
 func fingerprint(module string) (string, error) {
-	if usesOthers(module) {
+	if gomodule.UsesOthers(module) || os.Getenv("GOFLAGS") != "" || os.Getenv("GOWORK") != "" {
 		return "", nil
 	}
 	sum := sha256.New()
@@ -113,21 +98,6 @@ func fingerprint(module string) (string, error) {
 		return nil
 	})
 	return hex.EncodeToString(sum.Sum(nil)), err
-}
-
-// usesOthers reports whether a module may be built with sources that are neither
-// below its folder nor pinned.
-func usesOthers(module string) bool {
-	for folder := module; ; folder = filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, "go.work")); err == nil {
-			return true
-		}
-		if folder == filepath.Dir(folder) {
-			break
-		}
-	}
-	content, _ := os.ReadFile(filepath.Join(module, "go.mod"))
-	return strings.Contains(string(content), "=> .") || strings.Contains(string(content), "=> /") || os.Getenv("GOFLAGS") != "" || os.Getenv("GOWORK") != ""
 }
 
 // compile has Go build a program.

@@ -113,20 +113,6 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-func TestModuleOf(t *testing.T) {
-	t.Parallel()
-	source := module(t)
-	put(t, filepath.Join(source, "cmd", "x", "main.go"), "package main\n")
-	alone := t.TempDir()
-	for from, want := range map[string]string{
-		source: source, filepath.Join(source, "cmd", "x"): source, filepath.Join(source, "cmd", "x", "main.go"): source, alone: alone,
-	} {
-		if got := moduleOf(from); got != want {
-			t.Errorf("%s belongs to %s, want %s", from, got, want)
-		}
-	}
-}
-
 // TestBinary: whoever names a built program needs no Go.
 func TestBinary(t *testing.T) {
 	t.Parallel()

@@ -4,11 +4,9 @@
 package credential
 
 import (
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"math/big"
-	"strings"
+
+	"mara/projects/password"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
@@ -23,7 +21,7 @@ const (
 // Password keeps a random password of the given length with lower case, upper
 // case, a digit and a special character. Destroying the stack forgets it.
 func Password(ctx *pulumi.Context, name string, length int) (pulumi.StringOutput, error) {
-	fresh, err := generate(length)
+	fresh, err := password.Draw(length, lower, upper, digits, special)
 	if err != nil {
 		return pulumi.StringOutput{}, fmt.Errorf("making the password %s: %w", name, err)
 	}
@@ -44,36 +42,4 @@ func Password(ctx *pulumi.Context, name string, length int) (pulumi.StringOutput
 		return text, nil
 	}).(pulumi.StringOutput)
 	return pulumi.ToSecret(kept).(pulumi.StringOutput), nil
-}
-
-// generate makes a password that has each kind of character.
-func generate(length int) (string, error) {
-	if length < 8 {
-		return "", errors.New("a password has at least 8 characters")
-	}
-	alphabet := lower + upper + digits + special
-	for {
-		var text strings.Builder
-		for range length {
-			index, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
-			if err != nil {
-				return "", err
-			}
-			text.WriteByte(alphabet[index.Int64()])
-		}
-		if strong(text.String()) {
-			return text.String(), nil
-		}
-	}
-}
-
-// strong reports whether each kind of character is there, and none of the
-// special ones where a tool could take it for an option or a file name.
-func strong(text string) bool {
-	for _, kind := range []string{lower, upper, digits, special} {
-		if !strings.ContainsAny(text, kind) {
-			return false
-		}
-	}
-	return !strings.ContainsAny(text[:1], special) && !strings.ContainsAny(text[len(text)-1:], special)
 }

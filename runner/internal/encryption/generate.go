@@ -1,12 +1,10 @@
 package encryption
 
 import (
-	"crypto/rand"
 	"errors"
-	"math/big"
-	"strings"
 
 	"mara/projects"
+	"mara/projects/password"
 )
 
 // ErrNoGenerator says that a secret has to be given.
@@ -31,40 +29,11 @@ func Generate(secret projects.Secret) (string, error) {
 	length := max(passwordLength, secret.MinLength)
 	switch secret.Generate {
 	case projects.Password:
-		return password(length, lower, upper, digits, special)
+		return password.Draw(length, lower, upper, digits, special)
 	case projects.AlphanumericPassword:
-		return password(length, lower, upper, digits)
+		return password.Draw(length, lower, upper, digits)
 	case projects.RSAKey:
 		return rsaKey(generatedBits)
 	}
 	return "", ErrNoGenerator
-}
-
-// password draws until the text has a character of every class, as programs that
-// check passwords demand, and begins with a letter, so that no program takes it
-// for a flag. All such passwords are equally likely.
-func password(length int, classes ...string) (string, error) {
-	alphabet := strings.Join(classes, "")
-	for {
-		var b strings.Builder
-		for range length {
-			i, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
-			if err != nil {
-				return "", err
-			}
-			b.WriteByte(alphabet[i.Int64()])
-		}
-		if drawn := b.String(); hasAll(drawn, classes) && strings.ContainsRune(lower+upper, rune(drawn[0])) {
-			return drawn, nil
-		}
-	}
-}
-
-func hasAll(text string, classes []string) bool {
-	for _, class := range classes {
-		if !strings.ContainsAny(text, class) {
-			return false
-		}
-	}
-	return true
 }

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
+
+	"mara/projects/gomodule"
 
 	"gopkg.in/yaml.v3"
 )
@@ -40,8 +41,8 @@ func (s Source) sum() ([]byte, error) {
 	case "yaml":
 		return text.Bytes(), nil
 	case "go":
-		module := moduleOf(s.Dir)
-		if usesOthers(module) {
+		module := gomodule.Of(s.Dir)
+		if gomodule.UsesOthers(module) {
 			return nil, errOthers
 		}
 		err = add(module)
@@ -53,12 +54,7 @@ func (s Source) sum() ([]byte, error) {
 
 // isOutside leaves out hidden folders and those that are named.
 func (s Source) isOutside(path string) bool {
-	for _, folder := range s.Outside {
-		if path == folder {
-			return true
-		}
-	}
-	return isHidden(path)
+	return slices.Contains(s.Outside, path) || isHidden(path)
 }
 
 // variables are those by which YAML names folders.
@@ -96,32 +92,4 @@ func (s Source) addNamed(text *bytes.Buffer) error {
 func isBelow(path, folder string) bool {
 	relative, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(relative)
-}
-
-// moduleOf is the folder of the Go module that a folder belongs to, else the
-// folder itself.
-func moduleOf(own string) string {
-	for folder := own; ; folder = filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
-		}
-		if folder == filepath.Dir(folder) {
-			return own
-		}
-	}
-}
-
-// usesOthers reports whether a module may be built with sources that are neither
-// below its folder nor pinned by go.sum.
-func usesOthers(module string) bool {
-	for folder := module; ; folder = filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, "go.work")); err == nil {
-			return true
-		}
-		if folder == filepath.Dir(folder) {
-			break
-		}
-	}
-	content, _ := os.ReadFile(filepath.Join(module, "go.mod"))
-	return strings.Contains(string(content), "=> .") || strings.Contains(string(content), "=> /")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/gomodule"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
@@ -221,14 +221,8 @@ func notesOf(o ciOptions, p pipeline.Options) []string {
 
 // topOf is the top of the repository that a folder is in, or the folder itself.
 func topOf(folder string) string {
-	for at := folder; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return folder
-		}
-	}
+	top, _ := gomodule.Above(folder, ".git")
+	return top
 }
 
 // ciVersion changes when a field changes its meaning or is removed.

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/gomodule"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/fleet"
@@ -233,8 +234,8 @@ func (p past) hasChanged(s *session.Session, step plan.Step) bool {
 		return false // it comes with the runner
 	}
 	folder := own.Dir
-	if own.Runtime == "go" {
-		folder = moduleAbove(folder, s.Settings.Root)
+	if module := gomodule.Of(folder); own.Runtime == "go" && strings.HasPrefix(module, s.Settings.Root) {
+		folder = module
 	}
 	relative, err := filepath.Rel(s.Settings.Root, folder)
 	if err != nil {
@@ -243,16 +244,4 @@ func (p past) hasChanged(s *session.Session, step plan.Step) bool {
 	return slices.ContainsFunc(p.changed, func(file string) bool {
 		return relative == "." || strings.HasPrefix(file, filepath.ToSlash(relative)+"/")
 	})
-}
-
-// moduleAbove is the folder of the Go module that a folder is in, below the root.
-func moduleAbove(folder, root string) string {
-	for at := folder; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return at
-		}
-		if at == root || at == filepath.Dir(at) {
-			return folder
-		}
-	}
 }
