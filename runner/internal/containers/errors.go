@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -44,12 +45,7 @@ func says(err error, phrases ...string) bool {
 		return false
 	}
 	text := strings.ToLower(exit.Stderr)
-	for _, phrase := range phrases {
-		if strings.Contains(text, phrase) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(text, phrase) })
 }
 
 // Unreachable tells that the runtime's daemon does not answer.

@@ -79,19 +79,15 @@ func Resources(dir string, of Environment) (map[string]int, error) {
 // recent returns the last runs of an operation on an environment, the newest
 // first. What cannot be read is passed over: estimates need not be complete.
 func recent(dir string, of Environment, op operation.Operation) ([]*event.Summary, error) {
-	runs, err := List(dir)
-	if err != nil {
-		return nil, err
-	}
+	runs, err := Summaries(dir)
 	var summaries []*event.Summary
-	for _, run := range runs {
+	for _, s := range runs {
 		if len(summaries) == recentRuns {
 			break
 		}
-		s, err := run.Summary()
-		if err == nil && s.Provider == of.Provider && s.Stack == of.Stack && s.Operation == op {
+		if of.Has(s) && s.Operation == op {
 			summaries = append(summaries, s)
 		}
 	}
-	return summaries, nil
+	return summaries, err
 }

@@ -88,15 +88,8 @@ func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding 
 }
 
 func (o LanguageOptions) hasHost(runtime string) bool {
-	if _, ok := LanguageHost(runtime, o.Home, o.Env); ok {
-		return true
-	}
-	for _, folder := range o.Beside {
-		if isProgram(filepath.Join(folder, HostName(runtime))) {
-			return true
-		}
-	}
-	return false
+	_, ok := LanguageHost(runtime, o.Home, o.Env)
+	return ok || slices.ContainsFunc(o.Beside, func(folder string) bool { return isProgram(filepath.Join(folder, HostName(runtime))) })
 }
 
 // HostName is the program that runs programs of a runtime.

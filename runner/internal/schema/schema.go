@@ -7,6 +7,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mara/providers"
@@ -32,10 +33,8 @@ func Get(name string) ([]byte, error) {
 	if name == Config {
 		return providers.StackSchema(providers.Keys())
 	}
-	for _, known := range Names() {
-		if name == known {
-			return files.ReadFile(name + ".json")
-		}
+	if slices.Contains(Names(), name) {
+		return files.ReadFile(name + ".json")
 	}
 	return nil, fmt.Errorf("%w %q: choose one of %s", ErrUnknown, name, strings.Join(Names(), ", "))
 }

@@ -36,19 +36,12 @@ func NewPastRun(r journal.Run, summary *event.Summary) PastRun {
 
 // NewestRuns are the last runs from here, by stack.
 func NewestRuns(folder string) (map[string]PastRun, error) {
-	runs, err := journal.List(folder)
-	if err != nil {
-		return nil, err
-	}
+	runs, err := journal.Summaries(folder)
 	newest := map[string]PastRun{}
-	for _, run := range runs {
-		summary, err := run.Summary()
-		if err != nil || summary == nil {
-			continue // one that was cut off as it began
-		}
+	for run, summary := range runs {
 		if _, known := newest[summary.Stack]; !known {
 			newest[summary.Stack] = NewPastRun(run, summary)
 		}
 	}
-	return newest, nil
+	return newest, err
 }

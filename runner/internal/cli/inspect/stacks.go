@@ -17,7 +17,6 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/inventory"
-	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
@@ -86,7 +85,7 @@ func environments(s *session.Session, o cmd.SessionOptions, deployed map[string]
 	for name, summaries := range deployed {
 		names[name] = names[name] || isEnvironment(o.Known(), summaries)
 	}
-	last, err := lastRuns(s.Folder.Runs())
+	last, err := cmd.NewestRuns(s.Folder.Runs())
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +99,7 @@ func environments(s *session.Session, o cmd.SessionOptions, deployed map[string]
 		line.Provider = providerOfStack(s, o, name, deployed[name])
 		line.count(o.Known(), deployed[name])
 		if run, ok := last[name]; ok {
-			line.Operation, line.Result, line.Started = run.Operation, run.Outcome(), &run.Started
+			line.Operation, line.Result, line.Started = run.Operation, run.Result, &run.Started
 		}
 		lines = append(lines, line)
 	}
@@ -152,18 +151,6 @@ func (l *environmentLine) count(known catalogue.Catalogue, deployed map[string]s
 			l.Resources += summary.Resources
 		}
 	}
-}
-
-// lastRuns returns the last run of each stack from here.
-func lastRuns(folder string) (map[string]*event.Summary, error) {
-	runs, err := journal.Summaries(folder)
-	last := map[string]*event.Summary{}
-	for _, summary := range runs { // the newest first
-		if last[summary.Stack] == nil {
-			last[summary.Stack] = summary
-		}
-	}
-	return last, err
 }
 
 func environmentsText(lines []environmentLine, now time.Time, width int) string {

@@ -44,17 +44,8 @@ func parseDemo(c *cli.Context, d cmd.Deps) (demoOptions, error) {
 	if c.NArg() > 0 {
 		return demoOptions{}, failure.Usagef("demo", "unexpected argument %q", c.Args().First())
 	}
-	common, err := cmd.ParseSession(c, d)
-	o := demoOptions{Keep: c.Bool("keep")}
-	if common.Pulumi != "" {
-		o.common = append(o.common, "--pulumi", common.Pulumi)
-	}
-	for _, name := range []string{"debug", "no-color"} {
-		if c.Bool(name) {
-			o.common = append(o.common, "--"+name)
-		}
-	}
-	return o, err
+	session, err := cmd.ParseSession(c, d)
+	return demoOptions{Keep: c.Bool("keep"), common: common(c, session)}, err
 }
 
 // scene is a command of the demonstration, and how it has to end.

@@ -93,6 +93,11 @@ func passedOn(c *cli.Context, o options) []string {
 	for _, file := range o.Simulation.Schemas {
 		flags = append(flags, "--simulate-schema", file)
 	}
+	return append(flags, common(c, o.SessionOptions)...)
+}
+
+// common are the flags about Pulumi and the screen.
+func common(c *cli.Context, o cmd.SessionOptions) (flags []string) {
 	if o.Pulumi != "" {
 		flags = append(flags, "--pulumi", o.Pulumi)
 	}
