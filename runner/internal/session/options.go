@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"runtime"
 	"time"
 
@@ -53,6 +55,14 @@ type Options struct {
 type Waiting struct {
 	Tell func(text string) // nil tells the terminal
 	Stop <-chan struct{}   // ends it; nil never does
+}
+
+// teller tells whom a run waits for.
+func (w Waiting) teller(terminal io.Writer) func(text string) {
+	if w.Tell != nil {
+		return w.Tell
+	}
+	return func(text string) { fmt.Fprintln(terminal, text) }
 }
 
 // until is a context that ends when the waiting has to.

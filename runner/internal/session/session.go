@@ -7,7 +7,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"sync/atomic"
@@ -286,25 +285,16 @@ func (s *Session) Checkouts() checkout.Maker {
 func (s *Session) Leftovers() leftovers.Finder {
 	return leftovers.Finder{
 		Stacks: s.Stacks, States: s.States(), LockStore: s.RunLock().OnStacks, Command: s.Command,
-		Wait: s.Options.LockTimeout, Waiting: s.tellWaiting,
+		Wait: s.Options.LockTimeout, Waiting: s.Options.Waiting.teller(s.Deps.Stderr),
 	}
 }
 
 // FindLeftovers looks for what is in the way of an operation, and waits for others
 // who work on the stacks.
-func (s *Session) FindLeftovers(ctx context.Context, p plan.Plan, resume, ask bool) (leftovers.Found, error) {
+func FindLeftovers(ctx context.Context, s *Session, p plan.Plan, resume, ask bool) (leftovers.Found, error) {
 	ctx, done := s.Options.Waiting.until(ctx)
 	defer done()
 	return s.Leftovers().Find(ctx, s.Options.Operation, p, resume, ask)
-}
-
-// tellWaiting says whom a run waits for.
-func (s *Session) tellWaiting(text string) {
-	if s.Options.Waiting.Tell != nil {
-		s.Options.Waiting.Tell(text)
-		return
-	}
-	fmt.Fprintln(s.Deps.Stderr, text)
 }
 
 // Hooks are the hooks of the environment's runs.
@@ -333,7 +323,7 @@ func (s *Session) Environment() journal.Environment {
 func (s *Session) RunLock() runlock.Lock {
 	return runlock.Lock{
 		File:     s.Folder.Lock(s.Provider.Name, s.Settings.Stack.Text),
-		Settings: s.Settings, States: s.States(), Env: s.Env, Wait: s.Options.LockTimeout, Waiting: s.tellWaiting,
+		Settings: s.Settings, States: s.States(), Env: s.Env, Wait: s.Options.LockTimeout, Waiting: s.Options.Waiting.teller(s.Deps.Stderr),
 		Engine: s.Engine,
 		Embedded: func() (bool, error) {
 			found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi)

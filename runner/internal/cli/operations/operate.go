@@ -146,7 +146,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if err := o.checkPlan(ctx, s); err != nil {
 		return err
 	}
-	found, err := s.FindLeftovers(ctx, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Folder.Runs(), s.Environment()))
+	found, err := session.FindLeftovers(ctx, s, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Folder.Runs(), s.Environment()))
 	if err != nil {
 		return err
 	}
