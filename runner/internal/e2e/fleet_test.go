@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/lock"
 )
 
 // newFleet is a root with environments in three waves, of two projects each: a
@@ -267,6 +268,57 @@ func TestFleetIsCutOff(t *testing.T) {
 			e.checkFleet()
 		})
 	}
+}
+
+// TestFleetIsKilled: the third Ctrl-C ends a rollout whose engines no longer hear the
+// second, and what it leaves is put right as it says.
+func TestFleetIsKilled(t *testing.T) {
+	t.Parallel()
+	e := newFleet(t)
+	e.fleet(0, "up", "test")
+	cmd := e.command("fleet", "up", "--all", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json", "--simulate-slow", "kind:index:Cluster=10m")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	e.awaitPending("kind-cluster", "canary")
+	for _, child := range childrenOf(t, cmd) {
+		if err := syscall.Kill(child, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	interrupt := func() time.Time {
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		return time.Now()
+	}
+	told, killed := 0, time.Time{}
+	interrupt()
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		if !strings.Contains(lines.Text(), `"run.stopping"`) {
+			continue
+		}
+		if told++; told == 1 {
+			interrupt()
+			continue
+		}
+		time.Sleep(time.Second)
+		if !lock.IsAlive(cmd.Process.Pid) {
+			t.Error("the second one has ended it")
+		}
+		killed = interrupt()
+	}
+	_ = cmd.Wait()
+	if code, took := cmd.ProcessState.ExitCode(), time.Since(killed); code != 130 || told != 2 || took > 30*time.Second {
+		t.Errorf("exit code %d, told %d times, ended %s after the third", code, told, took)
+	}
+	e.checkNothingIsLeft()
+	e.carryOnRollout()
+	e.checkFleet()
 }
 
 // TestFleetGateAsks: a gate's question is asked on a terminal, and is a clear error

@@ -121,7 +121,7 @@ func (e *environment) crash(project string) {
 	for lines.Scan() && !strings.Contains(lines.Text(), `"`+slow+`"`) {
 	}
 	go func() { _, _ = io.Copy(io.Discard, stdout) }()
-	e.awaitPending(project)
+	e.awaitPending(project, "dev")
 	children := childrenOf(e.t, cmd)
 	_ = cmd.Process.Kill()
 	for _, child := range children {
@@ -131,9 +131,9 @@ func (e *environment) crash(project string) {
 }
 
 // awaitPending waits until the state says that something is being created.
-func (e *environment) awaitPending(project string) {
+func (e *environment) awaitPending(project, stack string) {
 	e.t.Helper()
-	file := filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks", project, "dev.json")
+	file := filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks", project, stack+".json")
 	for range 6000 {
 		if content, err := os.ReadFile(file); err == nil && strings.Contains(string(content), `"pending_operations"`) {
 			return

@@ -132,6 +132,9 @@ func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say
 	process.OwnGroup(command) // a terminal's Ctrl-C is the runner's to handle
 	command.Cancel = func() error { return process.Terminate(command.Process.Pid) }
 	last, err := runLines(command, say)
+	if ctx.Err() != nil && command.Process != nil {
+		process.Kill(command.Process.Pid) // what it has started may not have heard either
+	}
 	switch {
 	case err == nil:
 		return nil

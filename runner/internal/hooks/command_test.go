@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
+	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 )
 
@@ -108,6 +110,31 @@ func TestCommandIsCancelled(t *testing.T) {
 	})
 	if !errors.Is(err, interrupted) || time.Since(began) > 30*time.Second {
 		t.Errorf("got %v after %s", err, time.Since(began))
+	}
+}
+
+// TestCommandIsKilled: what ignores the signal is killed, and what it has started.
+func TestCommandIsKilled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	interrupted := errors.New("interrupted")
+	call := commandCall(t, projects.Hook{On: projects.OnSuccess}, `trap "" TERM; sleep 60 > child.out 2>&1 & echo $!; wait`)
+	child := 0
+	h := hookSession(t, nil)
+	h.Env["PATH"] = os.Getenv("PATH")
+	err := h.Hook(operation.Up)(ctx, call, func(e event.Event) {
+		if child == 0 {
+			child, _ = strconv.Atoi(e.Message)
+			cancel(interrupted)
+		}
+	})
+	if !errors.Is(err, interrupted) || child == 0 {
+		t.Fatalf("got %v, child %d", err, child)
+	}
+	for deadline := time.Now().Add(10 * time.Second); lock.IsAlive(child); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("what it has started lives on")
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ const grace = time.Minute
 // reads are the commands that change nothing.
 var reads = [][]string{
 	{"stack", "ls"}, {"stack", "export"}, {"stack", "output"}, {"stack", "history"},
-	{"whoami"}, {"org", "get-default"}, {"version"},
+	{"whoami"}, {"org", "get-default"}, {"version"}, {"objects", "list"},
 }
 
 // readsOnly reports whether a command changes nothing. Such a command holds no
