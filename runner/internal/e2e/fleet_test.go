@@ -270,6 +270,17 @@ func TestFleetIsCutOff(t *testing.T) {
 	}
 }
 
+// TestFleetRepairsSidecars: what a kill has cut off beside a state stops no rollout.
+func TestFleetRepairsSidecars(t *testing.T) {
+	t.Parallel()
+	e := newFleet(t)
+	e.fleet(0, "up", "test")
+	e.write(".runner/simulated/state/.pulumi/stacks/kind-cluster/test.json.attrs", "")
+	if got := finished(e.fleet(0, "up", "test", "--force")); got["test"].Result != event.Succeeded {
+		t.Errorf("ended with %v", got)
+	}
+}
+
 // TestFleetIsKilled: the third Ctrl-C ends a rollout whose engines no longer hear the
 // second, and what it leaves is put right as it says.
 func TestFleetIsKilled(t *testing.T) {

@@ -167,10 +167,15 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		o.Direct = s.Provider.Names()
 	}
 	s.Stacks, err = stacks.Open(ctx, o)
-	if err != nil && ctx.Err() == nil {
-		if broken := s.States().Broken(s.Plan.Names()); len(broken) > 0 {
-			err = &statefiles.BrokenError{Broken: broken, Repair: s.Command("repair")}
-		}
+	var broken []statefiles.Broken
+	switch {
+	case err != nil && ctx.Err() == nil:
+		broken = s.States().Broken(s.Plan.Names())
+	case err == nil && o.Direct != nil: // Pulumi has not listed the stacks, and stumbled over them
+		broken = s.States().BrokenSidecars(s.Plan.Names())
+	}
+	if len(broken) > 0 {
+		err = &statefiles.BrokenError{Broken: broken, Repair: s.Command("repair")}
 	}
 	s.Profile.Lap("list of stacks")
 	return err

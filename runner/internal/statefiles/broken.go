@@ -59,14 +59,17 @@ func (f Folder) Broken(projects []string) []Broken {
 	return broken
 }
 
-// HasBrokenSidecars reports whether a file beside a state of these projects is
-// broken. It looks at no others, of which a backend may have thousands.
-func (f Folder) HasBrokenSidecars(projects []string) bool {
-	return slices.ContainsFunc(projects, func(project string) bool {
+// BrokenSidecars lists the broken files beside states of these projects. It looks at
+// no others, of which a backend may have thousands.
+func (f Folder) BrokenSidecars(projects []string) []Broken {
+	var broken []Broken
+	for _, project := range projects {
 		file := f.state(project) + sidecar
-		_, err := os.Stat(file)
-		return err == nil && !isWhole(file)
-	})
+		if _, err := os.Stat(file); err == nil && !isWhole(file) {
+			broken = append(broken, Broken{project, file})
+		}
+	}
+	return broken
 }
 
 // Restore replaces each broken state with the one before it. It keeps broken

@@ -285,7 +285,7 @@ func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) bo
 	if err != nil || len(selected.Steps) == 0 {
 		return false // it is told where it is refused
 	}
-	if s.States().HasBrokenSidecars(s.Plan.Names()) {
+	if len(s.States().BrokenSidecars(s.Plan.Names())) > 0 {
 		return false // somebody has to put them right
 	}
 	if locks, err := s.Leftovers().Locks(ctx, selected); err != nil || len(locks) > 0 {
