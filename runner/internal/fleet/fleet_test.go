@@ -84,6 +84,8 @@ func TestWrongRollouts(t *testing.T) {
 		{"nothing matches", "waves:\n  - {name: a, match: {stage: dev}}\n", "config/rollout.yaml:2: a matches no environment: none has stage=dev"},
 		{"two match", "waves:\n  - {name: a, match: {wave: canary}}\n  - {name: b, match: stage=prod}\n",
 			"config/rollout.yaml:3: b matches canary-1, which wave a in line 2 matches as well; an environment is in one wave"},
+		{"two match several", "waves:\n  - {name: a, match: stage}\n  - {name: b, match: stage=prod}\n",
+			"config/rollout.yaml:3: b matches canary-1 and 3 more, which wave a in line 2 matches as well; an environment is in one wave"},
 		{"no match", "waves:\n  - {name: a}\n", "config/rollout.yaml:2: a matches nothing; write which labels it is for, such as match: {stage: prod}"},
 		{"no name", "waves:\n  - {match: {stage: prod}}\n", "config/rollout.yaml:2: name of a wave is missing, or has other characters than letters, digits, hyphens, underscores and periods"},
 		{"one name twice", "waves:\n  - {name: a, match: {stage: test}}\n  - {name: a, match: {stage: prod}}\n", "config/rollout.yaml:3: a is the name of another wave already"},

@@ -286,15 +286,27 @@ func (d *rolloutDecoder) check(r *Rollout, all []Environment) {
 			d.problem(w.Line, w.Name, "matches no environment: none has %s", w.Match)
 		}
 	}
-	for _, e := range all {
-		var in []Wave
-		for _, w := range r.Waves {
-			if w.matches(e) {
-				in = append(in, w)
+	d.checkOverlap(r.Waves, all)
+}
+
+// checkOverlap tells of waves that match the same environments, once for two waves.
+func (d *rolloutDecoder) checkOverlap(waves []Wave, all []Environment) {
+	for i, w := range waves {
+		for _, before := range waves[:i] {
+			var both []string
+			for _, e := range all {
+				if w.matches(e) && before.matches(e) {
+					both = append(both, e.Stack)
+				}
 			}
-		}
-		if len(in) > 1 {
-			d.problem(in[1].Line, in[1].Name, "matches %s, which wave %s in line %d matches as well; an environment is in one wave", e.Stack, in[0].Name, in[0].Line)
+			if len(both) == 0 {
+				continue
+			}
+			more := ""
+			if n := len(both) - 1; n > 0 {
+				more = fmt.Sprintf(" and %d more", n)
+			}
+			d.problem(w.Line, w.Name, "matches %s%s, which wave %s in line %d matches as well; an environment is in one wave", both[0], more, before.Name, before.Line)
 		}
 	}
 }
