@@ -195,9 +195,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 		Config: map[string]string{"certmgr:helm_timeout": "soon", "certmgr:values": "x"},
 	})
 	for _, want := range []string{`"kubernetes:infra_type"`, strings.Join(programtest.Providers(), ", "), `"certmgr:helm_timeout"`, `"certmgr:values"`} {
-		if result.Err == nil || !strings.Contains(result.Err.Error(), want) {
-			t.Errorf("error %v, want it to contain %s", result.Err, want)
-		}
+		result.CheckRefused(t, want)
 	}
 	if len(result.Resources) != 0 {
 		t.Errorf("declared %v before the settings were right", result.Names())

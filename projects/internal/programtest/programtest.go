@@ -191,6 +191,14 @@ func (r Result) Export(t *testing.T, name string) Export {
 	return export
 }
 
+// CheckRefused checks that the program has failed with an error that says something.
+func (r Result) CheckRefused(t *testing.T, want string) {
+	t.Helper()
+	if r.Err == nil || !strings.Contains(r.Err.Error(), want) {
+		t.Errorf("error %v, want one that says %q", r.Err, want)
+	}
+}
+
 // CheckOutputs compares the exports with what the catalogue declares: the
 // same names, and secret exactly where it says so.
 func (r Result) CheckOutputs(t *testing.T, project projects.Project) {

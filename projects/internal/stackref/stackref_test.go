@@ -1,7 +1,6 @@
 package stackref_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -158,9 +157,7 @@ func TestErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			result := run(t, tt.program, tt.outputs, false)
-			if result.Err == nil || !strings.Contains(result.Err.Error(), tt.want) {
-				t.Errorf("error %v, want it to contain %q", result.Err, tt.want)
-			}
+			result.CheckRefused(t, tt.want)
 		})
 	}
 }

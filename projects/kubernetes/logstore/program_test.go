@@ -165,8 +165,6 @@ func TestHeapRefusals(t *testing.T) {
 	t.Parallel()
 	for _, heap := range []string{"1", "g", "1k", "x1g", "0m", "-1g"} {
 		result := run(t, map[string]string{"kubernetes:infra_type": "kind", "logstore:heap": heap})
-		if result.Err == nil || !strings.Contains(result.Err.Error(), "not a size such as 512m or 2g") {
-			t.Errorf("heap %q: error %v", heap, result.Err)
-		}
+		result.CheckRefused(t, "not a size such as 512m or 2g")
 	}
 }

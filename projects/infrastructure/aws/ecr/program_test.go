@@ -2,7 +2,6 @@ package ecr_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -127,9 +126,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			result := run(t, test.config)
-			if result.Err == nil || !strings.Contains(result.Err.Error(), test.want) {
-				t.Errorf("error %v, want one that says %q", result.Err, test.want)
-			}
+			result.CheckRefused(t, test.want)
 		})
 	}
 }

@@ -481,9 +481,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			result := run(t, test.config)
-			if result.Err == nil || !strings.Contains(result.Err.Error(), test.want) {
-				t.Errorf("error %v, want one that says %q", result.Err, test.want)
-			}
+			result.CheckRefused(t, test.want)
 			if len(result.Resources) != 0 {
 				t.Errorf("declared %v before the configuration was checked", result.Names())
 			}
@@ -497,7 +495,5 @@ func TestOneZone(t *testing.T) {
 		Project: projects.AWSEKS(), Program: eks.Program, Stacks: network("subnet-1"),
 		Call: account("aws", "us-east-1"), Outputs: outputs(),
 	})
-	if result.Err == nil || !strings.Contains(result.Err.Error(), "EKS needs 2") {
-		t.Errorf("error %v, want one that says that EKS needs 2 zones", result.Err)
-	}
+	result.CheckRefused(t, "EKS needs 2")
 }

@@ -120,9 +120,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			result := run(t, test.test)
-			if result.Err == nil || !strings.Contains(result.Err.Error(), test.want) {
-				t.Errorf("error %v, want one that says %q", result.Err, test.want)
-			}
+			result.CheckRefused(t, test.want)
 		})
 	}
 }

@@ -135,9 +135,7 @@ func TestRefusals(t *testing.T) {
 			result := programtest.Run(t, programtest.Case{
 				Project: projects.LinodeHarborConfiguration(), Program: Program, Config: test.config,
 			})
-			if result.Err == nil || !strings.Contains(result.Err.Error(), test.want) {
-				t.Errorf("error %v, want one that says %q", result.Err, test.want)
-			}
+			result.CheckRefused(t, test.want)
 		})
 	}
 }

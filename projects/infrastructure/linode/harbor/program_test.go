@@ -225,9 +225,7 @@ func TestRefusals(t *testing.T) {
 				test.change(&given)
 			}
 			result := runNumbered(t, given)
-			if result.Err == nil || !strings.Contains(result.Err.Error(), test.want) {
-				t.Errorf("error %v, want one that says %q", result.Err, test.want)
-			}
+			result.CheckRefused(t, test.want)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package lke_test
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -116,9 +115,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			result := run(t, test.config)
-			if result.Err == nil || !strings.Contains(result.Err.Error(), test.want) {
-				t.Errorf("error %v, want one that says %q", result.Err, test.want)
-			}
+			result.CheckRefused(t, test.want)
 			if len(result.Resources) != 0 {
 				t.Errorf("declared %v before the configuration was checked", result.Names())
 			}
