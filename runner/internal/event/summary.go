@@ -245,6 +245,18 @@ func (s *Summary) Environments() int {
 	return n
 }
 
+// Tally is how many projects or environments have ended how. The end of a wave
+// counts where it has gone wrong.
+func (s *Summary) Tally() Results {
+	var tally Results
+	for _, step := range s.Steps {
+		if wrong := step.Result == Failed || step.Result == Cancelled; wrong || !strings.HasPrefix(step.Name, WavePrefix) {
+			tally = tally.Count(step.Result).CountUnchanged(step.Unchanged)
+		}
+	}
+	return tally
+}
+
 // Noun is what a step of the run is.
 func (s *Summary) Noun() string {
 	if s.Fleet {

@@ -138,3 +138,19 @@ func TestStepErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestTally counts environments, and ends of waves that have failed.
+func TestTally(t *testing.T) {
+	t.Parallel()
+	ended := func(name string, result event.Result) event.Step {
+		return event.Step{Project: event.Project{Name: name}, Result: result}
+	}
+	s := event.Summary{Steps: []event.Step{
+		ended("dev", event.Succeeded), ended(event.WavePrefix+"first", event.Succeeded),
+		ended("test", event.Succeeded), ended(event.WavePrefix+"second", event.Failed),
+		ended("prod", event.Skipped), ended(event.WavePrefix+"third", event.Skipped),
+	}}
+	if got, want := s.Tally(), (event.Results{Succeeded: 2, Failed: 1, Skipped: 1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
