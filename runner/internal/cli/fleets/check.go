@@ -23,13 +23,13 @@ func checkCommand(d cmd.Deps) *cli.Command {
 		Name: "check", Usage: "check the configuration of all environments at once", ArgsUsage: cmd.FleetArguments,
 		Description: "Evaluates every environment with its layers, and holds it against the keys that the projects declare, as an\n" +
 			"operation would: types, ranges, unknown and missing keys, secrets in plain text; and config/rollout.yaml\n" +
-			"against the labels. It asks no cloud, no backend and no passphrase. Secrets that are not set here may be where it\n" +
-			"is rolled out: they are only told, unless --secrets is given. With --simulate, what a simulation makes up may be\n" +
-			"missing.\n\n" +
+			"against the labels. It asks no cloud, no backend and no passphrase. Secrets that are not set here may be set\n" +
+			"where the rollout runs: they are listed, and are errors with --secrets only. With --simulate, what a simulation\n" +
+			"makes up may be missing.\n\n" +
 			"Examples:\n  runner fleet check\n  runner fleet check -l stage=prod -o json\n  runner fleet check --secrets\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: flags([]cli.Flag{
 			&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "check what a simulation needs"},
-			&cli.BoolFlag{Name: "secrets", Usage: "secrets and a passphrase that are not set here are wrong"},
+			&cli.BoolFlag{Name: "secrets", Usage: "a passphrase or secrets that are not set here are errors"},
 		}),
 		Action: cmd.Action(d, parseCheck, runCheck),
 	}

@@ -369,7 +369,7 @@ complete -c runner -n '__fish_seen_subcommand_from fleet' -l no-color -d 'disabl
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l selector -s l -x -d 'choose the environments whose labels match SELECTOR, as kubectl takes it: stage=prod,region!=us-1'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l all -d 'choose all environments'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l simulate -d 'check what a simulation needs'
-complete -c runner -n '__fish_seen_subcommand_from fleet' -l secrets -d 'secrets and a passphrase that are not set here are wrong'
+complete -c runner -n '__fish_seen_subcommand_from fleet' -l secrets -d 'a passphrase or secrets that are not set here are errors'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l output -s o -x -a 'table json' -d 'print as FORMAT: table, json (default: table)'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l root -r -F -d 'use the configuration in DIR/config/pulumi (default: the working folder, or the nearest one above it that has one)'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l debug -d 'log internals, such as each Pulumi command, to stderr'

@@ -452,7 +452,7 @@ _runner() {
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '--simulate[check what a simulation needs]' \
-        '--secrets[secrets and a passphrase that are not set here are wrong]' \
+        '--secrets[a passphrase or secrets that are not set here are errors]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
