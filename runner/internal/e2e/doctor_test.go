@@ -41,7 +41,7 @@ func TestDoctorOfASimulation(t *testing.T) {
 	e.simulate(0, "up", "-p", "kind", "--only", "kind-cluster")
 	found, code = e.findings("-p", "kind", "--simulate")
 	backend := found["backend"].Findings
-	if code != 0 || len(backend) != 1 || !strings.Contains(backend[0].Text, "1 of 14 projects are deployed") {
+	if code != 0 || len(backend) != 1 || !strings.Contains(backend[0].Text, "1 of 14 projects is deployed") {
 		t.Errorf("exit code %d: %v", code, found)
 	}
 	for _, name := range []string{"docker", "plugins", "passphrase", "kind-runtime"} {
