@@ -101,6 +101,12 @@ func isLicence(name string) bool {
 	})
 }
 
+// inReadme are modules that have no file with their licence, and name it in their
+// README.md.
+var inReadme = map[string]string{
+	"github.com/mattn/go-localereader": "MIT", // on Windows, by way of bubbletea
+}
+
 // examine reads the licences at the top of a module.
 func examine(cache string, m module.Version) (material, error) {
 	path, err := module.EscapePath(m.Path)
@@ -127,6 +133,16 @@ func examine(cache string, m module.Version) (material, error) {
 				found.licences = append(found.licences, match.ID)
 			}
 		}
+	}
+	if named := inReadme[m.Path]; len(found.licences) == 0 && named != "" {
+		readme, err := os.ReadFile(filepath.Join(folder, "README.md"))
+		if err != nil {
+			return material{}, err
+		}
+		if !bytes.Contains(readme, []byte("## License\n\n"+named+"\n")) {
+			return material{}, fmt.Errorf("the README.md of %s does not name the licence %s any more", m, named)
+		}
+		return material{Version: m, licences: []string{named}, texts: [][]byte{bytes.TrimSpace(readme)}}, nil
 	}
 	if len(found.licences) == 0 {
 		return material{}, fmt.Errorf("%s has no licence that is known, in %s", m, folder)
