@@ -136,7 +136,7 @@ func (e *Examination) configured(look preflight.Look) preflight.Look {
 	if e.Options.Broken == nil {
 		return look
 	}
-	if err := e.Options.Request.StackProblems(); err != nil {
+	if err := e.Options.StackProblems(); err != nil {
 		return func(context.Context) []preflight.Finding { return findings(err) }
 	}
 	return look

@@ -36,7 +36,7 @@ func checkNames(steps []Step) []error {
 		names = append(names, name)
 	}
 	for _, step := range steps {
-		for _, need := range step.Needs.All() {
+		for _, need := range step.All() {
 			if _, ok := position[need]; !ok {
 				errs = append(errs, fmt.Errorf("project %q needs %q, which is not in the plan%s",
 					step.Project.Name, need, config.DidYouMean(need, names)))
@@ -50,7 +50,7 @@ func checkOrder(steps []Step) []error {
 	var errs []error
 	position := indexOf(steps)
 	for i, step := range steps {
-		for _, need := range step.Needs.All() {
+		for _, need := range step.All() {
 			if position[need] > i {
 				errs = append(errs, fmt.Errorf("project %q is listed before %q, which it needs", step.Project.Name, need))
 			}
@@ -76,7 +76,7 @@ func findCycle(steps []Step) []string {
 			return nil
 		}
 		path = append(path, name)
-		for _, need := range steps[i].Needs.All() {
+		for _, need := range steps[i].All() {
 			if cycle := visit(position[need]); cycle != nil {
 				return cycle
 			}

@@ -84,7 +84,7 @@ func (s Step) blockers(excluded map[string]Step, destroy bool, deployed func(str
 		} else if !destroy {
 			continue
 		}
-		queue = append(queue, slices.Concat(step.Needs.All(), step.Outside)...)
+		queue = append(queue, slices.Concat(step.All(), step.Outside)...)
 	}
 	return names
 }

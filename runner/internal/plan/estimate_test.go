@@ -117,7 +117,7 @@ func expectLevels(t *testing.T, p Plan) {
 	}
 	for _, step := range p.Steps {
 		want := 0
-		for _, need := range step.Needs.All() {
+		for _, need := range step.All() {
 			want = max(want, level[need]+1)
 		}
 		if level[step.Project.Name] != want {

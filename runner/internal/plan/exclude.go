@@ -36,7 +36,7 @@ func (p Plan) Without(reasons map[string]string) Plan {
 	for _, step := range p.Steps {
 		name := step.Project.Name
 		if reason, out := reasons[name]; out {
-			c.through[name] = c.nearest(step.Needs.All())
+			c.through[name] = c.nearest(step.All())
 			rest.Excluded = append(rest.Excluded, Excluded{Step: step, Reason: reason})
 			continue
 		}
@@ -79,7 +79,7 @@ func (c cut) nearest(names []string) []string {
 
 // narrow takes the projects that are left out from the edges of a step.
 func (c cut) narrow(step Step) Step {
-	all := step.Needs.All()
+	all := step.All()
 	if !slices.ContainsFunc(all, c.isOut) {
 		return step
 	}

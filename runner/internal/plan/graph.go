@@ -17,7 +17,7 @@ func arrows(p Plan) []arrow {
 	index := indexOf(p.Steps)
 	var all []arrow
 	for i, s := range p.Steps {
-		for _, name := range s.Needs.All() {
+		for _, name := range s.All() {
 			all = append(all, arrow{from: index[name], to: i, orderOnly: !slices.Contains(s.Reads, name)})
 		}
 	}

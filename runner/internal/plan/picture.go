@@ -36,7 +36,7 @@ func picture(p Plan) graph.Graph {
 		}
 		on := slices.Index(path.Projects, name)
 		g.Nodes = append(g.Nodes, graph.Node{ID: name, Title: s.Project.Title, Text: text, Label: label, Marked: on >= 0})
-		for _, need := range s.Needs.All() {
+		for _, need := range s.All() {
 			g.Edges = append(g.Edges, graph.Edge{
 				From: need, To: name, Dashed: !slices.Contains(s.Reads, need), Marked: on > 0 && path.Projects[on-1] == need,
 			})

@@ -35,7 +35,7 @@ func TestPictureShowsEveryStepAndEdge(t *testing.T) {
 		}
 		edges := 0
 		for _, s := range plan.Steps {
-			edges += len(s.Needs.All())
+			edges += len(s.All())
 			if !strings.Contains(got, ">"+s.Project.Name+"</text>") {
 				t.Errorf("%s: %s is missing", p.Name, s.Project.Name)
 			}

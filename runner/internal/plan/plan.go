@@ -130,7 +130,7 @@ func (p Plan) hooksOf(project projects.Project) []projects.Hook {
 func (p Plan) Unordered() Plan {
 	steps := slices.Clone(p.Steps)
 	for i, step := range steps {
-		step.Outside = slices.Concat(step.Outside, step.Needs.All())
+		step.Outside = slices.Concat(step.Outside, step.All())
 		step.Needs = needs.Needs{}
 		steps[i] = step
 	}
@@ -143,7 +143,7 @@ func (p Plan) Unordered() Plan {
 func dependentsOf(steps []Step) map[string][]string {
 	dependents := map[string][]string{}
 	for _, step := range slices.Backward(steps) {
-		for _, name := range slices.Concat(step.Needs.All(), step.Outside) {
+		for _, name := range slices.Concat(step.All(), step.Outside) {
 			dependents[name] = append(dependents[name], step.Project.Name)
 		}
 	}

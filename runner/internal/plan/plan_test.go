@@ -51,7 +51,7 @@ func TestNew(t *testing.T) {
 	for _, s := range plan.Steps {
 		text := fmt.Sprint(s.Index, " ", s.Project.Name, " ", s.Phase, " ", strings.Join(s.Reads, " "))
 		if len(s.After) > 0 {
-			text += " / " + strings.Join(s.After, " ") + " = " + strings.Join(s.Needs.All(), " ")
+			text += " / " + strings.Join(s.After, " ") + " = " + strings.Join(s.All(), " ")
 		}
 		got = append(got, strings.TrimSpace(text))
 	}
@@ -97,7 +97,7 @@ func TestReverse(t *testing.T) {
 	}
 	var got []string
 	for _, s := range plan.Steps {
-		got = append(got, strings.TrimSpace(fmt.Sprint(s.Index, " ", s.Project.Name, " ", strings.Join(s.Needs.All(), " "))))
+		got = append(got, strings.TrimSpace(fmt.Sprint(s.Index, " ", s.Project.Name, " ", strings.Join(s.All(), " "))))
 		if s.Reads != nil {
 			t.Errorf("%s reads %v while being destroyed", s.Project.Name, s.Reads)
 		}
@@ -158,7 +158,7 @@ func TestReverseProperty(t *testing.T) {
 			if s.Index != i {
 				t.Fatalf("%s has the index %d", s.Project.Name, s.Index)
 			}
-			for _, need := range s.Needs.All() {
+			for _, need := range s.All() {
 				if before := stepOf(down, need); before.Index >= i {
 					t.Fatalf("%s does not wait for %s", s.Project.Name, need)
 				}
@@ -226,7 +226,7 @@ func randomProvider(random *rand.Rand) providers.Provider {
 func edges(p Plan, turned bool) []string {
 	var all []string
 	for _, s := range p.Steps {
-		for _, need := range s.Needs.All() {
+		for _, need := range s.All() {
 			from, to := need, s.Project.Name
 			if turned {
 				from, to = to, from

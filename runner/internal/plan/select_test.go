@@ -236,7 +236,7 @@ func closure(p Plan) map[string]map[string]bool {
 	for _, step := range p.Steps {
 		name := step.Project.Name
 		all[name] = map[string]bool{}
-		for _, need := range step.Needs.All() {
+		for _, need := range step.All() {
 			all[name][need] = true
 			for further := range all[need] {
 				all[name][further] = true
@@ -379,7 +379,7 @@ func excludedEdges(p Plan) []string {
 		}
 	}
 	for _, e := range p.Excluded {
-		for _, name := range slices.Concat(e.Step.Needs.All(), e.Step.Outside) {
+		for _, name := range slices.Concat(e.Step.All(), e.Step.Outside) {
 			all = append(all, e.Step.Project.Name+" -> "+name)
 		}
 	}

@@ -32,7 +32,7 @@ func (p Plan) edges() (needs, dependents [][]int) {
 	needs, dependents = make([][]int, len(p.Steps)), make([][]int, len(p.Steps))
 	index := indexOf(p.Steps)
 	for i, step := range p.Steps {
-		for _, name := range step.Needs.All() {
+		for _, name := range step.All() {
 			needs[i] = append(needs[i], index[name])
 			dependents[index[name]] = append(dependents[index[name]], i)
 		}

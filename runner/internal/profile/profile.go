@@ -147,7 +147,7 @@ func (p *Profile) writeStep(w io.Writer, run *event.Summary, step event.Step) {
 // needs was done, and when it did.
 func waited(run *event.Summary, step event.Step) time.Duration {
 	ready := run.Started
-	for _, name := range step.Needs.All() {
+	for _, name := range step.All() {
 		if need, _ := run.Step(name); need != nil && need.Finished.After(ready) {
 			ready = need.Finished
 		}

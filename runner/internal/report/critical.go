@@ -25,7 +25,7 @@ func criticalPath(s *event.Summary) []string {
 // before is the step that a step had to wait for, nil if none.
 func before(s *event.Summary, step *event.Step) *event.Step {
 	var needs []event.Step
-	for _, name := range step.Needs.All() {
+	for _, name := range step.All() {
 		if need, _ := s.Step(name); need != nil {
 			needs = append(needs, *need)
 		}

@@ -78,7 +78,7 @@ func play(s *event.Summary, remaining []time.Duration) time.Duration {
 			continue
 		}
 		var earliest time.Duration
-		for _, name := range step.Needs.All() {
+		for _, name := range step.All() {
 			if _, position := s.Step(name); position > 0 {
 				earliest = max(earliest, done[position-1])
 			}

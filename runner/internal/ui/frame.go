@@ -187,7 +187,7 @@ func (f frame) waiting(s event.Step, room int) string {
 		return "will not start"
 	}
 	var missing []string
-	for _, name := range s.Needs.All() {
+	for _, name := range s.All() {
 		need, _ := f.summary.Step(name)
 		if need != nil && need.Result == "" {
 			missing = append(missing, name)

@@ -54,7 +54,7 @@ func Parse(c *cli.Context, d Deps) (Options, error) {
 		if err := o.FindRoot(c, d); err != nil {
 			if o.Root != "" && HasFlag(c.Command, "stack") {
 				o.Stack = flagValue(c, "stack")
-				err = config.Join(err, o.Request.StackProblems())
+				err = config.Join(err, o.StackProblems())
 			}
 			return Options{}, err
 		}

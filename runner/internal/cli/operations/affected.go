@@ -140,7 +140,7 @@ func sinceSuccess(ctx context.Context, d cmd.Deps, o session.Options, stack stri
 
 // resolved opens an environment as far as its plan is known.
 func resolved(d cmd.Deps, o session.Options, stack string) (*session.Session, error) {
-	o.Request, o.Operation = o.Request.Of(stack), operation.Up
+	o.Request, o.Operation = o.Of(stack), operation.Up
 	s := session.New(d.Deps, o)
 	if err := s.Resolve(); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -90,7 +90,7 @@ func (l life) isPast(now time.Time) bool {
 
 // lifeOf reads when an environment was created, if it is not to live for ever.
 func lifeOf(ctx context.Context, d cmd.Deps, o session.Options, stack string) (l life, err error) {
-	o.Request, o.Operation = o.Request.Of(stack), operation.Destroy
+	o.Request, o.Operation = o.Of(stack), operation.Destroy
 	s := session.New(d.Deps, o)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.ResolveStack(); err != nil {

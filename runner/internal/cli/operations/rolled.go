@@ -128,7 +128,7 @@ func hostOf() string {
 // standsAs is what an environment was last brought to, and how its values differ
 // from that now.
 func standsAs(ctx context.Context, d cmd.Deps, o session.Options, stack string) (last rolled, changes []string, ok bool, err error) {
-	o.Request = o.Request.Of(stack)
+	o.Request = o.Of(stack)
 	s := session.New(d.Deps, o)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.ResolveStack(); err != nil {

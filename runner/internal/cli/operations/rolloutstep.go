@@ -66,8 +66,8 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 func (r *rollout) operate(ctx context.Context, op operation.Operation, stack string, emit func(event.Event)) (*part, error) {
 	p := &part{emit: emit, stop: r.stop, room: r.room, commit: r.commit, operation: op}
 	o := r.o.operateOptions
-	o.Request = o.Request.Of(stack)
-	o.Request.Interactive = false
+	o.Request = o.Of(stack)
+	o.Interactive = false
 	o.Operation, o.Shared, o.part = op, &r.shared, p
 	o.NeedSecrets = op.RunsPrograms()
 	o.Yes, o.ExitCode, o.Refusal, o.Output, o.Show.Report, o.Profile = true, false, nil, "text", "", false
