@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"mara/projects/internal/languagehost"
 )
 
 // stackReference is the type of the resource that reads another stack.
@@ -27,16 +29,9 @@ func preview(ctx context.Context, monitor string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cancel := make(chan bool)
-	context.AfterFunc(ctx, func() { close(cancel) })
-	served, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
-		Cancel:  cancel,
-		Options: []grpc.ServerOption{grpc.UnknownServiceHandler(handOn(engine))},
-		Init: func(server *grpc.Server) error {
-			server.RegisterService(reader(pulumirpc.NewResourceMonitorClient(engine)), nil)
-			return nil
-		},
-	})
+	served, err := languagehost.Listen(ctx, func(server *grpc.Server) {
+		server.RegisterService(reader(pulumirpc.NewResourceMonitorClient(engine)), nil)
+	}, grpc.UnknownServiceHandler(handOn(engine)))
 	if err != nil {
 		return "", errors.Join(err, engine.Close())
 	}

@@ -112,16 +112,20 @@ func ServeEngine(engine string, server pulumirpc.LanguageRuntimeServer) error {
 
 // Serve serves on a port of this machine until ctx ends.
 func Serve(ctx context.Context, server pulumirpc.LanguageRuntimeServer) (rpcutil.ServeHandle, error) {
+	return Listen(ctx, func(registrar *grpc.Server) {
+		pulumirpc.RegisterLanguageRuntimeServer(registrar, server)
+	}, grpc.StatsHandler(connections{}))
+}
+
+// Listen serves what is registered on a port of this machine until ctx ends.
+func Listen(ctx context.Context, register func(*grpc.Server), options ...grpc.ServerOption) (rpcutil.ServeHandle, error) {
 	cancel := make(chan bool)
-	go func() {
-		<-ctx.Done()
-		close(cancel)
-	}()
+	context.AfterFunc(ctx, func() { close(cancel) })
 	return rpcutil.ServeWithOptions(rpcutil.ServeOptions{
 		Cancel:  cancel,
-		Options: []grpc.ServerOption{grpc.StatsHandler(connections{})},
+		Options: options,
 		Init: func(registrar *grpc.Server) error {
-			pulumirpc.RegisterLanguageRuntimeServer(registrar, server)
+			register(registrar)
 			return nil
 		},
 	})

@@ -238,7 +238,7 @@ func (s *Summary) applyStep(step *Step, e Event) {
 func (s *Summary) Environments() int {
 	n := 0
 	for _, step := range s.Steps {
-		if !strings.HasPrefix(step.Name, WavePrefix) {
+		if !step.endsWave() {
 			n++
 		}
 	}
@@ -250,7 +250,7 @@ func (s *Summary) Environments() int {
 func (s *Summary) Tally() Results {
 	var tally Results
 	for _, step := range s.Steps {
-		if wrong := step.Result == Failed || step.Result == Cancelled; wrong || !strings.HasPrefix(step.Name, WavePrefix) {
+		if wrong := step.Result == Failed || step.Result == Cancelled; wrong || !step.endsWave() {
 			tally = tally.Count(step.Result).CountUnchanged(step.Unchanged)
 		}
 	}
@@ -264,6 +264,9 @@ func (s *Summary) Noun() string {
 	}
 	return "project"
 }
+
+// endsWave tells the end of a wave from an environment.
+func (s Step) endsWave() bool { return strings.HasPrefix(s.Name, WavePrefix) }
 
 // Ran reports whether the step did anything: not one that never started, nor
 // one that found nothing to do.

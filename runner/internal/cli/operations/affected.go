@@ -234,7 +234,8 @@ func (p past) hasChanged(s *session.Session, step plan.Step) bool {
 		return false // it comes with the runner
 	}
 	folder := own.Dir
-	if module := gomodule.Of(folder); own.Runtime == "go" && strings.HasPrefix(module, s.Settings.Root) {
+	// A module that reaches beyond the root does not count.
+	if module := gomodule.Of(folder); own.Runtime == "go" && !strings.HasPrefix(s.Settings.Root, module+string(filepath.Separator)) {
 		folder = module
 	}
 	relative, err := filepath.Rel(s.Settings.Root, folder)
