@@ -70,13 +70,18 @@ func (r Results) Count(result Result) Results {
 	return r
 }
 
-// CountUnchanged returns r with one more of the skipped steps unchanged since
-// another run; since is "" for a step that is not.
-func (r Results) CountUnchanged(since string) Results {
-	if since != "" {
+// CountStep returns r with one more step: how it ended, and since which other
+// run nothing has changed for it, "" if that is not why it was skipped. The end
+// of a wave counts only where it has gone wrong, so that results of a fleet are
+// those of its environments.
+func (r Results) CountStep(name string, result Result, unchanged string) Results {
+	if EndsWave(name) && result != Failed && result != Cancelled {
+		return r
+	}
+	if unchanged != "" {
 		r.Unchanged++
 	}
-	return r
+	return r.Count(result)
 }
 
 // Outcome returns the result of a run with such steps. A cancelled step makes

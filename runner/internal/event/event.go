@@ -12,6 +12,7 @@
 package event
 
 import (
+	"strings"
 	"time"
 
 	"mara/providers/needs"
@@ -156,6 +157,9 @@ const RunProject = "run"
 // WavePrefix begins the name of a step that ends a wave of environments. No
 // environment has a colon in its name.
 const WavePrefix = "wave:"
+
+// EndsWave tells the end of a wave from an environment.
+func EndsWave(name string) bool { return strings.HasPrefix(name, WavePrefix) }
 
 // Project is one entry of the plan as run.started tells it: enough to draw the
 // plan and its dependencies without knowing any provider.

@@ -228,33 +228,24 @@ func (s *Summary) applyStep(step *Step, e Event) {
 		step.finishHook(e)
 	case StepFinished:
 		step.finish(e)
-		s.Results = s.Results.Count(e.Result).CountUnchanged(e.Unchanged)
+		s.Results = s.Results.CountStep(e.Project, e.Result, e.Unchanged)
 		s.Changes = s.Changes.Plus(step.Changes)
 	}
 }
 
-// Environments is how many environments the run is about: its steps without those
-// that end waves.
-func (s *Summary) Environments() int {
-	n := 0
+// Progress is how many projects or environments have ended, and how many there
+// are. Ends of waves are neither.
+func (s *Summary) Progress() (ended, all int) {
 	for _, step := range s.Steps {
-		if !step.endsWave() {
-			n++
+		if EndsWave(step.Name) {
+			continue
+		}
+		all++
+		if step.Result != "" {
+			ended++
 		}
 	}
-	return n
-}
-
-// Tally is how many projects or environments have ended how. The end of a wave
-// counts where it has gone wrong.
-func (s *Summary) Tally() Results {
-	var tally Results
-	for _, step := range s.Steps {
-		if wrong := step.Result == Failed || step.Result == Cancelled; wrong || !step.endsWave() {
-			tally = tally.Count(step.Result).CountUnchanged(step.Unchanged)
-		}
-	}
-	return tally
+	return ended, all
 }
 
 // Noun is what a step of the run is.
@@ -264,9 +255,6 @@ func (s *Summary) Noun() string {
 	}
 	return "project"
 }
-
-// endsWave tells the end of a wave from an environment.
-func (s Step) endsWave() bool { return strings.HasPrefix(s.Name, WavePrefix) }
 
 // Ran reports whether the step did anything: not one that never started, nor
 // one that found nothing to do.

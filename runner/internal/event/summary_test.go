@@ -139,18 +139,29 @@ func TestStepErrors(t *testing.T) {
 	}
 }
 
-// TestTally counts environments, and ends of waves that have failed.
-func TestTally(t *testing.T) {
+// TestWaves holds that a fleet's results are those of its environments, and of
+// ends of waves that have failed.
+func TestWaves(t *testing.T) {
 	t.Parallel()
-	ended := func(name string, result event.Result) event.Step {
-		return event.Step{Project: event.Project{Name: name}, Result: result}
+	ended := []event.Event{
+		{Project: "dev", Result: event.Succeeded}, {Project: event.WavePrefix + "first", Result: event.Succeeded},
+		{Project: "test", Result: event.Succeeded}, {Project: event.WavePrefix + "second", Result: event.Failed},
+		{Project: "prod", Result: event.Skipped, Unchanged: "run"}, {Project: event.WavePrefix + "third", Result: event.Skipped},
 	}
-	s := event.Summary{Steps: []event.Step{
-		ended("dev", event.Succeeded), ended(event.WavePrefix+"first", event.Succeeded),
-		ended("test", event.Succeeded), ended(event.WavePrefix+"second", event.Failed),
-		ended("prod", event.Skipped), ended(event.WavePrefix+"third", event.Skipped),
-	}}
-	if got, want := s.Tally(), (event.Results{Succeeded: 2, Failed: 1, Skipped: 1}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
+	start := event.Event{Type: event.RunStarted, Fleet: true, Projects: []event.Project{{Name: "later"}}}
+	for _, e := range ended {
+		start.Projects = append(start.Projects, event.Project{Name: e.Project})
+	}
+	s := event.Summary{}
+	s.Apply(start)
+	for _, e := range ended {
+		e.Type = event.StepFinished
+		s.Apply(e)
+	}
+	if want := (event.Results{Succeeded: 2, Failed: 1, Skipped: 1, Unchanged: 1}); s.Results != want {
+		t.Errorf("got %+v, want %+v", s.Results, want)
+	}
+	if done, all := s.Progress(); done != 3 || all != 4 {
+		t.Errorf("%d of %d environments have ended, want 3 of 4", done, all)
 	}
 }

@@ -297,7 +297,7 @@ func (r *run) conclude(ctx context.Context) (result Result, err error) {
 	var counts event.Results
 	var changes event.Changes
 	for _, s := range r.results {
-		counts = counts.Count(s.Result).CountUnchanged(s.Unchanged)
+		counts = counts.CountStep(s.Project, s.Result, s.Unchanged)
 		changes = changes.Plus(s.Changes)
 	}
 	result = Result{Operation: r.Operation, Outcome: counts.Outcome(), Steps: r.results}

@@ -15,7 +15,7 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 	if s.Simulated {
 		b.WriteString("> **SIMULATED**: stand-ins answered for every cloud; nothing real was touched.\n\n")
 	}
-	fmt.Fprintf(&b, "%s; %s; %s\n\n", s.Tally(), s.Changes.Words(s.Operation), event.FormatDuration(s.Duration()))
+	fmt.Fprintf(&b, "%s; %s; %s\n\n", s.Results, s.Changes.Words(s.Operation), event.FormatDuration(s.Duration()))
 	markdownTable(&b, s)
 	for _, f := range s.Failures() {
 		markdownFailure(&b, f)

@@ -116,7 +116,7 @@ func (e ending) totals() string {
 	s := e.summary
 	verb := map[event.Result]string{event.Succeeded: "succeeded in", event.Failed: "FAILED after", event.Interrupted: "INTERRUPTED after"}
 	text := fmt.Sprintf("%s %s %s: %s; %s", s.Operation, verb[s.Outcome()], event.FormatDuration(s.Duration()),
-		s.Tally(), s.Changes.Words(s.Operation))
+		s.Results, s.Changes.Words(s.Operation))
 	if n := len(s.Excluded); n > 0 {
 		text += fmt.Sprintf("; %d left out", n)
 	}

@@ -29,11 +29,6 @@ func newForecast(s *event.Summary, durations map[string]time.Duration, now time.
 	return f, true
 }
 
-// finished counts the projects that have ended.
-func finished(s *event.Summary) int {
-	return s.Results.Succeeded + s.Results.Failed + s.Results.Skipped + s.Results.Cancelled
-}
-
 // remainders is how long each step will still take, in plan order, nothing for
 // those that are done or will not start any more. over says that one which runs
 // should have been done.

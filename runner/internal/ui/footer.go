@@ -38,7 +38,8 @@ func (f frame) share() (share float64, whole string) {
 	if done, of, known := f.counted(); known {
 		return float64(done) / float64(of), f.roomy(fmt.Sprintf("%d/%d", done, of), "resources")
 	}
-	return float64(finished(f.summary)) / float64(max(1, len(f.summary.Steps))), f.projects()
+	ended, all := f.summary.Progress()
+	return float64(ended) / float64(max(1, all)), f.projects()
 }
 
 // counted adds up the resources of all projects.
@@ -60,7 +61,8 @@ func (f frame) counted() (done, of int, known bool) {
 
 // projects counts those that have ended.
 func (f frame) projects() string {
-	return f.roomy(fmt.Sprintf("%d/%d", finished(f.summary), len(f.summary.Steps)), f.summary.Noun()+"s")
+	ended, all := f.summary.Progress()
+	return f.roomy(fmt.Sprintf("%d/%d", ended, all), f.summary.Noun()+"s")
 }
 
 // roomy leaves out what is counted where there is little room.

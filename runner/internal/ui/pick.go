@@ -37,7 +37,7 @@ func (h hidden) String() string {
 func (h *hidden) add(s event.Step) {
 	switch {
 	case s.Result != "":
-		h.results = h.results.Count(s.Result).CountUnchanged(s.Unchanged)
+		h.results = h.results.CountStep(s.Name, s.Result, s.Unchanged)
 	case s.Started.IsZero():
 		h.waiting++
 	default:

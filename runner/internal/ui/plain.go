@@ -145,7 +145,8 @@ func (p *Plain) header() {
 	text := fmt.Sprintf("%s: provider %s, stack %s, %s, %d at a time",
 		s.Operation, s.Provider, s.Stack, typeset.Counted(len(s.Steps), "project"), s.Parallel)
 	if s.Fleet {
-		text = fmt.Sprintf("%s of a fleet: %s, %d at a time", s.Operation, typeset.Counted(s.Environments(), "environment"), s.Parallel)
+		_, environments := s.Progress()
+		text = fmt.Sprintf("%s of a fleet: %s, %d at a time", s.Operation, typeset.Counted(environments, "environment"), s.Parallel)
 	}
 	p.line(text, 2, p.paint.bold)
 	if s.Simulated {
