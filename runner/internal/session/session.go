@@ -75,6 +75,16 @@ func New(d Deps, o Options) *Session {
 	return s
 }
 
+// Use opens a session by a step, does something with it, and closes it.
+func Use(d Deps, o Options, open, do func(*Session) error) (err error) {
+	s := New(d, o)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := open(s); err != nil {
+		return err
+	}
+	return do(s)
+}
+
 // Close ends what the session has started, gives its lock back and removes its
 // working copies.
 func (s *Session) Close() error {
@@ -218,12 +228,9 @@ func OpenToReveal(ctx context.Context, s *Session) error {
 	return s.OpenStacksToRead(ctx, copies)
 }
 
-// OpenToLook opens the environment for a command that only looks at what is known
-// without a key.
+// OpenToLook opens the stacks for a command that only looks at what is known
+// without a key. The settings are resolved before.
 func (s *Session) OpenToLook(ctx context.Context) error {
-	if err := s.Resolve(); err != nil {
-		return err
-	}
 	return s.OpenStacksToRead(ctx, encryption.Copies{})
 }
 

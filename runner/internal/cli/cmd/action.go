@@ -8,10 +8,24 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/failure"
+	"mara/runner/internal/session"
 )
 
-// Action returns an action that parses the options of a command and runs it.
-func Action[O any](d Deps, parse func(*cli.Context, Deps) (O, error), run func(context.Context, Deps, O) error) cli.ActionFunc {
+// Action returns an action that reads the flags that many commands share, then
+// those of a command, and runs it.
+func Action[O any](d Deps, parse func(*cli.Context, Deps, Common) (O, error), run func(context.Context, Deps, O) error) cli.ActionFunc {
+	return CommonAction(d, func(c *cli.Context, d Deps) (o O, err error) {
+		common, err := Parse(c, d)
+		if err != nil {
+			return o, err
+		}
+		return parse(c, d, common)
+	}, run)
+}
+
+// CommonAction is Action for a command without flags of its own, or with another
+// way to read those that many commands share.
+func CommonAction[O any](d Deps, parse func(*cli.Context, Deps) (O, error), run func(context.Context, Deps, O) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if most := MostArguments(c); c.NArg() > most {
 			return failure.Usagef(Path(c), "unexpected argument %q", c.Args().Get(most))
@@ -21,6 +35,14 @@ func Action[O any](d Deps, parse func(*cli.Context, Deps) (O, error), run func(c
 			return err
 		}
 		return run(c.Context, d, o)
+	}
+}
+
+// InSession runs a command in a session, which a step has opened, and closes it.
+func InSession[O interface{ session() session.Options }](open func(*session.Session) error,
+	run func(context.Context, Deps, O, *session.Session) error) func(context.Context, Deps, O) error {
+	return func(ctx context.Context, d Deps, o O) error {
+		return session.Use(d.Deps, o.session(), open, func(s *session.Session) error { return run(ctx, d, o, s) })
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Confirm asks whether to go on with what a command is about to do, unless --yes
 // has said so.
-func Confirm(ctx context.Context, d Deps, o SessionOptions, command, question string) error {
+func Confirm(ctx context.Context, d Deps, o Common, command, question string) error {
 	if o.Yes {
 		return nil
 	}

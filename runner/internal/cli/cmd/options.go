@@ -18,24 +18,15 @@ import (
 	"mara/runner/internal/ui"
 )
 
-// SessionOptions are the options of every command that opens an environment.
-type SessionOptions struct {
+// Common are the options that many commands share. Without their flags, fields
+// have their defaults.
+type Common struct {
 	session.Options
 	Invocation
 }
 
-// ParseSession reads the flags of a command that opens an environment.
-func ParseSession(c *cli.Context, d Deps) (SessionOptions, error) {
-	common, err := Parse(c, d)
-	return SessionOptions{Options: session.Options{Request: common.Request, Pulumi: c.String("pulumi")}, Invocation: common.Invocation}, err
-}
-
-// Options are the options that many commands share. Without their flags, fields
-// have their defaults.
-type Options struct {
-	request.Request
-	Invocation
-}
+// session is what a session is opened with.
+func (o Common) session() session.Options { return o.Options }
 
 // Invocation is the part of a command line that is not about the environment.
 type Invocation struct {
@@ -47,42 +38,51 @@ type Invocation struct {
 
 // Parse reads the flags that many commands share. It first sets all flags that
 // were not given from their environment variables, including the command's own:
-// parse functions call it before they read any flag.
-func Parse(c *cli.Context, d Deps) (Options, error) {
-	o := Options{Request: request.Request{Sources: config.Sources{Process: d.Environ}}}
-	if HasFlag(c.Command, "root") {
-		if err := o.FindRoot(c, d); err != nil {
-			if o.Root != "" && HasFlag(c.Command, "stack") {
-				o.Stack = flagValue(c, "stack")
-				err = config.Join(err, o.StackProblems())
-			}
-			return Options{}, err
-		}
+// it comes before any flag is read.
+func Parse(c *cli.Context, d Deps) (o Common, err error) {
+	if !HasFlag(c.Command, "root") {
+		o.Sources.Process = d.Environ
+		return o, o.readFlags(c, d)
 	}
-	err := o.ReadFlags(c, d)
-	return o, err
+	o, broken, err := ParseBroken(c, d)
+	if broken == nil {
+		return o, err
+	}
+	if HasFlag(c.Command, "stack") {
+		broken = config.Join(broken, o.StackProblems())
+	}
+	return Common{}, broken
 }
 
 // ParseKnown is Parse for commands that only have to know which projects and
 // providers there are: a broken environment file is no matter to them.
-func ParseKnown(c *cli.Context, d Deps) (Options, error) {
-	o := Options{Request: request.Request{Sources: config.Sources{Process: d.Environ}}}
-	if err := o.FindRoot(c, d); err != nil && (o.Root == "" || o.Catalogue == nil) {
-		return Options{}, err
+func ParseKnown(c *cli.Context, d Deps) (Common, error) {
+	o, broken, err := ParseBroken(c, d)
+	if broken != nil && o.Catalogue == nil {
+		err = broken
 	}
-	err := o.ReadFlags(c, d)
 	return o, err
 }
 
-// ReadFlags reads the flags, after FindRoot.
-func (o *Options) ReadFlags(c *cli.Context, d Deps) error {
+// ParseBroken is Parse for commands that go on in a root whose own files are
+// broken, which it tells apart.
+func ParseBroken(c *cli.Context, d Deps) (o Common, broken, err error) {
+	o.Sources.Process = d.Environ
+	if broken = o.findRoot(c, d); broken != nil && o.Root == "" {
+		return o, nil, broken
+	}
+	return o, broken, o.readFlags(c, d)
+}
+
+// readFlags reads the flags, after findRoot.
+func (o *Common) readFlags(c *cli.Context, d Deps) error {
+	o.Stack = flagValue(c, "stack")
+	o.Provider = flagValue(c, "provider")
 	if err := fillFromEnvironment(c, o.Sources); err != nil {
 		return err
 	}
-	o.Stack = flagValue(c, "stack")
-	o.Provider = flagValue(c, "provider")
 	o.Args, o.Output, o.Yes = c.Args().Slice(), Chosen(c, "output"), c.Bool("yes")
-	o.Debug = c.Bool("debug")
+	o.Debug, o.Pulumi = c.Bool("debug"), c.String("pulumi")
 	o.Interactive = d.StdinIsTerminal && d.StderrIsTerminal && !c.Bool("non-interactive") && !o.Sources.Lookup("CI").IsSet()
 	o.Color = d.StdoutIsTerminal && !c.Bool("no-color") && !o.Sources.Lookup("NO_COLOR").IsSet() && o.Sources.Lookup("TERM").Text != "dumb"
 	var err error
@@ -90,9 +90,9 @@ func (o *Options) ReadFlags(c *cli.Context, d Deps) error {
 	return err
 }
 
-// FindRoot finds the root and reads its environment file. A missing root is an
+// findRoot finds the root and reads its environment file. A missing root is an
 // error only for commands that need one.
-func (o *Options) FindRoot(c *cli.Context, d Deps) error {
+func (o *Common) findRoot(c *cli.Context, d Deps) error {
 	named := flagValue(c, "root")
 	if !named.IsSet() {
 		named = o.Sources.Lookup(Variable("root"))
@@ -214,7 +214,7 @@ func ProfileFlags() []cli.Flag {
 const DefaultParallel = 4
 
 // Facts returns what decides how output looks.
-func (o SessionOptions) Facts(d Deps) ui.Facts {
+func (o Common) Facts(d Deps) ui.Facts {
 	return ui.Facts{
 		Terminal: d.StdoutIsTerminal, NoColour: !o.Color, Logging: o.Debug && d.StderrIsTerminal,
 		Getenv: func(name string) string { return o.Sources.Lookup(name).Text }, OS: runtime.GOOS,

@@ -54,17 +54,13 @@ func Adopt(d cmd.Deps) *cli.Command {
 }
 
 type adoptOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Given string // as typed, "" for the working folder
 	Print bool
 }
 
-func parseAdopt(c *cli.Context, d cmd.Deps) (adoptOptions, error) {
-	common, err := cmd.ParseSession(c, d)
-	if err != nil {
-		return adoptOptions{}, err
-	}
-	o := adoptOptions{SessionOptions: common, Given: c.Args().Get(0), Print: c.Bool("print")}
+func parseAdopt(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, err error) {
+	o = adoptOptions{Common: common, Given: c.Args().Get(0), Print: c.Bool("print")}
 	if len(o.Args) > 0 && o.Given == "" {
 		return o, failure.Usagef("adopt", "the folder has no name")
 	}

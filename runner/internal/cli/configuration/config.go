@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layers"
 	"mara/runner/internal/layout"
+	"mara/runner/internal/request"
 )
 
 // Command is `runner config`, with the commands below it.
@@ -55,7 +56,7 @@ type configuration struct {
 
 // open reads the stack file. Neither it nor the provider has to be
 // there: `config set` begins both.
-func open(o cmd.Options) (configuration, error) {
+func open(o request.Request) (configuration, error) {
 	if o.Root == "" {
 		return configuration{}, o.NoRoot
 	}
@@ -195,14 +196,13 @@ func (c configuration) layers(key config.Key) []layer {
 
 // keyOptions are the options of a command about one key.
 type keyOptions struct {
-	cmd.Options
+	cmd.Common
 	Key string
 }
 
-func parseKey(c *cli.Context, d cmd.Deps) (keyOptions, error) {
-	common, err := cmd.Parse(c, d)
-	if err == nil && len(common.Args) == 0 {
-		err = failure.Usagef(cmd.Path(c), "which key? `runner config list --all` shows those there are")
+func parseKey(c *cli.Context, _ cmd.Deps, common cmd.Common) (keyOptions, error) {
+	if c.NArg() == 0 {
+		return keyOptions{}, failure.Usagef(cmd.Path(c), "which key? `runner config list --all` shows those there are")
 	}
-	return keyOptions{Options: common, Key: c.Args().Get(0)}, err
+	return keyOptions{Common: common, Key: c.Args().First()}, nil
 }

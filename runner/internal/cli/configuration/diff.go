@@ -40,17 +40,16 @@ func diffCommand(d cmd.Deps) *cli.Command {
 }
 
 type diffOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Stacks   []string
 	ExitCode bool
 }
 
-func parseDiff(c *cli.Context, d cmd.Deps) (diffOptions, error) {
-	common, err := cmd.ParseSession(c, d)
-	if err == nil && c.NArg() != 2 {
-		err = failure.Usagef(cmd.Path(c), "name two environments")
+func parseDiff(c *cli.Context, _ cmd.Deps, common cmd.Common) (diffOptions, error) {
+	if c.NArg() != 2 {
+		return diffOptions{}, failure.Usagef(cmd.Path(c), "name two environments")
 	}
-	return diffOptions{SessionOptions: common, Stacks: c.Args().Slice(), ExitCode: c.Bool("exit-code")}, err
+	return diffOptions{Common: common, Stacks: common.Args, ExitCode: c.Bool("exit-code")}, nil
 }
 
 // differences are what differs between two environments, and their JSON form. In
@@ -95,7 +94,7 @@ func runDiff(ctx context.Context, d cmd.Deps, o diffOptions) error {
 		if o.Root != "" && !slices.Contains(known, stack) {
 			return failure.Usagef("config diff", "no environment %q%s", stack, config.DidYouMean(stack, known))
 		}
-		if both[i], err = open(cmd.Options{Request: o.Of(stack), Invocation: o.Invocation}); err != nil {
+		if both[i], err = open(o.Of(stack)); err != nil {
 			return err
 		}
 	}

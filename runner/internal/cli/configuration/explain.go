@@ -40,7 +40,7 @@ type explanation struct {
 }
 
 func runExplain(_ context.Context, d cmd.Deps, o keyOptions) error {
-	c, err := open(o.Options)
+	c, err := open(o.Request)
 	if err != nil {
 		return err
 	}

@@ -28,18 +28,13 @@ func Fetch(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner fetch\n  runner fetch -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, parseFetch, runFetch),
+		Action: cmd.CommonAction(d, parseFetch, runFetch),
 	}
 }
 
 // parseFetch finds the root. What is not fetched yet is no error here.
-func parseFetch(c *cli.Context, d cmd.Deps) (cmd.Options, error) {
-	o := cmd.Options{}
-	o.Sources.Process = d.Environ
-	if err := o.FindRoot(c, d); err != nil && o.Root == "" {
-		return o, err
-	}
-	err := o.ReadFlags(c, d)
+func parseFetch(c *cli.Context, d cmd.Deps) (cmd.Common, error) {
+	o, _, err := cmd.ParseBroken(c, d)
 	if err == nil && o.Root == "" {
 		err = o.NoRoot
 	}
@@ -56,7 +51,7 @@ type fetched struct {
 	source gitsource.Source
 }
 
-func runFetch(ctx context.Context, d cmd.Deps, o cmd.Options) error {
+func runFetch(ctx context.Context, d cmd.Deps, o cmd.Common) error {
 	mara, err := config.ReadMara(o.Root)
 	if err != nil {
 		return err

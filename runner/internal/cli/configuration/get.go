@@ -23,7 +23,7 @@ func getCommand(d cmd.Deps) *cli.Command {
 
 func runGet(_ context.Context, d cmd.Deps, o keyOptions) error {
 	name := o.Key
-	c, err := open(o.Options)
+	c, err := open(o.Request)
 	if err != nil {
 		return err
 	}

@@ -31,22 +31,21 @@ func Init(d cmd.Deps) *cli.Command {
 }
 
 type initOptions struct {
-	cmd.Options
+	cmd.Common
 	Given string // as typed, "" for the working folder
 	Root  string
 }
 
-func parseInit(c *cli.Context, d cmd.Deps) (initOptions, error) {
-	common, err := cmd.Parse(c, d)
-	o := initOptions{Options: common, Given: c.Args().Get(0)}
-	if err == nil && len(o.Args) > 0 && o.Given == "" {
-		err = failure.Usagef("init", "the folder has no name")
+func parseInit(c *cli.Context, d cmd.Deps, common cmd.Common) (initOptions, error) {
+	o := initOptions{Common: common, Given: c.Args().Get(0)}
+	if len(o.Args) > 0 && o.Given == "" {
+		return o, failure.Usagef("init", "the folder has no name")
 	}
 	o.Root = d.Absolute(cmp.Or(o.Given, "."))
 	if filepath.Clean(o.Root) == filepath.Clean(d.Dir) {
 		o.Given = ""
 	}
-	return o, err
+	return o, nil
 }
 
 func runInit(_ context.Context, d cmd.Deps, options initOptions) error {

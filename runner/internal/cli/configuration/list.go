@@ -26,17 +26,16 @@ func listCommand(d cmd.Deps) *cli.Command {
 }
 
 type listOptions struct {
-	cmd.Options
+	cmd.Common
 	All bool
 }
 
-func parseList(c *cli.Context, d cmd.Deps) (listOptions, error) {
-	common, err := cmd.Parse(c, d)
-	return listOptions{Options: common, All: c.Bool("all")}, err
+func parseList(c *cli.Context, _ cmd.Deps, common cmd.Common) (listOptions, error) {
+	return listOptions{Common: common, All: c.Bool("all")}, nil
 }
 
 func runList(_ context.Context, d cmd.Deps, o listOptions) error {
-	c, err := open(o.Options)
+	c, err := open(o.Request)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func referenceCommand(d cmd.Deps) *cli.Command {
 			"what the section config of their Pulumi.yaml declares, and what mara.yaml adds. -p leaves those of one provider.\n\n" +
 			"Examples:\n  runner config reference > docs/projects.md\n  runner config reference -p kind\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, cmd.ParseKnown, runReference),
+		Action: cmd.CommonAction(d, cmd.ParseKnown, runReference),
 	}
 }
 
@@ -30,7 +30,7 @@ stack files of its own; secrets with ` + "`runner secrets`" + `.
 
 `
 
-func runReference(_ context.Context, d cmd.Deps, o cmd.Options) error {
+func runReference(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	all, listed := o.Known().Providers, o.Known().Projects
 	if o.Provider.IsSet() {
 		p, err := o.ProviderOf(o.Provider)

@@ -17,11 +17,11 @@ func schemaCommand(d cmd.Deps) *cli.Command {
 			"  # yaml-language-server: $schema=stack.schema.json\n\n" +
 			"Example:\n  runner config schema > config/pulumi/stack.schema.json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.RootFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, cmd.ParseKnown, runSchema),
+		Action: cmd.CommonAction(d, cmd.ParseKnown, runSchema),
 	}
 }
 
-func runSchema(_ context.Context, d cmd.Deps, o cmd.Options) error {
+func runSchema(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	text, err := providers.StackSchema(o.Known().Keys())
 	if err != nil {
 		return err

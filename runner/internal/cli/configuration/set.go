@@ -30,17 +30,16 @@ func setCommand(d cmd.Deps) *cli.Command {
 	}
 }
 
-func parseSet(c *cli.Context, d cmd.Deps) (keyOptions, error) {
-	common, err := cmd.Parse(c, d)
-	if err == nil && len(common.Args) < 2 {
-		err = failure.Usagef("config set", "name a key and its value")
+func parseSet(c *cli.Context, d cmd.Deps, common cmd.Common) (keyOptions, error) {
+	if c.NArg() < 2 {
+		return keyOptions{}, failure.Usagef("config set", "name a key and its value")
 	}
-	return keyOptions{Options: common, Key: c.Args().Get(0)}, err
+	return parseKey(c, d, common)
 }
 
 func runSet(_ context.Context, d cmd.Deps, o keyOptions) error {
 	name, text := o.Key, o.Args[1]
-	c, err := open(o.Options)
+	c, err := open(o.Request)
 	if err != nil {
 		return err
 	}

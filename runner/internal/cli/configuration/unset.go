@@ -22,7 +22,7 @@ func unsetCommand(d cmd.Deps) *cli.Command {
 
 func runUnset(_ context.Context, d cmd.Deps, o keyOptions) error {
 	name := o.Key
-	c, err := open(o.Options)
+	c, err := open(o.Request)
 	if err != nil {
 		return err
 	}

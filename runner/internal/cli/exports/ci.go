@@ -56,7 +56,7 @@ func ciCommand(d cmd.Deps) *cli.Command {
 }
 
 type ciOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	System  pipeline.System
 	Fleet   fleet.Selection
 	Waves   [][]string // none for the stack alone
@@ -70,15 +70,11 @@ type ciOptions struct {
 // cron is a time with five fields.
 var cron = regexp.MustCompile(`^[0-9*/,-]+( [0-9A-Za-z*/,-]+){4}$`)
 
-func parseCI(c *cli.Context, d cmd.Deps) (ciOptions, error) {
-	common, err := cmd.ParseSession(c, d)
+func parseCI(c *cli.Context, d cmd.Deps, common cmd.Common) (ciOptions, error) {
 	o := ciOptions{
-		SessionOptions: common, System: pipeline.System(c.Args().First()), Image: c.String("image"), AWSRole: c.String("aws-role"),
+		Common: common, System: pipeline.System(c.Args().First()), Image: c.String("image"), AWSRole: c.String("aws-role"),
 		Branch: c.String("branch"), Nightly: c.String("nightly"), Out: d.Absolute(c.String("out")),
 		Fleet: fleet.Selection{Labels: c.String("selector"), All: c.Bool("all")},
-	}
-	if err != nil {
-		return o, err
 	}
 	seen := map[string]bool{}
 	for _, wave := range c.StringSlice("wave") {

@@ -75,7 +75,7 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 }
 
 type operatorOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	pko.Options
 	Fleet     fleet.Selection // empty for the stack alone
 	Variables []string
@@ -88,17 +88,13 @@ const apiOf = "source.toolkit.fluxcd.io/v1"
 // namespaces are names that Kubernetes takes.
 var namespaces = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-func parseOperator(c *cli.Context, d cmd.Deps) (operatorOptions, error) {
-	common, err := cmd.ParseSession(c, d)
-	o := operatorOptions{SessionOptions: common, Variables: c.StringSlice("variable"), Out: d.Absolute(c.String("out")), Options: pko.Options{
+func parseOperator(c *cli.Context, d cmd.Deps, common cmd.Common) (o operatorOptions, err error) {
+	o = operatorOptions{Common: common, Variables: c.StringSlice("variable"), Out: d.Absolute(c.String("out")), Options: pko.Options{
 		Namespace: c.String("namespace"), Image: c.String("image"), Backend: c.String("backend"), Claim: c.String("claim"),
 		Repo: c.String("repo"), Branch: c.String("branch"), Commit: c.String("commit"), RepoSecret: c.String("repo-secret"),
 		Within: c.Duration("within"), Resync: c.Duration("resync"), Refresh: c.Bool("refresh"), Destroy: c.Bool("destroy"), Retain: c.Bool("retain"),
 		Preview: c.Bool("preview"), RetryOnUpdateConflict: c.Bool("retry-on-conflict"),
 	}}
-	if err != nil {
-		return o, err
-	}
 	o.Operation = operation.Up
 	if o.Fleet, err = cmd.ParseFleet(c); err != nil {
 		return o, err
@@ -155,14 +151,14 @@ func (o *operatorOptions) check(path string) error {
 }
 
 func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
-	requests, waves := []session.Options{o.SessionOptions.Options}, [][]string(nil)
+	requests, waves := []session.Options{o.Common.Options}, [][]string(nil)
 	if !o.Fleet.IsEmpty() {
 		if waves, _, err = wavesOf(o.Request, o.Fleet); err != nil {
 			return err
 		}
 		requests = nil
 		for _, name := range slices.Concat(waves...) {
-			one := o.SessionOptions.Options
+			one := o.Common.Options
 			one.Request = o.Of(name)
 			requests = append(requests, one)
 		}

@@ -63,7 +63,7 @@ func Render(d cmd.Deps) *cli.Command {
 }
 
 type renderOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Selection plan.Selection
 	Out       string               // "" for stdout
 	Store     *render.Store        // nil leaves Secrets out
@@ -71,12 +71,8 @@ type renderOptions struct {
 	Plan      *updateplan.Document // nil for a simulated run
 }
 
-func parseRender(c *cli.Context, d cmd.Deps) (renderOptions, error) {
-	common, err := cmd.ParseSession(c, d)
-	o := renderOptions{SessionOptions: common, Selection: cmd.ParseSelection(c), Out: d.Absolute(c.String("out"))}
-	if err != nil {
-		return o, err
-	}
+func parseRender(c *cli.Context, d cmd.Deps, common cmd.Common) (o renderOptions, err error) {
+	o = renderOptions{Common: common, Selection: cmd.ParseSelection(c), Out: d.Absolute(c.String("out"))}
 	if store := c.String("secret-store"); store != "" {
 		kind, name, _ := strings.Cut(store, "/")
 		if kind != "SecretStore" && kind != "ClusterSecretStore" || name == "" {

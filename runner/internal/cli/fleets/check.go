@@ -40,9 +40,9 @@ type checkOptions struct {
 	Secrets bool // have to be set
 }
 
-func parseCheck(c *cli.Context, d cmd.Deps) (checkOptions, error) {
-	common, err := parse(c, d)
-	return checkOptions{options: common, Secrets: c.Bool("secrets")}, err
+func parseCheck(c *cli.Context, d cmd.Deps, common cmd.Common) (checkOptions, error) {
+	o, err := parse(c, d, common)
+	return checkOptions{options: o, Secrets: c.Bool("secrets")}, err
 }
 
 // verdict is what is wrong with one environment, and its JSON form.

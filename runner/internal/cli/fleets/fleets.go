@@ -25,18 +25,13 @@ func Command(d cmd.Deps, operations ...*cli.Command) *cli.Command {
 
 // options are those of the commands that only read the configuration.
 type options struct {
-	cmd.Options
+	cmd.Common
 	Selection fleet.Selection
 }
 
-func parse(c *cli.Context, d cmd.Deps) (options, error) {
-	common, err := cmd.Parse(c, d)
-	if err != nil {
-		return options{}, err
-	}
-	o := options{Options: common}
-	o.Selection, err = cmd.ParseFleet(c)
-	return o, err
+func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
+	chosen, err := cmd.ParseFleet(c)
+	return options{Common: common, Selection: chosen}, err
 }
 
 // flags returns the flags of such a command.

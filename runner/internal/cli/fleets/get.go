@@ -35,24 +35,18 @@ func getCommand(d cmd.Deps) *cli.Command {
 }
 
 type getOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Selection fleet.Selection
 	Name      string
 }
 
-func parseGet(c *cli.Context, d cmd.Deps) (getOptions, error) {
-	common, err := cmd.ParseSession(c, d)
-	if err != nil {
-		return getOptions{}, err
-	}
+func parseGet(c *cli.Context, _ cmd.Deps, common cmd.Common) (getOptions, error) {
 	if c.NArg() == 0 {
 		return getOptions{}, failure.Usagef(cmd.Path(c), "which value? name a key or an output")
 	}
-	o := getOptions{SessionOptions: common, Name: c.Args().First()}
-	if o.Selection, err = cmd.ParseFleet(c); err == nil {
-		o.Selection.Names = o.Selection.Names[1:]
-	}
-	return o, err
+	chosen, err := cmd.ParseFleet(c)
+	chosen.Names = chosen.Names[1:]
+	return getOptions{Common: common, Name: c.Args().First(), Selection: chosen}, err
 }
 
 // shared is a value with the environments that have it, and its JSON form.

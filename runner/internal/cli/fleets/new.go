@@ -35,16 +35,12 @@ func newCommand(d cmd.Deps) *cli.Command {
 }
 
 type newOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Name, From string
 }
 
-func parseNew(c *cli.Context, d cmd.Deps) (newOptions, error) {
-	common, err := cmd.ParseSession(c, d)
-	if err != nil {
-		return newOptions{}, err
-	}
-	o := newOptions{SessionOptions: common, Name: c.Args().First(), From: c.String("from")}
+func parseNew(c *cli.Context, _ cmd.Deps, common cmd.Common) (newOptions, error) {
+	o := newOptions{Common: common, Name: c.Args().First(), From: c.String("from")}
 	switch {
 	case o.Root == "":
 		return o, o.NoRoot

@@ -13,8 +13,6 @@ import (
 	"mara/runner/internal/doctor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/preflight"
-	"mara/runner/internal/request"
-	"mara/runner/internal/session"
 )
 
 // Doctor is `runner doctor`.
@@ -31,7 +29,7 @@ func Doctor(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner doctor -p aws -s dev\n  runner doctor destroy -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  cmd.JoinFlags(cmd.SelectionFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, parseDoctor, runDoctor),
+		Action: cmd.CommonAction(d, parseDoctor, runDoctor),
 	}
 }
 
@@ -43,23 +41,11 @@ type doctorOptions struct {
 // parseDoctor also works with a broken environment file, which is a problem for
 // the doctor to report.
 func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
-	common := cmd.Options{Request: request.Request{Sources: config.Sources{Process: d.Environ}}}
-	broken := common.FindRoot(c, d)
-	if broken != nil && common.Root == "" {
-		return doctorOptions{}, broken
-	}
-	if err := common.ReadFlags(c, d); err != nil {
-		return doctorOptions{}, err
-	}
-	o := doctorOptions{
-		Options: doctor.Options{
-			Options: session.Options{Request: common.Request, Operation: operation.Up, Pulumi: c.String("pulumi")}, Broken: broken,
-		},
-		Invocation: common.Invocation,
-	}
-	o.Selection = cmd.ParseSelection(c)
-	if len(o.Args) == 0 {
-		return o, nil
+	common, broken, err := cmd.ParseBroken(c, d)
+	o := doctorOptions{Options: doctor.Options{Options: common.Options, Broken: broken}, Invocation: common.Invocation}
+	o.Operation, o.Selection = operation.Up, cmd.ParseSelection(c)
+	if err != nil || len(o.Args) == 0 {
+		return o, err
 	}
 	named, known := operation.Parse(o.Args[0])
 	if !known {

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -31,24 +30,21 @@ func Outputs(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "show-secrets", Usage: "print secret values in plain text"}},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseOutputs, runOutputs),
+		Action: cmd.Action(d, parseOutputs, cmd.InSession((*session.Session).Resolve, runOutputs)),
 	}
 }
 
 type outputsOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Project, Key string
 	Secrets      bool
 }
 
-func parseOutputs(c *cli.Context, d cmd.Deps) (outputsOptions, error) {
-	session, err := cmd.ParseSession(c, d)
-	return outputsOptions{SessionOptions: session, Project: c.Args().Get(0), Key: c.Args().Get(1), Secrets: c.Bool("show-secrets")}, err
+func parseOutputs(c *cli.Context, _ cmd.Deps, common cmd.Common) (outputsOptions, error) {
+	return outputsOptions{Common: common, Project: c.Args().Get(0), Key: c.Args().Get(1), Secrets: c.Bool("show-secrets")}, nil
 }
 
-func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions) (err error) {
-	s := session.New(d.Deps, o.Options)
-	defer func() { err = errors.Join(err, s.Close()) }()
+func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions, s *session.Session) error {
 	names, err := openToReveal(ctx, s, o)
 	if err != nil {
 		return err
@@ -74,9 +70,6 @@ func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions) (err error) {
 // openToReveal opens the stacks with the key that decrypts outputs. It returns the
 // projects to show: one, or all.
 func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]string, error) {
-	if err := s.Resolve(); err != nil {
-		return nil, err
-	}
 	names := s.Plan.Names()
 	if o.Project != "" {
 		names = []string{o.Project}

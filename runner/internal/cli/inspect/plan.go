@@ -53,11 +53,7 @@ type planOptions struct {
 	Settings  config.Settings // of the stack, if one is named
 }
 
-func parsePlan(c *cli.Context, d cmd.Deps) (planOptions, error) {
-	common, err := cmd.Parse(c, d)
-	if err != nil {
-		return planOptions{}, err
-	}
+func parsePlan(c *cli.Context, _ cmd.Deps, common cmd.Common) (planOptions, error) {
 	named, err := plannedProvider(common)
 	if err != nil {
 		return planOptions{}, err
@@ -74,7 +70,7 @@ func parsePlan(c *cli.Context, d cmd.Deps) (planOptions, error) {
 
 // plannedProvider is the provider that was asked for, whatever the stack is
 // configured with, else the configured one if there is a configuration.
-func plannedProvider(o cmd.Options) (config.Value, error) {
+func plannedProvider(o cmd.Common) (config.Value, error) {
 	if o.Provider.IsSet() {
 		return o.Provider, nil
 	}

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"mara/runner/internal/failure"
 	"mara/runner/internal/policy"
 	"mara/runner/internal/query"
-	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
 )
 
@@ -36,11 +34,11 @@ func policyList(d cmd.Deps) *cli.Command {
 		Description: "Lists the rules of the root and those that ship with the runner, and which of them are on.\n\n" +
 			"Examples:\n  runner policy list\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.RootFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, cmd.Parse, runPolicyList),
+		Action: cmd.CommonAction(d, cmd.Parse, runPolicyList),
 	}
 }
 
-func runPolicyList(_ context.Context, d cmd.Deps, o cmd.Options) error {
+func runPolicyList(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	set, err := loadPolicies(o.Root, o.NoRoot)
 	if err != nil {
 		return err
@@ -77,12 +75,9 @@ func policyCheck(d cmd.Deps) *cli.Command {
 	}
 }
 
-func parsePolicyCheck(c *cli.Context, d cmd.Deps) (queryOptions, error) {
-	session, err := cmd.ParseSession(c, d)
-	o := queryOptions{SessionOptions: session, Live: c.Bool("live"), Timeout: c.Duration("timeout")}
+func parsePolicyCheck(c *cli.Context, _ cmd.Deps, common cmd.Common) (queryOptions, error) {
+	o := queryOptions{Common: common, Live: c.Bool("live"), Timeout: c.Duration("timeout")}
 	switch {
-	case err != nil:
-		return o, err
 	case o.Timeout <= 0:
 		return o, failure.Usagef(cmd.Path(c), "--timeout: %s is not more than 0", o.Timeout)
 	case o.Live && o.Simulation.On:
@@ -91,7 +86,7 @@ func parsePolicyCheck(c *cli.Context, d cmd.Deps) (queryOptions, error) {
 	return o, nil
 }
 
-func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) (err error) {
+func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) error {
 	set, err := loadPolicies(o.Root, o.NoRoot)
 	if err != nil {
 		return err
@@ -99,9 +94,7 @@ func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) (err error)
 	if !set.Active() {
 		return &failure.Environment{Text: "no rule is on", Next: "choose some in " + policy.SettingsFile + ", or write your own; `runner policy list` shows them"}
 	}
-	s := session.New(d.Deps, o.Options)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	document, err := collect(ctx, d, o, s, query.Named{State: !o.Live, Live: o.Live})
+	document, err := collect(ctx, d, o, query.Named{State: !o.Live, Live: o.Live})
 	if err != nil {
 		return err
 	}

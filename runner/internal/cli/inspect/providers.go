@@ -22,11 +22,11 @@ func Providers(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner providers\n  runner plan -p linode\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.RootFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, cmd.ParseKnown, runProviders),
+		Action: cmd.CommonAction(d, cmd.ParseKnown, runProviders),
 	}
 }
 
-func runProviders(_ context.Context, d cmd.Deps, o cmd.Options) error {
+func runProviders(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	documents := providerDocuments(o.Known())
 	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "TITLE"}, {Title: "CLUSTER"}, {Title: "REGISTRY"}, {Title: "PROJECTS"}}}
 	for _, p := range documents {

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/query"
-	"mara/runner/internal/session"
 )
 
 // Query is `runner query`.
@@ -53,7 +51,7 @@ func Query(d cmd.Deps) *cli.Command {
 }
 
 type queryOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Expression          string // or a name
 	List                bool
 	Live                bool
@@ -63,15 +61,12 @@ type queryOptions struct {
 	ExitCode            bool
 }
 
-func parseQuery(c *cli.Context, d cmd.Deps) (queryOptions, error) {
-	session, err := cmd.ParseSession(c, d)
+func parseQuery(c *cli.Context, _ cmd.Deps, common cmd.Common) (queryOptions, error) {
 	o := queryOptions{
-		SessionOptions: session, Expression: c.Args().First(), List: c.Bool("list"), Live: c.Bool("live") || c.Bool("watch"), Watch: c.Bool("watch"),
+		Common: common, Expression: c.Args().First(), List: c.Bool("list"), Live: c.Bool("live") || c.Bool("watch"), Watch: c.Bool("watch"),
 		Namespace: c.String("namespace"), Selector: c.String("selector"), Timeout: c.Duration("timeout"), ExitCode: c.Bool("exit-code"),
 	}
 	switch {
-	case err != nil:
-		return o, err
 	case !o.List && o.Expression == "":
 		return o, failure.Usagef(cmd.Path(c), "a jq program or the name of a query is missing; --list shows the names")
 	case o.List && o.Expression != "":
@@ -86,7 +81,7 @@ func parseQuery(c *cli.Context, d cmd.Deps) (queryOptions, error) {
 	return o, nil
 }
 
-func runQuery(ctx context.Context, d cmd.Deps, o queryOptions) (err error) {
+func runQuery(ctx context.Context, d cmd.Deps, o queryOptions) error {
 	all, err := query.All(o.Root)
 	if err != nil {
 		return err
@@ -101,9 +96,7 @@ func runQuery(ctx context.Context, d cmd.Deps, o queryOptions) (err error) {
 	if o.Watch {
 		return watchQuery(ctx, d, o, named, compiled)
 	}
-	s := session.New(d.Deps, o.Options)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	document, err := collect(ctx, d, o, s, named)
+	document, err := collect(ctx, d, o, named)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/inventory"
@@ -19,10 +18,14 @@ import (
 )
 
 // collect puts together what a query reads.
-func collect(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session, q query.Named) (document query.Document, err error) {
-	if err := s.ResolveRoot(); err != nil {
-		return document, err
-	}
+func collect(ctx context.Context, d cmd.Deps, o queryOptions, q query.Named) (document query.Document, err error) {
+	err = session.Use(d.Deps, o.Options, (*session.Session).ResolveRoot, func(s *session.Session) error {
+		return collectIn(ctx, d, o, s, q, &document)
+	})
+	return document, err
+}
+
+func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session, q query.Named, document *query.Document) error {
 	states, err := inventory.States(ctx, s, func(environment string, projects []string) []string {
 		if o.Stack.IsSet() && environment != o.Stack.Text || !isEnvironment(o.Known(), summariesOf(projects)) {
 			return nil
@@ -30,27 +33,27 @@ func collect(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session
 		return projects
 	})
 	if err != nil {
-		return document, err
+		return err
 	}
 	if o.Stack.IsSet() && states[o.Stack.Text] == nil {
-		return document, &failure.Environment{Text: fmt.Sprintf("nothing of the stack %s is deployed", o.Stack.Text), Next: "`runner stacks` lists the environments"}
+		return &failure.Environment{Text: fmt.Sprintf("nothing of the stack %s is deployed", o.Stack.Text), Next: "`runner stacks` lists the environments"}
 	}
 	for _, stack := range slices.Sorted(maps.Keys(states)) {
 		projects := slices.Sorted(maps.Keys(states[stack]))
-		e := query.Environment{Stack: stack, Provider: providerOfStack(s, o.SessionOptions, stack, summariesOf(projects))}
+		e := query.Environment{Stack: stack, Provider: providerOfStack(s, o.Common, stack, summariesOf(projects))}
 		if q.State {
-			if err := addStates(&document, e, projects, states[stack]); err != nil {
-				return document, err
+			if err := addStates(document, e, projects, states[stack]); err != nil {
+				return err
 			}
 		}
 		if !q.Live {
 			continue
 		}
-		if err := addObjects(ctx, d, o, &document, e, q); err != nil {
-			return document, err
+		if err := addObjects(ctx, d, o, document, e, q); err != nil {
+			return err
 		}
 	}
-	return document, nil
+	return nil
 }
 
 // summariesOf are summaries that say only that stacks exist.
@@ -108,25 +111,22 @@ func objectsOf(ctx context.Context, d cmd.Deps, o queryOptions, e query.Environm
 
 // inCluster opens an environment, and says how to ask its cluster for what a
 // query reads.
-func inCluster(ctx context.Context, d cmd.Deps, o queryOptions, stack string, q query.Named, ask func(*session.Session, live.Options) error) (err error) {
+func inCluster(ctx context.Context, d cmd.Deps, o queryOptions, stack string, q query.Named, ask func(*session.Session, live.Options) error) error {
 	options := o.Options
-	options.Stack = config.Value{Text: stack, Origin: config.Origin{Source: config.FromFleet}}
-	s := session.New(d.Deps, options)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.Resolve(); err != nil {
-		return err
-	}
-	if err := session.OpenToReveal(ctx, s); err != nil {
-		return err
-	}
-	kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, s.Provider.ClusterProject)
-	if err != nil {
-		return err
-	}
-	if kubeconfig == nil {
-		return errors.New("it has no cluster")
-	}
-	return ask(s, live.Options{
-		Kubeconfig: kubeconfig, Env: s.Env, Kinds: q.Kinds, Namespace: o.Namespace, Selector: o.Selector, Timeout: o.Timeout,
+	options.Request = o.Of(stack)
+	return session.Use(d.Deps, options, (*session.Session).Resolve, func(s *session.Session) error {
+		if err := session.OpenToReveal(ctx, s); err != nil {
+			return err
+		}
+		kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, s.Provider.ClusterProject)
+		if err == nil && kubeconfig == nil {
+			err = errors.New("it has no cluster")
+		}
+		if err != nil {
+			return err
+		}
+		return ask(s, live.Options{
+			Kubeconfig: kubeconfig, Env: s.Env, Kinds: q.Kinds, Namespace: o.Namespace, Selector: o.Selector, Timeout: o.Timeout,
+		})
 	})
 }

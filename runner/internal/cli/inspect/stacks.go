@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,7 +36,7 @@ func Stacks(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "list the simulated environments"}},
 			cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, cmd.ParseSession, runStacks),
+		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).ResolveRoot, runStacks)),
 	}
 }
 
@@ -55,12 +54,7 @@ type environmentLine struct {
 	Started    *time.Time          `json:"started,omitempty"`
 }
 
-func runStacks(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error) {
-	s := session.New(d.Deps, o.Options)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.ResolveRoot(); err != nil {
-		return err
-	}
+func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
 	deployed, err := inventory.Stacks(ctx, s)
 	if err != nil {
 		return err
@@ -73,7 +67,7 @@ func runStacks(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error
 }
 
 // environments lists what is configured, recorded or deployed.
-func environments(s *session.Session, o cmd.SessionOptions, deployed map[string]map[string]stacks.Summary) ([]environmentLine, error) {
+func environments(s *session.Session, o cmd.Common, deployed map[string]map[string]stacks.Summary) ([]environmentLine, error) {
 	configured, err := config.Stacks(o.Root)
 	if err != nil {
 		return nil, err
@@ -124,7 +118,7 @@ func recordedStacks(folder layout.Runner) []string {
 
 // providerOfStack returns the provider of a stack: the configured one, the recorded
 // one, or the one whose cluster is deployed. It ignores a broken stack file.
-func providerOfStack(s *session.Session, o cmd.SessionOptions, stack string, deployed map[string]stacks.Summary) string {
+func providerOfStack(s *session.Session, o cmd.Common, stack string, deployed map[string]stacks.Summary) string {
 	if file, _, err := o.ReadStack(stack); err == nil {
 		if named := file.Text(config.InfraType); named.IsSet() {
 			return named.Text

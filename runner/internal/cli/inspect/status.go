@@ -5,7 +5,6 @@ package inspect
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"slices"
 	"time"
@@ -40,18 +39,17 @@ func Status(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "keep showing it until Ctrl-C"}},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseStatus, runStatus),
+		Action: cmd.Action(d, parseStatus, cmd.InSession((*session.Session).Resolve, runStatus)),
 	}
 }
 
 type statusOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Watch bool
 }
 
-func parseStatus(c *cli.Context, d cmd.Deps) (statusOptions, error) {
-	session, err := cmd.ParseSession(c, d)
-	return statusOptions{SessionOptions: session, Watch: c.Bool("watch")}, err
+func parseStatus(c *cli.Context, _ cmd.Deps, common cmd.Common) (statusOptions, error) {
+	return statusOptions{Common: common, Watch: c.Bool("watch")}, nil
 }
 
 // projectStatus is one line of the status.
@@ -93,9 +91,7 @@ type environmentStatus struct {
 	Projects  []projectStatus `json:"projects"`
 }
 
-func runStatus(ctx context.Context, d cmd.Deps, o statusOptions) (err error) {
-	s := session.New(d.Deps, o.Options)
-	defer func() { err = errors.Join(err, s.Close()) }()
+func runStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Session) error {
 	if err := s.OpenToLook(ctx); err != nil {
 		return err
 	}

@@ -39,20 +39,16 @@ func Command(d cmd.Deps) *cli.Command {
 
 // options are the options of the commands about mirrors.
 type options struct {
-	cmd.SessionOptions
+	cmd.Common
 	Selection plan.Selection
 	Resolve   bool   // of list: ask registries for digests
 	DryRun    bool   // of sync
 	Registry  string // "" for the configured one
 }
 
-func parse(c *cli.Context, d cmd.Deps) (options, error) {
-	common, err := cmd.ParseSession(c, d)
-	if err != nil {
-		return options{}, err
-	}
+func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	o := options{
-		SessionOptions: common, Selection: cmd.ParseSelection(c),
+		Common: common, Selection: cmd.ParseSelection(c),
 		Resolve: c.Bool("resolve"), DryRun: c.Bool("dry-run"), Registry: c.Args().First(),
 	}
 	named := o.Stack.IsSet() || o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet()
@@ -106,11 +102,13 @@ func proxy(o options) func(*http.Request) (*url.URL, error) {
 }
 
 // configured is the mirror that the configuration of the environment names.
-func configured(d cmd.Deps, o options) (string, error) {
-	s := session.New(d.Deps, o.Options)
+func configured(d cmd.Deps, o options) (address string, err error) {
 	if o.Root == "" {
-		return "", s.Close()
+		return "", nil
 	}
-	err := s.ResolveStack()
-	return s.Settings.Config.Text(projects.Mirror).Text, errors.Join(err, s.Close())
+	err = session.Use(d.Deps, o.Options, (*session.Session).ResolveStack, func(s *session.Session) error {
+		address = s.Settings.Config.Text(projects.Mirror).Text
+		return nil
+	})
+	return address, err
 }

@@ -25,12 +25,12 @@ import (
 // folder, the stack, the provider, the values. It writes everything at the end,
 // once it is confirmed. Without a terminal, or in a simulation, it does nothing;
 // missing values are reported later.
-func complete(ctx context.Context, d cmd.Deps, o operateOptions) (cmd.SessionOptions, error) {
+func complete(ctx context.Context, d cmd.Deps, o operateOptions) (cmd.Common, error) {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	if !o.Interactive || !ok || !o.Operation.RunsPrograms() || o.Simulation.On {
-		return o.SessionOptions, nil
+		return o.Common, nil
 	}
-	f := &firstRun{d: d, terminal: terminal, o: o.SessionOptions}
+	f := &firstRun{d: d, terminal: terminal, o: o.Common}
 	err := f.complete(ctx)
 	return f.o, err
 }
@@ -39,7 +39,7 @@ func complete(ctx context.Context, d cmd.Deps, o operateOptions) (cmd.SessionOpt
 type firstRun struct {
 	d        cmd.Deps
 	terminal prompt.Terminal
-	o        cmd.SessionOptions
+	o        cmd.Common
 	newRoot  bool // the configuration folder is still to be made
 	asked    bool // the stack's name was asked for
 	file     config.StackFile

@@ -33,7 +33,7 @@ type reply struct {
 
 // lead answers the questions before up in a folder, as a user on a terminal
 // would, and returns what came of it.
-func lead(t *testing.T, dir string, o cmd.Options, replies ...reply) (cmd.SessionOptions, string, error) {
+func lead(t *testing.T, dir string, o cmd.Common, replies ...reply) (cmd.Common, string, error) {
 	t.Helper()
 	person, side := prompttest.Open(t)
 	d, _, _ := cmdtest.Deps(t)
@@ -46,13 +46,13 @@ func lead(t *testing.T, dir string, o cmd.Options, replies ...reply) (cmd.Sessio
 		o.Sources.Process = []string{"PATH=" + everyTool(t)}
 	}
 	type result struct {
-		o   cmd.SessionOptions
+		o   cmd.Common
 		err error
 	}
 	done := make(chan result, 1)
 	go func() {
-		options := session.Options{Request: o.Request, Operation: operation.Up}
-		o, err := complete(t.Context(), d, operateOptions{SessionOptions: cmd.SessionOptions{Options: options, Invocation: o.Invocation}})
+		o.Operation = operation.Up
+		o, err := complete(t.Context(), d, operateOptions{Common: o})
 		done <- result{o, err}
 	}()
 	for _, r := range replies {
@@ -139,7 +139,7 @@ func TestFirstRun(t *testing.T) {
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			o, screen, err := lead(t, dir, cmd.Options{}, replies...)
+			o, screen, err := lead(t, dir, cmd.Common{}, replies...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestInterruptedFirstRun(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
 				last.keys = "\x03"
-				_, _, err := lead(t, dir, cmd.Options{}, append(replies[:i:i], last)...)
+				_, _, err := lead(t, dir, cmd.Common{}, append(replies[:i:i], last)...)
 				if !errors.Is(err, interrupt.ErrInterrupted) || cmd.ExitCode(err) != cmd.ExitInterrupted {
 					t.Errorf("got %v", err)
 				}
@@ -190,7 +190,7 @@ func TestDeclinedFirstRun(t *testing.T) {
 		"files":  append(firstRuns()["kind"][:7:7], typed("Write this", "n")),
 	} {
 		dir := t.TempDir()
-		_, _, err := lead(t, dir, cmd.Options{}, replies...)
+		_, _, err := lead(t, dir, cmd.Common{}, replies...)
 		if entries, readErr := os.ReadDir(dir); err == nil || readErr != nil || len(entries) > 0 {
 			t.Errorf("%s: %v; something is left: %v, %v", name, err, entries, readErr)
 		}
@@ -210,7 +210,7 @@ func TestCompletedConfiguration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": test.before})
-			o := cmd.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
+			o := cmd.Common{Options: session.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}}
 			_, screen, err := lead(t, root, o, chosen("AWS region", "\r"), typed("Write this", ""))
 			if err != nil || !strings.Contains(screen, "added to config/pulumi/Pulumi.dev.yaml:\r\n  aws:region: us-east-1") {
 				t.Errorf("%v: %s", err, screen)
@@ -236,7 +236,7 @@ func TestNothingToAsk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := cmd.Options{Request: request.Request{Root: root, Sources: config.Sources{File: environment}}}
+		o := cmd.Common{Options: session.Options{Request: request.Request{Root: root, Sources: config.Sources{File: environment}}}}
 		if _, screen, err := lead(t, root, o); err != nil || screen != "" {
 			t.Errorf("%v: %s", err, screen)
 		}
@@ -247,7 +247,7 @@ func TestNothingToAsk(t *testing.T) {
 func TestConfirmedFirstRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, _, err := lead(t, dir, cmd.Options{Invocation: cmd.Invocation{Yes: true}}, firstRuns()["kind"][1:7]...); err != nil {
+	if _, _, err := lead(t, dir, cmd.Common{Invocation: cmd.Invocation{Yes: true}}, firstRuns()["kind"][1:7]...); err != nil {
 		t.Fatal(err)
 	}
 	if got := content(t, dir, "Pulumi.dev.yaml"); !strings.Contains(got, "kind:workers: 2\n") {
@@ -267,7 +267,7 @@ func TestToolsFirst(t *testing.T) {
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			var o cmd.Options
+			var o cmd.Common
 			o.Sources.Process = []string{"PATH=" + t.TempDir()}
 			_, _, err := lead(t, dir, o, typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", provider+"\r"))
 			if cmd.ExitCode(err) != cmd.ExitConfig {
@@ -293,7 +293,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err := os.Remove(folder); err != nil { // nobody, root included, writes to a folder that is none
 		t.Fatal(err)
 	}
-	o := cmd.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
+	o := cmd.Common{Options: session.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}}
 	_, _, err := lead(t, root, o, chosen("Provider of the cluster", "\r"))
 	if cmd.ExitCode(err) != cmd.ExitConfig || !strings.HasPrefix(err.Error(), "the configuration cannot be written: ") {
 		t.Errorf("got %v", err)
@@ -306,7 +306,7 @@ func TestDeployedWithoutFile(t *testing.T) {
 	t.Parallel()
 	root := cmdtest.Root(t, nil)
 	cmdtest.WriteFile(t, layout.Of(root, false).Provider("dev"), "provider: kind\n")
-	o := cmd.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
+	o := cmd.Common{Options: session.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}}
 	if _, screen, err := lead(t, root, o); err != nil || screen != "" {
 		t.Errorf("%v: %s", err, screen)
 	}
@@ -317,7 +317,7 @@ func TestStacksAreOffered(t *testing.T) {
 	t.Parallel()
 	const kind = "config:\n  kubernetes:infra_type: kind\n  kind:workers: 1\n"
 	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": kind, "Pulumi.prod.yaml": kind, "Pulumi.stackname.yaml.example": ""})
-	o, _, err := lead(t, root, cmd.Options{Request: request.Request{Root: root}}, chosen("Name of the stack", "prod\r"))
+	o, _, err := lead(t, root, cmd.Common{Options: session.Options{Request: request.Request{Root: root}}}, chosen("Name of the stack", "prod\r"))
 	if err != nil || o.Stack.Text != "prod" {
 		t.Errorf("got %+v, %v", o.Stack, err)
 	}

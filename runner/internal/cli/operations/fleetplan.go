@@ -22,20 +22,15 @@ func lookFlags(own ...cli.Flag) []cli.Flag {
 
 // fleetOptions are the options of commands that look at the fleet.
 type fleetOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Chosen   fleet.Selection
 	Affected affected
 	Destroy  bool
 }
 
-func parseFleet(c *cli.Context, d cmd.Deps) (fleetOptions, error) {
-	common, err := cmd.ParseSession(c, d)
-	if err != nil {
-		return fleetOptions{}, err
-	}
-	o := fleetOptions{SessionOptions: common, Affected: parseAffected(c), Destroy: c.Bool("destroy")}
-	o.Chosen, err = cmd.ParseFleet(c)
-	return o, err
+func parseFleet(c *cli.Context, _ cmd.Deps, common cmd.Common) (fleetOptions, error) {
+	chosen, err := cmd.ParseFleet(c)
+	return fleetOptions{Common: common, Chosen: chosen, Affected: parseAffected(c), Destroy: c.Bool("destroy")}, err
 }
 
 // FleetPlan is `runner fleet plan`.

@@ -2,7 +2,6 @@ package operations
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func hookListCommand(d cmd.Deps) *cli.Command {
 		Description: "Shows the hooks of each project and of the run: when they run, and for which operations.\n\n" +
 			"Example:\n  runner hook list -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, cmd.ParseSession, runHookList),
+		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).Resolve, runHookList)),
 	}
 }
 
@@ -52,12 +51,7 @@ type hookLine struct {
 	Command    []string              `json:"command,omitempty"` // none for what the runner itself does
 }
 
-func runHookList(_ context.Context, d cmd.Deps, o cmd.SessionOptions) (err error) {
-	s := session.New(d.Deps, o.Options)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.Resolve(); err != nil {
-		return err
-	}
+func runHookList(_ context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
 	lines := []hookLine{}
 	for _, step := range append(slices.Clone(s.Plan.Steps), runStep(s)) {
 		for _, h := range step.Project.Hooks {
@@ -85,26 +79,23 @@ func hookRunCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner hook run kind-cluster kubeconfig -s dev\n  runner hook run shop smoke\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, parseHookRun, runHookRun),
+		Action: cmd.Action(d, parseHookRun, cmd.InSession((*session.Session).Resolve, runHookRun)),
 	}
 }
 
 type hookRunOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Project, Hook string
 }
 
-func parseHookRun(c *cli.Context, d cmd.Deps) (hookRunOptions, error) {
-	common, err := cmd.ParseSession(c, d)
-	if err == nil && len(common.Args) == 0 {
-		err = failure.Usagef(cmd.Path(c), "name the project, or \"run\"; `runner hook list` shows the hooks")
+func parseHookRun(c *cli.Context, _ cmd.Deps, common cmd.Common) (hookRunOptions, error) {
+	if c.NArg() == 0 {
+		return hookRunOptions{}, failure.Usagef(cmd.Path(c), "name the project, or \"run\"; `runner hook list` shows the hooks")
 	}
-	return hookRunOptions{SessionOptions: common, Project: c.Args().Get(0), Hook: c.Args().Get(1)}, err
+	return hookRunOptions{Common: common, Project: c.Args().Get(0), Hook: c.Args().Get(1)}, nil
 }
 
-func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions) (err error) {
-	s := session.New(d.Deps, o.Options)
-	defer func() { err = errors.Join(err, s.Close()) }()
+func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions, s *session.Session) error {
 	step, wanted, err := o.choose(s)
 	if err != nil {
 		return err
@@ -125,9 +116,6 @@ func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions) (err error) {
 
 // choose finds the project and its hooks.
 func (o hookRunOptions) choose(s *session.Session) (step plan.Step, wanted []projects.Hook, err error) {
-	if err := s.Resolve(); err != nil {
-		return step, nil, err
-	}
 	step = runStep(s)
 	if o.Project != executor.HookProject {
 		project, err := s.Plan.Project(o.Project)

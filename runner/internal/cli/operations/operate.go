@@ -29,7 +29,7 @@ import (
 
 // operateOptions are the options of up, preview, refresh, destroy and drift.
 type operateOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	policyOptions
 	Selection selectionOptions
 	Approve   rule
@@ -72,23 +72,14 @@ func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command
 		Usage:       own.use,
 		Description: own.description + "\n\n" + cmd.ExitText(codes...),
 		Flags:       operateFlags(own.flags...),
-		Action: func(c *cli.Context) error {
-			options, err := parseOperate(c, d, op)
-			if err != nil {
-				return err
-			}
-			return runOperate(c.Context, d, options)
-		},
+		Action: cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (operateOptions, error) {
+			return parseOperate(c, d, common, op)
+		}, runOperate),
 	}
 }
 
-func parseOperate(c *cli.Context, d cmd.Deps, op operation.Operation) (operateOptions, error) {
-	var o operateOptions
-	var err error
-	if o.SessionOptions, err = cmd.ParseSession(c, d); err != nil {
-		return o, err
-	}
-	o.Operation = op
+func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Operation) (o operateOptions, err error) {
+	o.Common, o.Operation = common, op
 	if o.Simulation.Cluster = c.String("simulate-cluster"); o.Simulation.Cluster != "" && !o.Simulation.On {
 		return o, failure.Usagef(c.Command.Name, "--simulate-cluster needs --simulate: it asks a cluster about what is simulated")
 	}
@@ -128,7 +119,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if err = loadGates(&o); err != nil {
 		return err
 	}
-	if o.SessionOptions, err = complete(ctx, d, o); err != nil {
+	if o.Common, err = complete(ctx, d, o); err != nil {
 		return err
 	}
 	s, err := open(ctx, d, o)

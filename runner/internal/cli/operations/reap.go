@@ -32,7 +32,7 @@ func FleetReap(d cmd.Deps) *cli.Command {
 		"Examples:\n  runner fleet reap --yes\n  runner fleet reap 'review-*'\n\n"+
 		cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
 	command.Flags = slices.DeleteFunc(command.Flags, func(f cli.Flag) bool { return f.Names()[0] == "allow" })
-	command.Action = cmd.Action(d, func(c *cli.Context, d cmd.Deps) (rolloutOptions, error) { return parseRollout(c, d, operation.Destroy) }, runReap)
+	command.Action = rolloutAction(d, operation.Destroy, runReap)
 	return command
 }
 

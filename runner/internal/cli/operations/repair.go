@@ -46,8 +46,8 @@ type repairOptions struct {
 	Import []string // NAME=ID
 }
 
-func parseRepair(c *cli.Context, d cmd.Deps) (repairOptions, error) {
-	refresh, err := parseOperate(c, d, operation.Refresh)
+func parseRepair(c *cli.Context, d cmd.Deps, common cmd.Common) (repairOptions, error) {
+	refresh, err := parseOperate(c, d, common, operation.Refresh)
 	refresh.clear, refresh.restore = true, true
 	return repairOptions{operateOptions: refresh, Import: c.StringSlice("import")}, err
 }
@@ -152,5 +152,5 @@ func confirmRepair(ctx context.Context, d cmd.Deps, o repairOptions, pending []s
 		}
 		fmt.Fprintf(d.Stderr, "%s: %s %s\n", p.Project, p, fate)
 	}
-	return cmd.Confirm(ctx, d, o.SessionOptions, "repair", "Repair the state like this?")
+	return cmd.Confirm(ctx, d, o.Common, "repair", "Repair the state like this?")
 }

@@ -104,21 +104,29 @@ func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...st
 		Name: string(op), Usage: own.use, ArgsUsage: cmd.FleetArguments,
 		Description: text + "\n" + cmd.ExitText(codes...),
 		Flags:       cmd.JoinFlags(cmd.FleetFlags(), rolloutFlags(), flags),
-		Action: cmd.Action(d, func(c *cli.Context, d cmd.Deps) (rolloutOptions, error) { return parseRollout(c, d, op) },
-			runRollout),
+		Action:      rolloutAction(d, op, runRollout),
 	}
 }
 
-func parseRollout(c *cli.Context, d cmd.Deps, op operation.Operation) (rolloutOptions, error) {
-	one, err := parseOperate(c, d, op)
-	o := rolloutOptions{operateOptions: one, AtOnce: c.Int("environments"), Total: c.Int("total"), OutOfOrder: c.Bool("out-of-order"), Reaps: c.Command.Name == reapName}
+// rolloutAction is the action of such a command.
+func rolloutAction(d cmd.Deps, op operation.Operation, run func(context.Context, cmd.Deps, rolloutOptions) error) cli.ActionFunc {
+	return cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (rolloutOptions, error) {
+		return parseRollout(c, d, common, op)
+	}, run)
+}
+
+func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Operation) (rolloutOptions, error) {
+	one, err := parseOperate(c, d, common, op)
+	o := rolloutOptions{
+		operateOptions: one, Affected: parseAffected(c), AtOnce: c.Int("environments"), Total: c.Int("total"),
+		OutOfOrder: c.Bool("out-of-order"), Reaps: c.Command.Name == reapName,
+	}
 	if err != nil {
 		return o, err
 	}
 	if o.Chosen, err = cmd.ParseFleet(c); err != nil {
 		return o, err
 	}
-	o.Affected = parseAffected(c)
 	switch {
 	case o.Chosen.IsEmpty() && !o.Affected.Asked && !o.Selection.Resume && !o.Reaps:
 		return o, failure.Usagef(cmd.Path(c), "which environments? name them, or use -l SELECTOR or --all")

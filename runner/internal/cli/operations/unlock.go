@@ -29,7 +29,7 @@ func Unlock(d cmd.Deps) *cli.Command {
 			[]cli.Flag{forceUnlockFlag{&cli.BoolFlag{Name: "force", Usage: "also remove the locks of processes that seem to be running"}}},
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseUnlock, runUnlock),
+		Action: cmd.Action(d, parseUnlock, cmd.InSession((*session.Session).Resolve, runUnlock)),
 	}
 }
 
@@ -41,18 +41,15 @@ type forceUnlockFlag struct{ *cli.BoolFlag }
 func (forceUnlockFlag) Variable() string { return "RUNNER_FORCE_UNLOCK" }
 
 type unlockOptions struct {
-	cmd.SessionOptions
+	cmd.Common
 	Force bool
 }
 
-func parseUnlock(c *cli.Context, d cmd.Deps) (unlockOptions, error) {
-	session, err := cmd.ParseSession(c, d)
-	return unlockOptions{SessionOptions: session, Force: c.Bool("force")}, err
+func parseUnlock(c *cli.Context, _ cmd.Deps, common cmd.Common) (unlockOptions, error) {
+	return unlockOptions{Common: common, Force: c.Bool("force")}, nil
 }
 
-func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
-	s := session.New(d.Deps, o.Options)
-	defer func() { err = errors.Join(err, s.Close()) }()
+func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Session) error {
 	if err := s.OpenToLook(ctx); err != nil {
 		return err
 	}
@@ -90,7 +87,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions) (err error) {
 	if alive := slices.DeleteFunc(slices.Clone(locks), func(l leftovers.Lock) bool { return l.Dead }); len(alive) > 0 && !o.Force {
 		return &leftovers.LockedError{Locks: alive, Unlock: s.Command("unlock") + " --force"}
 	}
-	if err := cmd.Confirm(ctx, d, o.SessionOptions, "unlock", "Remove these locks?"); err != nil {
+	if err := cmd.Confirm(ctx, d, o.Common, "unlock", "Remove these locks?"); err != nil {
 		return err
 	}
 	var done unlocked

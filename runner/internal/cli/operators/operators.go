@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -33,7 +34,7 @@ func Command(d cmd.Deps) *cli.Command {
 
 // options are those of all commands here.
 type options struct {
-	cmd.SessionOptions
+	cmd.Common
 	Namespace  string
 	Kubeconfig string        // file; "" for kubectl's
 	Timeout    time.Duration // 0 for none
@@ -55,16 +56,22 @@ func timeoutFlag() cli.Flag {
 	return &cli.DurationFlag{Name: "timeout", Usage: "give up after `DURATION`", DefaultText: "none"}
 }
 
-func parse(c *cli.Context, d cmd.Deps) (options, error) {
-	common, err := cmd.ParseSession(c, d)
+func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	o := options{
-		SessionOptions: common, Namespace: c.String("namespace"), Kubeconfig: c.String("kubeconfig"), Timeout: c.Duration("timeout"), Back: c.Bool("back"),
+		Common: common, Namespace: c.String("namespace"), Kubeconfig: c.String("kubeconfig"),
+		Timeout: c.Duration("timeout"), Back: c.Bool("back"), Commit: c.String("commit"),
 	}
-	if err == nil && o.Timeout < 0 {
-		err = failure.Usagef(cmd.Path(c), "--timeout: %s is less than 0", o.Timeout)
+	switch {
+	case o.Timeout < 0:
+		return o, failure.Usagef(cmd.Path(c), "--timeout: %s is less than 0", o.Timeout)
+	case o.Commit != "" && !commits.MatchString(o.Commit):
+		return o, failure.Usagef(cmd.Path(c), "--commit: %q is no commit; `git rev-parse HEAD` prints one", o.Commit)
 	}
-	return o, err
+	return o, nil
 }
+
+// commits are those of git, in full or their first digits.
+var commits = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
 // watcher looks at the environment's Stacks.
 func watcher(d cmd.Deps, o options) (pko.Watcher, string, error) {

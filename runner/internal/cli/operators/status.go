@@ -2,12 +2,10 @@ package operators
 
 import (
 	"context"
-	"regexp"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
 	"mara/runner/internal/pko"
 	"mara/runner/internal/typeset"
 )
@@ -68,20 +66,8 @@ func waitCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner operator wait -s dev --timeout 1h\n  runner operator wait -s dev --commit $(git rev-parse HEAD)\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  flags(timeoutFlag(), &cli.StringFlag{Name: "commit", Usage: "wait until Stacks that follow a branch or Flux have tried this `COMMIT`"}),
-		Action: cmd.Action(d, parseWait, runWait),
+		Action: cmd.Action(d, parse, runWait),
 	}
-}
-
-// commits are those of git, in full or their first digits.
-var commits = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
-
-func parseWait(c *cli.Context, d cmd.Deps) (options, error) {
-	o, err := parse(c, d)
-	o.Commit = c.String("commit")
-	if err == nil && o.Commit != "" && !commits.MatchString(o.Commit) {
-		err = failure.Usagef(cmd.Path(c), "--commit: %q is no commit; `git rev-parse HEAD` prints one", o.Commit)
-	}
-	return o, err
 }
 
 func runWait(ctx context.Context, d cmd.Deps, o options) error {
@@ -138,7 +124,7 @@ func runDelete(ctx context.Context, d cmd.Deps, o options) error {
 		}
 	}
 	question := "Delete " + typeset.Counted(len(states), "Stack") + " of " + stack + "? " + typeset.Counted(destroying, "project") + " will be destroyed, everything else stays."
-	if err := cmd.Confirm(ctx, d, o.SessionOptions, "deleting Stacks", question); err != nil {
+	if err := cmd.Confirm(ctx, d, o.Common, "deleting Stacks", question); err != nil {
 		return err
 	}
 	if err := w.Delete(ctx); err != nil {
@@ -175,7 +161,7 @@ func runAdopt(ctx context.Context, d cmd.Deps, o options) error {
 	ctx, cancel := limited(ctx, o)
 	defer cancel()
 	if o.Back {
-		if err := cmd.Confirm(ctx, d, o.SessionOptions, "taking an environment back", "Delete the Stacks of "+stack+", and destroy nothing?"); err != nil {
+		if err := cmd.Confirm(ctx, d, o.Common, "taking an environment back", "Delete the Stacks of "+stack+", and destroy nothing?"); err != nil {
 			return err
 		}
 		if err := w.Release(ctx); err != nil {

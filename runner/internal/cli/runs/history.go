@@ -34,8 +34,8 @@ type historyOptions struct {
 	Limit int
 }
 
-func parseHistory(c *cli.Context, d cmd.Deps) (historyOptions, error) {
-	o, err := parse(c, d)
+func parseHistory(c *cli.Context, d cmd.Deps, common cmd.Common) (historyOptions, error) {
+	o, err := parse(c, d, common)
 	return historyOptions{options: o, Limit: c.Int("limit")}, err
 }
 

@@ -51,16 +51,13 @@ type logsOptions struct {
 	Errors, Follow bool
 }
 
-func parseLogs(c *cli.Context, d cmd.Deps) (logsOptions, error) {
-	runs, err := parse(c, d)
-	if err != nil {
-		return logsOptions{}, err
-	}
+func parseLogs(c *cli.Context, d cmd.Deps, common cmd.Common) (logsOptions, error) {
+	runs, err := parse(c, d, common)
 	o := logsOptions{options: runs, Errors: c.Bool("errors"), Follow: c.Bool("follow")}
-	if o.Errors && o.Follow {
-		return o, failure.Usagef("logs", "--errors and --follow exclude each other: which projects fail is known at the end")
+	if err == nil && o.Errors && o.Follow {
+		err = failure.Usagef("logs", "--errors and --follow exclude each other: which projects fail is known at the end")
 	}
-	return o, nil
+	return o, err
 }
 
 // choose finds the run and the project that the arguments name. A single one

@@ -28,8 +28,8 @@ func Report(d cmd.Deps) *cli.Command {
 	}
 }
 
-func parseReport(c *cli.Context, d cmd.Deps) (options, error) {
-	o, err := parse(c, d)
+func parseReport(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
+	o, err := parse(c, d, common)
 	o.Output = cmp.Or(cmd.Chosen(c, "format"), o.Output)
 	return o, err
 }

@@ -6,7 +6,6 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/journal"
-	"mara/runner/internal/layout"
 )
 
 // flags choose a folder of runs, and those of one stack.
@@ -19,16 +18,12 @@ func flags() []cli.Flag {
 
 // options are the options of commands about past runs.
 type options struct {
-	cmd.Options
+	cmd.Common
 	Folder string
 }
 
-func parse(c *cli.Context, d cmd.Deps) (options, error) {
-	common, err := cmd.Parse(c, d)
-	if err == nil {
-		err = common.NoRoot
-	}
-	return options{Options: common, Folder: layout.Of(common.Root, common.Simulation.On).Runs()}, err
+func parse(_ *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
+	return options{Common: common, Folder: common.Folder().Runs()}, common.NoRoot
 }
 
 // findRun is the run that the first argument names, the last one without it.

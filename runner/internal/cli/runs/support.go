@@ -52,14 +52,12 @@ type supportOptions struct {
 	Runs int
 }
 
-func parseSupport(c *cli.Context, d cmd.Deps) (supportOptions, error) {
-	common, err := parse(c, d)
-	o := supportOptions{options: common, File: c.String("file"), Runs: c.Int("runs")}
+func parseSupport(c *cli.Context, d cmd.Deps, common cmd.Common) (supportOptions, error) {
+	runs, err := parse(c, d, common)
+	o := supportOptions{options: runs, File: c.String("file"), Runs: c.Int("runs")}
 	switch {
 	case err != nil:
 		return o, err
-	case len(o.Args) > 0:
-		return o, failure.Usagef("support", "unexpected argument %q", o.Args[0])
 	case o.Runs < 0:
 		return o, failure.Usagef("support", "--runs: %d is less than 0", o.Runs)
 	case o.File == "":

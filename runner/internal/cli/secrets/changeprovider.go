@@ -68,7 +68,7 @@ func runChangeProvider(ctx context.Context, d cmd.Deps, o options, s *session.Se
 	}
 	done, err := changeProvider(ctx, s, vault.Change{
 		Provider: o.Args[0], NewPassphrase: o.NewPassphrase, Out: out,
-		Confirm: func(question string) error { return cmd.Confirm(ctx, d, o.SessionOptions, "change-provider", question) },
+		Confirm: func(question string) error { return cmd.Confirm(ctx, d, o.Common, "change-provider", question) },
 	})
 	if err != nil || o.Output != "json" {
 		return err

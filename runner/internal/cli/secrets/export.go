@@ -32,7 +32,7 @@ func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	}
 	path := d.Absolute(o.File)
 	if _, err := os.Lstat(path); err == nil {
-		if err := cmd.Confirm(ctx, d, o.SessionOptions, "replacing "+shownPath(d, path), fmt.Sprintf("Replace %s?", shownPath(d, path))); err != nil {
+		if err := cmd.Confirm(ctx, d, o.Common, "replacing "+shownPath(d, path), fmt.Sprintf("Replace %s?", shownPath(d, path))); err != nil {
 			return err
 		}
 		o.Yes = true

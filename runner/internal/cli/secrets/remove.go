@@ -35,7 +35,7 @@ func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 		}
 	}
 	text := fmt.Sprintf("Remove %s of the stack %s? The values are lost.", strings.Join(o.Args, ", "), s.Settings.Stack.Text)
-	if err := cmd.Confirm(ctx, d, o.SessionOptions, "remove", text); err != nil {
+	if err := cmd.Confirm(ctx, d, o.Common, "remove", text); err != nil {
 		return err
 	}
 	if err := s.Vault.Store(ctx, nil, nil, o.Args...); err != nil {

@@ -41,7 +41,7 @@ func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 		}
 	}
 	text := fmt.Sprintf("Replace %s of the stack %s? The old values are lost.", strings.Join(o.Args, ", "), s.Settings.Stack.Text)
-	if err := cmd.Confirm(ctx, d, o.SessionOptions, "rotate", text); err != nil {
+	if err := cmd.Confirm(ctx, d, o.Common, "rotate", text); err != nil {
 		return err
 	}
 	return makeSecrets(ctx, d, o, s, named)

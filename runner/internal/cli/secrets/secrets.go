@@ -3,7 +3,6 @@ package secrets
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,7 +40,7 @@ func Command(d cmd.Deps) *cli.Command {
 
 // options are the options of the commands about secrets.
 type options struct {
-	cmd.SessionOptions
+	cmd.Common
 	File          string // of export
 	NewPassphrase string // source of change-provider
 }
@@ -54,21 +53,21 @@ func subcommand(d cmd.Deps, command *cli.Command, own []cli.Flag, run action) *c
 	command.Description += "\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
 	command.Flags = cmd.JoinFlags(own, cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
 	command.Action = func(c *cli.Context) error {
-		options, err := parse(c, d)
+		o, err := parse(c, d)
 		if err != nil {
 			return err
 		}
-		return openAndRun(c.Context, d, options, run)
+		return cmd.InSession((*session.Session).ResolveStack, run)(c.Context, d, o) // which need not have a provider yet
 	}
 	return command
 }
 
 func parse(c *cli.Context, d cmd.Deps) (options, error) {
-	common, err := cmd.ParseSession(c, d)
+	common, err := cmd.Parse(c, d)
 	if err != nil {
 		return options{}, err
 	}
-	o := options{SessionOptions: common, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase")}
+	o := options{Common: common, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase")}
 	if o.NewPassphrase != "" && !vault.IsSource(o.NewPassphrase) {
 		return o, failure.Usagef(cmd.Path(c), "--new-passphrase: %s; write %s", vault.NeverOnTheLine, vault.SourceForms)
 	}
@@ -77,17 +76,6 @@ func parse(c *cli.Context, d cmd.Deps) (options, error) {
 	}
 	o.LockTimeout, err = cmd.ParseLock(c)
 	return o, err
-}
-
-// openAndRun resolves the stack and runs a command. The stack need not have a
-// provider yet.
-func openAndRun(ctx context.Context, d cmd.Deps, o options, run action) (err error) {
-	s := session.New(d.Deps, o.Options)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.ResolveStack(); err != nil {
-		return err
-	}
-	return run(ctx, d, o, s)
 }
 
 // change is the JSON form of what a command has done to secrets.

@@ -26,7 +26,7 @@ func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 			"  fish  runner completion fish | source\n\n" +
 			"Example:\n  runner completion bash > /etc/bash_completion.d/runner\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
-		Action: cmd.Action(d, cmd.ParseKnown, func(_ context.Context, d cmd.Deps, o cmd.Options) error {
+		Action: cmd.CommonAction(d, cmd.ParseKnown, func(_ context.Context, d cmd.Deps, o cmd.Common) error {
 			return runCompletion(d, o, all())
 		}),
 	}
@@ -47,7 +47,7 @@ const (
 	providerNames = "providers"
 )
 
-func runCompletion(d cmd.Deps, o cmd.Options, all []*cli.Command) error {
+func runCompletion(d cmd.Deps, o cmd.Common, all []*cli.Command) error {
 	if names := namesOf(o); names != nil {
 		_, err := io.WriteString(d.Stdout, strings.Join(names, "\n")+"\n")
 		return err
@@ -127,7 +127,7 @@ func completeFlag(flag cli.Flag) completedFlag {
 }
 
 // namesOf returns the names that a script asks for; nil if it is not one that asks.
-func namesOf(o cmd.Options) []string {
+func namesOf(o cmd.Common) []string {
 	switch {
 	case len(o.Args) == 1 && o.Args[0] == providerNames:
 		return o.Known().Names()

@@ -31,11 +31,11 @@ func Env(d cmd.Deps) *cli.Command {
 			"Example:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("shell", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, cmd.ParseSession, runEnv),
+		Action: cmd.CommonAction(d, cmd.Parse, runEnv),
 	}
 }
 
-func runEnv(_ context.Context, d cmd.Deps, o cmd.SessionOptions) error {
+func runEnv(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	if o.Root == "" {
 		return o.NoRoot
 	}

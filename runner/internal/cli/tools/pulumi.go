@@ -41,16 +41,15 @@ func Pulumi(d cmd.Deps) *cli.Command {
 	}
 }
 
-func parsePulumi(c *cli.Context, d cmd.Deps) (cmd.SessionOptions, error) {
-	o, err := cmd.ParseSession(c, d)
-	if err == nil && len(o.Args) < 2 {
-		err = failure.Usagef("pulumi", "name a project and a Pulumi command: `%s pulumi PROJECT -- ARGS...`", cmd.Program)
+func parsePulumi(_ *cli.Context, _ cmd.Deps, o cmd.Common) (cmd.Common, error) {
+	if len(o.Args) < 2 {
+		return o, failure.Usagef("pulumi", "name a project and a Pulumi command: `%s pulumi PROJECT -- ARGS...`", cmd.Program)
 	}
-	return o, err
+	return o, nil
 }
 
 // runPulumi runs the command as a child, in the foreground.
-func runPulumi(ctx context.Context, d cmd.Deps, o cmd.SessionOptions) (err error) {
+func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 	path, err := enginePath(d, o.Pulumi)
 	if err != nil {
 		return &failure.Environment{Text: err.Error()}

@@ -21,7 +21,7 @@ func Schema(d cmd.Deps) *cli.Command {
 			"saved-plan: `runner preview --save-plan`; query: what queries read; policy: `runner policy check -o json`.\n\n" +
 			"Example:\n  runner schema events\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.BaseFlags()),
-		Action: cmd.Action(d, cmd.Parse, runSchema),
+		Action: cmd.CommonAction(d, cmd.Parse, runSchema),
 	}
 }
 
@@ -29,7 +29,7 @@ func Schema(d cmd.Deps) *cli.Command {
 // a narrow terminal.
 const schemaArgument = "SCHEMA"
 
-func runSchema(_ context.Context, d cmd.Deps, o cmd.Options) error {
+func runSchema(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	if len(o.Args) == 0 {
 		return failure.Usagef("schema", "which schema? known: %s", strings.Join(schema.Names(), ", "))
 	}

@@ -32,24 +32,23 @@ func Version(d cmd.Deps) *cli.Command {
 }
 
 type versionOptions struct {
-	cmd.Options
+	cmd.Common
 	Check    bool
 	Releases string
 }
 
-func parseVersion(c *cli.Context, d cmd.Deps) (versionOptions, error) {
-	common, err := cmd.Parse(c, d)
-	o := versionOptions{Options: common, Check: c.Bool("check"), Releases: d.Releases}
+func parseVersion(c *cli.Context, d cmd.Deps, common cmd.Common) (versionOptions, error) {
+	o := versionOptions{Common: common, Check: c.Bool("check"), Releases: d.Releases}
 	if c.IsSet("releases") {
 		o.Releases = c.String("releases")
 	}
-	if err == nil && o.Check && o.Releases == "" {
-		err = &failure.Environment{
+	if o.Check && o.Releases == "" {
+		return o, &failure.Environment{
 			Text: "this runner was built from source, and does not know where releases are",
 			Next: "name the place with --releases, such as https://github.com/OWNER/REPOSITORY/releases",
 		}
 	}
-	return o, err
+	return o, nil
 }
 
 // versionDocument is the JSON form of the versions.

@@ -40,12 +40,8 @@ type demoOptions struct {
 	common []string // flags that every command gets
 }
 
-func parseDemo(c *cli.Context, d cmd.Deps) (demoOptions, error) {
-	if c.NArg() > 0 {
-		return demoOptions{}, failure.Usagef("demo", "unexpected argument %q", c.Args().First())
-	}
-	session, err := cmd.ParseSession(c, d)
-	return demoOptions{Keep: c.Bool("keep"), common: common(c, session)}, err
+func parseDemo(c *cli.Context, _ cmd.Deps, o cmd.Common) (demoOptions, error) {
+	return demoOptions{Keep: c.Bool("keep"), common: common(c, o)}, nil
 }
 
 // scene is a command of the demonstration, and how it has to end.

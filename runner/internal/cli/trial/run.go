@@ -59,7 +59,7 @@ type trial struct {
 func runTry(ctx context.Context, d cmd.Deps, o options, run RunFunc) error {
 	announce(d, o)
 	question := fmt.Sprintf("Stand up and destroy an environment on %s?", o.Provider.Title)
-	if err := cmd.Confirm(ctx, d, o.SessionOptions, "try", question); err != nil {
+	if err := cmd.Confirm(ctx, d, o.Common, "try", question); err != nil {
 		return err
 	}
 	folder, err := makeFolder(d, o)

@@ -53,18 +53,14 @@ func clouds() []string {
 }
 
 type options struct {
-	cmd.SessionOptions
+	cmd.Common
 	Provider providers.Provider
 	Folder   string // "" for the usual one
 	common   []string
 }
 
-func parse(c *cli.Context, d cmd.Deps) (options, error) {
-	common, err := cmd.ParseSession(c, d)
-	if err != nil {
-		return options{}, err
-	}
-	o := options{SessionOptions: common, Folder: c.String("folder")}
+func parse(c *cli.Context, _ cmd.Deps, shared cmd.Common) (o options, err error) {
+	o = options{Common: shared, Folder: c.String("folder")}
 	if c.NArg() == 0 {
 		return o, failure.Usagef("try", "which cloud? known: %s", strings.Join(clouds(), ", "))
 	}
@@ -93,11 +89,11 @@ func passedOn(c *cli.Context, o options) []string {
 	for _, file := range o.Simulation.Schemas {
 		flags = append(flags, "--simulate-schema", file)
 	}
-	return append(flags, common(c, o.SessionOptions)...)
+	return append(flags, common(c, o.Common)...)
 }
 
 // common are the flags about Pulumi and the screen.
-func common(c *cli.Context, o cmd.SessionOptions) (flags []string) {
+func common(c *cli.Context, o cmd.Common) (flags []string) {
 	if o.Pulumi != "" {
 		flags = append(flags, "--pulumi", o.Pulumi)
 	}
