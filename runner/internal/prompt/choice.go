@@ -36,9 +36,8 @@ const other = "another one ..."
 
 // Ask asks for a text, again and again until it is right.
 func (t Terminal) Ask(ctx context.Context, q Question) (string, error) {
-	answer := new(string)
-	err := t.ask(ctx, &survey.Input{Message: q.Text, Help: q.Help, Default: q.Default}, answer, valid(q.Check))
-	return strings.TrimSpace(*answer), err
+	answer, err := ask[string](ctx, t, &survey.Input{Message: q.Text, Help: q.Help, Default: q.Default}, valid(q.Check))
+	return strings.TrimSpace(answer), err
 }
 
 // valid has survey check answers.
@@ -54,34 +53,31 @@ func valid(check func(string) error) survey.AskOpt {
 
 // Agree asks a question whose default answer is yes.
 func (t Terminal) Agree(ctx context.Context, question string) (bool, error) {
-	answer := new(bool)
-	if err := t.ask(ctx, &survey.Confirm{Message: question, Default: true}, answer); err != nil {
-		return false, err
-	}
-	return *answer, nil
+	return ask[bool](ctx, t, &survey.Confirm{Message: question, Default: true})
 }
 
 // Choose asks for one of the options.
 func (t Terminal) Choose(ctx context.Context, c Choice) (string, error) {
-	index := new(int)
 	question := &survey.Select{Message: c.Text, Help: c.Help, Options: c.labels(), PageSize: pageSize, Default: c.index(c.Default)}
-	if err := t.ask(ctx, question, index); err != nil {
+	index, err := ask[int](ctx, t, question)
+	if err != nil {
 		return "", err
 	}
-	if *index < len(c.Options) {
-		return c.Options[*index].Value, nil
+	if index < len(c.Options) {
+		return c.Options[index].Value, nil
 	}
 	return t.Ask(ctx, c.Question)
 }
 
 // ChooseMany asks for some of the options; at least one has to be chosen.
 func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
-	var chosen, indexes []int
+	var chosen []int
 	for _, value := range c.Chosen {
 		chosen = append(chosen, c.index(value))
 	}
 	question := &survey.MultiSelect{Message: c.Text, Help: c.Help, Options: c.labels(), PageSize: pageSize, Default: chosen}
-	if err := t.ask(ctx, question, &indexes, survey.WithValidator(survey.MinItems(1))); err != nil {
+	indexes, err := ask[[]int](ctx, t, question, survey.WithValidator(survey.MinItems(1)))
+	if err != nil {
 		return nil, err
 	}
 	var values []string

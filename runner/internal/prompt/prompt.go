@@ -31,29 +31,17 @@ func NewTerminal(in io.Reader, out io.Writer) (t Terminal, ok bool) {
 
 // Text asks for a line of text.
 func (t Terminal) Text(ctx context.Context, question string) (string, error) {
-	answer := new(string)
-	if err := t.ask(ctx, &survey.Input{Message: question}, answer); err != nil {
-		return "", err
-	}
-	return *answer, nil
+	return ask[string](ctx, t, &survey.Input{Message: question})
 }
 
 // Password asks for a text that the screen does not show.
 func (t Terminal) Password(ctx context.Context, question string) (string, error) {
-	answer := new(string)
-	if err := t.ask(ctx, &survey.Password{Message: question}, answer); err != nil {
-		return "", err
-	}
-	return *answer, nil
+	return ask[string](ctx, t, &survey.Password{Message: question})
 }
 
 // Confirm asks a question whose default answer is no.
 func (t Terminal) Confirm(ctx context.Context, question string) (bool, error) {
-	answer := new(bool)
-	if err := t.ask(ctx, &survey.Confirm{Message: question}, answer); err != nil {
-		return false, err
-	}
-	return *answer, nil
+	return ask[bool](ctx, t, &survey.Confirm{Message: question})
 }
 
 // ask waits for the answer or the end of ctx: a question must not keep the
@@ -62,26 +50,22 @@ func (t Terminal) Confirm(ctx context.Context, question string) (bool, error) {
 //
 // The terminal gives single keys before the question is shown, not only from
 // then on: a quick Ctrl-C is an answer to the question, too.
-func (t Terminal) ask(ctx context.Context, question survey.Prompt, answer any, options ...survey.AskOpt) error {
+func ask[T any](ctx context.Context, t Terminal, question survey.Prompt, options ...survey.AskOpt) (none T, err error) {
 	if before, err := term.GetState(int(t.in.Fd())); err == nil {
 		defer func() { _ = term.Restore(int(t.in.Fd()), before) }()
 	}
 	_ = terminal.NewRuneReader(terminal.Stdio{In: t.in, Out: t.out, Err: t.err}).SetTermMode()
 	options = append(options, survey.WithStdio(t.in, t.out, t.err))
-	answered := make(chan error, 1)
+	answer, answered := new(T), make(chan error, 1)
 	go func() { answered <- survey.AskOne(question, answer, options...) }()
 	select {
 	case err := <-answered:
-		return translate(err)
+		if errors.Is(err, terminal.InterruptErr) || errors.Is(err, io.EOF) {
+			err = interrupt.ErrInterrupted
+		}
+		return *answer, err
 	case <-ctx.Done():
 		_, _ = fmt.Fprintln(t.err)
-		return context.Cause(ctx)
+		return none, context.Cause(ctx)
 	}
-}
-
-func translate(err error) error {
-	if errors.Is(err, terminal.InterruptErr) || errors.Is(err, io.EOF) {
-		return interrupt.ErrInterrupted
-	}
-	return err
 }
