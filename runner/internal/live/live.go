@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/pager"
 
 	"mara/runner/internal/kubeapi"
 	"mara/runner/internal/kubeconfig"
@@ -28,10 +29,8 @@ type Options struct {
 	Timeout    time.Duration     // for all of it
 }
 
-const (
-	atOnce   = 8   // resources that are listed at once
-	pageSize = 500 // objects in one answer
-)
+// atOnce is how many resources are listed at once.
+const atOnce = 8
 
 // List returns the objects as JSON.
 func List(ctx context.Context, o Options) ([][]byte, error) {
@@ -116,49 +115,25 @@ func (c cluster) all(ctx context.Context) ([][]byte, error) {
 	return slices.Concat(found...), nil
 }
 
-// list reads the objects of one resource, page by page.
-func (c cluster) list(ctx context.Context, r kubeapi.Resource) ([][]byte, error) {
-	var objects [][]byte
-	options := metav1.ListOptions{LabelSelector: c.options.Selector, Limit: pageSize}
-	for {
-		page, next, err := c.page(ctx, r, options)
-		if err != nil {
-			return nil, fmt.Errorf("listing %s: %w", r.GroupResource(), err)
+// list reads the objects of one resource, page by page. Of Secrets it reads only
+// the metadata.
+func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte, err error) {
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		if isSecrets(r) {
+			return c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
 		}
-		for _, object := range page {
-			content, err := json.Marshal(object)
-			if err != nil {
-				return nil, err
-			}
-			objects = append(objects, content)
+		return c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+	})
+	err = pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: c.options.Selector}, func(object runtime.Object) error {
+		if secret, ok := object.(*metav1.PartialObjectMetadata); ok {
+			secret.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
 		}
-		if next == "" {
-			return objects, nil
-		}
-		options.Continue = next
-	}
-}
-
-// page reads one page of a list. Of Secrets it reads only the metadata.
-func (c cluster) page(ctx context.Context, r kubeapi.Resource, options metav1.ListOptions) ([]runtime.Object, string, error) {
-	var objects []runtime.Object
-	if isSecrets(r) {
-		list, err := c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
-		if err != nil {
-			return nil, "", err
-		}
-		for i := range list.Items {
-			list.Items[i].SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
-			objects = append(objects, &list.Items[i])
-		}
-		return objects, list.Continue, nil
-	}
-	list, err := c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+		content, err := json.Marshal(object)
+		objects = append(objects, content)
+		return err
+	})
 	if err != nil {
-		return nil, "", err
+		err = fmt.Errorf("listing %s: %w", r.GroupResource(), err)
 	}
-	for i := range list.Items {
-		objects = append(objects, &list.Items[i])
-	}
-	return objects, list.GetContinue(), nil
+	return objects, err
 }
