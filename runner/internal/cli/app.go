@@ -12,6 +12,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,7 +33,7 @@ import (
 
 // commands lists every command, in the order of the help text.
 func commands(d cmd.Deps) []*cli.Command {
-	return []*cli.Command{
+	return slices.Concat([]*cli.Command{
 		configuration.Init(d),
 		configuration.Adopt(d),
 		configuration.Fetch(d),
@@ -40,11 +41,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		inspect.Plan(d),
 		configuration.Command(d),
 		inspect.Doctor(d),
-		operations.Preview(d),
-		operations.Up(d),
-		operations.Refresh(d),
-		operations.Drift(d),
-		operations.Destroy(d),
+	}, operations.Commands(d), []*cli.Command{
 		inspect.Stacks(d),
 		inspect.Status(d),
 		inspect.Outputs(d),
@@ -71,7 +68,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		tools.Schema(d),
 		tools.Completion(d, func() []*cli.Command { return commands(d) }),
 		tools.Version(d),
-	}
+	})
 }
 
 // Run runs the command that args (without the program's name) ask for and

@@ -131,14 +131,9 @@ func StatesOf(ctx context.Context, d session.Deps, o session.Options, names []st
 }
 
 // resolved does something with a session of an environment.
-func resolved(d session.Deps, o session.Options, stack string, do func(*session.Session) error) (err error) {
+func resolved(d session.Deps, o session.Options, stack string, do func(*session.Session) error) error {
 	o.Request = o.Of(stack)
-	s := session.New(d, o)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.ResolveStack(); err != nil {
-		return err
-	}
-	return do(s)
+	return session.Use(d, o, (*session.Session).ResolveStack, do)
 }
 
 // statesAt reads the states in the backend of a session.

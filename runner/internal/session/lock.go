@@ -33,7 +33,7 @@ type Held struct {
 func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	id := journal.NewID(s.Deps.Now())
 	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}
-	waiting, done := s.Options.Waiting.until(ctx)
+	waiting, done := s.Options.Waiting.Until(ctx)
 	dead, err := s.RunLock().Acquire(waiting, h.Owner)
 	done()
 	for _, owner := range dead {

@@ -65,8 +65,8 @@ func (w Waiting) teller(terminal io.Writer) func(text string) {
 	return func(text string) { fmt.Fprintln(terminal, text) }
 }
 
-// until is a context that ends when the waiting has to.
-func (w Waiting) until(ctx context.Context) (context.Context, func()) {
+// Until is a context that ends when the waiting has to.
+func (w Waiting) Until(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {

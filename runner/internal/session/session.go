@@ -304,7 +304,7 @@ func (s *Session) Leftovers() leftovers.Finder {
 // FindLeftovers looks for what is in the way of an operation, and waits for others
 // who work on the stacks.
 func FindLeftovers(ctx context.Context, s *Session, p plan.Plan, resume, ask bool) (leftovers.Found, error) {
-	ctx, done := s.Options.Waiting.until(ctx)
+	ctx, done := s.Options.Waiting.Until(ctx)
 	defer done()
 	return s.Leftovers().Find(ctx, s.Options.Operation, p, resume, ask)
 }

@@ -10,7 +10,7 @@ import (
 
 // Composed feeds events to a live view until a moment and returns what would
 // then be written above the frame since the beginning, and the frame.
-func Composed(o LiveOptions, events []event.Event, at time.Time, width, height int) (above, frame string) {
+func Composed(o Options, events []event.Event, at time.Time, width, height int) (above, frame string) {
 	o.Size = func() (int, int) { return width, height }
 	o.Ticks = nil
 	l := NewLive(io.Discard, o)

@@ -13,29 +13,6 @@ import (
 // TickRate is how often the live view is usually painted.
 const TickRate = 100 * time.Millisecond
 
-// LiveOptions are the inputs of NewLive.
-type LiveOptions struct {
-	// Size returns columns and lines of the terminal. It is asked before every
-	// painting, so that no signal is needed; zeros stand for unknown.
-	Size func() (width, height int)
-	// Ticks says when to paint, and what time it is then.
-	Ticks <-chan time.Time
-	// Colour allows colours.
-	Colour bool
-	// ASCII draws without characters beyond ASCII.
-	ASCII bool
-	// Durations is how long the projects usually take, by name. Without them no
-	// time left is shown.
-	Durations map[string]time.Duration
-	// Resources is how many resources the projects will have been through, by
-	// name. A project has a bar if it is in it.
-	Resources map[string]int
-	// Diff is as in PlainOptions.
-	Diff bool
-	// Next returns the commands to suggest at the end; nil suggests none.
-	Next func(*event.Summary) []string
-}
-
 // Live shows a run on a terminal: a frame that is painted again and again,
 // warnings and failures scrolling above it, and at the end the same words that
 // Plain ends with.
@@ -44,7 +21,7 @@ type LiveOptions struct {
 // anything. Emit only takes notes, so that a terminal which is held does not
 // hold up whoever else listens to the run.
 type Live struct {
-	o      LiveOptions
+	o      Options
 	digits int    // of the numbers of resources
 	screen screen // owned by the painting goroutine, after it by Close
 	stop   chan struct{}
@@ -58,10 +35,10 @@ type Live struct {
 }
 
 // NewLive starts a live view on the terminal w. The caller must Close it.
-func NewLive(w io.Writer, o LiveOptions) *Live {
+func NewLive(w io.Writer, o Options) *Live {
 	l := &Live{o: o, screen: screen{out: printer{w: w}}, digits: digits(o.Resources), stop: make(chan struct{}), ended: make(chan struct{}), doing: activities{}}
 	width, _ := l.size()
-	l.text = NewPlain(&l.above, PlainOptions{Width: width, Colour: o.Colour, Diff: o.Diff, Next: o.Next})
+	l.text = NewPlain(&l.above, Options{Width: width, Colour: o.Colour, Diff: o.Diff, Next: o.Next})
 	go l.paintUntilStopped()
 	return l
 }

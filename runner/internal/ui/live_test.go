@@ -19,8 +19,8 @@ import (
 
 // usual is a live view that knows how long a run usually takes, and how many
 // resources it makes.
-func usual(events []event.Event) ui.LiveOptions {
-	o := ui.LiveOptions{Durations: map[string]time.Duration{}, Resources: map[string]int{}, Next: next}
+func usual(events []event.Event) ui.Options {
+	o := ui.Options{Durations: map[string]time.Duration{}, Resources: map[string]int{}, Next: next}
 	for _, s := range eventtest.Summary(events).Steps {
 		o.Durations[s.Name], o.Resources[s.Name] = s.Duration(), s.Changes.Total()
 	}
@@ -65,7 +65,7 @@ func TestLiveGolden(t *testing.T) {
 
 func TestLiveColourGolden(t *testing.T) {
 	t.Parallel()
-	above, frame := ui.Composed(ui.LiveOptions{Colour: true}, uitest.Play(uitest.AWSFailure()), uitest.Began.Add(1000*time.Second), 80, 40)
+	above, frame := ui.Composed(ui.Options{Colour: true}, uitest.Play(uitest.AWSFailure()), uitest.Began.Add(1000*time.Second), 80, 40)
 	expectGolden(t, "live-colour.txt", above+frame)
 }
 
@@ -82,15 +82,15 @@ func TestLiveManyProjects(t *testing.T) {
 func TestLiveBars(t *testing.T) {
 	t.Parallel()
 	known := usual(uitest.Play(uitest.AWS()))
-	some := ui.LiveOptions{Resources: map[string]int{"aws-vpc": 4}}
+	some := ui.Options{Resources: map[string]int{"aws-vpc": 4}}
 	for name, tt := range map[string]struct {
-		o             ui.LiveOptions
+		o             ui.Options
 		project, line string
 	}{
 		"time and resources": {known, "━━━━━━──── 3/5  creating NatGateway main", "1m20s  ━━━───────────────────────────────────── about 16m left  1/15 projects"},
-		"resources":          {ui.LiveOptions{Resources: known.Resources}, "━━━━━━──── 3/5  creating NatGateway main", "1m20s  ━━━━──────────────────────────────────── 4/33 resources  1/15 projects"},
+		"resources":          {ui.Options{Resources: known.Resources}, "━━━━━━──── 3/5  creating NatGateway main", "1m20s  ━━━━──────────────────────────────────── 4/33 resources  1/15 projects"},
 		"some resources":     {some, "━━━━━━━─── 3/4  creating NatGateway main", "1m20s  ━━────────────────────────────────────── 1/15 projects"},
-		"nothing":            {ui.LiveOptions{}, "3 done  creating NatGateway main", "1m20s  ━━────────────────────────────────────── 1/15 projects"},
+		"nothing":            {ui.Options{}, "3 done  creating NatGateway main", "1m20s  ━━────────────────────────────────────── 1/15 projects"},
 	} {
 		_, frame := ui.Composed(tt.o, uitest.Play(uitest.AWS()), uitest.Began.Add(80*time.Second), 80, 40)
 		want := "⠋ aws-vpc                       1m20s  " + tt.project + "\n"
@@ -108,8 +108,8 @@ func TestRetryingAndLeftOut(t *testing.T) {
 		{Name: "certmgr", Title: "Cert Manager", Reason: "succeeded in an earlier run"},
 	}
 	events = append(events, event.Event{Type: event.StepRetrying, Time: events[4].Time, Project: "kubeconfig", Title: "Kubeconfig", Attempt: 2, WaitMS: 5000, Error: "too many\nrequests"})
-	above, frame := ui.Composed(ui.LiveOptions{}, events, events[4].Time.Add(time.Second), 80, 24)
-	text := plain(append(events, event.Event{Type: event.RunFinished, Result: event.Succeeded}), ui.PlainOptions{})
+	above, frame := ui.Composed(ui.Options{}, events, events[4].Time.Add(time.Second), 80, 24)
+	text := plain(append(events, event.Event{Type: event.RunFinished, Result: event.Succeeded}), ui.Options{})
 	for _, got := range []string{above, text} {
 		for _, want := range []string{"left out: logstore and logagent (--skip logstore+)\n", "left out: certmgr (succeeded in an earlier run)\n",
 			"[3/6] Kubeconfig (kubeconfig): attempt 2 in 5.0s: too many requests\n"} {
@@ -147,7 +147,7 @@ func TestLiveFitsTheTerminal(t *testing.T) {
 	for name, events := range runs {
 		for _, size := range [][2]int{{20, 5}, {40, 10}, {80, 24}, {200, 60}, {1, 1}} {
 			for at := time.Duration(0); at < 20*time.Minute; at += 97 * time.Second {
-				_, frame := ui.Composed(ui.LiveOptions{Colour: true}, events, uitest.Began.Add(at), size[0], size[1])
+				_, frame := ui.Composed(ui.Options{Colour: true}, events, uitest.Began.Add(at), size[0], size[1])
 				lines := strings.Split(strings.TrimSuffix(frame, "\n"), "\n")
 				if len(lines) > max(size[1], 3) {
 					t.Errorf("%s at %v: %d lines on %d", name, at, len(lines), size[1])
@@ -163,7 +163,7 @@ func TestLiveFitsTheTerminal(t *testing.T) {
 }
 
 // show plays events to a live view on a small terminal that paints after each.
-func show(events []event.Event, o ui.LiveOptions, size func(asked int) (width, height int)) *terminal {
+func show(events []event.Event, o ui.Options, size func(asked int) (width, height int)) *terminal {
 	term := &terminal{}
 	ticks := make(chan time.Time)
 	asked := 0
@@ -191,8 +191,8 @@ func TestLiveLeavesWhatPlainPrints(t *testing.T) {
 	t.Parallel()
 	for _, run := range eventtest.All() {
 		for _, width := range []int{40, 80} {
-			got := show(run.Events, ui.LiveOptions{Next: next}, fixed(width, 24)).String()
-			want := plain(run.Events, ui.PlainOptions{Width: width})
+			got := show(run.Events, ui.Options{Next: next}, fixed(width, 24)).String()
+			want := plain(run.Events, ui.Options{Width: width})
 			_, want, _ = strings.Cut(want, "\nSummary")
 			if !strings.HasSuffix(got, "\nSummary"+want) {
 				t.Errorf("%s at %d: the summary is not what remains:\n%s", run.Name, width, got)
@@ -209,8 +209,8 @@ func TestLiveLeavesWhatPlainPrints(t *testing.T) {
 func TestLiveColourChangesNoText(t *testing.T) {
 	t.Parallel()
 	events := uitest.Play(uitest.AWSFailure())
-	want := show(events, ui.LiveOptions{}, fixed(80, 24)).String()
-	if diff := cmp.Diff(want, show(events, ui.LiveOptions{Colour: true}, fixed(80, 24)).String()); diff != "" {
+	want := show(events, ui.Options{}, fixed(80, 24)).String()
+	if diff := cmp.Diff(want, show(events, ui.Options{Colour: true}, fixed(80, 24)).String()); diff != "" {
 		t.Errorf("(-plain +coloured):\n%s", diff)
 	}
 }
@@ -219,7 +219,7 @@ func TestLiveResizes(t *testing.T) {
 	t.Parallel()
 	widths := []int{80, 61, 40, 120, 200, 79}
 	size := func(asked int) (int, int) { return widths[asked/9%len(widths)], 30 }
-	got := show(uitest.Play(uitest.AWSFailure()), ui.LiveOptions{}, size).String()
+	got := show(uitest.Play(uitest.AWSFailure()), ui.Options{}, size).String()
 	if n := strings.Count(got, "Ctrl-C"); n != 0 {
 		t.Errorf("%d remains of frames:\n%s", n, got)
 	}
@@ -269,7 +269,7 @@ func TestLiveLeavesNoOldFrames(t *testing.T) {
 func during(events []event.Event, n int, do func(*terminal)) *terminal {
 	term := &terminal{width: 80}
 	ticks := make(chan time.Time)
-	l := ui.NewLive(term, ui.LiveOptions{Size: func() (int, int) { return 80, 24 }, Ticks: ticks})
+	l := ui.NewLive(term, ui.Options{Size: func() (int, int) { return 80, 24 }, Ticks: ticks})
 	for i, e := range events {
 		if i == n {
 			ticks <- events[i-1].Time // taken when the painting before it is done; paints nothing
@@ -294,7 +294,7 @@ func TestLiveIsToldOfANewWidthTooLate(t *testing.T) {
 		return width, 30
 	}
 	ticks := make(chan time.Time)
-	l := ui.NewLive(term, ui.LiveOptions{Size: size, Ticks: ticks})
+	l := ui.NewLive(term, ui.Options{Size: size, Ticks: ticks})
 	for _, e := range uitest.Play(uitest.AWSFailure()) {
 		l.Emit(e)
 		ticks <- e.Time
@@ -332,7 +332,7 @@ func TestLiveWritesNothingWhenNothingChanges(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	ticks := make(chan time.Time)
-	l := ui.NewLive(&b, ui.LiveOptions{Size: func() (int, int) { return 80, 24 }, Ticks: ticks})
+	l := ui.NewLive(&b, ui.Options{Size: func() (int, int) { return 80, 24 }, Ticks: ticks})
 	l.Emit(uitest.Play(uitest.AWS())[0])
 	ticks <- uitest.Began
 	ticks <- uitest.Began
@@ -349,7 +349,7 @@ func TestLiveStopsWritingAfterAnError(t *testing.T) {
 	t.Parallel()
 	pipe := &closedPipe{}
 	ticks := make(chan time.Time)
-	l := ui.NewLive(pipe, ui.LiveOptions{Size: func() (int, int) { return 80, 24 }, Ticks: ticks})
+	l := ui.NewLive(pipe, ui.Options{Size: func() (int, int) { return 80, 24 }, Ticks: ticks})
 	for _, e := range eventtest.Success() {
 		l.Emit(e)
 		ticks <- e.Time

@@ -36,33 +36,24 @@ func LogOrders() []string { return []string{string(Stream), string(Grouped)} }
 
 // Facts is what the look of the output depends on.
 type Facts struct {
-	// Asked is the mode that was asked for; empty means auto.
-	Asked Mode
-	// Order is the log order that was asked for; empty leaves it open.
-	Order LogOrder
-	// Terminal says that the output goes to a terminal.
-	Terminal bool
-	// NoColour says that colours were declined by a flag.
-	NoColour bool
+	Asked    Mode     // empty means auto
+	Order    LogOrder // that was asked for; empty leaves it open
+	Terminal bool     // the output goes to one
+	NoColour bool     // colours were declined by a flag
 	// Logging says that other lines come to the same terminal, through which a
 	// live view would draw.
 	Logging bool
-	// Getenv looks up an environment variable.
-	Getenv func(name string) string
-	// OS is the operating system, as runtime.GOOS has it.
-	OS string
+	Getenv  func(name string) string
+	OS      string // as runtime.GOOS has it
 }
 
 // Look is how a run is shown.
 type Look struct {
 	Mode   Mode // LiveMode or PlainMode
 	Colour bool
-	// ASCII says that the terminal may not show other characters.
-	ASCII bool
-	// Order is the log order of PlainMode.
-	Order LogOrder
-	// GitHub says that GitHub Actions reads the output.
-	GitHub bool
+	ASCII  bool     // the terminal may not show other characters
+	Order  LogOrder // of PlainMode
+	GitHub bool     // GitHub Actions reads the output
 	// StepSummary is the file for the Markdown report in GitHub Actions; empty
 	// if there is none.
 	StepSummary string

@@ -25,30 +25,40 @@ const (
 	mark = "[SIMULATED]"
 )
 
-// PlainOptions are the inputs of NewPlain.
-type PlainOptions struct {
-	// Width is the width to wrap at; zero means no wrapping, as for a file.
-	Width int
-	// Colour allows escape sequences for colours.
-	Colour bool
-	// Order says when diagnostics are printed; empty means Stream.
-	Order LogOrder
+// Options are the inputs of NewPlain and NewLive.
+type Options struct {
+	// Diff lists, at the end of a preview, the resources that would change, with
+	// their properties.
+	Diff   bool
+	Colour bool                          // escape sequences for colours are allowed
+	Next   func(*event.Summary) []string // the commands to suggest at the end; nil suggests none
+	// Ticks is the clock. A live view is painted then; of lines, one tells now and
+	// then what still runs while nothing else is printed, but never without a clock.
+	Ticks <-chan time.Time
+
+	// Of lines alone.
+	Width int      // to wrap at; zero wraps nothing, as for a file
+	Order LogOrder // of diagnostics; empty means Stream
 	// GitHub writes for the log of GitHub Actions: what is grouped can be
 	// folded, and failures and warnings become annotations.
 	GitHub bool
-	// Diff lists, at the end of a preview, the resources that would change, with
-	// their properties.
-	Diff bool
-	// Ticks is the clock. While nothing else is printed, a line now and then
-	// tells what still runs. Without a clock there are no such lines.
-	Ticks <-chan time.Time
-	// Next returns the commands to suggest at the end; nil suggests none.
-	Next func(*event.Summary) []string
+
+	// Of a live view alone.
+	// Size returns columns and lines of the terminal. It is asked before every
+	// painting, so that no signal is needed; zeros stand for unknown.
+	Size  func() (width, height int)
+	ASCII bool // draws without characters beyond ASCII
+	// Durations is how long the projects usually take, by name. Without them no
+	// time left is shown.
+	Durations map[string]time.Duration
+	// Resources is how many resources the projects will have been through, by
+	// name. A project has a bar if it is in it.
+	Resources map[string]int
 }
 
 // Plain renders a run as lines.
 type Plain struct {
-	o     PlainOptions
+	o     Options
 	stop  chan struct{} // closed by Close
 	ended sync.WaitGroup
 
@@ -63,7 +73,7 @@ type Plain struct {
 
 // NewPlain returns a renderer that writes to w. With a clock, the caller must
 // Close it.
-func NewPlain(w io.Writer, o PlainOptions) *Plain {
+func NewPlain(w io.Writer, o Options) *Plain {
 	p := &Plain{
 		o: o, stop: make(chan struct{}), out: printer{w: w}, paint: palette{on: o.Colour},
 		doing: activities{}, groups: map[string]*group{},

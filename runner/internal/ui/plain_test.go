@@ -17,15 +17,15 @@ func TestPlainOrders(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		events []event.Event
-		o      ui.PlainOptions
+		o      ui.Options
 	}{
-		"grouped-failure.txt":     {eventtest.Failure(), ui.PlainOptions{Order: ui.Grouped}},
-		"grouped-success.txt":     {eventtest.Success(), ui.PlainOptions{Order: ui.Grouped, Width: 80}},
-		"grouped-interrupted.txt": {eventtest.Interrupted(), ui.PlainOptions{Order: ui.Grouped}},
-		"grouped-cut-off.txt":     {eventtest.Failure()[:8], ui.PlainOptions{Order: ui.Grouped}},
-		"github-failure.txt":      {eventtest.Failure(), ui.PlainOptions{Order: ui.Grouped, GitHub: true}},
-		"github-success.txt":      {eventtest.Success(), ui.PlainOptions{Order: ui.Grouped, GitHub: true}},
-		"github-stream.txt":       {eventtest.Failure(), ui.PlainOptions{GitHub: true}},
+		"grouped-failure.txt":     {eventtest.Failure(), ui.Options{Order: ui.Grouped}},
+		"grouped-success.txt":     {eventtest.Success(), ui.Options{Order: ui.Grouped, Width: 80}},
+		"grouped-interrupted.txt": {eventtest.Interrupted(), ui.Options{Order: ui.Grouped}},
+		"grouped-cut-off.txt":     {eventtest.Failure()[:8], ui.Options{Order: ui.Grouped}},
+		"github-failure.txt":      {eventtest.Failure(), ui.Options{Order: ui.Grouped, GitHub: true}},
+		"github-success.txt":      {eventtest.Success(), ui.Options{Order: ui.Grouped, GitHub: true}},
+		"github-stream.txt":       {eventtest.Failure(), ui.Options{GitHub: true}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestPlainGroupsAreNeverMixed(t *testing.T) {
 	}
 	project := ""
 	seen := 0
-	for line := range strings.Lines(plain(uitest.Play(script), ui.PlainOptions{Order: ui.Grouped})) {
+	for line := range strings.Lines(plain(uitest.Play(script), ui.Options{Order: ui.Grouped})) {
 		if _, name, found := strings.Cut(line, "("); found && strings.HasPrefix(line, "[") {
 			project, _, _ = strings.Cut(name, ")")
 		}
@@ -69,7 +69,7 @@ func TestGitHubObeysNoTextFromElsewhere(t *testing.T) {
 		}
 	}
 	events = append(events, event.Event{Type: event.RunWarning, Message: text})
-	got := plain(events, ui.PlainOptions{Order: ui.Grouped, GitHub: true})
+	got := plain(events, ui.Options{Order: ui.Grouped, GitHub: true})
 	for line := range strings.Lines(got) {
 		command, found := strings.CutPrefix(strings.TrimLeft(line, " \t"), "::")
 		if found && !regexp.MustCompile(`^(group|endgroup|error|warning)[: ]`).MatchString(command) {
@@ -88,7 +88,7 @@ func TestPlainKeepsAlive(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	ticks := make(chan time.Time)
-	p := ui.NewPlain(&b, ui.PlainOptions{Ticks: ticks})
+	p := ui.NewPlain(&b, ui.Options{Ticks: ticks})
 	events := uitest.Play(uitest.AWS())
 	for _, e := range events[:9] {
 		p.Emit(e)
@@ -113,7 +113,7 @@ func TestPlainKeepsQuietWhenNothingRuns(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	ticks := make(chan time.Time)
-	p := ui.NewPlain(&b, ui.PlainOptions{Ticks: ticks})
+	p := ui.NewPlain(&b, ui.Options{Ticks: ticks})
 	for _, e := range eventtest.Success() {
 		p.Emit(e)
 	}

@@ -30,7 +30,7 @@ func rehearsal() []event.Event {
 
 func TestPreviewTable(t *testing.T) {
 	t.Parallel()
-	got := plain(rehearsal(), ui.PlainOptions{})
+	got := plain(rehearsal(), ui.Options{})
 	for _, want := range []string{
 		"   PROJECT     CREATE  UPDATE  REPLACE  DELETE  SAME  PREVIEW\n",
 		"!  aws-vpc     -       -       1        -       12    complete\n",
@@ -44,11 +44,11 @@ func TestPreviewTable(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
 	}
-	few := plain(append(rehearsal()[:1:1], rehearsal()[2], rehearsal()[6]), ui.PlainOptions{Width: 80})
+	few := plain(append(rehearsal()[:1:1], rehearsal()[2], rehearsal()[6]), ui.Options{Width: 80})
 	if want := "PROJECT     CREATE  UPDATE  PREVIEW\n"; !strings.Contains(few, want) {
 		t.Errorf("there is no %q in\n%s", want, few)
 	}
-	if narrow := plain(rehearsal(), ui.PlainOptions{Width: 50}); !strings.Contains(narrow, "aws-vpc     ±1          complete") {
+	if narrow := plain(rehearsal(), ui.Options{Width: 50}); !strings.Contains(narrow, "aws-vpc     ±1          complete") {
 		t.Errorf("on a narrow screen:\n%s", narrow)
 	}
 }
@@ -67,7 +67,7 @@ func TestDifferencesAreListed(t *testing.T) {
 		{operation.Preview, false, ""},
 		{operation.Up, true, ""},
 	} {
-		got := plain(differing(test.operation), ui.PlainOptions{Diff: test.asked})
+		got := plain(differing(test.operation), ui.Options{Diff: test.asked})
 		if !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "Cluster main") {
 			t.Errorf("%s, asked %v: want %q in\n%s", test.operation, test.asked, test.want, got)
 		}

@@ -47,7 +47,7 @@ func next(s *event.Summary) []string {
 	return []string{fmt.Sprintf("runner %s -p %s -s %s", s.Operation, s.Provider, s.Stack)}
 }
 
-func plain(events []event.Event, o ui.PlainOptions) string {
+func plain(events []event.Event, o ui.Options) string {
 	var b bytes.Buffer
 	o.Next = next
 	p := ui.NewPlain(&b, o)
@@ -64,7 +64,7 @@ func TestPlainGolden(t *testing.T) {
 			name := fmt.Sprintf("%s-%d.txt", run.Name, width)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				expectGolden(t, name, plain(run.Events, ui.PlainOptions{Width: width}))
+				expectGolden(t, name, plain(run.Events, ui.Options{Width: width}))
 			})
 		}
 	}
@@ -72,13 +72,13 @@ func TestPlainGolden(t *testing.T) {
 
 func TestPlainColourGolden(t *testing.T) {
 	t.Parallel()
-	expectGolden(t, "failure-colour.txt", plain(eventtest.Failure(), ui.PlainOptions{Width: 80, Colour: true}))
+	expectGolden(t, "failure-colour.txt", plain(eventtest.Failure(), ui.Options{Width: 80, Colour: true}))
 }
 
 func TestPlainHasNoEscapesUnlessAsked(t *testing.T) {
 	t.Parallel()
 	for _, run := range eventtest.All() {
-		if got := plain(run.Events, ui.PlainOptions{Width: 80}); strings.ContainsAny(got, "\x1b\r") {
+		if got := plain(run.Events, ui.Options{Width: 80}); strings.ContainsAny(got, "\x1b\r") {
 			t.Errorf("%s: escape sequences in %q", run.Name, got)
 		}
 	}
@@ -87,11 +87,11 @@ func TestPlainHasNoEscapesUnlessAsked(t *testing.T) {
 func TestColourChangesNoText(t *testing.T) {
 	t.Parallel()
 	for _, run := range eventtest.All() {
-		coloured := plain(run.Events, ui.PlainOptions{Width: 60, Colour: true})
+		coloured := plain(run.Events, ui.Options{Width: 60, Colour: true})
 		for _, code := range []string{"0", "1", "2", "31", "32", "33"} {
 			coloured = strings.ReplaceAll(coloured, "\x1b["+code+"m", "")
 		}
-		if diff := cmp.Diff(plain(run.Events, ui.PlainOptions{Width: 60}), coloured); diff != "" {
+		if diff := cmp.Diff(plain(run.Events, ui.Options{Width: 60}), coloured); diff != "" {
 			t.Errorf("%s (-plain +coloured):\n%s", run.Name, diff)
 		}
 	}
@@ -104,7 +104,7 @@ func TestPlainKeepsToTheWidth(t *testing.T) {
 			continue // diagnostics are never wrapped
 		}
 		for _, width := range []int{40, 60, 80, 120} {
-			for line := range strings.Lines(plain(run.Events, ui.PlainOptions{Width: width})) {
+			for line := range strings.Lines(plain(run.Events, ui.Options{Width: width})) {
 				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
 					t.Errorf("%s: %d characters at width %d: %s", run.Name, n, width, line)
 				}
@@ -115,11 +115,11 @@ func TestPlainKeepsToTheWidth(t *testing.T) {
 
 func TestSimulatedIsOnEveryScreen(t *testing.T) {
 	t.Parallel()
-	got := plain(eventtest.Simulated(), ui.PlainOptions{Width: 80})
+	got := plain(eventtest.Simulated(), ui.Options{Width: 80})
 	if n := strings.Count(got, "[SIMULATED]"); n != 3 {
 		t.Errorf("marked %d times, want header, table and last line:\n%s", n, got)
 	}
-	if strings.Contains(plain(eventtest.Success(), ui.PlainOptions{}), "SIMULATED") {
+	if strings.Contains(plain(eventtest.Success(), ui.Options{}), "SIMULATED") {
 		t.Error("a real run is marked as simulated")
 	}
 }
@@ -131,7 +131,7 @@ func TestPlainSurvivesStrangeStreams(t *testing.T) {
 		{Type: event.StepFinished, Project: "stranger", Result: event.Succeeded},
 		{Type: event.RunStarted, Operation: operation.Up, Provider: "kind", Stack: "dev"},
 		{Type: event.RunFinished, Result: event.Succeeded},
-	}, ui.PlainOptions{})
+	}, ui.Options{})
 	for _, want := range []string{"warning: before the start", "stranger: succeeded", "0 projects", "up succeeded in 0.0s: no projects; no changes; 1 warning"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
@@ -180,7 +180,7 @@ func TestRenderersStopWritingAfterAnError(t *testing.T) {
 		Close() error
 	}
 	tests := map[string]func(*closedPipe) renderer{
-		"plain": func(c *closedPipe) renderer { return ui.NewPlain(c, ui.PlainOptions{}) },
+		"plain": func(c *closedPipe) renderer { return ui.NewPlain(c, ui.Options{}) },
 		"json":  func(c *closedPipe) renderer { return ui.NewJSON(c) },
 	}
 	for name, construct := range tests {
@@ -216,7 +216,7 @@ func TestReasonsWrapBeforeTheyGo(t *testing.T) {
 		60: "kic-image-build  skipped    -        -      stopped after\n" + strings.Repeat(" ", 44) + "kubeconfig,\n",
 		50: "kic-image-build  skipped    -        -\n",
 	} {
-		if got := plain(events, ui.PlainOptions{Width: width}); !strings.Contains(got, want) {
+		if got := plain(events, ui.Options{Width: width}); !strings.Contains(got, want) {
 			t.Errorf("at %d, %q is missing in:\n%s", width, want, got)
 		}
 	}

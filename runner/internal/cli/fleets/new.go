@@ -90,23 +90,18 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 
 // copies are the files of the new environment.
 func copies(ctx context.Context, d cmd.Deps, o newOptions) (files []vault.NewFile, err error) {
-	open := func(stack string) (*session.Session, error) {
+	open := func(stack string, do func(*session.Session) error) error {
 		options := o.Options
 		options.Request = o.Of(stack)
-		s := session.New(d.Deps, options)
-		return s, s.ResolveStack()
+		return session.Use(d.Deps, options, (*session.Session).ResolveStack, do)
 	}
-	from, err := open(o.From)
-	defer func() { err = errors.Join(err, from.Close()) }()
-	if err != nil {
-		return nil, err
-	}
-	to, err := open(o.Name)
-	defer func() { err = errors.Join(err, to.Close()) }()
-	if err != nil {
-		return nil, err
-	}
-	return from.Vault.CopyTo(ctx, to.Vault)
+	err = open(o.From, func(from *session.Session) error {
+		return open(o.Name, func(to *session.Session) (err error) {
+			files, err = from.Vault.CopyTo(ctx, to.Vault)
+			return err
+		})
+	})
+	return files, err
 }
 
 // writeAll writes the files, or none of them.

@@ -45,17 +45,6 @@ func (v *affectedValue) String() string { return v.text }
 // IsBoolFlag has the flag taken without a value, too.
 func (v *affectedValue) IsBoolFlag() bool { return true }
 
-// affectedFlags are the flags of affected.
-func affectedFlags() []cli.Flag {
-	return []cli.Flag{
-		affectedFlag{&cli.GenericFlag{
-			Name: "affected", Value: &affectedValue{},
-			Usage: "choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF: since a commit of git",
-		}},
-		&cli.BoolFlag{Name: "why", Usage: "with --affected: print why each environment is affected"},
-	}
-}
-
 func parseAffected(c *cli.Context) affected {
 	value, ok := c.Generic("affected").(*affectedValue)
 	if !ok || value.text == "" || value.text == "false" {
@@ -88,18 +77,24 @@ func (a affected) choose(ctx context.Context, d cmd.Deps, o session.Options, cho
 	var shared session.Shared // where a backend has to be asked
 	defer func() { err = errors.Join(err, shared.Close()) }()
 	o.Shared = &shared
-	reasons := func(ctx context.Context, e fleet.Environment) ([]string, error) {
-		return sinceSuccess(ctx, d, o, e.Stack)
-	}
+	reasons := func(ctx context.Context, s *session.Session) ([]string, error) { return sinceSuccess(ctx, d, s) }
 	if a.Ref != "" {
 		past, err := checkOut(ctx, o.Root, a.Ref)
 		if err != nil {
 			return nil, err
 		}
 		defer past.remove()
-		reasons = func(_ context.Context, e fleet.Environment) ([]string, error) { return past.reasons(d, o, e.Stack) }
+		reasons = func(_ context.Context, s *session.Session) ([]string, error) { return past.reasons(d, o, s) }
 	}
-	all, err := cmd.Each(ctx, chosen, reasons)
+	all, err := cmd.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (found []string, err error) {
+		one := o
+		one.Request, one.Operation = o.Of(e.Stack), operation.Up
+		err = session.Use(d.Deps, one, (*session.Session).Resolve, func(s *session.Session) (err error) {
+			found, err = reasons(ctx, s)
+			return err
+		})
+		return found, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -113,12 +108,7 @@ func (a affected) choose(ctx context.Context, d cmd.Deps, o session.Options, cho
 }
 
 // sinceSuccess is what has changed for an environment since its last success.
-func sinceSuccess(ctx context.Context, d cmd.Deps, o session.Options, stack string) (reasons []string, err error) {
-	s, err := resolved(d, o, stack)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+func sinceSuccess(ctx context.Context, d cmd.Deps, s *session.Session) (reasons []string, err error) {
 	last, ok := lastRolled(ctx, d, s)
 	if !ok {
 		return []string{"has never been rolled out"}, nil
@@ -136,16 +126,6 @@ func sinceSuccess(ctx context.Context, d cmd.Deps, o session.Options, stack stri
 	}
 	reasons = last.Values.Changes(valuesIn(s))
 	return append(append(reasons, last.Programs.Changes(now)...), changedOutputs(s)...), nil
-}
-
-// resolved opens an environment as far as its plan is known.
-func resolved(d cmd.Deps, o session.Options, stack string) (*session.Session, error) {
-	o.Request, o.Operation = o.Of(stack), operation.Up
-	s := session.New(d.Deps, o)
-	if err := s.Resolve(); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
 }
 
 // past is the configuration as it was at a commit, and what has changed since.
@@ -199,12 +179,8 @@ func checkOut(ctx context.Context, root, ref string) (past, error) {
 func (p past) remove() { _ = os.RemoveAll(p.root) }
 
 // reasons are what has changed for an environment since the commit.
-func (p past) reasons(d cmd.Deps, o session.Options, stack string) (reasons []string, err error) {
-	s, err := resolved(d, o, stack)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+func (p past) reasons(d cmd.Deps, o session.Options, s *session.Session) (reasons []string, err error) {
+	stack := s.Settings.Stack.Text
 	known, err := config.Stacks(p.root)
 	if err != nil {
 		return nil, err

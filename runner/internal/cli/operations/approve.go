@@ -8,8 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/urfave/cli/v2"
-
 	"mara/config"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
@@ -30,14 +28,6 @@ const (
 	noReplaces rule = "no-replaces" // nothing is replaced
 	noDeletes  rule = "no-deletes"  // nothing that exists goes, which a replacement does, too
 )
-
-// approveFlags returns the flags that decide whether up asks.
-func approveFlags() []cli.Flag {
-	return []cli.Flag{&cli.GenericFlag{
-		Name: "auto-approve-if", Value: &cmd.Choice{Allowed: []string{string(noDeletes), string(noReplaces)}, Value: string(noRule)},
-		Usage: "preview first, and do not ask if the preview follows `RULE`: no-deletes, no-replaces",
-	}}
-}
 
 // broken returns the projects whose preview breaks the rule. A partial preview of
 // a deployed project breaks it too: what it does not show may be anything.

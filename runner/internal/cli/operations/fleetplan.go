@@ -42,7 +42,7 @@ func FleetPlan(d cmd.Deps) *cli.Command {
 			"have changed since they last succeeded; --affected=REF, since a commit of git; --why says what has changed.\n\n" +
 			"Examples:\n  runner fleet plan\n  runner fleet plan --affected --why\n  runner fleet plan --affected=origin/main -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags:  lookFlags(append(affectedFlags(), &cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"})...),
+		Flags:  lookFlags(append(flagsOf("affected", "why"), &cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"})...),
 		Action: cmd.Action(d, parseFleet, runFleetPlan),
 	}
 }

@@ -23,20 +23,14 @@ import (
 	"mara/runner/internal/journal"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/reach"
+	"mara/runner/internal/session"
 )
 
 // soak waits, unless the rollout stops.
 func (r *rollout) soak(ctx context.Context, length time.Duration) error {
-	timer := time.NewTimer(length)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-r.stop:
-		return interrupt.ErrInterrupted
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	ctx, done := session.Waiting{Stop: r.stop}.Until(ctx)
+	defer done()
+	return interrupt.Sleep(ctx, length)
 }
 
 // pass holds a gate against the environments of its wave.

@@ -25,6 +25,7 @@ import (
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/typeset"
 	"mara/runner/internal/updateplan"
+	"mara/runner/internal/vault"
 )
 
 // operateOptions are the options of up, preview, refresh, destroy and drift.
@@ -46,10 +47,15 @@ type operateOptions struct {
 	part *part // of an operation on many environments; nil for one alone
 }
 
-// operateFlags returns the flags of all operations, after the given ones.
-func operateFlags(own ...cli.Flag) []cli.Flag {
+// operateFlags returns the flags of all operations, after some that only few have.
+func operateFlags(own []string) []cli.Flag {
 	return cmd.JoinFlags(
-		own, cmd.SelectionFlags(), overrideFlags(), resumeFlags(), policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(), cmd.ProfileFlags(),
+		flagsOf(own...), cmd.SelectionFlags(), []cli.Flag{
+			&cli.StringSliceFlag{Name: "config", Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` keeps it"},
+			&cli.BoolFlag{Name: "failed", Usage: "run only what failed in the last run"},
+			&cli.BoolFlag{Name: "resume", Usage: "resume the last run: only what failed in it or never ran"},
+			&cli.BoolFlag{Name: "resume-changed", Usage: "like --resume, even if the configuration has changed since"},
+		}, policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(), cmd.ProfileFlags(),
 		cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 	)
 }
@@ -58,8 +64,8 @@ func operateFlags(own ...cli.Flag) []cli.Flag {
 type spec struct {
 	use, description string
 	aliases          []string
-	flags            []cli.Flag
-	codes            []int // exit codes besides the usual ones
+	flags            []string // besides those of all operations
+	codes            []int    // exit codes besides the usual ones
 }
 
 // operationCommand makes the command of an operation.
@@ -71,7 +77,7 @@ func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command
 		Aliases:     own.aliases,
 		Usage:       own.use,
 		Description: own.description + "\n\n" + cmd.ExitText(codes...),
-		Flags:       operateFlags(own.flags...),
+		Flags:       operateFlags(own.flags),
 		Action: cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (operateOptions, error) {
 			return parseOperate(c, d, common, op)
 		}, runOperate),
@@ -111,6 +117,14 @@ func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 		o.Narrow = o.selectRest
 	}
 	return o, o.parsePlan(c, d)
+}
+
+func parseSecrets(c *cli.Context, o operateOptions) (vault.Given, error) {
+	sources, err := vault.ParseSources(o.Known().Secrets(), c.Command.Name, "--secret", c.StringSlice("secret"))
+	if err == nil && len(sources) > 0 && o.Simulation.On {
+		err = failure.Usagef(c.Command.Name, "--secret: a simulation makes secrets up and keeps none; leave it out")
+	}
+	return vault.Given{Sources: sources, Generate: c.Bool("generate-secrets")}, err
 }
 
 // runOperate is the workflow: complete the configuration, open the environment,
@@ -310,17 +324,4 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		o.known.done(ctx, step, outcome)
 	}
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
-}
-
-// simulateClusterFlags returns the flag that gives a real cluster a say.
-func simulateClusterFlags() []cli.Flag {
-	return []cli.Flag{&cli.StringFlag{
-		Name: "simulate-cluster", Category: cmd.CommonCategory,
-		Usage: "have the cluster of a `KUBECONFIG` check simulated Kubernetes objects, as server-side dry runs",
-	}}
-}
-
-// exitCodeFlags returns the flag that makes changes an exit code.
-func exitCodeFlags() []cli.Flag {
-	return []cli.Flag{&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are changes"}}
 }

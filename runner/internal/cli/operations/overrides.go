@@ -12,13 +12,6 @@ import (
 	"mara/runner/internal/request"
 )
 
-// overrideFlags returns the flag for configuration values of a single run.
-func overrideFlags() []cli.Flag {
-	return []cli.Flag{&cli.StringSliceFlag{
-		Name: "config", Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` keeps it",
-	}}
-}
-
 // parseOverrides parses values as the types of their keys. It refuses secrets:
 // other users can see command lines.
 func parseOverrides(c *cli.Context, r request.Request) ([]config.Change, error) {

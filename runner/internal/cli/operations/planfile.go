@@ -37,24 +37,6 @@ type planOptions struct {
 	losses     *[]string      // what a protected environment would lose, once a preview is done
 }
 
-// saveFlags returns the flag that saves what a preview has found.
-func saveFlags() []cli.Flag {
-	return []cli.Flag{&cli.StringFlag{Name: "save-plan", Usage: "write what up would do to `FILE`, for `runner up --plan`"}}
-}
-
-// holdFlags returns the flag that holds an up to a preview.
-func holdFlags() []cli.Flag {
-	return []cli.Flag{&cli.StringFlag{Name: "plan", Usage: "do what `FILE` says, which `runner preview --save-plan` has written, and nothing else"}}
-}
-
-// gateFlags returns the flags for what may keep an up from being done.
-func gateFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.Float64Flag{Name: "max-monthly", Usage: "forbid what costs more than `AMOUNT` a month, as far as prices are known", DefaultText: "no limit"},
-		&cli.StringSliceFlag{Name: "policy-pack", Usage: "have Pulumi run the policy pack in `FOLDER`; may be repeated"},
-	}
-}
-
 // parsePlan reads the plan that an up is held to. It selects the plan's projects.
 func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 	o.estimate, o.losses, o.maxMonthly = &cost.Estimate{}, &[]string{}, c.Float64("max-monthly")

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
@@ -16,14 +14,6 @@ import (
 	"mara/runner/internal/typeset"
 	"mara/runner/internal/updateplan"
 )
-
-// allowFlags returns the flag that overrules the protection of an environment.
-func allowFlags() []cli.Flag {
-	return []cli.Flag{&cli.StringSliceFlag{
-		Name:  "allow",
-		Usage: "in a protected environment, allow the loss of `NAME`: the stack for everything, else the name or type of a resource; may be repeated",
-	}}
-}
 
 // isProtected reports whether the operation may cost a protected environment data
 // that is not allowed to be lost.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -23,7 +22,7 @@ import (
 // FleetReap is `runner fleet reap`.
 func FleetReap(d cmd.Deps) *cli.Command {
 	command := rolloutCommand(d, operation.Destroy, spec{
-		use: "destroy the environments that are past their time", flags: destroyFlags(),
+		use: "destroy the environments that are past their time", flags: []string{"remove-stacks", "force-forget"},
 	})
 	command.Name, command.Description = reapName, "Destroys environments that have `runner:ttl` and were created longer ago than that: their oldest resource counts, as\n"+
 		"their states have it. It says which ones before it asks; without a terminal it needs --yes, as in a cron job. One\n"+
@@ -31,7 +30,6 @@ func FleetReap(d cmd.Deps) *cli.Command {
 		"labels it looks at all environments.\n\n"+
 		"Examples:\n  runner fleet reap --yes\n  runner fleet reap 'review-*'\n\n"+
 		cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
-	command.Flags = slices.DeleteFunc(command.Flags, func(f cli.Flag) bool { return f.Names()[0] == "allow" })
 	command.Action = rolloutAction(d, operation.Destroy, runReap)
 	return command
 }

@@ -129,25 +129,22 @@ func hostOf() string {
 // from that now.
 func standsAs(ctx context.Context, d cmd.Deps, o session.Options, stack string) (last rolled, changes []string, ok bool, err error) {
 	o.Request = o.Of(stack)
-	s := session.New(d.Deps, o)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.ResolveStack(); err != nil {
-		return last, nil, false, err
-	}
-	if last, ok = lastRolled(ctx, d, s); ok {
-		changes = last.Values.Changes(valuesIn(s))
-	}
-	return last, changes, ok, nil
+	err = session.Use(d.Deps, o, (*session.Session).ResolveStack, func(s *session.Session) error {
+		if last, ok = lastRolled(ctx, d, s); ok {
+			changes = last.Values.Changes(valuesIn(s))
+		}
+		return nil
+	})
+	return last, changes, ok, err
 }
 
 // valuesOf is the fingerprint of an environment's configuration as it is now.
 func valuesOf(d cmd.Deps, r request.Request, stack string) (values journal.Fingerprint, err error) {
-	s := session.New(d.Deps, session.Options{Request: r.Of(stack)})
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.ResolveStack(); err != nil {
-		return nil, err
-	}
-	return valuesIn(s), nil
+	err = session.Use(d.Deps, session.Options{Request: r.Of(stack)}, (*session.Session).ResolveStack, func(s *session.Session) error {
+		values = valuesIn(s)
+		return nil
+	})
+	return values, err
 }
 
 // valuesIn is the fingerprint of each value of the configuration, by its key, and

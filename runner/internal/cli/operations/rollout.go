@@ -56,7 +56,7 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 		rolloutCommand(d, operation.Preview, spec{
 			use:         "show what up would change in many environments",
 			description: "Environments are previewed side by side; nothing changes.",
-			flags:       cmd.JoinFlags(exitCodeFlags(), affectedFlags()),
+			flags:       []string{"exit-code", "affected", "why"},
 			codes:       []int{cmd.ExitChanges},
 		}, "-l stage=prod", "--affected"),
 		rolloutCommand(d, operation.Up, spec{
@@ -65,23 +65,21 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 				"succeeded, have soaked and their gates hold. When more environments fail than their wave allows, nothing new\n" +
 				"starts; --resume carries on with what is left. Environments of later waves are refused as long as those before\n" +
 				"have not succeeded with their present configuration.",
-			flags: cmd.JoinFlags(affectedFlags(), secretFlags(), forceFlags(), allowFlags(), []cli.Flag{
-				&cli.BoolFlag{Name: "out-of-order", Usage: "do not ask whether earlier waves have succeeded"},
-			}),
+			flags: []string{"affected", "why", "secret", "generate-secrets", "force", "allow", "out-of-order"},
 		}, "--all", "--affected --yes", "-l stage=test --simulate", "--resume"),
 		rolloutCommand(d, operation.Refresh, spec{
 			use: "bring the states of many environments in line with what exists", description: "Environments are refreshed side by side.",
-			flags: exitCodeFlags(), codes: []int{cmd.ExitChanges},
+			flags: []string{"exit-code"}, codes: []int{cmd.ExitChanges},
 		}, "-l region=eu"),
 		rolloutCommand(d, operation.Drift, spec{
 			use: "show where many environments differ from their states", description: "Environments are compared side by side; nothing changes.",
-			flags: cmd.JoinFlags(exitCodeFlags(), []cli.Flag{&cli.BoolFlag{Name: "deep", Usage: "look inside Helm releases, too"}}), codes: []int{cmd.ExitChanges},
+			flags: []string{"exit-code", "deep"}, codes: []int{cmd.ExitChanges},
 		}, "--all --exit-code"),
 		rolloutCommand(d, operation.Destroy, spec{
 			use: "destroy many environments, the waves backwards",
 			description: "The last wave goes first. It asks for the number of environments; without a terminal it needs --yes. A protected\n" +
 				"environment is destroyed only if --allow names it.",
-			flags: destroyFlags(),
+			flags: []string{"allow", "remove-stacks", "force-forget"},
 		}, "'review-*' --yes"),
 		FleetReap(d),
 	}
@@ -99,7 +97,7 @@ func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...st
 	chooses := func(f cli.Flag) bool {
 		return slices.Contains([]string{"stack", "provider", "failed", "resume-changed"}, f.Names()[0])
 	}
-	flags := slices.DeleteFunc(operateFlags(own.flags...), chooses)
+	flags := slices.DeleteFunc(operateFlags(own.flags), chooses)
 	return &cli.Command{
 		Name: string(op), Usage: own.use, ArgsUsage: cmd.FleetArguments,
 		Description: text + "\n" + cmd.ExitText(codes...),

@@ -28,7 +28,7 @@ func TestAJournalThatCannotBeCompletedIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &run{
-		journal: j, collector: report.NewCollector(), screen: ui.NewPlain(d.Stdout, ui.PlainOptions{}),
+		journal: j, collector: report.NewCollector(), screen: ui.NewPlain(d.Stdout, ui.Options{}),
 		emitter: event.NewEmitter(event.EmitterOptions{Now: d.Now}),
 	}
 	r.finish(d, operateOptions{})

@@ -38,11 +38,6 @@ func showFlags() []cli.Flag {
 	}
 }
 
-// diffFlags are for commands that preview.
-func diffFlags() []cli.Flag {
-	return []cli.Flag{&cli.BoolFlag{Name: "diff", Usage: "list the resources that the preview would change, with their properties"}}
-}
-
 // autoOrder chooses the order of diagnostics by where they are read.
 const autoOrder = "auto"
 
@@ -98,16 +93,15 @@ func newScreen(d cmd.Deps, o operateOptions, l lookOptions) (cmd.Screen, ui.Look
 	if err != nil {
 		return nil, look, failure.Usagef(string(o.Operation), "%v", err)
 	}
-	if look.Mode == ui.LiveMode {
-		return ui.NewLive(d.Stdout, ui.LiveOptions{
-			Size: d.Size, Ticks: time.Tick(ui.TickRate), Colour: look.Colour, ASCII: look.ASCII,
-			Durations: l.Durations, Resources: l.Resources, Diff: o.Show.Diff, Next: l.Next,
-		}), look, nil
+	options := ui.Options{
+		Size: d.Size, Width: d.Width(), Colour: look.Colour, ASCII: look.ASCII, Order: look.Order, GitHub: look.GitHub,
+		Durations: l.Durations, Resources: l.Resources, Diff: o.Show.Diff, Next: l.Next, Ticks: time.Tick(time.Second),
 	}
-	return ui.NewPlain(d.Stdout, ui.PlainOptions{
-		Width: d.Width(), Colour: look.Colour, Order: look.Order, GitHub: look.GitHub,
-		Diff: o.Show.Diff, Ticks: time.Tick(time.Second), Next: l.Next,
-	}), look, nil
+	if look.Mode == ui.LiveMode {
+		options.Ticks = time.Tick(ui.TickRate)
+		return ui.NewLive(d.Stdout, options), look, nil
+	}
+	return ui.NewPlain(d.Stdout, options), look, nil
 }
 
 // durations returns how long the projects took in earlier runs.

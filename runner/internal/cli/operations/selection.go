@@ -25,15 +25,6 @@ type selectionOptions struct {
 	Changed bool // carry on although the configuration has changed
 }
 
-// resumeFlags choose projects by what became of them in the last run.
-func resumeFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "failed", Usage: "run only what failed in the last run"},
-		&cli.BoolFlag{Name: "resume", Usage: "resume the last run: only what failed in it or never ran"},
-		&cli.BoolFlag{Name: "resume-changed", Usage: "like --resume, even if the configuration has changed since"},
-	}
-}
-
 func parseProjects(c *cli.Context) (selectionOptions, error) {
 	o := selectionOptions{Selection: cmd.ParseSelection(c), Failed: c.Bool("failed"), Changed: c.Bool("resume-changed")}
 	o.Resume = c.Bool("resume") || o.Changed

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/urfave/cli/v2"
-
 	"mara/providers/operation"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
@@ -22,13 +20,6 @@ import (
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
-
-// forceFlags returns the flag that runs what has not changed, too.
-func forceFlags() []cli.Flag {
-	return []cli.Flag{&cli.BoolFlag{
-		Name: "force", Usage: "run all projects, also those for which nothing has changed since their last success",
-	}}
-}
 
 // mayLeaveOut reports whether projects for which nothing has changed are left
 // out. What somebody wants to see happen, such as a failure, has to happen.
