@@ -12,9 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"github.com/pulumi/pulumi/sdk/v3"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"golang.org/x/term"
 
 	"mara/runner/internal/cli"

@@ -27,6 +27,21 @@ func (e *Usage) Error() string { return e.Text }
 // NextStep says what to do about it.
 func (e *Usage) NextStep() string { return e.Next }
 
+// Advised is an error with what to do about it.
+type Advised struct {
+	error
+	next string
+}
+
+// Advise says what to do about an error.
+func Advise(err error, next string) *Advised { return &Advised{err, next} }
+
+// NextStep says what to do about it.
+func (e *Advised) NextStep() string { return e.next }
+
+// Unwrap returns what went wrong.
+func (e *Advised) Unwrap() error { return e.error }
+
 // Usagef makes a Usage that points to the help of a command.
 func Usagef(command, format string, args ...any) error {
 	return &Usage{

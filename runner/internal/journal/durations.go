@@ -27,13 +27,9 @@ type DurationQuery struct {
 
 // Durations returns for each project how long it usually takes: the median of
 // the last times it succeeded. Projects without such times are not in it.
-func Durations(dir string, q DurationQuery) (map[string]time.Duration, error) {
-	runs, err := recent(dir, q.Environment, q.Operation)
-	if err != nil {
-		return nil, err
-	}
+func Durations(dir string, q DurationQuery) map[string]time.Duration {
 	times := map[string][]time.Duration{}
-	for _, s := range runs {
+	for _, s := range recent(dir, q.Environment, q.Operation) {
 		for _, step := range s.Steps {
 			if name := step.Name; q.counts(step) && len(times[name]) < recentTimes {
 				times[name] = append(times[name], step.Duration())
@@ -45,7 +41,7 @@ func Durations(dir string, q DurationQuery) (map[string]time.Duration, error) {
 		slices.Sort(all)
 		medians[name] = all[len(all)/2]
 	}
-	return medians, nil
+	return medians
 }
 
 // counts reports whether the duration of a step says something.
@@ -60,26 +56,22 @@ func (q DurationQuery) counts(step event.Step) bool {
 
 // Resources returns how many resources each project had after the last time
 // that up has succeeded with it. Projects without such a time are not in it.
-func Resources(dir string, of Environment) (map[string]int, error) {
-	runs, err := recent(dir, of, operation.Up)
-	if err != nil {
-		return nil, err
-	}
+func Resources(dir string, of Environment) map[string]int {
 	resources := map[string]int{}
-	for _, s := range runs {
+	for _, s := range recent(dir, of, operation.Up) {
 		for _, step := range s.Steps {
 			if _, known := resources[step.Name]; !known && step.Result == event.Succeeded {
 				resources[step.Name] = step.Changes.Total() - step.Changes.Delete
 			}
 		}
 	}
-	return resources, nil
+	return resources
 }
 
 // recent returns the last runs of an operation on an environment, the newest
 // first. What cannot be read is passed over: estimates need not be complete.
-func recent(dir string, of Environment, op operation.Operation) ([]*event.Summary, error) {
-	runs, err := Summaries(dir)
+func recent(dir string, of Environment, op operation.Operation) []*event.Summary {
+	runs, _ := Summaries(dir)
 	var summaries []*event.Summary
 	for _, s := range runs {
 		if len(summaries) == recentRuns {
@@ -89,5 +81,5 @@ func recent(dir string, of Environment, op operation.Operation) ([]*event.Summar
 			summaries = append(summaries, s)
 		}
 	}
-	return summaries, err
+	return summaries
 }

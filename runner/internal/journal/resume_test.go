@@ -375,10 +375,7 @@ func TestDurations(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, journal.NewID(start.Add(time.Hour))), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			got, err := journal.Durations(dir, journal.DurationQuery{Environment: dev, Operation: operation.Up, New: tt.new})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := journal.Durations(dir, journal.DurationQuery{Environment: dev, Operation: operation.Up, New: tt.new})
 			var words []string
 			for _, name := range []string{"a", "b"} {
 				if d, ok := got[name]; ok {
@@ -435,9 +432,8 @@ func TestResources(t *testing.T) {
 	} {
 		write(t, dir, start.Add(time.Duration(i)*time.Minute), events)
 	}
-	got, err := journal.Resources(dir, dev)
-	if diff := cmp.Diff(map[string]int{"a": 7, "b": 7}, got); err != nil || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
+	if diff := cmp.Diff(map[string]int{"a": 7, "b": 7}, journal.Resources(dir, dev)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -448,9 +444,9 @@ func TestDurationsLookAtRecentRunsOnly(t *testing.T) {
 	for i := range 20 {
 		write(t, dir, start.Add(time.Duration(i+1)*time.Minute), timed("a=1"))
 	}
-	got, err := journal.Durations(dir, journal.DurationQuery{Environment: dev, Operation: operation.Up})
-	if diff := cmp.Diff(map[string]time.Duration{"a": time.Second}, got); err != nil || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
+	got := journal.Durations(dir, journal.DurationQuery{Environment: dev, Operation: operation.Up})
+	if diff := cmp.Diff(map[string]time.Duration{"a": time.Second}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

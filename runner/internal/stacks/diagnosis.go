@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mara/runner/internal/failure"
 )
 
 // diagnosis is an error that is known by its text. Pulumi's commands, providers
@@ -134,18 +136,6 @@ func explanation(text string) error {
 	return d.explain(d.pattern.FindStringSubmatch(text))
 }
 
-// advisedError is an error with what to do about it.
-type advisedError struct {
-	error
-	advice string
-}
-
-// NextStep says what to do about it.
-func (e *advisedError) NextStep() string { return e.advice }
-
-// Unwrap returns what went wrong.
-func (e *advisedError) Unwrap() error { return e.error }
-
 // withAdvice adds to an error what to do about it or about the diagnostics
 // behind it, unless the error says so itself.
 func withAdvice(err error, diagnostics string) error {
@@ -154,7 +144,7 @@ func withAdvice(err error, diagnostics string) error {
 		return err
 	}
 	if d, ok := diagnose(err.Error()+"\n"+diagnostics, advised); ok {
-		return &advisedError{err, d.advice}
+		return failure.Advise(err, d.advice)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"mara/providers/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 )
 
 // TestAdvice holds what clouds, clusters and tools really say against the table.
@@ -45,7 +46,7 @@ func TestAdvice(t *testing.T) {
 		if d.kind != want || ok != (want != "") {
 			t.Errorf("%s: diagnosed as %q, want %q", text, d.kind, want)
 		}
-		var told *advisedError
+		var told *failure.Advised
 		if errors.As(withAdvice(errors.New(text), ""), &told) != ok || ok && told.NextStep() != d.advice {
 			t.Errorf("%s: the advice is %v", text, told)
 		}
@@ -65,11 +66,11 @@ func TestAdviceOnAFailedOperation(t *testing.T) {
 		diagnostic("error", "creating: nothing in particular", ""), diagnostic("error", "AddressLimitExceeded", ""),
 	}})
 	_, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
-	var told *advisedError
+	var told *failure.Advised
 	if !errors.As(err, &told) || told.Error() != "creating: nothing in particular" {
 		t.Errorf("got %v, want it with advice", err)
 	}
-	own := &advisedError{errors.New("configured Kubernetes cluster is unreachable"), "wait"}
+	own := failure.Advise(errors.New("configured Kubernetes cluster is unreachable"), "wait")
 	if err := withAdvice(own, ""); !errors.As(err, &told) || told != own {
 		t.Errorf("an error with advice of its own got another: %v", err)
 	}
@@ -108,7 +109,7 @@ func TestTransientErrors(t *testing.T) {
 
 func TestTransientOnlyIfEverythingIs(t *testing.T) {
 	t.Parallel()
-	failure := errors.New("up failed")
+	cause := errors.New("up failed")
 	for _, test := range []struct {
 		name        string
 		diagnostics []string
@@ -119,12 +120,12 @@ func TestTransientOnlyIfEverythingIs(t *testing.T) {
 		{"two transient ones", []string{"connection reset by peer", "Rate exceeded"}, true},
 		{"one that is not", []string{"connection reset by peer", "AccessDenied"}, false},
 	} {
-		err := ifTransient(failure, test.diagnostics)
-		if Transient(err) != test.want || !errors.Is(err, failure) {
+		err := ifTransient(cause, test.diagnostics)
+		if Transient(err) != test.want || !errors.Is(err, cause) {
 			t.Errorf("%s: got %v (transient %v)", test.name, err, Transient(err))
 		}
 	}
-	if got := ifTransient(failure, []string{"i/o timeout", "Rate exceeded"}).Error(); got != "up failed (timeout)" {
+	if got := ifTransient(cause, []string{"i/o timeout", "Rate exceeded"}).Error(); got != "up failed (timeout)" {
 		t.Errorf("the error reads %q", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mara/runner/internal/failure"
 	"mara/runner/internal/typeset"
 )
 
@@ -61,19 +62,19 @@ func (u *unreachable) String() string {
 // withoutCluster deals with a destroy that has failed because the cluster cannot
 // be reached: it says how to go on or, if the task says so, drops what was in the
 // cluster from the state.
-func (w work) withoutCluster(ctx context.Context, failure error) error {
+func (w work) withoutCluster(ctx context.Context, cause error) error {
 	if !w.Forget {
-		return &advisedError{failure, forgetAdvice}
+		return failure.Advise(cause, forgetAdvice)
 	}
 	state, err := w.state(ctx, w.project)
 	if err != nil {
-		return errors.Join(failure, err)
+		return errors.Join(cause, err)
 	}
 	if elsewhere := state.outsideCluster(); len(elsewhere) > 0 {
-		return fmt.Errorf("%w; nothing is forgotten, because %s is not in the cluster", failure, strings.Join(elsewhere, ", "))
+		return fmt.Errorf("%w; nothing is forgotten, because %s is not in the cluster", cause, strings.Join(elsewhere, ", "))
 	}
 	if _, err := w.runOn(ctx, w.project, "state", "delete", "--all", "--force", "--yes"); err != nil {
-		return errors.Join(failure, fmt.Errorf("forgetting the resources of %s: %w", w.project, err))
+		return errors.Join(cause, fmt.Errorf("forgetting the resources of %s: %w", w.project, err))
 	}
 	in := state.inCluster()
 	w.emit(warning("the cluster cannot be reached: %s in it %s dropped from the state, not destroyed", typeset.Counted(in, "resource"), typeset.Are(in)))

@@ -84,7 +84,7 @@ func (v *Vault) Change(ctx context.Context, deployed *stacks.Set, how Change) (C
 		return Changed{}, err
 	}
 	if err := c.carryOut(ctx); err != nil {
-		return c.done, &unfinishedError{err: err, next: "carry on with `" + changeCommand(c.stack(), c.to.Scheme()) + "`"}
+		return c.done, failure.Advise(fmt.Errorf("the change of the key provider is not finished: %w", err), "carry on with `"+changeCommand(c.stack(), c.to.Scheme())+"`")
 	}
 	return c.done, c.end()
 }
@@ -315,20 +315,3 @@ func (c *change) passphrasePlace() string {
 	}
 	return ""
 }
-
-// unfinishedError is a change of the key provider that was cut off.
-type unfinishedError struct {
-	err  error
-	next string
-}
-
-// Error says what has stopped it.
-func (e *unfinishedError) Error() string {
-	return "the change of the key provider is not finished: " + e.err.Error()
-}
-
-// Unwrap is what has stopped it.
-func (e *unfinishedError) Unwrap() error { return e.err }
-
-// NextStep says how to carry on.
-func (e *unfinishedError) NextStep() string { return e.next }

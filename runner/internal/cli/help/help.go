@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"

@@ -99,12 +99,9 @@ func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimat
 	if o.Runs == "" {
 		return declared
 	}
-	known, err := journal.Durations(o.Runs, journal.DurationQuery{
+	known := journal.Durations(o.Runs, journal.DurationQuery{
 		Environment: journal.Environment{Provider: o.Provider.Name, Stack: o.Settings.Stack.Text}, Operation: op,
 	})
-	if err != nil {
-		return declared // an estimate is nothing to fail for
-	}
 	return plan.Estimates{Known: known}.Or(declared)
 }
 

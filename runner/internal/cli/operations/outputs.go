@@ -1,8 +1,14 @@
 package operations
 
 import (
+	"bytes"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
@@ -25,4 +31,33 @@ func maskedOutputs(s *session.Session) journal.Outputs {
 		all[step.Project.Name] = told
 	}
 	return all
+}
+
+// printHighlights prints the addresses and user names that matter after a
+// successful up, in the order of the plan. None of them is secret.
+func printHighlights(d cmd.Deps, o operateOptions, s *session.Session, outputs map[string]map[string]any) {
+	if !o.Operation.Deploys() || o.Output != "text" {
+		return
+	}
+	if lines := highlightLines(s.Plan.Steps, outputs); len(lines) > 0 {
+		fmt.Fprintf(d.Stdout, "\nOutputs:\n  %s\n", strings.Join(lines, "\n  "))
+	}
+}
+
+// highlightLines formats the highlighted outputs in columns.
+func highlightLines(steps []plan.Step, outputs map[string]map[string]any) []string {
+	var text bytes.Buffer
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, step := range steps {
+		project := step.Project
+		for _, output := range project.Outputs {
+			value, ok := outputs[project.Name][output.Name]
+			if !ok || !output.Highlight || output.Secret || cmd.PlainValue(value) == "" {
+				continue
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\n", project.Title, output.Name, cmd.PlainValue(value))
+		}
+	}
+	_ = table.Flush() // into memory
+	return strings.FieldsFunc(text.String(), func(r rune) bool { return r == '\n' })
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"github.com/urfave/cli/v2"
 
 	"mara/providers/operation"

@@ -17,6 +17,7 @@ import (
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"
+	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 )
@@ -230,7 +231,7 @@ func (r *rollout) limitToRest(w *work) error {
 // start opens the journal and the screen of the rollout.
 func (r *rollout) start(ctx context.Context, w work) (err error) {
 	folder, id := r.o.Folder(), journal.NewID(r.d.Now())
-	owner := ownerOf(r.d, id)
+	owner := lock.Self("fleet", id, r.d.Now())
 	r.commit = commitOf(ctx, r.o.Root)
 	layout.IgnoreInGit(r.o.Root)
 	r.run, err = beginRun(ctx, r.d, r.o.operateOptions, runSpec{

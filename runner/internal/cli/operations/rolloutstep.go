@@ -17,7 +17,6 @@ import (
 	"mara/runner/internal/failure"
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/journal"
-	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
@@ -143,11 +142,7 @@ func (r *rollout) approve(ctx context.Context, w work) error {
 
 // durations are how long the environments took in earlier rollouts.
 func (r *rollout) durations() map[string]time.Duration {
-	known, err := journal.Durations(r.o.Folder().Rollouts(), journal.DurationQuery{Environment: fleetRuns(), Operation: r.o.Operation})
-	if err != nil {
-		return nil // an estimate is nothing to fail for
-	}
-	return known
+	return journal.Durations(r.o.Folder().Rollouts(), journal.DurationQuery{Environment: fleetRuns(), Operation: r.o.Operation})
 }
 
 // projects is how many projects each environment has.
@@ -169,8 +164,6 @@ func (r *rollout) asks(p plan.Plan) bool {
 		return ends && slices.ContainsFunc(w.Gates, func(g fleet.Gate) bool { return g.Kind == fleet.AskGate })
 	})
 }
-
-func ownerOf(d cmd.Deps, id string) lock.Owner { return lock.Self("fleet", id, d.Now()) }
 
 // dirty ends a commit from which files differ.
 const dirty = "+changes"

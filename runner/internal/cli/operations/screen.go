@@ -2,7 +2,7 @@ package operations
 
 import (
 	"cmp"
-	"io"
+	"errors"
 	"os"
 	"strings"
 	"time"
@@ -106,24 +106,16 @@ func newScreen(d cmd.Deps, o operateOptions, l lookOptions) (cmd.Screen, ui.Look
 
 // durations returns how long the projects took in earlier runs.
 func durations(s *session.Session, op operation.Operation) map[string]time.Duration {
-	known, err := journal.Durations(s.Folder.Runs(), journal.DurationQuery{
+	return journal.Durations(s.Folder.Runs(), journal.DurationQuery{
 		Environment: s.Environment(),
 		Operation:   op,
 		New:         func(project string) bool { return s.Stacks.Summary(project).Resources == 0 },
 	})
-	if err != nil {
-		return nil // an estimate is nothing to fail for
-	}
-	return known
 }
 
 // resources estimates how many resources each project will go through.
 func resources(s *session.Session, w work) map[string]int {
-	last, err := journal.Resources(s.Folder.Runs(), s.Environment())
-	if err != nil {
-		last = nil // as little to fail for
-	}
-	return w.resources(last, func(project string) int { return s.Stacks.Summary(project).Resources })
+	return w.resources(journal.Resources(s.Folder.Runs(), s.Environment()), func(project string) int { return s.Stacks.Summary(project).Resources })
 }
 
 // resources takes the numbers of the preview that was shown, else of the last
@@ -155,13 +147,5 @@ func writeReport(path string, summary *event.Summary, details report.Details) er
 	if err != nil {
 		return err
 	}
-	return closing(file, report.Write(file, format, summary, details))
-}
-
-// closing closes a file after writing. An error of closing counts.
-func closing(file io.Closer, err error) error {
-	if closed := file.Close(); err == nil {
-		return closed
-	}
-	return err
+	return errors.Join(report.Write(file, format, summary, details), file.Close())
 }

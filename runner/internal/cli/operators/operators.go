@@ -131,26 +131,11 @@ func explain(o options, stack string, err error) error {
 			Text: fmt.Sprintf("%s has no Stacks in the namespace %s", stack, o.Namespace), Next: "`runner export operator` writes them; -n names another namespace",
 		}
 	case errors.As(err, &stalled):
-		return &stuckError{err: stalled, next: fmt.Sprintf(
-			"`kubectl -n %s describe stack %s` tells more; once the cause is mended, annotate it with pulumi.com/reconciliation-request=$(date +%%s)", o.Namespace, stalled.Stacks[0].Name)}
+		return failure.Advise(stalled, fmt.Sprintf(
+			"`kubectl -n %s describe stack %s` tells more; once the cause is mended, annotate it with pulumi.com/reconciliation-request=$(date +%%s)", o.Namespace, stalled.Stacks[0].Name))
 	}
 	return err
 }
-
-// stuckError is a Stack that does not go on by itself.
-type stuckError struct {
-	err  error
-	next string
-}
-
-// Error says which one, and why.
-func (e *stuckError) Error() string { return e.err.Error() }
-
-// Unwrap is the cause.
-func (e *stuckError) Unwrap() error { return e.err }
-
-// NextStep says how to go on.
-func (e *stuckError) NextStep() string { return e.next }
 
 // version of the documents changes when a field changes its meaning or is removed.
 const version = 1

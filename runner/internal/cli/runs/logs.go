@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"github.com/urfave/cli/v2"
 
 	"mara/config"

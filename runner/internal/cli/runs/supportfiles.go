@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"mara/runner/internal/journal"
@@ -18,27 +17,21 @@ func (o supportOptions) pastRuns() ([]packed, error) {
 		return nil, err
 	}
 	var files []packed
+	folder := os.DirFS(o.Folder)
 	for _, run := range all[:min(o.Runs, len(all))] {
-		logs, err := filepath.Glob(filepath.Join(run.Dir, "logs", "*.log"))
+		logs, err := fs.Glob(folder, run.ID+"/logs/*.log")
 		if err != nil {
 			return nil, err
 		}
-		for _, path := range append([]string{"meta.json", "summary.json", "events.ndjson"}, logs...) {
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(run.Dir, path)
-			}
-			content, err := os.ReadFile(path)
+		for _, name := range append([]string{run.ID + "/meta.json", run.ID + "/summary.json", run.ID + "/events.ndjson"}, logs...) {
+			content, err := fs.ReadFile(folder, name)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // the run was cut off, or goes on
 			}
 			if err != nil {
 				return nil, err
 			}
-			name, err := filepath.Rel(o.Folder, path)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, packed{"runs/" + filepath.ToSlash(name), content})
+			files = append(files, packed{"runs/" + name, content})
 		}
 	}
 	return files, nil

@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"al.essio.dev/pkg/shellescape"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -43,7 +42,7 @@ func runEnv(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	if err != nil {
 		return err
 	}
-	env := shellEnvironment{settings: settings, sources: o.Sources, dir: d.Dir}
+	env := shellEnvironment{settings: settings, sources: o.Sources, absolute: d.Absolute}
 	env.backend()
 	env.export(config.StackVariable, settings.Stack.Text)
 	env.passphrase()
@@ -59,7 +58,7 @@ func runEnv(_ context.Context, d cmd.Deps, o cmd.Common) error {
 type shellEnvironment struct {
 	settings config.Settings
 	sources  config.Sources
-	dir      string // working folder
+	absolute func(path string) string
 	exports  []variableValue
 	comments []string
 }
@@ -72,7 +71,7 @@ func (e *shellEnvironment) export(name, value string) {
 }
 
 func (e *shellEnvironment) comment(format string, args ...any) {
-	e.comments = append(e.comments, fmt.Sprintf("# "+format, args...))
+	e.comments = append(e.comments, fmt.Sprintf(format, args...))
 }
 
 // backend exports the backend's URL, unless it has a password in it.
@@ -106,11 +105,7 @@ func (e *shellEnvironment) passphraseFile() {
 		}
 		return
 	}
-	path := file.Text
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(e.dir, path)
-	}
-	e.export(encryption.PassphraseFileVariable, path)
+	e.export(encryption.PassphraseFileVariable, e.absolute(file.Text))
 }
 
 // find finds a variable, even an empty one: a passphrase may be empty.
@@ -164,7 +159,10 @@ func (e *shellEnvironment) layers() {
 
 func (e *shellEnvironment) text() string {
 	lines := slice.Map(e.exports, func(v variableValue) string { return "export " + v.name + "=" + shellescape.Quote(v.value) })
-	return strings.Join(append(lines, e.comments...), "\n") + "\n"
+	for _, comment := range e.comments {
+		lines = append(lines, "# "+comment)
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // environmentDocument is the JSON form of a shellEnvironment.
@@ -174,12 +172,9 @@ type environmentDocument struct {
 }
 
 func (e *shellEnvironment) document() environmentDocument {
-	document := environmentDocument{Variables: map[string]string{}, Notes: []string{}}
+	document := environmentDocument{Variables: map[string]string{}, Notes: append([]string{}, e.comments...)}
 	for _, v := range e.exports {
 		document.Variables[v.name] = v.value
-	}
-	for _, comment := range e.comments {
-		document.Notes = append(document.Notes, strings.TrimPrefix(comment, "# "))
 	}
 	return document
 }
