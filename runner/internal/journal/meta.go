@@ -74,14 +74,11 @@ func NewFingerprint(parts map[string][]byte) Fingerprint {
 // Changes lists the parts that differ, have come or have gone, sorted.
 func (f Fingerprint) Changes(now Fingerprint) []string {
 	changed := map[string]bool{}
-	for name, digest := range f {
-		if now[name] != digest {
-			changed[name] = true
-		}
-	}
-	for name := range now {
-		if _, known := f[name]; !known {
-			changed[name] = true
+	for _, parts := range []Fingerprint{f, now} {
+		for name := range parts {
+			if f[name] != now[name] {
+				changed[name] = true
+			}
 		}
 	}
 	return slices.Sorted(maps.Keys(changed))

@@ -245,14 +245,12 @@ func isEcho(message string, resource event.Resource) bool {
 	return false
 }
 
+// severityOf is the severity that the engine names; what it has no name for here is
+// information.
 func severityOf(severity string) event.Severity {
-	switch severity {
-	case "error":
-		return event.Error
-	case "warning":
-		return event.Warning
-	case "debug":
-		return event.Debug
+	switch known := event.Severity(severity); known {
+	case event.Error, event.Warning, event.Debug:
+		return known
 	}
 	return event.Info
 }
@@ -269,31 +267,22 @@ func resourceOf(urn string) event.Resource {
 	return event.Resource{Type: string(parsed.Type()), Name: parsed.Name()}
 }
 
+// actions are what the engine's operations do. Those that are not here are the halves
+// of a replacement, which has a step of its own.
+var actions = map[apitype.OpType]event.Action{
+	apitype.OpCreate: event.Create, apitype.OpUpdate: event.Update, apitype.OpReplace: event.Replace, apitype.OpDelete: event.Delete,
+	apitype.OpSame: event.Same, apitype.OpRead: event.Read, apitype.OpRefresh: event.Reload,
+	apitype.OpImport: event.Import, apitype.OpImportReplacement: event.Import,
+}
+
 // actionOf is what a step does to its resource. Stack references and providers,
 // which exist only in the state, are not shown.
 func actionOf(step apitype.StepEventMetadata) (event.Action, bool) {
 	if step.Type == referenceType || step.Type == stackType || strings.HasPrefix(step.Type, providerType) {
 		return "", false
 	}
-	switch step.Op {
-	case apitype.OpCreate:
-		return event.Create, true
-	case apitype.OpUpdate:
-		return event.Update, true
-	case apitype.OpReplace:
-		return event.Replace, true
-	case apitype.OpDelete:
-		return event.Delete, true
-	case apitype.OpSame:
-		return event.Same, true
-	case apitype.OpRead:
-		return event.Read, true
-	case apitype.OpRefresh:
-		return event.Reload, true
-	case apitype.OpImport, apitype.OpImportReplacement:
-		return event.Import, true
-	}
-	return "", false // the halves of a replacement, which has a step of its own
+	action, shown := actions[step.Op]
+	return action, shown
 }
 
 // changesOf sums up the engine's counts. As in Pulumi's summary, a replacement

@@ -3,8 +3,6 @@ package stacks
 import (
 	"context"
 	"fmt"
-
-	"mara/runner/internal/process"
 )
 
 // Installation says what to install for a project.
@@ -20,12 +18,9 @@ func Install(ctx context.Context, command Command, o Installation) error {
 	if !o.Plugins {
 		args = append(args, "--no-plugins")
 	}
-	_, stderr, _, err := command.Run(ctx, o.Folder, nil, nil, nil, process.Environ(o.Env), args...)
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+	_, err := copies{Options{Command: command, Env: o.Env}}.run(ctx, o.Folder, args...)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("`pulumi install` in %s: %w", o.Folder, err)
 	}
-	if err != nil {
-		return fmt.Errorf("`pulumi install` in %s: %w", o.Folder, copies{}.explain(err, stderr))
-	}
-	return nil
+	return err
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"mara/runner/internal/process"
 )
 
 // Encryption says how a state's secrets are to be encrypted.
@@ -108,14 +106,8 @@ func (e *Set) restore(ctx context.Context, project string, env map[string]string
 	}
 	merged := maps.Clone(e.options.Env)
 	maps.Copy(merged, env)
-	_, stderr, _, err := e.options.Command.Run(ctx, dir, bytes.NewReader(state), nil, nil, process.Environ(merged), "stack", "import", "--stack", e.qualified(project))
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		return e.explain(err, stderr)
-	}
-	return nil
+	_, err = e.execute(ctx, dir, bytes.NewReader(state), merged, "stack", "import", "--stack", e.qualified(project))
+	return err
 }
 
 func wrapState(project string, err error) error {

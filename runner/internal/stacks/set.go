@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -237,14 +238,19 @@ func (c copies) qualified(project string) string {
 // run runs one Pulumi command outside the Automation API and returns what it
 // wrote to stdout.
 func (c copies) run(ctx context.Context, dir string, args ...string) (string, error) {
-	stdout, stderr, _, err := c.options.Command.Run(ctx, dir, nil, nil, nil, process.Environ(c.options.Env), args...)
-	if err != nil && ctx.Err() != nil {
+	return c.execute(ctx, dir, nil, c.options.Env, args...)
+}
+
+// execute runs one Pulumi command with an input and an environment of its own.
+func (c copies) execute(ctx context.Context, dir string, stdin io.Reader, env map[string]string, args ...string) (string, error) {
+	stdout, stderr, _, err := c.options.Command.Run(ctx, dir, stdin, nil, nil, process.Environ(env), args...)
+	switch {
+	case err == nil:
+		return stdout, nil
+	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	}
-	if err != nil {
-		return "", c.explain(err, stderr)
-	}
-	return stdout, nil
+	return "", c.explain(err, stderr)
 }
 
 // runOn runs one Pulumi command on a project's stack, in its working copy.

@@ -98,10 +98,7 @@ func (e *Set) state(ctx context.Context, project string) (deployment, error) {
 	var state deployment
 	content, err := e.rawState(ctx, project)
 	if err == nil && len(content) > 0 {
-		err = json.Unmarshal(content, &state)
-		if err != nil {
-			err = fmt.Errorf("reading the state of %s: %w", project, err)
-		}
+		err = wrapState(project, json.Unmarshal(content, &state))
 	}
 	return state, err
 }
@@ -111,10 +108,7 @@ func (e *Set) state(ctx context.Context, project string) (deployment, error) {
 func (e *Set) rawState(ctx context.Context, project string) (json.RawMessage, error) {
 	if e.options.States.IsFile() {
 		content, err := e.options.States.Read(project)
-		if err != nil {
-			err = fmt.Errorf("reading the state of %s: %w", project, err)
-		}
-		return content, err
+		return content, wrapState(project, err)
 	}
 	if !e.Summary(project).Exists {
 		return nil, nil
