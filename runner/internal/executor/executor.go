@@ -134,11 +134,11 @@ func Policies() []string { return []string{string(Stop), string(Continue)} }
 // the run was, one StepError for every failed step, in plan order, and the error
 // of Conclude.
 func Run(ctx context.Context, o Options) (Result, error) {
-	g, err := newGraph(o.Plan.Steps)
+	needs, dependents, err := o.Plan.Edges()
 	if err != nil {
 		return Result{}, err
 	}
-	r := newRun(o, g)
+	r := newRun(o, needs, dependents)
 	r.announce()
 	if r.runHooks(ctx, projects.Before, StepResult{}) {
 		r.walk(ctx)

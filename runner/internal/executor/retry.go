@@ -67,22 +67,22 @@ func (w worker) try(ctx context.Context) attempts {
 		var out Outcome
 		out, a.err = w.operate(ctx)
 		a.out = a.out.followedBy(out)
-		if w.retry.waitsFor(a.err, waited) && ctx.Err() == nil {
+		if w.Retry.waitsFor(a.err, waited) && ctx.Err() == nil {
 			a.count--
 			if waited == 0 {
-				w.emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: fmt.Sprintf("waiting up to %s: %v", w.retry.LockWait, a.err)})
+				w.emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: fmt.Sprintf("waiting up to %s: %v", w.Retry.LockWait, a.err)})
 			}
-			pause := min(lockInterval, w.retry.LockWait-waited)
+			pause := min(lockInterval, w.Retry.LockWait-waited)
 			waited += pause
 			if a.stopped = !w.pause(ctx, pause); a.stopped {
 				return a
 			}
 			continue
 		}
-		if a.err == nil || ctx.Err() != nil || !w.retry.allows(a.count, a.err) {
+		if a.err == nil || ctx.Err() != nil || !w.Retry.allows(a.count, a.err) {
 			return a
 		}
-		wait := w.retry.wait(a.count)
+		wait := w.Retry.wait(a.count)
 		w.emit(event.Event{Type: event.StepRetrying, Error: a.err.Error(), Attempt: a.count + 1, WaitMS: wait.Milliseconds()})
 		if a.stopped = !w.pause(ctx, wait); a.stopped {
 			return a
@@ -98,12 +98,12 @@ func (w worker) pause(ctx context.Context, wait time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-w.stop:
+	case <-w.Stop:
 		return false
 	case <-timer.C:
 	}
 	select { // both may have been there
-	case <-w.stop:
+	case <-w.Stop:
 		return false
 	default:
 		return ctx.Err() == nil

@@ -14,8 +14,9 @@ import (
 // run is the state of one walk. It belongs to the goroutine of Run.
 type run struct {
 	Options
-	graph graph
-	began time.Time
+	needs      [][]int // by position: what a step waits for
+	dependents [][]int // by position: what waits for a step
+	began      time.Time
 
 	open    []int // by position: needs that are not yet done
 	ready   queue
@@ -36,7 +37,7 @@ type finished struct {
 }
 
 // newRun prepares a walk: what needs nothing is ready.
-func newRun(o Options, g graph) *run {
+func newRun(o Options, needs, dependents [][]int) *run {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -46,13 +47,13 @@ func newRun(o Options, g graph) *run {
 	o.Parallel = max(o.Parallel, 1)
 	n := len(o.Plan.Steps)
 	r := &run{
-		Options: o, graph: g, began: o.Now(),
+		Options: o, needs: needs, dependents: dependents, began: o.Now(),
 		open: make([]int, n), ready: queue{rank: ranks(o)}, started: make([]bool, n), results: make([]StepResult, n),
 		running: map[int]struct{}{}, done: make(chan finished),
 	}
-	for i, needs := range g.needs {
-		r.open[i] = len(needs)
-		if len(needs) == 0 {
+	for i := range needs {
+		r.open[i] = len(needs[i])
+		if len(needs[i]) == 0 {
 			r.ready.push(i)
 		}
 	}
@@ -190,10 +191,7 @@ func (r *run) worker(step plan.Step) worker {
 	if !own {
 		limit = r.Timeout
 	}
-	return worker{
-		step: step, operation: r.Operation, operator: r.Operator, hook: r.Hook,
-		retry: r.Retry, limit: limit, stop: r.Stop, now: r.Now, send: r.Emit,
-	}
+	return worker{Options: r.Options, step: step, limit: limit}
 }
 
 // finish takes the result of a step and, if it went well, makes ready what
@@ -218,7 +216,7 @@ func (r *run) finish(f finished) {
 
 // release closes the need of every dependent of a step.
 func (r *run) release(position int) {
-	for _, d := range r.graph.dependents[position] {
+	for _, d := range r.dependents[position] {
 		if r.open[d]--; r.open[d] == 0 {
 			r.ready.push(d)
 		}
@@ -256,7 +254,7 @@ func (r *run) abandon(position int) StepResult {
 // through skipped ones, in the order of its needs.
 func (r *run) causes(position int) []string {
 	var causes []string
-	for _, need := range r.graph.needs[position] {
+	for _, need := range r.needs[position] {
 		roots := r.results[need].Causes
 		if r.results[need].Result == event.Failed {
 			roots = []string{r.results[need].Project}

@@ -11,7 +11,7 @@ import (
 
 // runHooks runs the hooks of the run at a moment, up to the first that fails.
 func (r *run) runHooks(ctx context.Context, on projects.Moment, result StepResult) bool {
-	w := worker{operation: r.Operation, hook: r.Hook, now: r.Now, send: r.Emit}
+	w := worker{Options: r.Options}
 	w.step.Project = projects.Project{Name: HookProject, Title: "Run", Hooks: r.RunHooks}
 	err := w.runHooks(ctx, on, result)
 	if err == nil {
@@ -30,11 +30,8 @@ func (r *run) runLastHooks(ctx context.Context, result *Result, changes event.Ch
 	if r.hookErr != nil {
 		result.Outcome = event.Failed
 	}
-	if ctx.Err() != nil {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastHooksLimit)
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := forLastHooks(ctx)
+	defer cancel()
 	told := StepResult{Result: result.Outcome, Changes: changes, Err: errors.Join(result.err(ctx), r.hookErr)}
 	on := projects.OnSuccess
 	if result.Outcome != event.Succeeded {

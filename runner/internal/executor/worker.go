@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mara/projects"
-	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
@@ -16,21 +15,15 @@ import (
 
 // worker does one step in a goroutine of its own.
 type worker struct {
-	step      plan.Step
-	operation operation.Operation
-	operator  Operator
-	hook      func(ctx context.Context, call HookCall, emit func(event.Event)) error
-	retry     Retry
-	limit     time.Duration // zero means none
-	stop      <-chan struct{}
-	now       func() time.Time
-	send      func(event.Event)
+	Options
+	step  plan.Step
+	limit time.Duration // zero means none
 }
 
 // emit sends an event about the step.
 func (w worker) emit(e event.Event) {
 	e.Project, e.Title = w.step.Project.Name, w.step.Project.Title
-	w.send(e)
+	w.Emit(e)
 }
 
 // aborted is the result of a step whose goroutine was ended by its operator.
@@ -43,7 +36,7 @@ func (w worker) aborted() StepResult {
 
 // work runs the operation with the hooks around it, within the time limit.
 func (w worker) work(ctx context.Context) StepResult {
-	began := w.now()
+	began := w.Now()
 	limited, cancel := w.limited(ctx)
 	defer cancel()
 	a := attempts{err: w.runHooks(limited, projects.Before, StepResult{})}
@@ -57,7 +50,7 @@ func (w worker) work(ctx context.Context) StepResult {
 	if a.err != nil || w.followed(a.out) {
 		w.runLastHooks(ctx, &result)
 	}
-	result.Duration = w.now().Sub(began)
+	result.Duration = w.Now().Sub(began)
 	return result
 }
 
@@ -86,18 +79,18 @@ func (w worker) judge(limited context.Context, a attempts) StepResult {
 // operate calls the operator and survives its panic.
 func (w worker) operate(ctx context.Context) (out Outcome, err error) {
 	defer w.recover(&err)
-	return w.operator.Operate(ctx, w.step, w.emit)
+	return w.Operator.Operate(ctx, w.step, w.emit)
 }
 
 // followed reports whether hooks follow an operation that went well.
 func (w worker) followed(out Outcome) bool {
-	return w.operation.Destroys() || out.Skipped == ""
+	return w.Operation.Destroys() || out.Skipped == ""
 }
 
 // runHooks runs the hooks of a moment in order, up to the first that fails.
 func (w worker) runHooks(ctx context.Context, on projects.Moment, result StepResult) error {
 	for _, h := range w.step.Project.Hooks {
-		if h.On != on || !h.For(w.operation) {
+		if h.On != on || !h.For(w.Operation) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -113,15 +106,20 @@ func (w worker) runHooks(ctx context.Context, on projects.Moment, result StepRes
 // lastHooksLimit is how long the last hooks of a step that was cut off may take.
 const lastHooksLimit = time.Minute
 
+// forLastHooks gives hooks a time of their own where the work was cut off.
+func forLastHooks(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), lastHooksLimit)
+}
+
 // runLastHooks runs the hooks that follow a failure, and those that always come.
 // They run also after an interruption, for they clean up. Their failure is that
 // of the step, unless the step has failed already.
 func (w worker) runLastHooks(ctx context.Context, result *StepResult) {
-	if ctx.Err() != nil {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastHooksLimit)
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := forLastHooks(ctx)
+	defer cancel()
 	var errs []error
 	if result.Err != nil {
 		errs = append(errs, w.runHooks(ctx, projects.OnFailure, *result))
@@ -134,10 +132,10 @@ func (w worker) runLastHooks(ctx context.Context, result *StepResult) {
 
 // runHook runs one hook between its two events.
 func (w worker) runHook(ctx context.Context, call HookCall) error {
-	began := w.now()
+	began := w.Now()
 	w.emit(event.Event{Type: event.HookStarted, Hook: call.Hook.Name})
 	err := w.callHook(ctx, call)
-	e := event.Event{Type: event.HookFinished, Hook: call.Hook.Name, Result: event.Succeeded, DurationMS: w.now().Sub(began).Milliseconds()}
+	e := event.Event{Type: event.HookFinished, Hook: call.Hook.Name, Result: event.Succeeded, DurationMS: w.Now().Sub(began).Milliseconds()}
 	if err != nil {
 		e.Result, e.Error = event.Failed, err.Error()
 	}
@@ -148,7 +146,7 @@ func (w worker) runHook(ctx context.Context, call HookCall) error {
 // callHook calls the hook and survives its panic.
 func (w worker) callHook(ctx context.Context, call HookCall) (err error) {
 	defer w.recover(&err)
-	return w.hook(ctx, call, w.emit)
+	return w.Options.Hook(ctx, call, w.emit)
 }
 
 // recover turns a panic into an error and keeps the stack as a diagnostic: one

@@ -30,7 +30,7 @@ type Path struct {
 // the least: its own time and that of the longest chain of steps that wait for
 // it.
 func (p Plan) Remaining(e Estimates) []time.Duration {
-	needs, _ := p.edges()
+	needs, _, _ := p.Edges()
 	remaining := make([]time.Duration, len(p.Steps))
 	for i := len(p.Steps) - 1; i >= 0; i-- {
 		remaining[i] += e.Of(p.Steps[i].Project.Name) // on top of the longest of what waits for it
@@ -47,7 +47,7 @@ func (p Plan) CriticalPath(e Estimates) Path {
 	if len(p.Steps) == 0 {
 		return Path{}
 	}
-	_, dependents := p.edges()
+	_, dependents, _ := p.Edges()
 	remaining := p.Remaining(e)
 	next := make([]int, len(p.Steps))
 	for i := range next {
@@ -66,7 +66,7 @@ func (p Plan) CriticalPath(e Estimates) Path {
 // Levels groups the projects by how many others have to run one after another
 // before them: those of a level need nothing but earlier levels.
 func (p Plan) Levels() [][]string {
-	needs, _ := p.edges()
+	needs, _, _ := p.Edges()
 	depth := make([]int, len(p.Steps))
 	var levels [][]string
 	for i, step := range p.Steps {

@@ -81,7 +81,7 @@ func TestRemainingProperty(t *testing.T) {
 // slowest is the time of the longest chain from a step on, by trying them all.
 func slowest(p Plan, e Estimates, from int) time.Duration {
 	var rest time.Duration
-	_, dependents := p.edges()
+	_, dependents, _ := p.Edges()
 	for _, next := range dependents[from] {
 		rest = max(rest, slowest(p, e, next))
 	}

@@ -20,24 +20,34 @@ type matcher struct {
 
 func newMatcher(p Plan) *matcher {
 	m := &matcher{plan: p}
-	m.needs, m.dependents = p.edges()
+	m.needs, m.dependents, _ = p.Edges() // a plan is whole
 	if p.Destroy {
 		m.needs, m.dependents = m.dependents, m.needs
 	}
 	return m
 }
 
-// edges are the needs and the dependents of every step, by position.
-func (p Plan) edges() (needs, dependents [][]int) {
+// Edges are the needs and the dependents of every step, by position. A plan of New
+// has none of the mistakes that are refused here; without the check they would leave
+// steps that never start.
+func (p Plan) Edges() (needs, dependents [][]int, err error) {
 	needs, dependents = make([][]int, len(p.Steps)), make([][]int, len(p.Steps))
-	index := indexOf(p.Steps)
+	position := make(map[string]int, len(p.Steps))
 	for i, step := range p.Steps {
-		for _, name := range step.All() {
-			needs[i] = append(needs[i], index[name])
-			dependents[index[name]] = append(dependents[index[name]], i)
+		if _, twice := position[step.Project.Name]; twice {
+			return nil, nil, fmt.Errorf("plan: project %q is listed twice", step.Project.Name)
 		}
+		for _, name := range step.All() {
+			need, ok := position[name]
+			if !ok {
+				return nil, nil, fmt.Errorf("plan: project %q needs %q, which is not listed before it", step.Project.Name, name)
+			}
+			needs[i] = append(needs[i], need)
+			dependents[need] = append(dependents[need], i)
+		}
+		position[step.Project.Name] = i
 	}
-	return needs, dependents
+	return needs, dependents, nil
 }
 
 // match returns for every step the first term that means it, "" for none.
