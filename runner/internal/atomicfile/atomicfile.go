@@ -1,5 +1,6 @@
 // Package atomicfile writes files in one step: after a crash or on a full disk
-// there is either the old content or the new one, never half of it.
+// there is either the old content or the new one, never half of it. It reads folders
+// of such files, which others write meanwhile.
 //
 // google/renameio does less and does not build for Windows; natefinch/atomic
 // hides the cause of an error, which decides what users are told to do.
@@ -8,6 +9,7 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -49,6 +51,29 @@ func put(path string, data []byte, mode os.FileMode, move func(from, to string) 
 	}
 	syncFolder(filepath.Dir(path))
 	return nil
+}
+
+// ReadFolder reads the files of a folder that are wanted, by name. A folder that is
+// missing has none, and those that are removed meanwhile are left out.
+func ReadFolder(folder string, isWanted func(name string) bool) (map[string][]byte, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, entry := range entries {
+		if entry.IsDir() || !isWanted(entry.Name()) {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		switch {
+		case err == nil:
+			files[entry.Name()] = content
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // fill writes a file to the disk and closes it.

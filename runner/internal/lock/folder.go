@@ -17,25 +17,7 @@ type Folder string
 
 // List implements Store.
 func (f Folder) List(context.Context) (map[string][]byte, error) {
-	entries, err := os.ReadDir(string(f))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	objects := map[string][]byte{}
-	for _, entry := range entries {
-		if !strings.HasSuffix(entry.Name(), ".json") {
-			continue
-		}
-		content, err := os.ReadFile(filepath.Join(string(f), entry.Name()))
-		if errors.Is(err, fs.ErrNotExist) { // given back meanwhile
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		objects[entry.Name()] = content
-	}
-	return objects, err
+	return atomicfile.ReadFolder(string(f), func(name string) bool { return strings.HasSuffix(name, ".json") })
 }
 
 // Put implements Store.

@@ -22,6 +22,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"mara/runner/internal/interrupt"
 )
 
 // Options are the inputs of Acquire.
@@ -53,35 +55,20 @@ func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		return nil, fmt.Errorf("creating the folder for locks: %w", err)
 	}
-	l, err := tryAcquire(o)
-	held, isHeld := errors.AsType[*HeldError](err)
-	if o.Wait <= 0 || !isHeld {
-		return l, err
-	}
-	if o.Waiting != nil {
-		o.Waiting(held.Owner)
-	}
-	return waitFor(ctx, o)
-}
-
-// waitFor tries again and again until the time is up.
-func waitFor(ctx context.Context, o Options) (*Lock, error) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	deadline := time.NewTimer(o.Wait)
-	defer deadline.Stop()
+	deadline, told := time.Now().Add(o.Wait), o.Waiting == nil
 	for {
-		late := false
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for the lock: %w", context.Cause(ctx))
-		case <-deadline.C:
-			late = true
-		case <-ticker.C:
-		}
 		l, err := tryAcquire(o)
-		if _, held := errors.AsType[*HeldError](err); late || !held {
+		held, isHeld := errors.AsType[*HeldError](err)
+		left := time.Until(deadline)
+		if !isHeld || left <= 0 {
 			return l, err
+		}
+		if !told {
+			o.Waiting(held.Owner)
+			told = true
+		}
+		if err := interrupt.Sleep(ctx, min(interval, left)); err != nil {
+			return nil, fmt.Errorf("waiting for the lock: %w", err)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mara/runner/internal/interrupt"
 )
 
 // A lock in a backend that several machines share is an object for each run that
@@ -80,10 +82,8 @@ func AcquireShared(ctx context.Context, store Store, o Options) (*Shared, error)
 			o.Waiting(held.Owner)
 			told = true
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for the lock: %w", context.Cause(ctx))
-		case <-time.After(pause):
+		if err := interrupt.Sleep(ctx, pause); err != nil {
+			return nil, fmt.Errorf("waiting for the lock: %w", err)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/failure"
 )
 
@@ -79,23 +80,12 @@ type lockFiles string
 func (f lockFiles) ListIn(_ context.Context, folders []string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, folder := range folders {
-		entries, err := os.ReadDir(f.path(folder))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		locks, err := atomicfile.ReadFolder(f.path(folder), func(string) bool { return true })
+		if err != nil {
 			return nil, err
 		}
-		for _, entry := range entries {
-			if entry.IsDir() {
-				continue
-			}
-			key := folder + "/" + entry.Name()
-			content, err := os.ReadFile(f.path(key))
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // released since
-			}
-			if err != nil {
-				return nil, err
-			}
-			files[key] = content
+		for name, content := range locks {
+			files[folder+"/"+name] = content
 		}
 	}
 	return files, nil
