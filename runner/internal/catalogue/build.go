@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -90,7 +91,9 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 	l := &list{builder: b, provider: p.Name, steps: p.Steps, declared: map[string]entry{}}
 	if declared.Listed {
 		l.steps = nil
-		l.useAll(b.entries(declared.Projects), p.Steps)
+		for _, e := range b.entries(declared.Projects) {
+			l.use(e, p.Steps)
+		}
 	}
 	for _, e := range common {
 		if e.Providers == nil || slices.Contains(config.Words(e.Providers), p.Name) {
@@ -102,9 +105,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 	l.check()
 	p.Steps = l.sorted()
 	p.Questions = questions(p, l.declared)
-	if p.ClusterProject == "" {
-		p.ClusterProject = clusterOf(p.Steps)
-	}
+	p.ClusterProject = cmp.Or(p.ClusterProject, clusterOf(p.Steps))
 	return p, true
 }
 
@@ -117,9 +118,7 @@ func (b *builder) base(declared config.MaraProvider) (providers.Provider, bool) 
 		b.problem(extends.Line, "%s is a built-in provider, and extends none; give yours another name", name.Text)
 		return builtIn, false
 	case err == nil:
-		if declared.Title != "" {
-			builtIn.Title = declared.Title
-		}
+		builtIn.Title = cmp.Or(declared.Title, builtIn.Title)
 		return builtIn, true
 	case !isName(name.Text):
 		b.problem(name.Line, "%q cannot be the name of a provider: write small letters, digits and hyphens", name.Text)
@@ -133,10 +132,7 @@ func (b *builder) base(declared config.MaraProvider) (providers.Provider, bool) 
 		}
 		p.Extends = p.Name
 	}
-	p.Name, p.Title = name.Text, declared.Title
-	if p.Title == "" {
-		p.Title = name.Text
-	}
+	p.Name, p.Title = name.Text, cmp.Or(declared.Title, name.Text)
 	return p, true
 }
 
@@ -169,12 +165,6 @@ func (l *list) find(name string) int {
 
 func (l *list) names() []string {
 	return slice.Map(l.steps, func(step providers.Step) string { return step.Project.Name })
-}
-
-func (l *list) useAll(entries []entry, base []providers.Step) {
-	for _, e := range entries {
-		l.use(e, base)
-	}
 }
 
 // use puts a project into the list: in the place of another, over its own entry,

@@ -11,6 +11,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
+	"mara/providers/operation"
 )
 
 // Describe writes a provider the way mara.yaml has it: a provider of one's own
@@ -25,11 +26,7 @@ func Describe(p providers.Provider) (string, error) {
 	if isBuiltIn(name) {
 		name = "my-" + name
 	}
-	list := &yaml.Node{Kind: yaml.SequenceNode}
-	for _, step := range p.Steps {
-		list.Content = append(list.Content, describeStep(step))
-	}
-	provider.addNode("projects", list)
+	provider.addNode("projects", &yaml.Node{Kind: yaml.SequenceNode, Content: slice.Map(p.Steps, describeStep)})
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# The plan of %s, as a provider of your own. Change the list, add projects with path: FOLDER,\n"+
 		"# or leave the list out: then the provider has the projects of the one that it extends.\n", p.Name)
@@ -74,8 +71,7 @@ func describeOwn(d *document, p projects.Project) {
 	if p.Own.StackFiles != "" {
 		d.add("stackFile", config.OwnStackFile)
 	}
-	outputs := slice.Map(p.Outputs, func(output projects.Output) string { return output.Name })
-	d.addList("outputs", outputs)
+	d.addList("outputs", slice.Map(p.Outputs, func(output projects.Output) string { return output.Name }))
 	if p.Own.Timeout > 0 {
 		d.add("timeout", p.Own.Timeout.String())
 	}
@@ -95,11 +91,7 @@ func describeHooks(d *document, hooks []projects.Hook) {
 		h := document{}
 		h.add("name", hook.Name)
 		h.add("on", string(hook.On))
-		var operations []string
-		for _, op := range hook.Operations {
-			operations = append(operations, string(op))
-		}
-		h.addList("operations", operations)
+		h.addList("operations", slice.Map(hook.Operations, func(op operation.Operation) string { return string(op) }))
 		h.addList("run", hook.Command)
 		if hook.Timeout > 0 {
 			h.add("timeout", hook.Timeout.String())
@@ -134,14 +126,9 @@ func (d *document) add(key, value string) {
 
 // addList adds a list that is not empty, on one line.
 func (d *document) addList(key string, values []string) {
-	if len(values) == 0 {
-		return
+	if len(values) > 0 {
+		d.addNode(key, &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: slice.Map(values, text)})
 	}
-	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, value := range values {
-		list.Content = append(list.Content, text(value))
-	}
-	d.addNode(key, list)
 }
 
 func text(value string) *yaml.Node {

@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path"
@@ -68,16 +69,13 @@ func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
 		return projects.Project{}, false
 	}
 	project := projects.Project{
-		Name: manifest.Name, Path: shown, Title: manifest.Name, Summary: manifest.Description, Keys: manifest.Keys,
+		Name: manifest.Name, Path: shown, Title: manifest.Name, Summary: cmp.Or(manifest.Description, "a project of your own"), Keys: manifest.Keys,
 		Own: &projects.Own{Dir: dir, Runtime: manifest.Runtime, Built: manifest.Binary != "", Timeout: declared.Timeout, When: declared.When.Text, Line: declared.Line,
 			Git: declared.Git.Text, Ref: declared.Ref.Text, Path: declared.Path.Text},
 	}
-	if project.Summary == "" {
-		project.Summary = "a project of your own"
-	}
-	for _, key := range manifest.Secrets {
-		project.Secrets = append(project.Secrets, projects.Secret{Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required})
-	}
+	project.Secrets = slice.Map(manifest.Secrets, func(key config.Key) projects.Secret {
+		return projects.Secret{Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required}
+	})
 	project.Own.Stack = b.stackNames(declared)
 	if declared.StackFile.Text == config.OwnStackFile {
 		project.Own.StackFiles = filepath.Join(dir, filepath.FromSlash(manifest.StackConfigDir))
@@ -161,12 +159,7 @@ func (b *builder) manifestProblems(err error) {
 // adorn adds to a project what mara.yaml says about it.
 func (b *builder) adorn(e *entry) {
 	p := &e.project
-	if e.Title != "" {
-		p.Title = e.Title
-	}
-	if e.Estimate > 0 {
-		p.Estimate = e.Estimate
-	}
+	p.Title, p.Estimate = cmp.Or(e.Title, p.Title), cmp.Or(e.Estimate, p.Estimate)
 	if !isPhase(e.Phase) {
 		b.problem(e.Line, "phase is %q; write letters, digits and hyphens", e.Phase)
 	}
@@ -230,11 +223,8 @@ func (b *builder) addRules(e *entry) {
 }
 
 func keysOf(p projects.Project) []string {
-	names := slice.Map(p.Keys, func(key config.Key) string { return key.Name })
-	for _, secret := range p.Secrets {
-		names = append(names, secret.Key)
-	}
-	return names
+	return append(slice.Map(p.Keys, func(key config.Key) string { return key.Name }),
+		slice.Map(p.Secrets, func(secret projects.Secret) string { return secret.Key })...)
 }
 
 func (b *builder) addRule(key *config.Key, rule config.MaraKey) {
@@ -272,7 +262,5 @@ func (b *builder) addSecretRule(secret *projects.Secret, rule config.MaraKey) {
 		b.problem(rule.Generate.Line, "generate is %q; allowed: %s%s", rule.Generate.Text, strings.Join(ways, ", "), config.DidYouMean(rule.Generate.Text, ways))
 	}
 	secret.Generate = projects.Generator(rule.Generate.Text)
-	if rule.Question != "" {
-		secret.Prompt = rule.Question
-	}
+	secret.Prompt = cmp.Or(rule.Question, secret.Prompt)
 }

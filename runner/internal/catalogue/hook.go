@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -40,14 +41,8 @@ func (b *builder) hook(d config.MaraHook, dir string, ofProject bool) (projects.
 		return b.builtInHook(d.BuiltIn, ofProject)
 	}
 	h := projects.Hook{
-		Name: d.Name.Text, On: projects.Moment(d.On.Text), Operations: b.operations(d.Operations), Command: d.Run, Dir: dir,
+		Name: cmp.Or(d.Name.Text, path.Base(d.Run[0])), On: cmp.Or(projects.Moment(d.On.Text), projects.OnSuccess), Operations: b.operations(d.Operations), Command: d.Run, Dir: dir,
 		Timeout: d.Timeout, Retry: d.Retry, Simulate: d.Simulate,
-	}
-	if h.Name == "" {
-		h.Name = path.Base(d.Run[0])
-	}
-	if h.On == "" {
-		h.On = projects.OnSuccess
 	}
 	if slices.ContainsFunc(projects.BuiltInHooks(), func(other projects.Hook) bool { return other.Name == h.Name }) {
 		b.problem(d.Line, "the hook %q has the name of one that the runner has; give it another name", h.Name)

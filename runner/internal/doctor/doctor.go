@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
@@ -262,12 +264,11 @@ func (e *Examination) programs(context.Context) []preflight.Finding {
 
 // findings are the problems that an error lists.
 func findings(err error) []preflight.Finding {
-	var found []preflight.Finding
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
-		for _, problem := range wrong.Problems {
-			found = append(found, preflight.Finding{Status: preflight.Problem, Text: problem.String()})
-		}
+		found := slice.Map(wrong.Problems, func(p config.Problem) preflight.Finding {
+			return preflight.Finding{Status: preflight.Problem, Text: p.String()}
+		})
 		found[len(found)-1].Remedy = wrong.Next
 		return found
 	}

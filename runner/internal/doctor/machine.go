@@ -243,9 +243,7 @@ func (m machine) withoutUndeployed(ctx context.Context, s *session.Session, repo
 func (m machine) plugins() preflight.PluginOptions {
 	o := preflight.PluginOptions{Env: m.facts.Env}
 	versions := schemas.Versions()
-	for _, name := range m.provider.PluginsFor(m.projects) {
-		o.Wanted = append(o.Wanted, preflight.Plugin{Name: name, Version: versions[name]})
-	}
+	o.Wanted = slice.Map(m.provider.PluginsFor(m.projects), func(name string) preflight.Plugin { return preflight.Plugin{Name: name, Version: versions[name]} })
 	if len(m.projects) > 0 {
 		o.Project = m.projects[0]
 	}

@@ -1,5 +1,7 @@
 package event
 
+import "github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 // Costs are what an environment costs at least, by a sheet of prices.
 type Costs struct {
 	Currency string  `json:"currency"`
@@ -28,19 +30,11 @@ func (c *Costs) masked(mask func(string) string) *Costs {
 	if c == nil {
 		return nil
 	}
-	all := func(texts []string) []string {
-		masked := make([]string, len(texts))
-		for i, text := range texts {
-			masked[i] = mask(text)
-		}
-		return masked
-	}
 	clean := *c
-	clean.Items = make([]Cost, len(c.Items))
-	for i, item := range c.Items {
+	clean.Items = slice.Map(c.Items, func(item Cost) Cost {
 		item.Type, item.Name, item.What, item.Source = mask(item.Type), mask(item.Name), mask(item.What), mask(item.Source)
-		clean.Items[i] = item
-	}
-	clean.Unpriced, clean.Unknown = all(c.Unpriced), all(c.Unknown)
+		return item
+	})
+	clean.Unpriced, clean.Unknown = slice.Map(c.Unpriced, mask), slice.Map(c.Unknown, mask)
 	return &clean
 }

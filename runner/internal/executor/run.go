@@ -3,9 +3,12 @@ package executor
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
@@ -62,14 +65,12 @@ func newRun(o Options, needs, dependents [][]int) *run {
 
 // announce emits the plan.
 func (r *run) announce() {
-	list := make([]event.Project, len(r.Plan.Steps))
-	for i, s := range r.Plan.Steps {
-		list[i] = event.Project{Name: s.Project.Name, Title: s.Project.Title, Needs: s.Needs}
-	}
-	var excluded []event.Exclusion
-	for _, e := range r.Plan.Excluded {
-		excluded = append(excluded, event.Exclusion{Name: e.Step.Project.Name, Title: e.Step.Project.Title, Reason: e.Reason})
-	}
+	list := slice.Map(r.Plan.Steps, func(s plan.Step) event.Project {
+		return event.Project{Name: s.Project.Name, Title: s.Project.Title, Needs: s.Needs}
+	})
+	excluded := slice.Map(r.Plan.Excluded, func(e plan.Excluded) event.Exclusion {
+		return event.Exclusion{Name: e.Step.Project.Name, Title: e.Step.Project.Title, Reason: e.Reason}
+	})
 	r.Emit(event.Event{
 		Type: event.RunStarted, Format: event.Format, Operation: r.Operation, Provider: r.Plan.Provider,
 		Stack: r.Stack, Simulated: r.Simulated, Parallel: r.Parallel, Projects: list, Excluded: excluded,
@@ -159,16 +160,7 @@ func (r *run) emitStopping(reason string) {
 
 // waiting returns the running projects in plan order.
 func (r *run) waiting() []string {
-	positions := make([]int, 0, len(r.running))
-	for i := range r.running {
-		positions = append(positions, i)
-	}
-	slices.Sort(positions)
-	names := make([]string, len(positions))
-	for i, position := range positions {
-		names[i] = r.Plan.Steps[position].Project.Name
-	}
-	return names
+	return slice.Map(slices.Sorted(maps.Keys(r.running)), func(position int) string { return r.Plan.Steps[position].Project.Name })
 }
 
 // start gives a step its goroutine. It ends before walk returns, because walk

@@ -41,18 +41,15 @@ func stats(paths []string) ([]byte, error) {
 func (b Basis) named(config map[string]any) ([]byte, error) {
 	var text bytes.Buffer
 	for _, path := range slices.Sorted(b.paths(config)) {
-		if err := addTree(&text, path, b.isOutside); err != nil {
+		if err := addTree(&text, path, isHidden); err != nil {
 			return nil, err
 		}
 	}
 	return text.Bytes(), nil
 }
 
-// isOutside says of folders that hold nothing of a program.
-func (b Basis) isOutside(path string) bool { return isHidden(path) }
-
-// isHidden also leaves out what package managers have installed, which their
-// lock files name.
+// isHidden says of folders that hold nothing of a program: hidden ones, and what
+// package managers have installed, which their lock files name.
 func isHidden(path string) bool {
 	name := filepath.Base(path)
 	return strings.HasPrefix(name, ".") || name == "node_modules" || name == "__pycache__"

@@ -1,7 +1,6 @@
 package helmdrift
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
@@ -10,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,24 +55,17 @@ func last(records []unstructured.Unstructured) (found unstructured.Unstructured,
 // unpack reads the manifest in the data of a record: JSON, packed, encoded by
 // Helm, and once more by the API.
 func unpack(encoded string) (string, error) {
-	unreadable := errors.New("the record of Helm cannot be read") // its content may hold secrets
-	inner, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return "", unreadable
-	}
-	packed, err := base64.StdEncoding.DecodeString(string(inner))
-	if err != nil {
-		return "", unreadable
-	}
-	reader, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return "", unreadable
-	}
+	reader, err := gzip.NewReader(decoded(decoded(strings.NewReader(encoded))))
 	var record struct {
 		Manifest string `json:"manifest"`
 	}
-	if err := json.NewDecoder(io.LimitReader(reader, recordLimit)).Decode(&record); err != nil {
-		return "", unreadable
+	if err == nil {
+		err = json.NewDecoder(io.LimitReader(reader, recordLimit)).Decode(&record)
+	}
+	if err != nil {
+		return "", errors.New("the record of Helm cannot be read") // its content may hold secrets
 	}
 	return record.Manifest, nil
 }
+
+func decoded(encoded io.Reader) io.Reader { return base64.NewDecoder(base64.StdEncoding, encoded) }

@@ -72,8 +72,8 @@ func (f Finder) Locks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	var left []Lock
 	if store == nil {
+		var left []Lock
 		for _, project := range p.Names() {
 			if f.Stacks.Summary(project).Updating {
 				left = append(left, Lock{Project: project, Holder: "an update, says the backend"})
@@ -86,10 +86,9 @@ func (f Finder) Locks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 		return nil, &failure.Environment{Text: err.Error(), Next: "Pulumi keeps them in the backend, beside the states"}
 	}
 	self := lock.Self("", "", time.Time{})
-	for _, l := range locks {
-		left = append(left, Lock{Project: l.Project, Holder: l.String(), Dead: f.isDead(l, self), key: l.Key})
-	}
-	return left, nil
+	return slice.Map(locks, func(l statefiles.Lock) Lock {
+		return Lock{Project: l.Project, Holder: l.String(), Dead: f.isDead(l, self), key: l.Key}
+	}), nil
 }
 
 // isDead reports whether the holder of a lock is gone. All that is known of it is its

@@ -259,9 +259,8 @@ func gitAuth(repository, secret string) *GitAuth {
 	if secret == "" {
 		return nil
 	}
-	key := repositoryKey(repository)
-	from := Ref{Type: "Secret", Secret: &SecretKey{secret, key}}
-	if key == sshKey {
+	from := Ref{Type: "Secret", Secret: &SecretKey{secret, repositoryKey(repository)}}
+	if isSSH(repository) {
 		return &GitAuth{SSHAuth: &SSHAuth{from}}
 	}
 	return &GitAuth{AccessToken: &from}
@@ -303,10 +302,7 @@ func (e Environment) ConfigSecret() string { return e.Name + "-secrets" }
 
 // SecretKeys lists the keys that the Secret of the configuration has to have.
 func (e Environment) SecretKeys() []string {
-	var keys []string
-	for _, own := range e.Secrets {
-		keys = append(keys, own...)
-	}
+	keys := slices.Concat(slices.Collect(maps.Values(e.Secrets))...)
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
@@ -319,7 +315,7 @@ func (e Environment) labels(project string) map[string]string {
 	if project != "" {
 		labels[ProjectLabel] = project
 	}
-	return maps.Clone(labels)
+	return labels
 }
 
 // objectName is the name of a project's Stack, which the operator allows 42 signs.

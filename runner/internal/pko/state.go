@@ -152,9 +152,7 @@ func stateOf(stack unstructured.Unstructured) State {
 	if last.LastResyncTime != nil {
 		s.LastAt = &last.LastResyncTime.Time
 	}
-	for _, need := range read.Spec.Prerequisites {
-		s.Needs = append(s.Needs, need.Name)
-	}
+	s.Needs = slice.Map(read.Spec.Prerequisites, func(need Name) string { return need.Name })
 	s.Phase, s.Cause = phaseOf(read.Status.Conditions)
 	observed := read.Status.ObservedGeneration == stack.GetGeneration() && read.Status.ObservedReconcileRequest == stack.GetAnnotations()[requestAnnotation]
 	if read.Status.ObservedGeneration == 0 && stack.GetGeneration() == 1 {

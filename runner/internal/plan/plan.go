@@ -152,11 +152,7 @@ func dependentsOf(steps []Step) map[string][]string {
 
 // Names lists the projects in plan order.
 func (p Plan) Names() []string {
-	names := make([]string, 0, len(p.Steps))
-	for _, step := range p.Steps {
-		names = append(names, step.Project.Name)
-	}
-	return names
+	return slice.Map(p.Steps, func(step Step) string { return step.Project.Name })
 }
 
 // Project finds a project by its name.

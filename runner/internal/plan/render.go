@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/providers/operation"
 	"mara/runner/internal/typeset"
 )
@@ -139,6 +141,7 @@ func renderJSON(p Plan) (string, error) {
 	document := Document{
 		Version: documentVersion, Provider: p.Provider, Title: p.Title, Operation: p.operation(), Steps: []DocumentStep{},
 		CriticalPath: DocumentPath{Projects: append([]string{}, path.Projects...), EstimateMS: path.Total.Milliseconds()},
+		Excluded:     slice.Map(p.Excluded, func(e Excluded) DocumentExcluded { return DocumentExcluded{e.Step.Project.Name, e.Reason} }),
 	}
 	level := levelOf(p)
 	for _, s := range p.Steps {
@@ -147,9 +150,6 @@ func renderJSON(p Plan) (string, error) {
 			Reads: append([]string{}, s.Reads...), After: append([]string{}, s.After...), Hooks: s.hooks(),
 			Level: level[s.Project.Name], EstimateMS: p.Estimates.Of(s.Project.Name).Milliseconds(),
 		})
-	}
-	for _, e := range p.Excluded {
-		document.Excluded = append(document.Excluded, DocumentExcluded{Project: e.Step.Project.Name, Reason: e.Reason})
 	}
 	text, err := json.MarshalIndent(document, "", "  ")
 	return string(text) + "\n", err

@@ -1,7 +1,10 @@
 package render
 
 import (
+	"cmp"
 	"path"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/runner/internal/manifest"
 )
@@ -17,21 +20,20 @@ type Store struct {
 func (s Store) external(secret manifest.Object) manifest.Object {
 	namespace, name := secret.Text("metadata", "namespace"), secret.Text("metadata", "name")
 	entry := path.Join(s.Prefix, namespace, name)
-	var data []any
-	for _, key := range secretKeys(secret) {
-		data = append(data, map[string]any{"secretKey": key, "remoteRef": map[string]any{"key": entry, "property": key}})
-	}
-	target := map[string]any{"name": name, "template": map[string]any{"type": "Opaque"}}
-	template := target["template"].(map[string]any)
-	if kind := secret.Text("type"); kind != "" {
-		template["type"] = kind
-	}
+	data := slice.Map(secretKeys(secret), func(key string) any {
+		return map[string]any{"secretKey": key, "remoteRef": map[string]any{"key": entry, "property": key}}
+	})
+	template := map[string]any{"type": cmp.Or(secret.Text("type"), "Opaque")}
 	metadata, _ := secret["metadata"].(map[string]any)
 	if labels, ok := metadata["labels"]; ok {
 		template["metadata"] = map[string]any{"labels": labels}
 	}
 	return manifest.Object{
 		"apiVersion": "external-secrets.io/v1", "kind": "ExternalSecret", "metadata": metadata,
-		"spec": map[string]any{"secretStoreRef": map[string]any{"kind": s.Kind, "name": s.Name}, "target": target, "data": data},
+		"spec": map[string]any{
+			"secretStoreRef": map[string]any{"kind": s.Kind, "name": s.Name},
+			"target":         map[string]any{"name": name, "template": template},
+			"data":           data,
+		},
 	}
 }

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -59,7 +58,7 @@ func (m *Manifests) TraceMadeUp(resources []Resource, outputs func(project strin
 func sourceOf(text string, made map[string]string) string {
 	best := ""
 	for value := range made {
-		if strings.Contains(text, value) && cmp.Compare(len(value), len(best)) > 0 {
+		if strings.Contains(text, value) && len(value) > len(best) {
 			best = value
 		}
 	}

@@ -258,7 +258,7 @@ func unfit(object manifest.Object, ofRelease bool) (LeftOut, bool) {
 		return LeftOut{What: what, Why: "is a hook of Helm for " + hook + ", which nothing but Helm runs"}, true
 	}
 	for _, value := range []struct{ text, why string }{{Secret, "has a secret value"}, {Unknown, "has a value that is not known yet"}} {
-		if path := pathOf(map[string]any(object), value.text); path != "" {
+		if path := pathOf(object, value.text); path != "" {
 			return LeftOut{What: what, Why: value.why + " in " + path}, true
 		}
 	}
@@ -282,25 +282,13 @@ func secretKeys(object manifest.Object) []string {
 	return slices.Compact(keys)
 }
 
-// pathOf is where a text is among the values; "" where it is not.
-func pathOf(value any, text string) string {
-	switch value := value.(type) {
-	case string:
-		if strings.Contains(value, text) {
-			return "."
+// pathOf is where a text is among the fields of an object; "" where it is not.
+func pathOf(object manifest.Object, text string) string {
+	found := ""
+	eachText(map[string]any(object), "", func(path, value string) {
+		if found == "" && strings.Contains(value, text) {
+			found = "." + path
 		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if inside := pathOf(value[name], text); inside != "" {
-				return strings.TrimSuffix("."+name+inside, ".")
-			}
-		}
-	case []any:
-		for i, item := range value {
-			if inside := pathOf(item, text); inside != "" {
-				return strings.TrimSuffix(fmt.Sprintf("[%d]%s", i, inside), ".")
-			}
-		}
-	}
-	return ""
+	})
+	return found
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -63,10 +64,7 @@ func (s *Sealer) sealed(secret manifest.Object) (manifest.Object, error) {
 		encrypted[key] = base64.StdEncoding.EncodeToString(sealed)
 	}
 	metadata, _ := secret["metadata"].(map[string]any)
-	template := map[string]any{"metadata": metadata, "type": "Opaque"}
-	if kind := secret.Text("type"); kind != "" {
-		template["type"] = kind
-	}
+	template := map[string]any{"metadata": metadata, "type": cmp.Or(secret.Text("type"), "Opaque")}
 	if immutable, ok := secret["immutable"]; ok {
 		template["immutable"] = immutable
 	}

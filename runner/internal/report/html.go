@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/event"
 	"mara/runner/internal/graph"
 )
@@ -123,11 +125,8 @@ func (p *pageData) connect() {
 // explain tells why projects have failed.
 func (p *pageData) explain() {
 	for _, f := range p.Summary.Failures() {
-		failure := pageFailure{Errors: f.Errors}
-		for _, step := range f.Steps {
-			failure.Rows = append(failure.Rows, *p.row(step.Name))
-		}
-		p.Failures = append(p.Failures, failure)
+		rows := slice.Map(f.Steps, func(step event.Step) pageRow { return *p.row(step.Name) })
+		p.Failures = append(p.Failures, pageFailure{Rows: rows, Errors: f.Errors})
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/event"
 )
 
@@ -20,15 +22,8 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 	for _, f := range s.Failures() {
 		markdownFailure(&b, f)
 	}
-	var warnings, excluded []string
-	for _, a := range s.Warnings {
-		warnings = append(warnings, inline(strings.TrimPrefix(a.Project+": "+a.Message, ": ")))
-	}
-	for _, x := range s.Excluded {
-		excluded = append(excluded, inline(x.Name)+": "+inline(x.Reason))
-	}
-	markdownList(&b, "Warnings", warnings)
-	markdownList(&b, "Left out of the plan", excluded)
+	markdownList(&b, "Warnings", s.Warnings, func(a event.Alert) string { return inline(strings.TrimPrefix(a.Project+": "+a.Message, ": ")) })
+	markdownList(&b, "Left out of the plan", s.Excluded, func(x event.Exclusion) string { return inline(x.Name) + ": " + inline(x.Reason) })
 	fmt.Fprintf(&b, "\n<sub>run %s, started %s</sub>\n", inline(s.Run), s.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -54,9 +49,9 @@ func markdownFailure(b *strings.Builder, f event.Failure) {
 }
 
 // markdownList writes a section with a list, if there is something in it.
-func markdownList(b *strings.Builder, heading string, lines []string) {
-	if len(lines) > 0 {
-		fmt.Fprintf(b, "\n### %s\n\n- %s\n", heading, strings.Join(lines, "\n- "))
+func markdownList[T any](b *strings.Builder, heading string, items []T, line func(T) string) {
+	if len(items) > 0 {
+		fmt.Fprintf(b, "\n### %s\n\n- %s\n", heading, strings.Join(slice.Map(items, line), "\n- "))
 	}
 }
 
