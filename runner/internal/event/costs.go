@@ -31,10 +31,11 @@ func (c *Costs) masked(mask func(string) string) *Costs {
 		return nil
 	}
 	clean := *c
-	clean.Items = slice.Map(c.Items, func(item Cost) Cost {
+	clean.Items = append([]Cost{}, c.Items...) // a list in JSON, even if there is none
+	for i := range clean.Items {
+		item := &clean.Items[i]
 		item.Type, item.Name, item.What, item.Source = mask(item.Type), mask(item.Name), mask(item.What), mask(item.Source)
-		return item
-	})
+	}
 	clean.Unpriced, clean.Unknown = slice.Map(c.Unpriced, mask), slice.Map(c.Unknown, mask)
 	return &clean
 }

@@ -45,22 +45,20 @@ type Levels struct {
 func Watch(ctx context.Context, signals <-chan os.Signal) *Levels {
 	l := &Levels{killed: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
-	go l.watch(ctx, signals)
-	return l
-}
-
-func (l *Levels) watch(ctx context.Context, signals <-chan os.Signal) {
-	for {
-		select {
-		case signal, open := <-signals:
-			if !open {
+	go func() {
+		for {
+			select {
+			case signal, open := <-signals:
+				if !open {
+					return
+				}
+				l.receive(signal)
+			case <-ctx.Done():
 				return
 			}
-			l.receive(signal)
-		case <-ctx.Done():
-			return
 		}
-	}
+	}()
+	return l
 }
 
 // Context is cancelled, with ErrInterrupted as its cause, at the second level.

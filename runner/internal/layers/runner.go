@@ -18,8 +18,7 @@ import (
 func (r *reader) describe(d *config.Description, values map[string]esc.Value) {
 	for _, name := range []string{"environmentVariables", "files"} {
 		if v, ok := values[name]; ok {
-			file, line := r.place(v)
-			r.problem(file, line, "values."+name, "is not used here; variables belong into %s", config.EnvironmentFile)
+			r.wrong(v, "values."+name, "is not used here; variables belong into %s", config.EnvironmentFile)
 		}
 	}
 	d.Entries = r.entries(values["pulumiConfig"])
@@ -45,19 +44,17 @@ func (r *reader) fields(key string, v esc.Value, fields map[string]func(esc.Valu
 	values, isMap := v.Value.(map[string]esc.Value)
 	if !isMap {
 		if v.Value != nil {
-			file, line := r.place(v)
-			r.problem(file, line, "values."+key, "must be a map")
+			r.wrong(v, "values."+key, "must be a map")
 		}
 		return
 	}
 	r.checkKind(key, v)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		file, line := r.place(values[name])
 		read, known := fields[name]
 		switch {
 		case !known:
 			all := slices.Sorted(maps.Keys(fields))
-			r.problem(file, line, key+"."+name, "is not known; there are: %s%s", strings.Join(all, ", "), config.DidYouMean(name, all))
+			r.wrong(values[name], key+"."+name, "is not known; there are: %s%s", strings.Join(all, ", "), config.DidYouMean(name, all))
 		case values[name].Value != nil:
 			r.checkKind(key+"."+name, values[name])
 			read(values[name])
@@ -79,7 +76,7 @@ func (r *reader) setting(d *config.Description, key, field string, v esc.Value, 
 		return
 	}
 	if other := d.Entries[i]; fmt.Sprint(other.Value) != fmt.Sprint(value) {
-		r.problem(file, line, field, "is %v, but %s in %s:%d is %v", value, key, other.File, other.Line, other.Value)
+		r.wrong(v, field, "is %v, but %s in %s:%d is %v", value, key, other.File, other.Line, other.Value)
 	}
 }
 
@@ -89,8 +86,7 @@ func (r *reader) word(key string, v esc.Value) any {
 	if ok && text != "" {
 		return text
 	}
-	file, line := r.place(v)
-	r.problem(file, line, key, "must be a text")
+	r.wrong(v, key, "must be a text")
 	return nil
 }
 
@@ -98,8 +94,7 @@ func (r *reader) flag(key string, v esc.Value) any {
 	if on, ok := v.Value.(bool); ok {
 		return on
 	}
-	file, line := r.place(v)
-	r.problem(file, line, key, "must be true or false")
+	r.wrong(v, key, "must be true or false")
 	return nil
 }
 
@@ -108,8 +103,7 @@ func (r *reader) duration(key string, v esc.Value) any {
 	if ttl, err := time.ParseDuration(text); err == nil && ttl > 0 {
 		return text
 	}
-	file, line := r.place(v)
-	r.problem(file, line, key, "must be a duration such as 8h or 30m")
+	r.wrong(v, key, "must be a duration such as 8h or 30m")
 	return nil
 }
 
@@ -117,8 +111,7 @@ func (r *reader) duration(key string, v esc.Value) any {
 func (r *reader) labels(v esc.Value) map[string]config.Value {
 	values, isMap := v.Value.(map[string]esc.Value)
 	if !isMap {
-		file, line := r.place(v)
-		r.problem(file, line, "runner.labels", "must be a map of names to texts")
+		r.wrong(v, "runner.labels", "must be a map of names to texts")
 		return nil
 	}
 	labels := map[string]config.Value{}
@@ -127,17 +120,16 @@ func (r *reader) labels(v esc.Value) map[string]config.Value {
 		if inner.Value == nil {
 			continue
 		}
-		file, line := r.place(inner)
 		key := "runner.labels." + name
 		value := r.value(key, inner)
 		text := fmt.Sprint(value)
 		switch value.(type) {
 		case []any, map[string]any, config.Ciphertext:
-			r.problem(file, line, key, "must be a text")
+			r.wrong(inner, key, "must be a text")
 			continue
 		}
 		for _, wrong := range slices.Concat(validation.IsQualifiedName(name), validation.IsValidLabelValue(text)) {
-			r.problem(file, line, key, "is not a label: %s", wrong)
+			r.wrong(inner, key, "is not a label: %s", wrong)
 		}
 		labels[name] = config.Value{Text: text, Origin: r.origin(key, inner)}
 	}
@@ -156,8 +148,7 @@ func (r *reader) backend(v esc.Value) config.Value {
 	}
 	backend := config.Value{Text: text, Origin: r.origin("runner.backend", v)}
 	if config.CheckBackend(backend) != nil {
-		file, line := r.place(v)
-		r.problem(file, line, "runner.backend", "is not the address of a backend such as file:///folder, s3://bucket or https://api.pulumi.com")
+		r.wrong(v, "runner.backend", "is not the address of a backend such as file:///folder, s3://bucket or https://api.pulumi.com")
 	}
 	return backend
 }
@@ -167,8 +158,7 @@ func (r *reader) projects(v esc.Value) (skip []config.Value) {
 	r.fields("runner.projects", v, map[string]func(esc.Value){"skip": func(v esc.Value) {
 		items, isList := v.Value.([]esc.Value)
 		if !isList {
-			file, line := r.place(v)
-			r.problem(file, line, "runner.projects.skip", "must be a list of projects")
+			r.wrong(v, "runner.projects.skip", "must be a list of projects")
 		}
 		for _, item := range items {
 			if name, ok := r.word("runner.projects.skip", item).(string); ok {

@@ -31,13 +31,18 @@ func (r *reader) place(v esc.Value) (file string, line int) {
 	return r.fileOf(v.Trace.Def.Environment), v.Trace.Def.Begin.Line
 }
 
+// wrong reports a problem with a value.
+func (r *reader) wrong(v esc.Value, key, format string, args ...any) {
+	file, line := r.place(v)
+	r.problem(file, line, key, format, args...)
+}
+
 // value is what a value stands for, without the parts that are null. Values that
 // are no plain data are problems.
 func (r *reader) value(key string, v esc.Value) any {
 	r.checkKind(key, v)
-	file, line := r.place(v)
 	if v.Unknown {
-		r.problem(file, line, key, "cannot be known here")
+		r.wrong(v, key, "cannot be known here")
 		return nil
 	}
 	switch typed := v.Value.(type) {
@@ -90,15 +95,14 @@ func (r *reader) number(v esc.Value, number json.Number) any {
 }
 
 func (r *reader) text(key string, v esc.Value, text string) any {
-	file, line := r.place(v)
 	ciphertext, isSealed := strings.CutPrefix(text, sealedMark)
 	switch {
 	case isSealed && !strings.Contains(ciphertext, sealedMark):
 		return config.Ciphertext(ciphertext)
 	case strings.Contains(text, sealedMark):
-		r.problem(file, line, key, "puts an encrypted value into a text; only the whole value can be encrypted")
+		r.wrong(v, key, "puts an encrypted value into a text; only the whole value can be encrypted")
 	case v.Secret:
-		r.problem(file, line, key, "is a secret in plain text; keep it with `runner secrets set`, or write its ciphertext as {secure: ...}")
+		r.wrong(v, key, "is a secret in plain text; keep it with `runner secrets set`, or write its ciphertext as {secure: ...}")
 	}
 	return text
 }
@@ -115,10 +119,9 @@ func (r *reader) checkKind(key string, v esc.Value) {
 	if isMap == wasMap {
 		return
 	}
-	file, line := r.place(v)
 	baseFile, baseLine := r.place(*base)
 	words := map[bool]string{true: "a map", false: "a single value"}
-	r.problem(file, line, key, "is %s, and takes the place of %s in %s:%d", words[isMap], words[wasMap], baseFile, baseLine)
+	r.wrong(v, key, "is %s, and takes the place of %s in %s:%d", words[isMap], words[wasMap], baseFile, baseLine)
 }
 
 // entries are the configuration values, sorted by key.
@@ -126,22 +129,21 @@ func (r *reader) entries(v esc.Value) []config.Entry {
 	values, isMap := v.Value.(map[string]esc.Value)
 	if !isMap {
 		if v.Value != nil {
-			file, line := r.place(v)
-			r.problem(file, line, "values.pulumiConfig", "must be a map of namespace:name to value")
+			r.wrong(v, "values.pulumiConfig", "must be a map of namespace:name to value")
 		}
 		return nil
 	}
 	var entries []config.Entry
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		file, line := r.place(values[key])
 		if namespace, name, ok := strings.Cut(key, ":"); !ok || namespace == "" || name == "" || strings.Contains(name, ":") {
-			r.problem(file, line, key, "is not a configuration key; write namespace:name")
+			r.wrong(values[key], key, "is not a configuration key; write namespace:name")
 			continue
 		}
 		value := r.value(key, values[key])
 		if value == nil { // null takes it away
 			continue
 		}
+		file, line := r.place(values[key])
 		entries = append(entries, config.Entry{Key: key, Value: value, File: file, Line: line, Over: r.over(key, values[key])})
 	}
 	return entries
