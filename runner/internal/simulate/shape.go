@@ -5,14 +5,15 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/asset"
 )
 
-// show makes all that a resource shows when it exists: its inputs, the
-// package's defaults and generated values for what the inputs leave open, and
-// the type's own outputs over them.
+// show makes all that a resource shows when it exists: its inputs, defaults and
+// generated values for what the inputs leave open, and the type's own outputs over
+// them.
 func (d described) show(p Package, o Object, inputs resource.PropertyMap) resource.PropertyMap {
 	shown := o.generated(d.outputs)
 	if p.Defaults != nil {
 		shown = overlay(shown, d.outputs.restrict(p.Defaults(o)))
 	}
+	shown = overlay(shown, d.Defaults)
 	for key, v := range inputs {
 		if v, ok := d.outputs.taken(o, string(key), v); ok {
 			shown[key] = v

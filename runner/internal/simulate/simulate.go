@@ -76,6 +76,9 @@ type Resource struct {
 	// replacement deletes first.
 	ID func(Object) string
 
+	// Defaults are outputs where the inputs leave them open.
+	Defaults map[string]any
+
 	// Outputs are laid over inputs and generated values; a nil value removes
 	// a key. Nil means that the generated ones will do.
 	Outputs func(Object) map[string]any

@@ -2,6 +2,8 @@ package clouds
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"mara/projects/schemas"
@@ -20,14 +22,9 @@ func awsHost() host {
 
 // aws is Amazon's cloud, as far as networks, EKS and ECR go.
 func aws() simulate.Package {
-	var resources []simulate.Resource
-	resources = append(resources, awsNetwork()...)
-	resources = append(resources, awsClusters()...)
-	resources = append(resources, awsIdentities()...)
-	resources = append(resources, awsStorage()...)
 	return simulate.Package{
 		Name: "aws", Schemas: [][]byte{schemas.Of("aws")},
-		Resources: resources,
+		Resources: slices.Concat(awsNetwork(), awsClusters(), awsIdentities(), awsStorage()),
 		Invokes:   awsFunctions(),
 		Defaults:  awsDefaults,
 	}
@@ -35,6 +32,8 @@ func aws() simulate.Package {
 
 // awsDefaults are outputs that mean the same for every type that has them.
 func awsDefaults(o simulate.Object) map[string]any {
+	tags := map[string]any{} // none is not null
+	maps.Copy(tags, o.Map("tags"))
 	return map[string]any{
 		"arn":              arn(o, o.ID),
 		"region":           region(o),
@@ -45,18 +44,10 @@ func awsDefaults(o simulate.Object) map[string]any {
 		"associatedAt":     simulate.Epoch,
 		"createDate":       simulate.Epoch,
 		"status":           "ACTIVE",
-		"tagsAll":          tagsAll(o),
+		"tagsAll":          tags,
 		"availabilityZone": region(o) + "a",
 		"namePrefix":       "",
 	}
-}
-
-func tagsAll(o simulate.Object) map[string]any {
-	tags := map[string]any{}
-	for key, value := range o.Map("tags") {
-		tags[key] = value
-	}
-	return tags
 }
 
 func region(o simulate.Object) string { return o.TextOr("region", o.Config("region", "us-east-1")) }

@@ -13,7 +13,10 @@ const (
 	nodesFact = "aws/eks/nodes/"
 )
 
-var needsCluster = needs("clusterName", eksFact, "ResourceNotFoundException: No cluster found for name:")
+var (
+	needsCluster     = needs("clusterName", eksFact, "ResourceNotFoundException: No cluster found for name:")
+	needsClusterOnly = once(needsCluster) // of what vanishes together with the cluster
+)
 
 // awsClusters are the types of EKS. Times: EKS clusters were seen to take 8.5
 // to 10 minutes, node groups not quite 2.
@@ -26,7 +29,8 @@ func awsClusters() []simulate.Resource {
 				"name", "roleArn", "vpcConfig.subnetIds", "vpcConfig.securityGroupIds", "bootstrapSelfManagedAddons",
 				"kubernetesNetworkConfig.ipFamily", "kubernetesNetworkConfig.serviceIpv4Cidr", "region",
 			},
-			Check: checkEKS, Outputs: eksCluster, Links: eksLinks,
+			Check:   every(versionAt("version"), wellFormed("name", eksName.MatchString, "is not a name for a cluster"), checkZones),
+			Outputs: eksCluster, Links: eksLinks, Defaults: map[string]any{"clusterId": "", "platformVersion": "eks.1", "version": "1.36"},
 		},
 		simulate.Resource{
 			Token:   "aws:eks/nodeGroup:NodeGroup",
@@ -34,7 +38,11 @@ func awsClusters() []simulate.Resource {
 			ReplaceOn: []string{
 				"clusterName", "nodeGroupName", "nodeRoleArn", "subnetIds", "amiType", "capacityType", "diskSize", "instanceTypes", "region",
 			},
-			Check: checkNodeGroup, Outputs: eksNodeGroup,
+			Check: every(versionAt("version"), checkScaling), Outputs: eksNodeGroup,
+			Defaults: map[string]any{
+				"amiType": "AL2023_x86_64_STANDARD", "capacityType": "ON_DEMAND", "diskSize": 20, "releaseVersion": "1.36.4-20261023",
+				"version": "1.36",
+			},
 			Links: links(func(o simulate.Object) []simulate.Fact {
 				return []simulate.Fact{{Name: nodesFact + o.Text("clusterName")}}
 			}, needsCluster, once(needsRole("nodeRoleArn")), needsSubnets("subnetIds")),
@@ -42,22 +50,12 @@ func awsClusters() []simulate.Resource {
 		simulate.Resource{
 			Token:   "aws:eks/addon:Addon",
 			Latency: seconds(30, 30, 15), ID: fields(":", "clusterName", "addonName"), ReplaceOn: []string{"clusterName", "addonName", "region"},
-			Links: links(nil, needsClusterOnly, once(needsNodes)),
+			Links: links(nil, needsClusterOnly, once(needsNodes)), Defaults: map[string]any{"configurationValues": ""},
 			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{
-					"addonVersion": o.TextOr("addonVersion", addonVersionFor(o.Text("addonName"))), "configurationValues": o.Text("configurationValues"),
-				}
+				return map[string]any{"addonVersion": o.TextOr("addonVersion", addonVersionFor(o.Text("addonName")))}
 			},
 		},
 	)
-}
-
-// needsClusterOnly ties to the cluster what vanishes together with it.
-func needsClusterOnly(o simulate.Object) []simulate.Requirement {
-	name := o.Text("clusterName")
-	return []simulate.Requirement{
-		{Fact: eksFact + name, Missing: "ResourceNotFoundException: No cluster found for name: " + quote(name), Once: true},
-	}
 }
 
 // needsNodes holds for the add-ons that run as ordinary pods.
@@ -122,11 +120,8 @@ func eksHost(o simulate.Object) string {
 func eksCluster(o simulate.Object) map[string]any {
 	return map[string]any{
 		"certificateAuthority": map[string]any{"data": certificate},
-		"clusterId":            "",
 		"endpoint":             apiServer(eksHost(o)),
 		"identities":           []any{map[string]any{"oidcs": []any{map[string]any{"issuer": oidcIssuer(o)}}}},
-		"platformVersion":      "eks.1",
-		"version":              o.TextOr("version", "1.36"),
 		"accessConfig":         map[string]any{"authenticationMode": o.TextOr("accessConfig.authenticationMode", "CONFIG_MAP")},
 		"upgradePolicy":        map[string]any{"supportType": o.TextOr("upgradePolicy.supportType", "EXTENDED")},
 		"kubernetesNetworkConfig": map[string]any{
@@ -146,8 +141,7 @@ func oidcIssuer(o simulate.Object) string {
 func eksLinks(o simulate.Object) simulate.Links {
 	l := links(func(o simulate.Object) []simulate.Fact {
 		return []simulate.Fact{
-			{Name: eksFact + o.ID, InUse: "ResourceInUseException: Cluster has nodegroups attached"},
-			{Name: reachable(apiServer(eksHost(o)))},
+			{Name: eksFact + o.ID, InUse: "ResourceInUseException: Cluster has nodegroups attached"}, {Name: reachable(apiServer(eksHost(o)))},
 		}
 	}, once(needsRole("roleArn")), needsSubnets("vpcConfig.subnetIds"))(o)
 	if on, _ := o.Value("computeConfig.enabled").(bool); on {
@@ -158,11 +152,6 @@ func eksLinks(o simulate.Object) simulate.Links {
 
 func eksNodeGroup(o simulate.Object) map[string]any {
 	return map[string]any{
-		"amiType":        o.TextOr("amiType", "AL2023_x86_64_STANDARD"),
-		"capacityType":   o.TextOr("capacityType", "ON_DEMAND"),
-		"diskSize":       o.Number("diskSize", 20),
-		"releaseVersion": "1.36.4-20261023",
-		"version":        o.TextOr("version", "1.36"),
 		"resources": []any{map[string]any{
 			"autoscalingGroups":           []any{map[string]any{"name": "eks-" + o.Text("nodeGroupName") + "-" + uuid(o, "group")}},
 			"remoteAccessSecurityGroupId": "",
@@ -174,38 +163,27 @@ func eksNodeGroup(o simulate.Object) map[string]any {
 
 var minorVersion = regexp.MustCompile(`^1\.[0-9]+$`)
 
-func checkVersion(path, version string) []simulate.Problem {
-	if version == "" || minorVersion.MatchString(version) {
-		return nil
-	}
-	return []simulate.Problem{{Path: path, Reason: fmt.Sprintf("%q is not a version such as 1.36", version)}}
+// versionAt refuses what is not a version without a patch.
+func versionAt(path string) check {
+	return wellFormed(path, minorVersion.MatchString, "is not a version such as 1.36")
 }
 
 var eksName = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
 
-func checkEKS(o simulate.Object) []simulate.Problem {
-	problems := checkVersion("version", o.Text("version"))
-	if name := o.Text("name"); name != "" && !eksName.MatchString(name) {
-		problems = append(problems, simulate.Problem{Path: "name", Reason: fmt.Sprintf("%q is not a name for a cluster", name)})
-	}
+func checkZones(o simulate.Object) []simulate.Problem {
 	if subnets := o.List("vpcConfig.subnetIds"); len(subnets) == 1 {
-		problems = append(problems, simulate.Problem{
-			Path: "vpcConfig.subnetIds", Reason: "subnets must be in at least two different availability zones",
-		})
+		return refuse("vpcConfig.subnetIds", "subnets must be in at least two different availability zones")
 	}
-	return problems
+	return nil
 }
 
-func checkNodeGroup(o simulate.Object) []simulate.Problem {
-	problems := checkVersion("version", o.Text("version"))
+func checkScaling(o simulate.Object) []simulate.Problem {
 	least, most := o.Number("scalingConfig.minSize", 0), o.Number("scalingConfig.maxSize", 0)
 	size := o.Number("scalingConfig.desiredSize", least)
 	if known := o.Value("scalingConfig.maxSize") != nil; known && (size < least || size > most || most < 1) {
-		problems = append(problems, simulate.Problem{
-			Path: "scalingConfig", Reason: fmt.Sprintf("minSize %d, desiredSize %d and maxSize %d do not fit together", least, size, most),
-		})
+		return refuse("scalingConfig", "minSize %d, desiredSize %d and maxSize %d do not fit together", least, size, most)
 	}
-	return problems
+	return nil
 }
 
 func addonVersionFor(name string) string {

@@ -3,6 +3,7 @@ package clouds
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"mara/runner/internal/simulate"
 )
@@ -18,9 +19,7 @@ func needsRole(path string) func(simulate.Object) []simulate.Requirement {
 }
 
 // needsRoleName makes links from an input with the name of a role.
-func needsRoleName(o simulate.Object) []simulate.Requirement {
-	return needs("role", roleFact, "NoSuchEntity: there is no role")(o)
-}
+var needsRoleName = needs("role", roleFact, "NoSuchEntity: there is no role")
 
 // awsIdentities are the types of IAM.
 func awsIdentities() []simulate.Resource {
@@ -50,7 +49,7 @@ func awsIdentities() []simulate.Resource {
 			Token:   "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
 			Latency: seconds(1, 1, 1), ReplaceOn: []string{"url"},
 			ID: func(o simulate.Object) string {
-				return fmt.Sprintf("arn:aws:iam::%s:oidc-provider/%s", account, withoutScheme(o.Text("url")))
+				return fmt.Sprintf("arn:aws:iam::%s:oidc-provider/%s", account, strings.TrimPrefix(o.Text("url"), "https://"))
 			},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"arn": o.ID, "thumbprintLists": []any{o.Hex("thumbprint", 40)}}
@@ -93,12 +92,12 @@ func digits(o simulate.Object, label string) string {
 }
 
 // checkJSON refuses documents that are not JSON.
-func checkJSON(path string) func(simulate.Object) []simulate.Problem {
+func checkJSON(path string) check {
 	return func(o simulate.Object) []simulate.Problem {
 		document := o.Text(path)
 		if document == "" || json.Valid([]byte(document)) {
 			return nil
 		}
-		return []simulate.Problem{{Path: path, Reason: "MalformedPolicyDocument: this is not JSON"}}
+		return refuse(path, "MalformedPolicyDocument: this is not JSON")
 	}
 }

@@ -63,9 +63,7 @@ func awsNetwork() []simulate.Resource {
 			Latency: seconds(3, 2, 1), ID: numbered("sg"), AutoName: "name",
 			ReplaceOn: []string{"name", "namePrefix", "description", "vpcId", "region"},
 			Links:     links(byID("aws/securitygroup/", ""), needsVpc),
-			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{"description": o.TextOr("description", "Managed by Pulumi")}
-			},
+			Defaults:  map[string]any{"description": "Managed by Pulumi"},
 		},
 		simulate.Resource{
 			Token:     "aws:ec2/securityGroupRule:SecurityGroupRule",
@@ -91,13 +89,14 @@ func awsAddresses() []simulate.Resource {
 			Token:   "aws:ec2/eip:Eip",
 			Latency: seconds(2, 1, 1), ID: numbered("eipalloc"), ReplaceOn: []string{"domain", "region"},
 			Links: links(byID("aws/eip/", "")),
+			Defaults: map[string]any{
+				"domain": "vpc", "publicIpv4Pool": "amazon", "associationId": "", "carrierIp": "", "customerOwnedIp": "", "instance": "",
+				"networkInterface": "", "privateDns": "", "privateIp": "", "ptrRecord": "", "ipamPoolId": "",
+			},
 			Outputs: func(o simulate.Object) map[string]any {
-				address := o.IPv4("public")
 				return map[string]any{
-					"allocationId": o.ID, "publicIp": address, "publicDns": "ec2-" + o.Hex("dns", 8) + ".simulated" + nowhere,
-					"domain": o.TextOr("domain", "vpc"), "networkBorderGroup": region(o), "publicIpv4Pool": "amazon",
-					"associationId": "", "carrierIp": "", "customerOwnedIp": "", "instance": "", "networkInterface": "",
-					"privateDns": "", "privateIp": "", "ptrRecord": "", "ipamPoolId": "",
+					"allocationId": o.ID, "publicIp": o.IPv4("public"), "publicDns": "ec2-" + o.Hex("dns", 8) + ".simulated" + nowhere,
+					"networkBorderGroup": region(o),
 				}
 			},
 		},
@@ -131,9 +130,7 @@ func awsRoutes() []simulate.Resource {
 			ReplaceOn: []string{"routeTableId", "destinationCidrBlock", "destinationIpv6CidrBlock", "region"},
 			Check:     checkRange("destinationCidrBlock"),
 			Links:     links(nil, needsTable),
-			Outputs: func(simulate.Object) map[string]any {
-				return map[string]any{"state": "active", "origin": "CreateRoute", "instanceId": "", "instanceOwnerId": ""}
-			},
+			Defaults:  map[string]any{"state": "active", "origin": "CreateRoute", "instanceId": "", "instanceOwnerId": ""},
 		},
 		{
 			Token:   "aws:ec2/routeTableAssociation:RouteTableAssociation",
@@ -144,16 +141,9 @@ func awsRoutes() []simulate.Resource {
 }
 
 // checkRange refuses what is not an address range in canonical form.
-func checkRange(path string) func(simulate.Object) []simulate.Problem {
-	return func(o simulate.Object) []simulate.Problem {
-		text := o.Text(path)
-		if text == "" {
-			return nil
-		}
+func checkRange(path string) check {
+	return wellFormed(path, func(text string) bool {
 		prefix, err := netip.ParsePrefix(text)
-		if err != nil || prefix.Masked() != prefix {
-			return []simulate.Problem{{Path: path, Reason: fmt.Sprintf("%q is not a range of addresses", text)}}
-		}
-		return nil
-	}
+		return err == nil && prefix.Masked() == prefix
+	}, "is not a range of addresses")
 }

@@ -3,7 +3,6 @@ package clouds
 import (
 	"encoding/base64"
 	"fmt"
-	"strings"
 
 	"mara/runner/internal/simulate"
 )
@@ -28,9 +27,8 @@ func awsStorage() []simulate.Resource {
 			Token:   "aws:kms/key:Key",
 			Latency: seconds(10, 5, 2), ID: func(o simulate.Object) string { return uuid(o, "id") }, Check: checkJSON("policy"),
 			ReplaceOn: []string{"keyUsage", "customerMasterKeySpec", "multiRegion", "region"},
-			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{"keyId": o.ID, "policy": o.TextOr("policy", "{}")}
-			},
+			Defaults:  map[string]any{"policy": "{}"},
+			Outputs:   func(o simulate.Object) map[string]any { return map[string]any{"keyId": o.ID} },
 		},
 		{
 			Token:   "aws:kms/alias:Alias",
@@ -42,9 +40,7 @@ func awsStorage() []simulate.Resource {
 		{
 			Token:   "aws:cloudwatch/logGroup:LogGroup",
 			Latency: seconds(1, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "kmsKeyId", "region"},
-			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{"logGroupClass": o.TextOr("logGroupClass", "STANDARD")}
-			},
+			Defaults: map[string]any{"logGroupClass": "STANDARD"},
 		},
 	}
 }
@@ -67,12 +63,4 @@ func ecrToken() simulate.Invoke {
 			}, nil
 		},
 	}
-}
-
-func withoutScheme(url string) string {
-	_, rest, found := strings.Cut(url, "://")
-	if !found {
-		return url
-	}
-	return rest
 }

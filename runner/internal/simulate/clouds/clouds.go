@@ -9,7 +9,10 @@
 package clouds
 
 import (
+	"fmt"
 	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/runner/internal/simulate"
 )
@@ -102,6 +105,41 @@ func once(require func(simulate.Object) []simulate.Requirement) func(simulate.Ob
 func byID(fact, inUse string) func(simulate.Object) []simulate.Fact {
 	return func(o simulate.Object) []simulate.Fact {
 		return []simulate.Fact{{Name: fact + o.ID, InUse: inUse}}
+	}
+}
+
+// facts are those of names, of things that vanish with what needs them.
+func facts(names ...string) []simulate.Fact {
+	return slice.Map(names, func(name string) simulate.Fact { return simulate.Fact{Name: name} })
+}
+
+// check is a rule for inputs.
+type check = func(simulate.Object) []simulate.Problem
+
+// refuse is one problem, with the input at a path.
+func refuse(path, format string, args ...any) []simulate.Problem {
+	return []simulate.Problem{{Path: path, Reason: fmt.Sprintf(format, args...)}}
+}
+
+// wellFormed refuses a text that is given and not good; wrong is what is the
+// matter with it.
+func wellFormed(path string, isGood func(text string) bool, wrong string) check {
+	return func(o simulate.Object) []simulate.Problem {
+		if text := o.Text(path); text != "" && !isGood(text) {
+			return refuse(path, "%q %s", text, wrong)
+		}
+		return nil
+	}
+}
+
+// every makes one rule of several.
+func every(checks ...check) check {
+	return func(o simulate.Object) []simulate.Problem {
+		var problems []simulate.Problem
+		for _, check := range checks {
+			problems = append(problems, check(o)...)
+		}
+		return problems
 	}
 }
 

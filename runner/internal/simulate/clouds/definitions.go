@@ -53,18 +53,17 @@ func definition() simulate.Resource {
 	return object(
 		"kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", clusterWide(simulate.Resource{
 			Latency: seconds(1, 1, 2), ReplaceOn: []string{"spec.group", "spec.names.kind", "spec.scope"}, Check: checkDefinition,
-			Links: func(o simulate.Object) simulate.Links {
-				fact := kindFact(o, o.Text("spec.group"), o.Text("spec.names.kind"))
-				return simulate.Links{Provides: []simulate.Fact{{Name: fact}}}
-			},
-		}), nil)
+			Links: links(func(o simulate.Object) []simulate.Fact {
+				return facts(kindFact(o, o.Text("spec.group"), o.Text("spec.names.kind")))
+			}),
+		}))
 }
 
 // checkDefinition finds what an API server would refuse.
 func checkDefinition(o simulate.Object) []simulate.Problem {
 	var problems []simulate.Problem
 	if want := o.Text("spec.names.plural") + "." + o.Text("spec.group"); o.Text("metadata.name") != want {
-		problems = append(problems, simulate.Problem{Path: "metadata.name", Reason: fmt.Sprintf("must be %q, plural and group", want)})
+		problems = append(problems, refuse("metadata.name", "must be %q, plural and group", want)...)
 	}
 	stored := 0
 	for _, version := range o.List("spec.versions") {
@@ -73,7 +72,7 @@ func checkDefinition(o simulate.Object) []simulate.Problem {
 		}
 	}
 	if stored != 1 {
-		problems = append(problems, simulate.Problem{Path: "spec.versions", Reason: "must have exactly one version marked as storage version"})
+		problems = append(problems, refuse("spec.versions", "must have exactly one version marked as storage version")...)
 	}
 	return problems
 }

@@ -38,10 +38,10 @@ func doksCluster() simulate.Resource {
 		Token:   "digitalocean:index/kubernetesCluster:KubernetesCluster",
 		Latency: seconds(300, 60, 30), ID: func(o simulate.Object) string { return uuid(o, "id") },
 		ReplaceOn: []string{"name", "region", "vpcUuid", "clusterSubnet", "serviceSubnet", "nodePool.size"},
-		Check:     checkDOKS, Outputs: doksOutputs,
-		Links: func(o simulate.Object) simulate.Links {
-			return simulate.Links{Provides: []simulate.Fact{{Name: reachable(doksServer(o))}}}
-		},
+		Check:     every(wellFormed("version", doksVersion.MatchString, "is not a version such as 1.36.2-do.0"), checkPool),
+		Links:     links(func(o simulate.Object) []simulate.Fact { return facts(reachable(doksServer(o))) }),
+		Defaults:  map[string]any{"clusterSubnet": "10.108.0.0/16", "serviceSubnet": "10.109.0.0/19", "status": "running"},
+		Outputs:   doksOutputs,
 	}
 }
 
@@ -59,14 +59,11 @@ func doksOutputs(o simulate.Object) map[string]any {
 		})
 	}
 	return map[string]any{
-		"clusterUrn":    "do:kubernetes:" + o.ID,
-		"clusterSubnet": o.TextOr("clusterSubnet", "10.108.0.0/16"),
-		"serviceSubnet": o.TextOr("serviceSubnet", "10.109.0.0/19"),
-		"vpcUuid":       o.TextOr("vpcUuid", uuid(o, "vpc")),
-		"endpoint":      server,
-		"ipv4Address":   o.IPv4("api"),
-		"status":        "running",
-		"nodePool":      map[string]any{"id": uuid(o, "pool"), "actualNodeCount": count, "nodeCount": count, "nodes": nodes},
+		"clusterUrn":  "do:kubernetes:" + o.ID,
+		"vpcUuid":     o.TextOr("vpcUuid", uuid(o, "vpc")),
+		"endpoint":    server,
+		"ipv4Address": o.IPv4("api"),
+		"nodePool":    map[string]any{"id": uuid(o, "pool"), "actualNodeCount": count, "nodeCount": count, "nodes": nodes},
 		"kubeConfigs": []any{map[string]any{
 			"rawConfig": kubeconfigText("do-"+o.Text("region")+"-"+o.Text("name"), server, map[string]string{"token": token}),
 			"host":      server, "token": token, "clusterCaCertificate": certificate, "expiresAt": "2036-01-01T00:00:00Z",
@@ -77,19 +74,15 @@ func doksOutputs(o simulate.Object) map[string]any {
 // doksVersion is a version as DigitalOcean names it.
 var doksVersion = regexp.MustCompile(`^1\.[0-9]+\.[0-9]+-do\.[0-9]+$`)
 
-func checkDOKS(o simulate.Object) []simulate.Problem {
-	var problems []simulate.Problem
-	if version := o.Text("version"); version != "" && !doksVersion.MatchString(version) {
-		problems = append(problems, simulate.Problem{Path: "version", Reason: fmt.Sprintf("%q is not a version such as 1.36.2-do.0", version)})
-	}
+func checkPool(o simulate.Object) []simulate.Problem {
 	least, most := o.Number("nodePool.minNodes", 0), o.Number("nodePool.maxNodes", 0)
 	switch scales := o.Value("nodePool.autoScale") == true; {
 	case scales && (least < 1 || most < least):
-		problems = append(problems, simulate.Problem{Path: "nodePool", Reason: fmt.Sprintf("minNodes %d and maxNodes %d do not fit together", least, most)})
+		return refuse("nodePool", "minNodes %d and maxNodes %d do not fit together", least, most)
 	case !scales && o.Value("nodePool") != nil && o.Number("nodePool.nodeCount", 0) < 1:
-		problems = append(problems, simulate.Problem{Path: "nodePool.nodeCount", Reason: "a pool without autoscaling needs at least one node"})
+		return refuse("nodePool.nodeCount", "a pool without autoscaling needs at least one node")
 	}
-	return problems
+	return nil
 }
 
 var docrName = regexp.MustCompile(`^[a-z0-9-]{1,63}$`)
@@ -98,12 +91,7 @@ func docrRegistry() simulate.Resource {
 	return simulate.Resource{
 		Token:   "digitalocean:index/containerRegistry:ContainerRegistry",
 		Latency: seconds(3, 2, 3), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "region"},
-		Check: func(o simulate.Object) []simulate.Problem {
-			if name := o.Text("name"); name != "" && !docrName.MatchString(name) {
-				return []simulate.Problem{{Path: "name", Reason: fmt.Sprintf("%q is not a name for a registry", name)}}
-			}
-			return nil
-		},
+		Check: wellFormed("name", docrName.MatchString, "is not a name for a registry"),
 		Outputs: func(o simulate.Object) map[string]any {
 			return docrOutputs(o.ID, o.TextOr("region", "nyc3"), o.Text("subscriptionTierSlug"))
 		},
@@ -124,14 +112,12 @@ func docrCredentials() simulate.Resource {
 		Token:   "digitalocean:index/containerRegistryDockerCredentials:ContainerRegistryDockerCredentials",
 		Latency: seconds(1, 1, 1), ReplaceOn: []string{"registryName", "expirySeconds", "write"},
 		// In reality it is the registry's name alone, although there can be several logins.
-		ID: func(o simulate.Object) string { return o.Text("registryName") + "-" + o.Hex("id", 8) },
+		ID:       func(o simulate.Object) string { return o.Text("registryName") + "-" + o.Hex("id", 8) },
+		Defaults: map[string]any{"credentialExpirationTime": "2076-01-01T00:00:00Z", "expirySeconds": 1576800000},
 		Outputs: func(o simulate.Object) map[string]any {
 			token := "SIMULATED-" + o.Hex("token", 40)
 			login := base64.StdEncoding.EncodeToString([]byte(token + ":" + token))
-			return map[string]any{
-				"dockerCredentials":        fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, docrHost, login),
-				"credentialExpirationTime": "2076-01-01T00:00:00Z", "expirySeconds": o.Number("expirySeconds", 1576800000),
-			}
+			return map[string]any{"dockerCredentials": fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, docrHost, login)}
 		},
 	}
 }
@@ -139,11 +125,9 @@ func docrCredentials() simulate.Resource {
 func digitaloceanRecord() simulate.Resource {
 	return simulate.Resource{
 		Token:   "digitalocean:index/dnsRecord:DnsRecord",
-		Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"domain", "type"},
+		Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"domain", "type"}, Defaults: map[string]any{"ttl": 1800},
 		Outputs: func(o simulate.Object) map[string]any {
-			return map[string]any{
-				"fqdn": strings.TrimPrefix(o.Text("name")+"."+o.Text("domain"), "@."), "ttl": o.Number("ttl", 1800),
-			}
+			return map[string]any{"fqdn": strings.TrimPrefix(o.Text("name")+"."+o.Text("domain"), "@.")}
 		},
 	}
 }

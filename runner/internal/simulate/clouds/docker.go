@@ -82,38 +82,32 @@ func dockerObjects() []simulate.Resource {
 		{
 			Token:   "docker:index/container:Container",
 			Latency: seconds(3, 1, 2), ID: hexID, AutoName: "name", ReplaceOn: []string{"name", "image", "ports", "envs", "command"},
+			Defaults: map[string]any{"bridge": "", "containerLogs": ""},
 			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{"hostname": o.TextOr("hostname", o.Hex("id", 12)), "bridge": "", "containerLogs": ""}
+				return map[string]any{"hostname": o.TextOr("hostname", o.Hex("id", 12))}
 			},
 		},
 		{
 			Token:   "docker:index/network:Network",
 			Latency: seconds(1, 1, 1), ID: hexID, AutoName: "name", ReplaceOn: []string{"name", "driver"},
-			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{"driver": o.TextOr("driver", "bridge"), "scope": "local"}
-			},
+			Defaults: map[string]any{"driver": "bridge", "scope": "local"},
 		},
 		{
 			Token:   "docker:index/volume:Volume",
 			Latency: seconds(1, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "driver"},
+			Defaults: map[string]any{"driver": "local"},
 			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{
-					"driver": o.TextOr("driver", "local"), "mountpoint": "/var/lib/docker/volumes/" + o.Text("name") + "/_data",
-				}
+				return map[string]any{"mountpoint": "/var/lib/docker/volumes/" + o.Text("name") + "/_data"}
 			},
 		},
 	}
 }
 
 // checkImage refuses what Docker does not take for the name of an image.
-func checkImage(path string) func(simulate.Object) []simulate.Problem {
-	return func(o simulate.Object) []simulate.Problem {
-		name := o.Text(path)
-		if strings.ContainsAny(name, " \t") || strings.Contains(name, "://") || repository(name) != strings.ToLower(repository(name)) {
-			return []simulate.Problem{{Path: path, Reason: fmt.Sprintf("%q is not a name for an image", name)}}
-		}
-		return nil
-	}
+func checkImage(path string) check {
+	return wellFormed(path, func(name string) bool {
+		return !strings.ContainsAny(name, " \t") && !strings.Contains(name, "://") && repository(name) == strings.ToLower(repository(name))
+	}, "is not a name for an image")
 }
 
 // imageID is what a pulled or pushed image has as its id here. It differs from

@@ -14,8 +14,11 @@ func helmRelease() simulate.Resource {
 	return simulate.Resource{
 		Token:   "kubernetes:helm.sh/v3:Release",
 		Latency: seconds(60, 30, 15), AutoName: "name", ReplaceOn: []string{"name", "namespace"},
-		ID:    func(o simulate.Object) string { return releaseNamespace(o) + "/" + o.Text("name") },
-		Check: checkRelease, Links: releaseLinks,
+		ID: func(o simulate.Object) string { return releaseNamespace(o) + "/" + o.Text("name") },
+		Check: every(wellFormed("name", isReleaseName, "is not a name for a release"), func(o simulate.Object) []simulate.Problem {
+			return checkSource(o.Text("chart"), o.Text("repositoryOpts.repo"))
+		}),
+		Links: releaseLinks,
 		Outputs: func(o simulate.Object) map[string]any {
 			namespace := releaseNamespace(o)
 			return map[string]any{
@@ -39,25 +42,18 @@ func chartOf(o simulate.Object) string {
 	return strings.TrimSuffix(path.Base(o.Text("chart")), ".tgz")
 }
 
-func checkRelease(o simulate.Object) []simulate.Problem {
-	var problems []simulate.Problem
-	if name := o.Text("name"); name != "" && (len(name) > 53 || !objectName.MatchString(name)) {
-		problems = append(problems, simulate.Problem{Path: "name", Reason: fmt.Sprintf("%q is not a name for a release", name)})
-	}
-	problems = append(problems, checkSource(o.Text("chart"), o.Text("repositoryOpts.repo"))...)
-	return problems
-}
+func isReleaseName(text string) bool { return len(text) <= 53 && objectName.MatchString(text) }
 
 // checkSource finds charts that cannot be fetched.
 func checkSource(chart, repository string) []simulate.Problem {
 	isOCI := strings.HasPrefix(chart, "oci://")
 	switch {
 	case isOCI && repository != "":
-		return []simulate.Problem{{Path: "repositoryOpts.repo", Reason: "goes with the chart's plain name, not with an oci:// address"}}
+		return refuse("repositoryOpts.repo", "goes with the chart's plain name, not with an oci:// address")
 	case !isOCI && repository == "" && chart != "" && !strings.ContainsAny(chart, "/."):
-		return []simulate.Problem{{Path: "chart", Reason: fmt.Sprintf("chart %q has neither an oci:// address nor repositoryOpts.repo", chart)}}
+		return refuse("chart", "chart %q has neither an oci:// address nor repositoryOpts.repo", chart)
 	case repository != "" && !strings.HasPrefix(repository, "https://") && !strings.HasPrefix(repository, "http://"):
-		return []simulate.Problem{{Path: "repositoryOpts.repo", Reason: fmt.Sprintf("%q is not the address of a repository", repository)}}
+		return refuse("repositoryOpts.repo", "%q is not the address of a repository", repository)
 	}
 	return nil
 }
@@ -65,15 +61,13 @@ func checkSource(chart, repository string) []simulate.Problem {
 func releaseLinks(o simulate.Object) simulate.Links {
 	var l simulate.Links
 	if o.Value("createNamespace") == true {
-		l.Provides = append(l.Provides, simulate.Fact{Name: namespaceFact(o, releaseNamespace(o))})
+		l.Provides = facts(namespaceFact(o, releaseNamespace(o)))
 	} else {
 		l.Requires = inNamespace(o, releaseNamespace(o))
 	}
-	for _, fact := range definitions(o) {
-		l.Provides = append(l.Provides, simulate.Fact{Name: fact})
-	}
+	l.Provides = append(l.Provides, facts(definitions(o)...)...)
 	for _, name := range serviceNames(o) {
-		l.Provides = append(l.Provides, simulate.Fact{Name: fmt.Sprintf("%s/service/%v", o.Scope, name)})
+		l.Provides = append(l.Provides, facts(fmt.Sprintf("%s/service/%v", o.Scope, name))...)
 	}
 	return l
 }

@@ -19,18 +19,20 @@ func kind() simulate.Package {
 			{
 				Token:   "kind:index:Cluster",
 				Latency: seconds(60, 5, 5), ID: field("name"),
-				Check: checkKindCluster, Outputs: kindCluster,
-				Links: func(o simulate.Object) simulate.Links {
-					return simulate.Links{Provides: []simulate.Fact{
-						{Name: reachable(kindServer(o))}, {Name: "kind/cluster/" + o.ID},
-					}}
+				Check: wellFormed("name", kindName.MatchString, "is not a name for a cluster: it must match "+kindName.String()),
+				Links: links(func(o simulate.Object) []simulate.Fact { return facts(reachable(kindServer(o)), "kind/cluster/"+o.ID) }),
+				Defaults: map[string]any{
+					"controlPlanes": 1, "workers": 0, "listenAddress": "127.0.0.1", "apiServerAddress": "127.0.0.1", "waitSeconds": 300,
+					"network": "kind",
 				},
+				Outputs: kindCluster,
 			},
 			{
 				Token:   "kind:index:Registry",
 				Latency: seconds(8, 3, 1), ID: field("name"),
-				Outputs: kindRegistry,
-				Links:   links(nil, once(needs("clusterName", "kind/cluster/", "no nodes found for cluster"))),
+				Links:    links(nil, once(needs("clusterName", "kind/cluster/", "no nodes found for cluster"))),
+				Defaults: map[string]any{"hostAddress": "127.0.0.1"},
+				Outputs:  kindRegistry,
 			},
 		},
 	}
@@ -38,27 +40,14 @@ func kind() simulate.Package {
 
 var kindName = regexp.MustCompile(`^[a-z0-9.-]+$`)
 
-func checkKindCluster(o simulate.Object) []simulate.Problem {
-	if name := o.Text("name"); name != "" && !kindName.MatchString(name) {
-		return []simulate.Problem{{Path: "name", Reason: fmt.Sprintf("%q is not a name for a cluster: it must match %s", name, kindName)}}
-	}
-	return nil
-}
-
 func kindServer(o simulate.Object) string { return apiServer(o.TextOr("name", "kind") + ".kind") }
 
 func kindCluster(o simulate.Object) map[string]any {
 	name := o.TextOr("name", "kind")
 	return map[string]any{
-		"controlPlanes":    o.Number("controlPlanes", 1),
-		"workers":          o.Number("workers", 0),
-		"listenAddress":    o.TextOr("listenAddress", "127.0.0.1"),
-		"apiServerAddress": o.TextOr("apiServerAddress", "127.0.0.1"),
-		"waitSeconds":      o.Number("waitSeconds", 300),
-		"endpoint":         kindServer(o),
-		"network":          "kind",
-		"nodeNames":        kindNodes(name, o.Number("controlPlanes", 1), o.Number("workers", 0)),
-		"uid":              uuid(o, "uid"),
+		"endpoint":  kindServer(o),
+		"nodeNames": kindNodes(name, o.Number("controlPlanes", 1), o.Number("workers", 0)),
+		"uid":       uuid(o, "uid"),
 		"kubeconfig": kubeconfigText("kind-"+name, kindServer(o), map[string]string{
 			"client-certificate-data": certificate, "client-key-data": certificate,
 		}),
@@ -87,7 +76,6 @@ func ordinal(i int) string {
 
 func kindRegistry(o simulate.Object) map[string]any {
 	return map[string]any{
-		"hostAddress":      o.TextOr("hostAddress", "127.0.0.1"),
 		"endpoint":         fmt.Sprintf("localhost:%d", o.Number("hostPort", 5001)),
 		"internalEndpoint": o.Text("name") + ":5000",
 		"containerId":      o.Hex("container", 64),

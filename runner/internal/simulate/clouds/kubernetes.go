@@ -14,14 +14,9 @@ import (
 // kubernetes are the API servers of the simulated clusters. Each cluster is a
 // scope of its own, which exists as long as the resource that made it.
 func kubernetes() simulate.Package {
-	var resources []simulate.Resource
-	resources = append(resources, coreKinds()...)
-	resources = append(resources, workloadKinds()...)
-	resources = append(resources, otherKinds()...)
-	resources = append(resources, helmRelease(), definition())
 	return simulate.Package{
 		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")},
-		Resources: resources,
+		Resources: slices.Concat(coreKinds(), workloadKinds(), otherKinds(), []simulate.Resource{helmRelease(), definition()}),
 		Invokes:   []simulate.Invoke{helmTemplate()},
 		Dynamic:   customKind,
 		Scope:     clusterScope,
@@ -29,9 +24,8 @@ func kubernetes() simulate.Package {
 }
 
 // object completes the description of a kind that lives in a namespace. All
-// objects are alike in names, ids and metadata; outputs adds what a kind has
-// beyond.
-func object(token string, r simulate.Resource, outputs func(simulate.Object) map[string]any) simulate.Resource {
+// objects are alike in names, ids and metadata.
+func object(token string, r simulate.Resource) simulate.Resource {
 	r.Token = token
 	r.AutoName = "metadata.name"
 	r.ReplaceOn = append([]string{"apiVersion", "kind", "metadata.name", "metadata.namespace"}, r.ReplaceOn...)
@@ -41,13 +35,10 @@ func object(token string, r simulate.Resource, outputs func(simulate.Object) map
 	if r.Links == nil {
 		r.Links = links(nil, needsNamespace)
 	}
-	check := r.Check
-	r.Check = func(o simulate.Object) []simulate.Problem {
-		problems := checkMetadata(o)
-		if check != nil {
-			problems = append(problems, check(o)...)
-		}
-		return problems
+	check, outputs := r.Check, r.Outputs
+	r.Check = checkMetadata
+	if check != nil {
+		r.Check = every(checkMetadata, check)
 	}
 	r.Outputs = func(o simulate.Object) map[string]any {
 		shown := map[string]any{"metadata": metadata(o)}
@@ -110,43 +101,46 @@ func apiVersionAndKind(token string) (apiVersion, kind string) {
 	return strings.TrimPrefix(apiVersion, "core/"), kind
 }
 
+// plainKind is a kind whose objects are there at once and show nothing of their own.
+func plainKind(token string) simulate.Resource {
+	return object(token, simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)})
+}
+
 func coreKinds() []simulate.Resource {
 	return []simulate.Resource{
 		object("kubernetes:core/v1:Namespace", clusterWide(simulate.Resource{
 			Latency: seconds(0.5, 0.5, 10),
-			Links: func(o simulate.Object) simulate.Links {
-				return simulate.Links{Provides: []simulate.Fact{{Name: namespaceFact(o, o.ID)}}}
+			Links:   links(func(o simulate.Object) []simulate.Fact { return facts(namespaceFact(o, o.ID)) }),
+			Outputs: func(simulate.Object) map[string]any {
+				return map[string]any{"status": map[string]any{"phase": "Active"}, "spec": map[string]any{"finalizers": []any{"kubernetes"}}}
 			},
-		}), func(simulate.Object) map[string]any {
-			return map[string]any{"status": map[string]any{"phase": "Active"}, "spec": map[string]any{"finalizers": []any{"kubernetes"}}}
-		}),
+		})),
 		object("kubernetes:core/v1:Secret", simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Links: secretLinks,
-		}, secretData),
-		object("kubernetes:core/v1:ConfigMap", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Links: secretLinks, Outputs: secretData,
+		}),
+		plainKind("kubernetes:core/v1:ConfigMap"),
 		object("kubernetes:core/v1:Service", simulate.Resource{
 			Latency: seconds(8, 3, 2), ReplaceOn: []string{"spec.clusterIP"},
-			Links: links(nil, needsNamespace, needsLoadBalancer), Implied: serviceFact,
+			Links: links(nil, needsNamespace, needsLoadBalancer), Implied: serviceFact, Outputs: service,
 			// The real provider remembers the whole object as inputs when it
 			// first reads one, and no more than its name afterwards.
 			Reread: map[string]any{"__inputs": map[string]any{"spec": nil}},
-		}, service),
-		object("kubernetes:core/v1:ServiceAccount", simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5),
-		}, nil),
-		object(
-			"kubernetes:core/v1:PersistentVolumeClaim", simulate.Resource{
-				Latency: seconds(5, 5, 5), ReplaceOn: []string{"spec.storageClassName", "spec.accessModes", "spec.volumeName"},
-			}, func(o simulate.Object) map[string]any {
+		}),
+		plainKind("kubernetes:core/v1:ServiceAccount"),
+		object("kubernetes:core/v1:PersistentVolumeClaim", simulate.Resource{
+			Latency: seconds(5, 5, 5), ReplaceOn: []string{"spec.storageClassName", "spec.accessModes", "spec.volumeName"},
+			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"status": map[string]any{"phase": "Bound"}, "spec": map[string]any{"volumeName": "pvc-" + uuid(o, "volume")}}
-			}),
+			},
+		}),
 		object("kubernetes:core/v1:Pod", simulate.Resource{
 			Latency: seconds(20, 5, 15), ReplaceOn: []string{"spec"},
-		}, func(o simulate.Object) map[string]any {
-			return map[string]any{"status": map[string]any{"phase": "Running", "podIP": "10.244.0." + fmt.Sprint(o.Pick("ip", 2, 250))}}
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"status": map[string]any{"phase": "Running", "podIP": "10.244.0." + fmt.Sprint(o.Pick("ip", 2, 250))}}
+			},
 		}),
-		object("kubernetes:core/v1:LimitRange", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
-		object("kubernetes:core/v1:ResourceQuota", simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)}, nil),
+		plainKind("kubernetes:core/v1:LimitRange"),
+		plainKind("kubernetes:core/v1:ResourceQuota"),
 	}
 }
 
@@ -179,29 +173,30 @@ func workloadKinds() []simulate.Resource {
 	return []simulate.Resource{
 		object("kubernetes:apps/v1:Deployment", simulate.Resource{
 			Latency: seconds(45, 30, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
-		}, func(o simulate.Object) map[string]any {
-			n := replicas(o)
-			return map[string]any{"status": map[string]any{
-				"replicas": n, "readyReplicas": n, "availableReplicas": n, "updatedReplicas": n, "observedGeneration": 1,
-				"conditions": []any{map[string]any{"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}},
-			}}
+			Outputs: func(o simulate.Object) map[string]any {
+				n := replicas(o)
+				return map[string]any{"status": map[string]any{
+					"replicas": n, "readyReplicas": n, "availableReplicas": n, "updatedReplicas": n, "observedGeneration": 1,
+					"conditions": []any{map[string]any{"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}},
+				}}
+			},
 		}),
 		object("kubernetes:apps/v1:StatefulSet", simulate.Resource{
 			Latency: seconds(40, 30, 15), Check: checkSelector,
 			ReplaceOn: []string{"spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"},
-		}, func(o simulate.Object) map[string]any {
-			n := replicas(o)
-			return map[string]any{"status": map[string]any{
-				"replicas": n, "readyReplicas": n, "availableReplicas": n, "currentReplicas": n, "updatedReplicas": n, "observedGeneration": 1,
-			}}
+			Outputs: func(o simulate.Object) map[string]any {
+				n := replicas(o)
+				return map[string]any{"status": map[string]any{
+					"replicas": n, "readyReplicas": n, "availableReplicas": n, "currentReplicas": n, "updatedReplicas": n, "observedGeneration": 1,
+				}}
+			},
 		}),
 		object("kubernetes:apps/v1:DaemonSet", simulate.Resource{
 			Latency: seconds(25, 20, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
-		}, func(simulate.Object) map[string]any {
-			return map[string]any{"status": map[string]any{
+			Defaults: map[string]any{"status": map[string]any{
 				"currentNumberScheduled": 3, "desiredNumberScheduled": 3, "numberAvailable": 3, "numberReady": 3,
 				"numberMisscheduled": 0, "updatedNumberScheduled": 3, "observedGeneration": 1,
-			}}
+			}},
 		}),
 	}
 }
@@ -210,21 +205,18 @@ func otherKinds() []simulate.Resource {
 	return []simulate.Resource{
 		object("kubernetes:networking.k8s.io/v1:Ingress", simulate.Resource{
 			Latency: seconds(10, 3, 2),
-		}, func(o simulate.Object) map[string]any {
-			return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{loadBalancer(o)}}}}
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{loadBalancer(o)}}}}
+			},
 		}),
 		object("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"spec.controller"},
-		}), nil),
-		object("kubernetes:networking.k8s.io/v1:NetworkPolicy", simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5),
-		}, nil),
-		object("kubernetes:policy/v1:PodDisruptionBudget", simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5),
-		}, nil),
+		})),
+		plainKind("kubernetes:networking.k8s.io/v1:NetworkPolicy"),
+		plainKind("kubernetes:policy/v1:PodDisruptionBudget"),
 		object("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"},
-		}), nil),
+		})),
 	}
 }
 
@@ -254,7 +246,7 @@ func customKind(token string) (simulate.Resource, bool) {
 			return namespaceOf(o) + "/" + o.Text("metadata.name")
 		},
 	}
-	r = object(token, r, nil)
+	r = object(token, r)
 	r.Like = "kubernetes:apiextensions.k8s.io:CustomResource"
 	return r, true
 }

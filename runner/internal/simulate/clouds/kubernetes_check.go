@@ -1,7 +1,6 @@
 package clouds
 
 import (
-	"fmt"
 	"regexp"
 
 	"mara/runner/internal/simulate"
@@ -16,18 +15,15 @@ var (
 
 // checkMetadata finds names and labels that an API server would refuse.
 func checkMetadata(o simulate.Object) []simulate.Problem {
+	isName := func(text string) bool { return len(text) <= 253 && objectName.MatchString(text) }
 	var problems []simulate.Problem
 	for _, path := range []string{"metadata.name", "metadata.namespace"} {
-		if name := o.Text(path); name != "" && (len(name) > 253 || !objectName.MatchString(name)) {
-			problems = append(problems, simulate.Problem{Path: path, Reason: fmt.Sprintf("%q is not a name for an object", name)})
-		}
+		problems = append(problems, wellFormed(path, isName, "is not a name for an object")(o)...)
 	}
 	for key, value := range o.Map("metadata.labels") {
 		if text, ok := value.(string); ok && !labelText.MatchString(text) {
-			problems = append(problems, simulate.Problem{
-				Path:   "metadata.labels",
-				Reason: fmt.Sprintf("%q is not a value for the label %s: at most 63 letters, digits, '-', '_' and '.'", text, key),
-			})
+			problems = append(problems, refuse("metadata.labels",
+				"%q is not a value for the label %s: at most 63 letters, digits, '-', '_' and '.'", text, key)...)
 		}
 	}
 	return problems
@@ -38,9 +34,7 @@ func checkSelector(o simulate.Object) []simulate.Problem {
 	labels := o.Map("spec.template.metadata.labels")
 	for key, value := range o.Map("spec.selector.matchLabels") {
 		if labels != nil && labels[key] != value {
-			return []simulate.Problem{{
-				Path: "spec.selector", Reason: fmt.Sprintf("`selector` does not match template `labels`: %s", key),
-			}}
+			return refuse("spec.selector", "`selector` does not match template `labels`: %s", key)
 		}
 	}
 	return nil
@@ -51,11 +45,11 @@ func checkCustom(o simulate.Object) []simulate.Problem {
 	apiVersion, kind := apiVersionAndKind(o.Token)
 	for path, want := range map[string]string{"apiVersion": apiVersion, "kind": kind} {
 		if got := o.Text(path); got != want {
-			problems = append(problems, simulate.Problem{Path: path, Reason: fmt.Sprintf("%q is not %q, which the type says", got, want)})
+			problems = append(problems, refuse(path, "%q is not %q, which the type says", got, want)...)
 		}
 	}
 	if o.Map("spec") == nil {
-		problems = append(problems, simulate.Problem{Path: "spec", Reason: "must be an object"})
+		problems = append(problems, refuse("spec", "must be an object")...)
 	}
 	return problems
 }

@@ -56,10 +56,8 @@ func linodeClusters() []simulate.Resource {
 		{
 			Token:   "linode:index/lkeCluster:LkeCluster",
 			Latency: seconds(240, 60, 20), ID: numeric, ReplaceOn: []string{"region", "tier", "aplEnabled"},
-			Check: checkLKE, Outputs: lkeCluster,
-			Links: func(o simulate.Object) simulate.Links {
-				return simulate.Links{Provides: []simulate.Fact{{Name: lkeFact + o.ID}, {Name: reachable(lkeServer(o))}}}
-			},
+			Check: every(versionAt("k8sVersion"), checkPools), Outputs: lkeCluster,
+			Links: links(func(o simulate.Object) []simulate.Fact { return facts(lkeFact+o.ID, reachable(lkeServer(o))) }),
 		},
 		{
 			Token:   "linode:index/lkeNodePool:LkeNodePool",
@@ -116,13 +114,12 @@ func lkeNodes(o simulate.Object, pool string, count int) []any {
 	return nodes
 }
 
-func checkLKE(o simulate.Object) []simulate.Problem {
-	problems := checkVersion("k8sVersion", o.Text("k8sVersion"))
+func checkPools(o simulate.Object) []simulate.Problem {
 	pools, known := o.Value("pools").([]any)
 	if known && len(pools) == 0 && o.Text("tier") != "enterprise" {
-		problems = append(problems, simulate.Problem{Path: "pools", Reason: "a cluster needs at least one pool of nodes"})
+		return refuse("pools", "a cluster needs at least one pool of nodes")
 	}
-	return problems
+	return nil
 }
 
 // linodeMachines are instances and what they are made from.
@@ -131,6 +128,7 @@ func linodeMachines() []simulate.Resource {
 		{
 			Token:   "linode:index/instance:Instance",
 			Latency: seconds(60, 60, 10), ID: numeric, Outputs: linodeInstance,
+			Defaults: map[string]any{"lkeClusterId": 0, "privateIpAddress": "", "status": "running", "swapSize": 512},
 			ReplaceOn: []string{
 				"region", "image", "rootPass", "authorizedKeys", "authorizedUsers", "stackscriptId", "stackscriptData", "metadatas",
 			},
@@ -153,19 +151,15 @@ func linodeMachines() []simulate.Resource {
 func linodeInstance(o simulate.Object) map[string]any {
 	address := o.IPv4("address")
 	return map[string]any{
-		"backups":          map[string]any{"available": false, "enabled": o.Value("backupsEnabled") == true},
-		"booted":           o.Value("booted") != false,
-		"bootConfigLabel":  "My " + o.TextOr("label", o.Name()) + " Disk Profile",
-		"hasUserData":      len(o.List("metadatas")) > 0,
-		"hostUuid":         o.Hex("host", 40),
-		"ipAddress":        address,
-		"ipv4s":            []any{address},
-		"ipv6":             fmt.Sprintf("2001:db8::%s/128", o.Hex("ipv6", 4)),
-		"lkeClusterId":     0,
-		"privateIpAddress": "",
-		"specs":            map[string]any{"disk": 81920, "memory": 4096, "vcpus": 2, "transfer": 4000, "gpus": 0},
-		"status":           "running",
-		"swapSize":         o.Number("swapSize", 512),
+		"backups":         map[string]any{"available": false, "enabled": o.Value("backupsEnabled") == true},
+		"booted":          o.Value("booted") != false,
+		"bootConfigLabel": "My " + o.TextOr("label", o.Name()) + " Disk Profile",
+		"hasUserData":     len(o.List("metadatas")) > 0,
+		"hostUuid":        o.Hex("host", 40),
+		"ipAddress":       address,
+		"ipv4s":           []any{address},
+		"ipv6":            fmt.Sprintf("2001:db8::%s/128", o.Hex("ipv6", 4)),
+		"specs":           map[string]any{"disk": 81920, "memory": 4096, "vcpus": 2, "transfer": 4000, "gpus": 0},
 	}
 }
 
@@ -175,22 +169,18 @@ func linodeNetwork() []simulate.Resource {
 		{
 			Token:   "linode:index/firewall:Firewall",
 			Latency: seconds(2, 2, 1), ID: numeric,
-			Outputs: func(simulate.Object) map[string]any { return map[string]any{"status": "enabled"} },
+			Defaults: map[string]any{"status": "enabled"},
 		},
 		{
 			Token:   "linode:index/domain:Domain",
 			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"type"}, Links: links(byID(domainFact, "")),
-			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{"status": o.TextOr("status", "active")}
-			},
+			Defaults: map[string]any{"status": "active"},
 		},
 		{
 			Token:   "linode:index/domainRecord:DomainRecord",
 			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"domainId", "recordType"},
-			Links: links(nil, needsNumber("domainId", domainFact, "[404] Not found: there is no domain")),
-			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{"name": o.Text("name")}
-			},
+			Links:    links(nil, needsNumber("domainId", domainFact, "[404] Not found: there is no domain")),
+			Defaults: map[string]any{"name": ""},
 		},
 		{
 			Token:   "linode:index/nodeBalancer:NodeBalancer",
