@@ -157,7 +157,7 @@ func (f StackFile) TTL() (time.Duration, Origin) {
 func Described(root string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(root, EnvironmentsFolder))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, &Error{Problems: []Problem{{File: EnvironmentsFolder, Text: reason(err)}}}
+		return nil, fileError(EnvironmentsFolder, err)
 	}
 	var names []string
 	var problems []Problem

@@ -1,9 +1,6 @@
 package config
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,12 +22,9 @@ type Environment struct{ variables []Variable }
 // ReadEnvironment reads the environment file below root. A missing file is an
 // empty environment.
 func ReadEnvironment(root string) (Environment, error) {
-	data, err := readFile(filepath.Join(root, EnvironmentFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return Environment{}, nil
-	}
-	if err != nil {
-		return Environment{}, &Error{Problems: []Problem{{File: EnvironmentFile, Text: reason(err)}}}
+	data, exists, err := readOptional(root, EnvironmentFile)
+	if err != nil || !exists {
+		return Environment{}, err
 	}
 	return ParseEnvironment(EnvironmentFile, data)
 }

@@ -22,7 +22,7 @@ func currentLogin(environ map[string]string) (Value, error) {
 		return tokenLogin(environ), nil
 	}
 	if err != nil {
-		return Value{}, &Error{Problems: []Problem{{File: path, Text: reason(err)}}}
+		return Value{}, fileError(path, err)
 	}
 	var credentials struct {
 		Current string `json:"current"`

@@ -30,7 +30,7 @@ func ReadManifest(folder, shown string) (Manifest, error) {
 	name := filepath.ToSlash(filepath.Join(shown, ManifestFile))
 	data, err := readFile(filepath.Join(folder, ManifestFile))
 	if err != nil {
-		return Manifest{}, &Error{Problems: []Problem{{File: name, Text: reason(err)}}}
+		return Manifest{}, fileError(name, err)
 	}
 	return ParseManifest(name, data)
 }

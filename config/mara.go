@@ -1,9 +1,6 @@
 package config
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -113,12 +110,9 @@ func HookMoments() []string { return []string{"before", "success", "failure", "a
 
 // ReadMara reads mara.yaml below root. A missing file is an empty one.
 func ReadMara(root string) (Mara, error) {
-	data, err := readFile(filepath.Join(root, MaraFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return Mara{}, nil
-	}
-	if err != nil {
-		return Mara{}, &Error{Problems: []Problem{{File: MaraFile, Text: reason(err)}}}
+	data, exists, err := readOptional(root, MaraFile)
+	if err != nil || !exists {
+		return Mara{}, err
 	}
 	return ParseMara(MaraFile, data)
 }

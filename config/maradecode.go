@@ -24,29 +24,22 @@ type field struct {
 
 // fields reads a map that has these keys and no others.
 func (d *maraDecoder) fields(key string, node *yaml.Node, fields ...field) {
-	if isNull(node) {
-		return
-	}
-	if node.Kind != yaml.MappingNode {
-		d.problem(node.Line, key, "must be a map, not %s", nodeKind(node))
-		return
-	}
-	d.eachPair(node, key, func(name, value *yaml.Node) {
-		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name.Value })
+	d.entries(key, node, func(key string, name Word, value *yaml.Node) {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name.Text })
 		if i < 0 {
-			d.unknownField(join(key, name.Value), name, fields)
+			d.unknownField(key, name, fields)
 			return
 		}
-		fields[i].read(join(key, name.Value), value)
+		fields[i].read(key, value)
 	})
 }
 
-func (d *maraDecoder) unknownField(key string, name *yaml.Node, fields []field) {
+func (d *maraDecoder) unknownField(key string, name Word, fields []field) {
 	var known []string
 	for _, f := range fields {
 		known = append(known, f.name)
 	}
-	d.problem(name.Line, key, "is not a known key; allowed: %s%s", strings.Join(known, ", "), DidYouMean(name.Value, known))
+	d.problem(name.Line, key, "is not a known key; allowed: %s%s", strings.Join(known, ", "), DidYouMean(name.Text, known))
 }
 
 // items reads a list.
@@ -149,33 +142,30 @@ func (d *maraDecoder) duration(to *time.Duration) func(string, *yaml.Node) {
 
 func (d *maraDecoder) number(to *int, least int) func(string, *yaml.Node) {
 	return func(key string, node *yaml.Node) {
-		number, ok := d.scalarOf(key, node).(int)
-		if !ok || number < least {
-			d.problem(node.Line, key, "must be a whole number of %d or more, not %s", least, describeNode(node))
+		if number, ok := d.scalarOf(key, node).(int); ok && number >= least {
+			*to = number
 			return
 		}
-		*to = number
+		d.problem(node.Line, key, "must be a whole number of %d or more, not %s", least, describeNode(node))
 	}
 }
 
 func (d *maraDecoder) bound(to **int) func(string, *yaml.Node) {
 	return func(key string, node *yaml.Node) {
-		number, ok := d.scalarOf(key, node).(int)
-		if !ok {
-			d.problem(node.Line, key, "must be a whole number, not %s", describeNode(node))
+		if number, ok := d.scalarOf(key, node).(int); ok {
+			*to = &number
 			return
 		}
-		*to = &number
+		d.problem(node.Line, key, "must be a whole number, not %s", describeNode(node))
 	}
 }
 
 func (d *maraDecoder) flag(to *bool) func(string, *yaml.Node) {
 	return func(key string, node *yaml.Node) {
-		value, ok := d.scalarOf(key, node).(bool)
-		if !ok {
+		var ok bool
+		if *to, ok = d.scalarOf(key, node).(bool); !ok {
 			d.problem(node.Line, key, "must be true or false, not %s", describeNode(node))
 		}
-		*to = value
 	}
 }
 

@@ -5,7 +5,26 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
+
+// readOptional reads a file below root that need not exist. name is its path, also
+// in messages.
+func readOptional(root, name string) (data []byte, exists bool, err error) {
+	data, err = readFile(filepath.Join(root, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return data, true, fileError(name, err)
+}
+
+// fileError is what has gone wrong with a file or a folder; nil without an error.
+func fileError(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Problems: []Problem{{File: name, Text: reason(err)}}}
+}
 
 // readFile reads a file that the user may have made. A link that leads nowhere
 // is a mistake, not a missing file; and a pipe would be waited for forever.

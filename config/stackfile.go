@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,12 +52,12 @@ func ReadSecrets(root, stack string) (StackFile, error) {
 }
 
 func readStackFile(root, name string) (StackFile, error) {
-	data, err := readFile(filepath.Join(root, name))
-	if errors.Is(err, os.ErrNotExist) {
-		return StackFile{File: name}, nil
-	}
+	data, exists, err := readOptional(root, name)
 	if err != nil {
-		return StackFile{}, &Error{Problems: []Problem{{File: name, Text: reason(err)}}}
+		return StackFile{}, err
+	}
+	if !exists {
+		return StackFile{File: name}, nil
 	}
 	file, err := ParseStack(name, data)
 	file.Exists = true

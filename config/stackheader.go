@@ -13,9 +13,9 @@ import (
 // Header is what a stack file says about the encryption of its values, in keys
 // beside config. Empty texts are keys that are not there.
 type Header struct {
-	EncryptionSalt  string // of a passphrase
-	SecretsProvider string // URL of a key service
-	EncryptedKey    string // that the key service keeps safe
+	EncryptionSalt  string `yaml:"encryptionsalt,omitempty"`  // of a passphrase
+	SecretsProvider string `yaml:"secretsprovider,omitempty"` // URL of a key service
+	EncryptedKey    string `yaml:"encryptedkey,omitempty"`    // that the key service keeps safe
 }
 
 // values lists the header's keys: those with a value first, since a new one is
@@ -33,15 +33,11 @@ func (c Ciphertext) MarshalYAML() (any, error) {
 
 // Header is what the file says about its encryption.
 func (f StackFile) Header() (Header, error) {
-	var got struct {
-		Salt     string `yaml:"encryptionsalt"`
-		Provider string `yaml:"secretsprovider"`
-		Key      string `yaml:"encryptedkey"`
-	}
+	var got Header
 	if err := yaml.Unmarshal(f.Content, &got); err != nil {
 		return Header{}, syntaxError(f.File, f.Content, err)
 	}
-	return Header{EncryptionSalt: got.Salt, SecretsProvider: got.Provider, EncryptedKey: got.Key}, nil
+	return got, nil
 }
 
 // EditHeader gives the file another header and returns the new content. As with

@@ -12,7 +12,7 @@ import (
 func Stacks(root string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(root, Folder))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, &Error{Problems: []Problem{{File: Folder, Text: reason(err)}}}
+		return nil, fileError(Folder, err)
 	}
 	names, err := Described(root)
 	if err != nil {
