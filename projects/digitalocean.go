@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"slices"
 	"time"
 
 	"mara/config"
@@ -38,7 +39,7 @@ func DigitalOceanDOKS() Project {
 		Title:    "DOKS",
 		Summary:  "a managed Kubernetes cluster with one pool of nodes",
 		Estimate: 6 * time.Minute,
-		Keys: []config.Key{
+		Keys: slices.Concat([]config.Key{
 			{
 				Name: "doks:region", Kind: config.String, Default: "nyc3", Example: "fra1",
 				Doc: "region of the cluster; one that offers Kubernetes",
@@ -52,22 +53,7 @@ func DigitalOceanDOKS() Project {
 				Name: "doks:node_size", Kind: config.String, Default: "s-4vcpu-8gb", Example: "c-4",
 				Doc: "size of the nodes, as DigitalOcean names it",
 			},
-			{
-				Name: "doks:node_count", Kind: config.Int, Default: 3, Min: bound(1), Max: bound(1000), Example: "5",
-				Doc: "number of nodes, when autoscaling is off",
-			},
-			{
-				Name: "doks:min_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(1000), Example: "3",
-				Doc: "smallest number of nodes that autoscaling goes down to; 0 together with doks:max_nodes turns autoscaling off",
-			},
-			{
-				Name: "doks:max_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(1000), Example: "10",
-				Doc: "largest number of nodes that autoscaling goes up to; 0 together with doks:min_nodes turns autoscaling off",
-			},
-			{
-				Name: "doks:high_availability", Kind: config.Bool, Default: false, Example: "true",
-				Doc: "several control-plane nodes; costs more and cannot be turned off again",
-			},
+		}, poolKeys("doks", 1000), []config.Key{
 			{
 				Name: "doks:api_allowed_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
 				Doc: "addresses and ranges that may reach the API server; from everywhere when not set",
@@ -76,7 +62,7 @@ func DigitalOceanDOKS() Project {
 				Name: "doks:kubeconfig_days", Kind: config.Int, Default: 365, Min: bound(1), Max: bound(3650), Example: "30",
 				Doc: "days that the kubeconfig is good for; 7 if it were left to DigitalOcean",
 			},
-		},
+		}),
 		Outputs: []Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
@@ -121,18 +107,8 @@ func DigitalOceanRegistry() Project {
 
 // DigitalOceanRegistryCredentials lets the cluster pull from the registry.
 func DigitalOceanRegistryCredentials() Project {
-	return Project{
-		Name:     "digitalocean-registry-credentials",
-		Path:     "infrastructure/digitalocean/container-registry-credentials",
-		Title:    "Registry Credentials",
-		Summary:  "a login that can only pull, and the Secret that gives it to the ingress controller's namespace",
-		Estimate: 10 * time.Second,
-		Keys:     []config.Key{infraTypeKey()},
-		Outputs: []Output{
-			{Name: "secret_name", Doc: "name of the Secret"},
-			{Name: "secret_namespace", Doc: "namespace of the Secret"},
-		},
-	}
+	return registryCredentials("digitalocean", 10*time.Second,
+		"a login that can only pull, and the Secret that gives it to the ingress controller's namespace")
 }
 
 // DigitalOceanDNS gives the application its name.

@@ -2,6 +2,7 @@ package projects
 
 import (
 	"strings"
+	"time"
 
 	"mara/config"
 )
@@ -83,6 +84,23 @@ func infraTypes() []string {
 		names = append(names, infrastructure.Name)
 	}
 	return names
+}
+
+// registryCredentials is the project that lets a provider's cluster pull from its
+// registry.
+func registryCredentials(provider string, estimate time.Duration, summary string) Project {
+	return Project{
+		Name:     provider + "-registry-credentials",
+		Path:     "infrastructure/" + provider + "/container-registry-credentials",
+		Title:    "Registry Credentials",
+		Summary:  summary,
+		Estimate: estimate,
+		Keys:     []config.Key{infraTypeKey()},
+		Outputs: []Output{
+			{Name: "secret_name", Doc: "name of the Secret"},
+			{Name: "secret_namespace", Doc: "namespace of the Secret"},
+		},
+	}
 }
 
 // registryFolderKeys declares the folders in registries that images are kept in.

@@ -41,22 +41,15 @@ func CredentialsName(namespace string) string { return namespace + "-credentials
 // infraTypeKey declares the provider of the stack.
 func infraTypeKey() config.Key {
 	return config.Key{
-		Name:     InfraType,
-		Kind:     config.String,
-		Required: true,
-		Allowed:  infraTypes(),
-		Example:  "kind",
-		Doc:      "provider that hosts the cluster; set once, a stack never changes provider",
+		Name: InfraType, Kind: config.String, Required: true, Allowed: infraTypes(), Example: "kind",
+		Doc: "provider that hosts the cluster; set once, a stack never changes provider",
 	}
 }
 
 // mirrorKey declares the mirror for networks without internet.
 func mirrorKey() config.Key {
 	return config.Key{
-		Name:    Mirror,
-		Kind:    config.String,
-		Form:    config.Registry,
-		Example: "registry.example.com/mirror",
+		Name: Mirror, Kind: config.String, Form: config.Registry, Example: "registry.example.com/mirror",
 		Doc: "registry host and optional path that mirrors every chart (as OCI, below charts/) " +
 			"and every image (its own registry host replaced); `runner mirror sync` fills it",
 	}
@@ -134,39 +127,25 @@ func ChartKey(group, name string) string {
 func chartKeys(group string, defaults chart) []config.Key {
 	return []config.Key{
 		{
-			Name:    ChartKey(group, ChartVersion),
-			Kind:    config.String,
-			Default: defaults.version,
-			Example: defaults.version,
-			Doc:     "version of the chart",
+			Name: ChartKey(group, ChartVersion), Kind: config.String, Default: defaults.version, Example: defaults.version,
+			Doc: "version of the chart",
 		},
 		{
-			Name:    ChartKey(group, ChartRepository),
-			Kind:    config.String,
-			Form:    config.Charts,
-			Default: defaults.repository,
+			Name: ChartKey(group, ChartRepository), Kind: config.String, Form: config.Charts, Default: defaults.repository,
 			Example: "https://charts.example.com",
 			Doc:     "repository of the chart, https:// or oci://; wins over kubernetes:mirror when set",
 		},
 		{
-			Name:    ChartKey(group, HelmTimeout),
-			Kind:    config.Int,
-			Default: defaults.timeout,
-			Min:     bound(1),
-			Example: "900",
-			Doc:     "seconds to wait until everything in the release is ready",
+			Name: ChartKey(group, HelmTimeout), Kind: config.Int, Default: defaults.timeout, Min: bound(1), Example: "900",
+			Doc: "seconds to wait until everything in the release is ready",
 		},
 		{
-			Name:    ChartKey(group, Values),
-			Kind:    config.Map,
-			Example: "{replicaCount: 2}",
-			Doc:     "chart values, merged over the program's own and those of values_file; null takes one of the program's away",
+			Name: ChartKey(group, Values), Kind: config.Map, Example: "{replicaCount: 2}",
+			Doc: "chart values, merged over the program's own and those of values_file; null takes one of the program's away",
 		},
 		{
-			Name:    ChartKey(group, ValuesFile),
-			Kind:    config.String,
-			Example: "values/" + strings.ReplaceAll(group, ":", "-") + ".yaml",
-			Doc:     "YAML file with chart values, merged over the program's own; relative to config/pulumi",
+			Name: ChartKey(group, ValuesFile), Kind: config.String, Example: "values/" + strings.ReplaceAll(group, ":", "-") + ".yaml",
+			Doc: "YAML file with chart values, merged over the program's own; relative to config/pulumi",
 		},
 	}
 }
@@ -174,27 +153,46 @@ func chartKeys(group string, defaults chart) []config.Key {
 // plusKey declares whether the ingress controller is the commercial edition.
 func plusKey() config.Key {
 	return config.Key{
-		Name:    "kic:nginx_plus",
-		Kind:    config.Bool,
-		Default: false,
-		Example: "true",
-		Doc:     "deploy NGINX Plus instead of the open source edition; needs a licence",
+		Name: "kic:nginx_plus", Kind: config.Bool, Default: false, Example: "true",
+		Doc: "deploy NGINX Plus instead of the open source edition; needs a licence",
 	}
 }
 
 // httpPortKey declares the host port of kind's HTTP entry point.
 func httpPortKey() config.Key {
-	return config.Key{
-		Name: "kind:http_port", Kind: config.Int, Default: 80, Min: bound(1), Max: bound(65535), Example: "8080",
-		Doc: "port of this machine that reaches the ingress controller's HTTP port",
-	}
+	return portKey("kind:http_port", 80, "8080", "port of this machine that reaches the ingress controller's HTTP port")
 }
 
 // httpsPortKey declares the host port of kind's HTTPS entry point.
 func httpsPortKey() config.Key {
-	return config.Key{
-		Name: "kind:https_port", Kind: config.Int, Default: 443, Min: bound(1), Max: bound(65535), Example: "8443",
-		Doc: "port of this machine that reaches the ingress controller's HTTPS port",
+	return portKey("kind:https_port", 443, "8443", "port of this machine that reaches the ingress controller's HTTPS port")
+}
+
+// portKey declares a port of this machine.
+func portKey(name string, standard int, example, doc string) config.Key {
+	return config.Key{Name: name, Kind: config.Int, Default: standard, Min: bound(1), Max: bound(65535), Example: example, Doc: doc}
+}
+
+// poolKeys declares how many nodes a cloud's cluster has, at most so many, and
+// whether its control plane has several.
+func poolKeys(group string, most int) []config.Key {
+	return []config.Key{
+		{
+			Name: group + ":node_count", Kind: config.Int, Default: 3, Min: bound(1), Max: bound(most), Example: "5",
+			Doc: "number of nodes, when autoscaling is off",
+		},
+		{
+			Name: group + ":min_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(most), Example: "3",
+			Doc: "smallest number of nodes that autoscaling goes down to; 0 together with " + group + ":max_nodes turns autoscaling off",
+		},
+		{
+			Name: group + ":max_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(most), Example: "10",
+			Doc: "largest number of nodes that autoscaling goes up to; 0 together with " + group + ":min_nodes turns autoscaling off",
+		},
+		{
+			Name: group + ":high_availability", Kind: config.Bool, Default: false, Example: "true",
+			Doc: "several control-plane nodes; costs more and cannot be turned off again",
+		},
 	}
 }
 

@@ -117,10 +117,7 @@ func KindRegistry() Project {
 				Name: "kind:registry_address", Kind: config.String, Default: "127.0.0.1", Example: "127.0.0.1",
 				Doc: "address of this machine that the registry listens on; it has no login, so keep it on loopback",
 			},
-			{
-				Name: "kind:registry_port", Kind: config.Int, Default: 5001, Min: bound(1), Max: bound(65535), Example: "5002",
-				Doc: "port of this machine that the registry listens on, one for each environment",
-			},
+			portKey("kind:registry_port", 5001, "5002", "port of this machine that the registry listens on, one for each environment"),
 			kindRuntimeKey(),
 			mirrorKey(),
 		},

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"slices"
 	"time"
 
 	"mara/config"
@@ -58,7 +59,7 @@ func LinodeLKE() Project {
 		Title:    "LKE",
 		Summary:  "a managed Kubernetes cluster with one pool of nodes",
 		Estimate: 5 * time.Minute,
-		Keys: []config.Key{
+		Keys: slices.Concat([]config.Key{
 			linodeRegionKey(),
 			{
 				Name: "lke:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
@@ -68,27 +69,12 @@ func LinodeLKE() Project {
 				Name: "lke:node_type", Kind: config.String, Default: "g6-standard-4", Example: "g6-dedicated-8",
 				Doc: "type of the nodes",
 			},
-			{
-				Name: "lke:node_count", Kind: config.Int, Default: 3, Min: bound(1), Max: bound(100), Example: "5",
-				Doc: "number of nodes, when autoscaling is off",
-			},
-			{
-				Name: "lke:min_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(100), Example: "3",
-				Doc: "smallest number of nodes that autoscaling goes down to; 0 together with lke:max_nodes turns autoscaling off",
-			},
-			{
-				Name: "lke:max_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(100), Example: "10",
-				Doc: "largest number of nodes that autoscaling goes up to; 0 together with lke:min_nodes turns autoscaling off",
-			},
-			{
-				Name: "lke:high_availability", Kind: config.Bool, Default: false, Example: "true",
-				Doc: "several control-plane nodes; costs more and cannot be turned off again",
-			},
+		}, poolKeys("lke", 100), []config.Key{
 			{
 				Name: "lke:api_allowed_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
 				Doc: "address ranges that may reach the API server; from everywhere when not set",
 			},
-		},
+		}),
 		Outputs: []Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, base64"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
@@ -176,18 +162,7 @@ func LinodeHarborConfiguration() Project {
 
 // LinodeRegistryCredentials lets the cluster pull from the registry.
 func LinodeRegistryCredentials() Project {
-	return Project{
-		Name:     "linode-registry-credentials",
-		Path:     "infrastructure/linode/container-registry-credentials",
-		Title:    "Registry Credentials",
-		Summary:  "the Secret that lets the ingress controller's namespace pull from Harbor",
-		Estimate: 5 * time.Second,
-		Keys:     []config.Key{infraTypeKey()},
-		Outputs: []Output{
-			{Name: "secret_name", Doc: "name of the Secret"},
-			{Name: "secret_namespace", Doc: "namespace of the Secret"},
-		},
-	}
+	return registryCredentials("linode", 5*time.Second, "the Secret that lets the ingress controller's namespace pull from Harbor")
 }
 
 // linodeRegionKey declares where the cluster and the registry are.
