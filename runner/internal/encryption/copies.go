@@ -86,14 +86,10 @@ func Prepare(o Options) (Copies, error) {
 	if !ok && p.needsPassphrase() {
 		return Copies{}, ErrNoPassphrase
 	}
-	if err := p.unlock(); err != nil {
-		return Copies{}, err
-	}
-	if err := p.makeUp(); err != nil {
-		return Copies{}, err
-	}
-	if err := p.handOver(); err != nil {
-		return Copies{}, err
+	for _, step := range []func() error{p.unlock, p.makeUp, p.handOver} {
+		if err := step(); err != nil {
+			return Copies{}, err
+		}
 	}
 	return p.copies()
 }
@@ -119,13 +115,6 @@ func prepare(o Options) (p preparation, ok bool, err error) {
 	p.passphrase, ok, err = Passphrase(o.Env)
 	return p, ok, err
 }
-
-// The top-level keys of a stack file that say how its values are encrypted.
-const (
-	saltKey     = "encryptionsalt"
-	providerKey = "secretsprovider"
-	dataKey     = "encryptedkey" // of a cloud's key service
-)
 
 // simulatedPassphrase protects nothing but throw-away values.
 const simulatedPassphrase = "SIMULATED-throw-away-passphrase"
@@ -155,30 +144,25 @@ func (p *preparation) forgetSecrets() {
 		for _, key := range file.secureKeys() {
 			remove(file.config(), key)
 		}
-		for _, key := range []string{saltKey, providerKey, dataKey} {
-			remove(file.root, key)
-		}
+		file.setScheme(Scheme{})
 	}
 }
 
 // inherit lets the secrets project use the key service of the others, unless
 // its own file says how it is encrypted.
 func (p *preparation) inherit() {
-	if provider := p.stack.text(providerKey); provider != "" && provider == p.secrets.text(providerKey) && p.stack.text(dataKey) == "" {
-		p.stack.setText(dataKey, p.secrets.text(dataKey)) // the runner has made it for the secrets
+	stack, secrets := p.stack.scheme(), p.secrets.scheme()
+	if stack.Provider != "" && stack.Provider == secrets.Provider && stack.DataKey == "" {
+		stack.DataKey = secrets.DataKey // the runner has made it for the secrets
+		p.stack.setScheme(stack)
 	}
-	if p.secrets.text(saltKey) != "" || p.secrets.text(providerKey) != "" {
-		return
-	}
-	for _, key := range []string{providerKey, dataKey} {
-		if value := p.stack.text(key); value != "" {
-			p.secrets.setText(key, value)
-		}
+	if secrets.Salt == "" && secrets.Provider == "" {
+		p.secrets.setScheme(Scheme{Provider: stack.Provider, DataKey: stack.DataKey})
 	}
 }
 
 func (p *preparation) usesPassphrase(file stackFile) bool {
-	return p.UsesPassphrase(Scheme{Provider: file.text(providerKey), Salt: file.text(saltKey)})
+	return p.UsesPassphrase(file.scheme())
 }
 
 // needsPassphrase says whether the passphrase encrypts one of the files.
@@ -338,22 +322,17 @@ func (p *preparation) handOver() error {
 		if value == nil || get(p.stack.config(), key) != nil {
 			continue
 		}
-		if p.scheme(p.stack) == (Scheme{}) {
+		if p.stack.scheme() == (Scheme{}) {
 			return fmt.Errorf("%s: Pulumi Cloud encrypts each stack with a key of its own, so that the value cannot be handed on; "+
 				"let a passphrase or a key service encrypt: `runner secrets change-provider`", key)
 		}
-		if p.scheme(p.stack) != p.scheme(p.secrets) {
+		if p.stack.scheme() != p.secrets.scheme() {
 			return fmt.Errorf("%s: %s and %s are encrypted in different ways, so that the value cannot be handed on; "+
 				"have both encrypted alike: `runner secrets change-provider`", key, p.Stack.Path, p.Secrets.Path)
 		}
 		set(p.stack.config(), key, value)
 	}
 	return nil
-}
-
-// scheme is how the copy of a file says that it is encrypted.
-func (p *preparation) scheme(file stackFile) Scheme {
-	return Scheme{Salt: file.text(saltKey), Provider: file.text(providerKey), DataKey: file.text(dataKey)}
 }
 
 // Over is a stack file of one project, with the values of the shared copy below
@@ -382,10 +361,8 @@ func (c Copies) Over(own []byte) ([]byte, error) {
 			set(file.config(), key, value)
 		}
 	}
-	for _, key := range []string{saltKey, providerKey, dataKey} {
-		if value := shared.text(key); value != "" && !ownScheme {
-			file.setText(key, value)
-		}
+	if !ownScheme {
+		file.setScheme(shared.scheme())
 	}
 	file.keepTexts()
 	return file.bytes()

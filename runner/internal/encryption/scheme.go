@@ -14,10 +14,10 @@ import (
 // protects. On Pulumi Cloud the zero Scheme is the backend's own encryption;
 // elsewhere it is a passphrase that has not been used yet.
 type Scheme struct {
-	Salt     string // encryptionsalt
-	Provider string // secretsprovider
-	DataKey  string // encryptedkey
-	File     string // where this is written; "" when it is not yet
+	Salt     string `yaml:"encryptionsalt,omitempty"`
+	Provider string `yaml:"secretsprovider,omitempty"`
+	DataKey  string `yaml:"encryptedkey,omitempty"` // of a cloud's key service
+	File     string `yaml:"-"`                      // where this is written; "" when it is not yet
 }
 
 // Header is the scheme as the lines of a stack file.
@@ -81,7 +81,7 @@ func schemeOf(file File) (Scheme, error) {
 	if err != nil {
 		return Scheme{}, err
 	}
-	s := Scheme{Salt: parsed.text(saltKey), Provider: parsed.text(providerKey), DataKey: parsed.text(dataKey)}
+	s := parsed.scheme()
 	if s != (Scheme{}) {
 		s.File = file.Path
 	}

@@ -148,11 +148,7 @@ func (s *Service) Unseal(ctx context.Context, ciphertexts map[string]string) (ma
 // writeStack writes the stack file with ciphertexts only.
 func (s *Service) writeStack(ciphertexts map[string]string) error {
 	file := stackFile{root: mapping()}
-	for key, value := range map[string]string{providerKey: s.scheme.Provider, dataKey: s.scheme.DataKey, saltKey: s.scheme.Salt} {
-		if value != "" {
-			file.setText(key, value)
-		}
-	}
+	file.setScheme(s.scheme)
 	for key, ciphertext := range ciphertexts {
 		set(file.config(), key, secure(ciphertext))
 	}

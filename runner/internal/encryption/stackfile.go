@@ -41,6 +41,27 @@ func (f stackFile) text(key string) string {
 
 func (f stackFile) setText(key, value string) { set(f.root, key, scalar(value)) }
 
+// The top-level keys of a stack file that say how its values are encrypted.
+const (
+	saltKey     = "encryptionsalt"
+	providerKey = "secretsprovider"
+	dataKey     = "encryptedkey"
+)
+
+// scheme is how the file says that it is encrypted.
+func (f stackFile) scheme() Scheme {
+	return Scheme{Salt: f.text(saltKey), Provider: f.text(providerKey), DataKey: f.text(dataKey)}
+}
+
+// setScheme has the file say that it is encrypted in another way.
+func (f stackFile) setScheme(s Scheme) {
+	for _, line := range [][2]string{{saltKey, s.Salt}, {providerKey, s.Provider}, {dataKey, s.DataKey}} {
+		if remove(f.root, line[0]); line[1] != "" {
+			f.setText(line[0], line[1])
+		}
+	}
+}
+
 // config is the map of configuration values, which is made when missing.
 func (f stackFile) config() *yaml.Node {
 	node := get(f.root, "config")

@@ -100,9 +100,7 @@ func (f stackFile) makeUp(key *Key) error {
 			return fmt.Errorf("making up %s: %w", values.Content[i].Value, err)
 		}
 	}
-	for _, name := range []string{saltKey, providerKey, dataKey} {
-		remove(f.root, name)
-	}
+	f.setScheme(Scheme{})
 	return nil
 }
 

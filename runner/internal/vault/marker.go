@@ -21,13 +21,6 @@ import (
 // .runner/environments/<stack>.change.yaml until it has ended: the new
 // encryption, without the passphrase or anything that it protects.
 
-// marker is the note.
-type marker struct {
-	Salt     string `yaml:"encryptionsalt,omitempty"`
-	Provider string `yaml:"secretsprovider,omitempty"`
-	DataKey  string `yaml:"encryptedkey,omitempty"`
-}
-
 // markerFile is where the note is; simulations are never changed.
 type markerFile string
 
@@ -44,15 +37,14 @@ func (f markerFile) read() (scheme encryption.Scheme, begun bool, err error) {
 	if err != nil {
 		return encryption.Scheme{}, false, failure.RunnerFolder(err)
 	}
-	var m marker
-	if err := yaml.Unmarshal(content, &m); err != nil || m.Salt == "" && m.Provider == "" {
+	if err := yaml.Unmarshal(content, &scheme); err != nil || scheme.Salt == "" && scheme.Provider == "" {
 		return encryption.Scheme{}, false, &failure.Environment{Text: string(f) + " is damaged", Next: "restore it from a backup: it says how a change of the key provider has begun"}
 	}
-	return encryption.Scheme{Salt: m.Salt, Provider: m.Provider, DataKey: m.DataKey}, true, nil
+	return scheme, true, nil
 }
 
 func (f markerFile) write(scheme encryption.Scheme) error {
-	content, err := yaml.Marshal(marker{Salt: scheme.Salt, Provider: scheme.Provider, DataKey: scheme.DataKey})
+	content, err := yaml.Marshal(scheme)
 	if err != nil {
 		return err
 	}
