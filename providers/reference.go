@@ -108,16 +108,23 @@ func (r reference) writeEdges(words string, project projects.Project, edges func
 }
 
 func writeKeys(b *strings.Builder, keys []config.Key) {
-	if len(keys) == 0 {
-		return
-	}
-	b.WriteString("\n| Key | Kind | Default | Meaning |\n| --- | --- | --- | --- |\n")
-	for _, key := range keys {
+	writeTable(b, "| Key | Kind | Default | Meaning |\n| --- | --- | --- | --- |", keys, func(key config.Key) string {
 		meaning := key.Doc
 		if rule := Rule(key); rule != "" {
 			meaning += ". " + rule
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", key.Name, key.Kind, defaultOf(key), cell(meaning))
+		return fmt.Sprintf("| `%s` | %s | %s | %s |", key.Name, key.Kind, defaultOf(key), cell(meaning))
+	})
+}
+
+// writeTable writes a table under its head, if it has rows.
+func writeTable[T any](b *strings.Builder, head string, items []T, row func(T) string) {
+	if len(items) == 0 {
+		return
+	}
+	b.WriteString("\n" + head + "\n")
+	for _, item := range items {
+		b.WriteString(row(item) + "\n")
 	}
 }
 
@@ -144,13 +151,9 @@ func defaultOf(key config.Key) string {
 }
 
 func writeSecrets(b *strings.Builder, secrets []projects.Secret) {
-	if len(secrets) == 0 {
-		return
-	}
-	b.WriteString("\n| Secret | When none is given | Meaning |\n| --- | --- | --- |\n")
-	for _, secret := range secrets {
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", secret.Key, originOf(secret), cell(secret.Doc))
-	}
+	writeTable(b, "| Secret | When none is given | Meaning |\n| --- | --- | --- |", secrets, func(secret projects.Secret) string {
+		return fmt.Sprintf("| `%s` | %s | %s |", secret.Key, originOf(secret), cell(secret.Doc))
+	})
 }
 
 // originOf says where a secret comes from that the user does not give.
@@ -165,17 +168,13 @@ func originOf(secret projects.Secret) string {
 }
 
 func writeOutputs(b *strings.Builder, outputs []projects.Output) {
-	if len(outputs) == 0 {
-		return
-	}
-	b.WriteString("\n| Output | Meaning |\n| --- | --- |\n")
-	for _, output := range outputs {
+	writeTable(b, "| Output | Meaning |\n| --- | --- |", outputs, func(output projects.Output) string {
 		meaning := output.Doc
 		if output.Secret {
 			meaning += " (secret)"
 		}
-		fmt.Fprintf(b, "| `%s` | %s |\n", output.Name, cell(meaning))
-	}
+		return fmt.Sprintf("| `%s` | %s |", output.Name, cell(meaning))
+	})
 }
 
 // cell is a text inside a table.

@@ -2,8 +2,6 @@ package containers
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -136,15 +134,8 @@ func (r *Runtime) Find(ctx context.Context, name string) (Container, bool, error
 }
 
 func (r *Runtime) inspect(ctx context.Context, names ...string) ([]Container, error) {
-	text, err := r.output(ctx, nil, append([]string{"container", "inspect"}, names...)...)
-	if err != nil {
-		return nil, err
-	}
-	var all []described
-	if err := json.Unmarshal([]byte(text), &all); err != nil {
-		return nil, fmt.Errorf("%s container inspect answered with something else than JSON: %w", r.Name, err)
-	}
-	return slice.Map(all, described.container), nil
+	all, err := ask[[]described](ctx, r, append([]string{"container", "inspect"}, names...)...)
+	return slice.Map(all, described.container), err
 }
 
 // Spec is a container to be.
@@ -216,7 +207,7 @@ func (r *Runtime) Remove(ctx context.Context, names ...string) error {
 		for more := removals - 1; more > 0 && err != nil && strings.Contains(err.Error(), "did not receive an exit event"); more-- {
 			err = r.silent(ctx, "rm", "--force", "--volumes", name)
 		}
-		if err != nil && !missing(err) {
+		if err := unlessMissing(err); err != nil {
 			return err
 		}
 	}

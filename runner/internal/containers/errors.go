@@ -65,6 +65,14 @@ func missing(err error) bool {
 		"no such volume", "no such image", "no such id", "unable to find network", "not found")
 }
 
+// unlessMissing is the error of a removal: what is gone already need not be removed.
+func unlessMissing(err error) error {
+	if missing(err) {
+		return nil
+	}
+	return err
+}
+
 // portInError finds the port that an error is about, in the words of docker,
 // Docker Desktop and podman. What stands before it is an address with colons of
 // its own, perhaps.

@@ -2,8 +2,6 @@ package containers
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -21,30 +19,29 @@ type Info struct {
 
 // Info asks the runtime, and so tells whether its daemon answers.
 func (r *Runtime) Info(ctx context.Context) (Info, error) {
-	text, err := r.output(ctx, nil, "info", "--format", "{{json .}}")
-	if err != nil {
-		return Info{}, err
-	}
 	if r.Name == "podman" {
-		return podmanInfo(text)
+		return r.podmanInfo(ctx)
 	}
-	return dockerInfo(r.Name, text)
+	return r.dockerInfo(ctx)
 }
 
+// info is what all runtimes are asked.
+var info = []string{"info", "--format", "{{json .}}"}
+
 // dockerInfo reads what docker and nerdctl tell.
-func dockerInfo(name, text string) (Info, error) {
-	var told struct {
+func (r *Runtime) dockerInfo(ctx context.Context) (Info, error) {
+	told, err := ask[struct {
 		ServerVersion, CgroupVersion, DockerRootDir string
 		MemTotal                                    int64
 		NCPU                                        int
 		SecurityOptions                             []string
 		ServerErrors                                []string
-	}
-	if err := json.Unmarshal([]byte(text), &told); err != nil {
-		return Info{}, fmt.Errorf("%s info answered with something else than JSON: %w", name, err)
+	}](ctx, r, info...)
+	if err != nil {
+		return Info{}, err
 	}
 	if len(told.ServerErrors) > 0 { // some versions end with success all the same
-		return Info{}, &ExitError{Command: name + " info", Code: 1, Stderr: strings.Join(told.ServerErrors, "\n")}
+		return Info{}, &ExitError{Command: r.Name + " info", Code: 1, Stderr: strings.Join(told.ServerErrors, "\n")}
 	}
 	return Info{
 		Version: told.ServerVersion, CgroupVersion: told.CgroupVersion, Memory: told.MemTotal, Processors: told.NCPU,
@@ -52,8 +49,8 @@ func dockerInfo(name, text string) (Info, error) {
 	}, nil
 }
 
-func podmanInfo(text string) (Info, error) {
-	var told struct {
+func (r *Runtime) podmanInfo(ctx context.Context) (Info, error) {
+	told, err := ask[struct {
 		Host struct {
 			CgroupVersion string
 			MemTotal      int64
@@ -62,9 +59,9 @@ func podmanInfo(text string) (Info, error) {
 		}
 		Store   struct{ GraphRoot string }
 		Version struct{ Version string }
-	}
-	if err := json.Unmarshal([]byte(text), &told); err != nil {
-		return Info{}, fmt.Errorf("podman info answered with something else than JSON: %w", err)
+	}](ctx, r, info...)
+	if err != nil {
+		return Info{}, err
 	}
 	return Info{
 		Version: told.Version.Version, CgroupVersion: strings.TrimPrefix(told.Host.CgroupVersion, "v"), Memory: told.Host.MemTotal,

@@ -6,6 +6,7 @@ package containers
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os/exec"
@@ -122,6 +123,18 @@ func (r *Runtime) output(ctx context.Context, stdin io.Reader, args ...string) (
 	var stdout bytes.Buffer
 	err := r.run(ctx, Command{Name: r.Name, Args: args, Stdin: stdin, Stdout: &stdout})
 	return strings.TrimSpace(stdout.String()), err
+}
+
+// ask runs a command of the runtime that answers with JSON.
+func ask[T any](ctx context.Context, r *Runtime, args ...string) (answer T, err error) {
+	text, err := r.output(ctx, nil, args...)
+	if err != nil {
+		return answer, err
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		return answer, fmt.Errorf("%s %s answered with something else than JSON: %w", r.Name, verb(args), err)
+	}
+	return answer, nil
 }
 
 // silent runs a command of the runtime for its effect.
