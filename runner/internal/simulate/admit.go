@@ -30,22 +30,10 @@ func maskSecrets(v resource.PropertyValue, mask string, inside bool) resource.Pr
 	case v.IsOutput():
 		output := v.OutputValue()
 		return maskSecrets(output.Element, mask, inside || output.Secret)
-	case v.IsArray():
-		list := make([]resource.PropertyValue, len(v.ArrayValue()))
-		for i, item := range v.ArrayValue() {
-			list[i] = maskSecrets(item, mask, inside)
-		}
-		return resource.NewArrayProperty(list)
-	case v.IsObject():
-		masked := make(resource.PropertyMap, len(v.ObjectValue()))
-		for key, item := range v.ObjectValue() {
-			masked[key] = maskSecrets(item, mask, inside)
-		}
-		return resource.NewObjectProperty(masked)
-	case inside && !v.IsNull():
+	case inside && !v.IsNull() && !v.IsArray() && !v.IsObject():
 		return resource.NewStringProperty(mask)
 	}
-	return v
+	return mapItems(v, func(item resource.PropertyValue) resource.PropertyValue { return maskSecrets(item, mask, inside) })
 }
 
 // admit asks whether a resource may be as it is.

@@ -32,7 +32,8 @@ type difference struct {
 
 // compare looks at values alone: that a value became secret is no change.
 func compare(before, after resource.PropertyMap, replaceOn []string) difference {
-	detailed := plugin.NewDetailedDiffFromObjectDiff(revealMap(before).Diff(revealMap(after)), true)
+	was, is := revealAll(resource.NewObjectProperty(before)).ObjectValue(), revealAll(resource.NewObjectProperty(after)).ObjectValue()
+	detailed := plugin.NewDetailedDiffFromObjectDiff(was.Diff(is), true)
 	d := difference{kinds: map[string]plugin.DiffKind{}}
 	for path, change := range detailed {
 		d.kinds[path] = change.Kind

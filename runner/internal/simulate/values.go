@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // plain turns a property into Go values, without secrecy. What is not known
@@ -56,26 +57,23 @@ func isUnknown(v resource.PropertyValue) bool {
 
 // revealAll removes secrecy at every depth, for comparisons.
 func revealAll(v resource.PropertyValue) resource.PropertyValue {
-	v = reveal(v)
-	switch {
-	case v.IsArray():
-		list := make([]resource.PropertyValue, len(v.ArrayValue()))
-		for i, item := range v.ArrayValue() {
-			list[i] = revealAll(item)
-		}
-		return resource.NewArrayProperty(list)
-	case v.IsObject():
-		return resource.NewObjectProperty(revealMap(v.ObjectValue()))
-	}
-	return v
+	return mapItems(reveal(v), revealAll)
 }
 
-func revealMap(m resource.PropertyMap) resource.PropertyMap {
-	revealed := make(resource.PropertyMap, len(m))
-	for key, v := range m {
-		revealed[key] = revealAll(v)
+// mapItems is a list or an object with what turn makes of its items; other values
+// stay as they are.
+func mapItems(v resource.PropertyValue, turn func(resource.PropertyValue) resource.PropertyValue) resource.PropertyValue {
+	switch {
+	case v.IsArray():
+		return resource.NewArrayProperty(slice.Map(v.ArrayValue(), turn))
+	case v.IsObject():
+		turned := make(resource.PropertyMap, len(v.ObjectValue()))
+		for key, item := range v.ObjectValue() {
+			turned[key] = turn(item)
+		}
+		return resource.NewObjectProperty(turned)
 	}
-	return revealed
+	return v
 }
 
 // overlay lays plain values over properties: objects by key, lists of equal
