@@ -22,10 +22,7 @@ func Program(ctx *pulumi.Context) error {
 	if err := s.Err(); err != nil {
 		return err
 	}
-	ref, err := stackref.New(ctx, project)
-	if err != nil {
-		return err
-	}
+	ref := stackref.New(ctx, project)
 	text := ref.String("kubeconfig").ApplyT(func(exported string) (string, error) {
 		return normalise(exported, project)
 	}).(pulumi.StringOutput)

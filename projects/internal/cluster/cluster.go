@@ -49,11 +49,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
-	ref, err := stackref.New(ctx, projects.Kubeconfig().Name)
-	if err != nil {
-		return nil, err
-	}
-	kubeconfig := ref.String("kubeconfig") // a secret output
+	kubeconfig := stackref.New(ctx, projects.Kubeconfig().Name).String("kubeconfig") // a secret output
 	provider, err := kubernetes.NewProvider(ctx, "cluster", providerArgs(kubeconfig))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
@@ -132,11 +128,26 @@ func (c *Cluster) Labels(extra ...string) pulumi.StringMap {
 	return pulumi.ToStringMap(labels)
 }
 
-// Namespace makes a namespace. Destroying it takes everything inside along,
-// such as the volume claims that charts leave behind.
-func (c *Cluster) Namespace(ctx *pulumi.Context, name string) (*corev1.Namespace, error) {
+// Namespace makes a namespace, and returns its name as an input for what goes into
+// it. Destroying it takes everything inside along, such as the volume claims that
+// charts leave behind.
+func (c *Cluster) Namespace(ctx *pulumi.Context, name string) (pulumi.StringOutput, error) {
 	meta := c.Meta(name, nil, "pod-security.kubernetes.io/"+c.onInsecure, c.podSecurity(name))
-	return corev1.NewNamespace(ctx, name, &corev1.NamespaceArgs{Metadata: meta}, c.Provider())
+	made, err := corev1.NewNamespace(ctx, name, &corev1.NamespaceArgs{Metadata: meta}, c.Provider())
+	if err != nil {
+		return pulumi.StringOutput{}, err
+	}
+	return made.Metadata.Name().Elem(), nil
+}
+
+// Opaque is the type of a Secret that holds anything.
+const Opaque = "Opaque"
+
+// Secret makes a Secret of a type.
+func (c *Cluster) Secret(ctx *pulumi.Context, name string, namespace pulumi.StringInput, kind string, data pulumi.StringMap) (*corev1.Secret, error) {
+	return corev1.NewSecret(ctx, name, &corev1.SecretArgs{
+		Metadata: c.Meta(name, namespace), Type: pulumi.String(kind), StringData: data,
+	}, c.Provider())
 }
 
 // Image is the name to pull an image by: as given, or from the mirror in place

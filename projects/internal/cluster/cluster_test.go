@@ -29,7 +29,7 @@ func program(ctx *pulumi.Context) error {
 	ctx.Export("image", pulumi.String(c.Image("quay.io/jetstack/x:v1")))
 	ctx.Export("registry", pulumi.String(c.Registry("quay.io")))
 	_, err = c.Release(ctx, cluster.Chart{
-		Release: "cert-manager", Chart: "cert-manager", Group: "certmgr", Namespace: cluster.NameOf(namespace),
+		Release: "cert-manager", Chart: "cert-manager", Group: "certmgr", Namespace: namespace,
 		Values: cluster.Values{
 			"replicaCount": 2,
 			"crds":         cluster.Values{"enabled": true, "keep": pulumi.Bool(true).ToBoolOutput()},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -56,11 +55,6 @@ func (c *Cluster) Release(ctx *pulumi.Context, chart Chart, opts ...pulumi.Resou
 // version is the version of a chart that the configuration says.
 func (c *Cluster) version(chart Chart) string {
 	return c.settings.String(projects.ChartKey(chart.Group, projects.ChartVersion))
-}
-
-// NameOf is the name of a namespace made here, as an input for what goes into it.
-func NameOf(namespace *corev1.Namespace) pulumi.StringOutput {
-	return namespace.Metadata.Name().Elem()
 }
 
 // locate finds the chart: a reference and, for a classic repository, its

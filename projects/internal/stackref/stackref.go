@@ -15,21 +15,22 @@ type Reference struct {
 	project projects.Project
 	stack   string
 	source  *pulumi.StackReference
+	err     error // why there is none: what comes instead of every output
 }
 
 // New refers to the stack of another project that has the same name as the
 // stack being deployed. The project must be in the catalogue.
-func New(ctx *pulumi.Context, project string) (*Reference, error) {
+func New(ctx *pulumi.Context, project string) *Reference {
 	target, ok := projects.ByName(project)
 	if !ok {
-		return nil, fmt.Errorf("stack reference to %q: there is no such project in the catalogue", project)
+		return &Reference{err: fmt.Errorf("stack reference to %q: there is no such project in the catalogue", project)}
 	}
 	name := fmt.Sprintf("%s/%s/%s", ctx.Organization(), project, ctx.Stack())
 	source, err := pulumi.NewStackReference(ctx, name, nil)
 	if err != nil {
-		return nil, fmt.Errorf("stack reference to %q: %w", name, err)
+		err = fmt.Errorf("stack reference to %q: %w", name, err)
 	}
-	return &Reference{project: target, stack: ctx.Stack(), source: source}, nil
+	return &Reference{project: target, stack: ctx.Stack(), source: source, err: err}
 }
 
 // String is an output that is a text.
@@ -96,6 +97,9 @@ func (r *Reference) StringList(name string) pulumi.StringArrayOutput {
 // Output is an output of any type. A secret stays secret. During a preview an
 // output that does not exist yet is unknown; otherwise it is an error.
 func (r *Reference) Output(name string) pulumi.AnyOutput {
+	if r.err != nil {
+		return pulumi.Bool(false).ToBoolOutput().ApplyT(func(bool) (any, error) { return nil, r.err }).(pulumi.AnyOutput)
+	}
 	if _, ok := r.project.Output(name); !ok {
 		panic(fmt.Sprintf("project %s declares no output %q in the catalogue", r.project.Name, name))
 	}
@@ -112,6 +116,9 @@ func (r *Reference) Output(name string) pulumi.AnyOutput {
 // Has reports whether the output exists now. A program asks where it cannot go
 // on with an unknown value, which is rare: only in a preview may it be false.
 func (r *Reference) Has(name string) (bool, error) {
+	if r.err != nil {
+		return false, r.err
+	}
 	details, err := r.source.GetOutputDetails(name)
 	if err != nil {
 		return false, fmt.Errorf("reading output %q of project %q: %w", name, r.project.Name, err)

@@ -34,7 +34,7 @@ func Program(ctx *pulumi.Context) error {
 	}
 	release, err := c.Release(ctx, cluster.Chart{
 		Release: "cert-manager", Chart: "cert-manager", Group: "certmgr",
-		Namespace: cluster.NameOf(namespace), Values: values(c, s.Bool("certmgr:keep_crds")),
+		Namespace: namespace, Values: values(c, s.Bool("certmgr:keep_crds")),
 	})
 	if err != nil {
 		return err

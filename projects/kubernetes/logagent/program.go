@@ -4,7 +4,6 @@
 package logagent
 
 import (
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -32,25 +31,19 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	to, err := logstore(ctx)
-	if err != nil {
-		return err
-	}
+	to := logstore(ctx)
 	namespace, err := c.Namespace(ctx, project.Namespace)
 	if err != nil {
 		return err
 	}
-	secret, err := corev1.NewSecret(ctx, credentials, &corev1.SecretArgs{
-		Metadata:   c.Meta(credentials, cluster.NameOf(namespace)),
-		Type:       pulumi.String("Opaque"),
-		StringData: pulumi.StringMap{"username": to.username, "password": to.password},
-	}, c.Provider())
+	account := pulumi.StringMap{"username": to.username, "password": to.password}
+	secret, err := c.Secret(ctx, credentials, namespace, cluster.Opaque, account)
 	if err != nil {
 		return err
 	}
 	if _, err := c.Release(ctx, cluster.Chart{
 		Release: "fluent-bit", Chart: "fluent-bit", Group: "logagent",
-		Namespace: cluster.NameOf(namespace), Values: values(c, to),
+		Namespace: namespace, Values: values(c, to),
 	}, pulumi.DependsOn([]pulumi.Resource{secret})); err != nil {
 		return err
 	}
@@ -60,16 +53,13 @@ func Program(ctx *pulumi.Context) error {
 }
 
 // logstore reads where the log store is and how to log in.
-func logstore(ctx *pulumi.Context) (destination, error) {
-	ref, err := stackref.New(ctx, projects.Logstore().Name)
-	if err != nil {
-		return destination{}, err
-	}
+func logstore(ctx *pulumi.Context) destination {
+	ref := stackref.New(ctx, projects.Logstore().Name)
 	return destination{
 		host: ref.String("host"),
 		// A number travels between stacks as a float; printed, it is whole.
 		port:     pulumi.Sprintf("%v", ref.Output("port")),
 		username: ref.String("username"),
 		password: ref.String("password"),
-	}, nil
+	}
 }

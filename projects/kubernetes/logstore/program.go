@@ -38,20 +38,20 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	secret, err := account(ctx, c, cluster.NameOf(namespace), password)
+	secret, err := account(ctx, c, namespace, password)
 	if err != nil {
 		return err
 	}
 	store, err := c.Release(ctx, cluster.Chart{
 		Release: "opensearch", Chart: "opensearch", Group: "logstore",
-		Namespace: cluster.NameOf(namespace), Values: storeValues(c, size),
+		Namespace: namespace, Values: storeValues(c, size),
 	}, pulumi.DependsOn([]pulumi.Resource{secret}))
 	if err != nil {
 		return err
 	}
 	if _, err := c.Release(ctx, cluster.Chart{
 		Release: "opensearch-dashboards", Chart: "opensearch-dashboards", Group: "logstore:dashboards",
-		Namespace: cluster.NameOf(namespace), Values: dashboardsValues(c),
+		Namespace: namespace, Values: dashboardsValues(c),
 	}, pulumi.DependsOn([]pulumi.Resource{secret, store})); err != nil {
 		return err
 	}
@@ -84,13 +84,6 @@ func account(
 	if err != nil {
 		return nil, err
 	}
-	return corev1.NewSecret(ctx, credentials, &corev1.SecretArgs{
-		Metadata: c.Meta(credentials, namespace),
-		Type:     pulumi.String("Opaque"),
-		StringData: pulumi.StringMap{
-			"username": pulumi.String(username),
-			"password": password,
-			"cookie":   cookie,
-		},
-	}, c.Provider())
+	data := pulumi.StringMap{"username": pulumi.String(username), "password": password, "cookie": cookie}
+	return c.Secret(ctx, credentials, namespace, cluster.Opaque, data)
 }

@@ -31,7 +31,7 @@ func Program(ctx *pulumi.Context) error {
 	}
 	if _, err := c.Release(ctx, cluster.Chart{
 		Release: service, Chart: "opentelemetry-collector", Group: "observability",
-		Namespace: cluster.NameOf(namespace), Values: values(c, s.String("observability:otlp_endpoint")),
+		Namespace: namespace, Values: values(c, s.String("observability:otlp_endpoint")),
 	}); err != nil {
 		return err
 	}

@@ -22,11 +22,7 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	ref, err := stackref.New(ctx, projects.Secrets().Name)
-	if err != nil {
-		return err
-	}
-	credentials := ref.Entry("secrets", project.Namespace)
+	credentials := stackref.New(ctx, projects.Secrets().Name).Entry("secrets", project.Namespace)
 	namespace := pulumi.String(project.Namespace)
 	definitions, err := c.Release(ctx, cluster.Chart{
 		Release: "prometheus-operator-crds", Chart: "prometheus-operator-crds", Group: "prometheus:crds",

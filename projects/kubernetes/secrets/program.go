@@ -87,10 +87,5 @@ func create(ctx *pulumi.Context, c *cluster.Cluster, b bundle) (*corev1.Secret, 
 	for key, value := range b.data {
 		data[key] = pulumi.ToSecret(pulumi.String(value)).(pulumi.StringOutput)
 	}
-	name := projects.CredentialsName(b.namespace)
-	return corev1.NewSecret(ctx, name, &corev1.SecretArgs{
-		Metadata:   c.Meta(name, cluster.NameOf(namespace)),
-		Type:       pulumi.String("Opaque"),
-		StringData: data,
-	}, c.Provider())
+	return c.Secret(ctx, projects.CredentialsName(b.namespace), namespace, cluster.Opaque, data)
 }

@@ -24,10 +24,7 @@ type destination struct {
 // target finds the environment's registry; its folder for images is "" or ends
 // with a slash.
 func target(ctx *pulumi.Context, registry projects.Registry, folder string) (destination, error) {
-	outputs, err := stackref.New(ctx, registry.Project)
-	if err != nil {
-		return destination{}, err
-	}
+	outputs := stackref.New(ctx, registry.Project)
 	if registry.Login == projects.LoginECR {
 		return ecrTarget(ctx, outputs)
 	}

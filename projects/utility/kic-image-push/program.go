@@ -23,10 +23,7 @@ func Program(ctx *pulumi.Context) error {
 	if err := cfg.Err(); err != nil {
 		return err
 	}
-	source, err := stackref.New(ctx, projects.KICImageBuild().Name)
-	if err != nil {
-		return err
-	}
+	source := stackref.New(ctx, projects.KICImageBuild().Name)
 	to, err := target(ctx, registry, folder)
 	if err != nil {
 		return err

@@ -31,10 +31,7 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	network, err := stackref.New(ctx, projects.AWSVPC().Name)
-	if err != nil {
-		return err
-	}
+	network := stackref.New(ctx, projects.AWSVPC().Name)
 	subnets := network.StringList("private_subnet_ids").ApplyT(enoughZones).(pulumi.StringArrayOutput)
 
 	b := &builder{Context: ctx, configuration: wanted, partition: where.partition, name: environment.ClusterName(ctx.Stack())}

@@ -19,10 +19,7 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	registry, err := stackref.New(ctx, projects.DigitalOceanRegistry().Name)
-	if err != nil {
-		return err
-	}
+	registry := stackref.New(ctx, projects.DigitalOceanRegistry().Name)
 	login, err := digitalocean.NewContainerRegistryDockerCredentials(ctx, "pull", &digitalocean.ContainerRegistryDockerCredentialsArgs{
 		RegistryName: registry.String("registry_name"), Write: pulumi.Bool(false),
 	})

@@ -32,10 +32,7 @@ func Program(ctx *pulumi.Context) error {
 		return err
 	}
 	// The reference stays when no record is wanted, so that every plan has it.
-	controller, err := stackref.New(ctx, projects.IngressController().Name)
-	if err != nil {
-		return err
-	}
+	controller := stackref.New(ctx, projects.IngressController().Name)
 	if domain == "" {
 		ctx.Export("record", pulumi.String(""))
 		return nil

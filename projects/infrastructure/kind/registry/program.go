@@ -23,10 +23,7 @@ func Program(ctx *pulumi.Context) error {
 	if err := cfg.Err(); err != nil {
 		return err
 	}
-	cluster, err := stackref.New(ctx, projects.KindCluster().Name)
-	if err != nil {
-		return err
-	}
+	cluster := stackref.New(ctx, projects.KindCluster().Name)
 	args.ClusterName = cluster.String("cluster_name")
 	args.ClusterUID = cluster.String("cluster_uid")
 	args.NodeNames = cluster.StringList("node_names")

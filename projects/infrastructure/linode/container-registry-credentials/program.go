@@ -21,10 +21,7 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	harbor, err := stackref.New(ctx, projects.LinodeHarbor().Name)
-	if err != nil {
-		return err
-	}
+	harbor := stackref.New(ctx, projects.LinodeHarbor().Name)
 	login := pulumi.All(harbor.String("harbor_hostname"), harbor.String("harbor_user"), harbor.String("harbor_password")).
 		ApplyT(func(parts []any) (string, error) {
 			return dockerConfig(parts[0].(string), parts[1].(string), parts[2].(string))

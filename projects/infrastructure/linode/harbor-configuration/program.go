@@ -30,10 +30,7 @@ func run(ctx *pulumi.Context, dial func(host, user, password string) *client) er
 	if err != nil {
 		return err
 	}
-	harbor, err := stackref.New(ctx, projects.LinodeHarbor().Name)
-	if err != nil {
-		return err
-	}
+	harbor := stackref.New(ctx, projects.LinodeHarbor().Name)
 	login := pulumi.All(harbor.String("harbor_hostname"), harbor.String("harbor_user"), harbor.String("harbor_password"))
 	private := login.ApplyTWithContext(ctx.Context(), func(c context.Context, parts []any) (bool, error) {
 		registry := dial(parts[0].(string), parts[1].(string), parts[2].(string))

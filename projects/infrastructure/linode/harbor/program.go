@@ -63,10 +63,7 @@ func Program(ctx *pulumi.Context) error {
 // adminPassword reads the administrator's password from the cluster.
 func adminPassword(ctx *pulumi.Context, kubernetes *cluster.Cluster) (pulumi.StringOutput, error) {
 	project := projects.LinodeHarbor()
-	secrets, err := stackref.New(ctx, projects.Secrets().Name)
-	if err != nil {
-		return pulumi.StringOutput{}, err
-	}
+	secrets := stackref.New(ctx, projects.Secrets().Name)
 	name := secrets.Entry("secrets", project.Namespace)
 	deployed, err := secrets.Has("secrets")
 	if err != nil {

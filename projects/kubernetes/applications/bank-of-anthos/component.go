@@ -2,6 +2,7 @@ package bank
 
 import (
 	"cmp"
+	"maps"
 	"strconv"
 )
 
@@ -77,9 +78,7 @@ func (a *application) frontend(replicas int) component {
 // Cloud only, so they are off.
 func python(own map[string]string) map[string]string {
 	env := map[string]string{"VERSION": version, "PORT": "8080", "ENABLE_TRACING": "false", "LOG_LEVEL": "info"}
-	for name, value := range own {
-		env[name] = value
-	}
+	maps.Copy(env, own)
 	return env
 }
 

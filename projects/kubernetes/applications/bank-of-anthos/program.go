@@ -40,14 +40,8 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := stackref.New(ctx, projects.Secrets().Name)
-	if err != nil {
-		return err
-	}
-	ingress, err := stackref.New(ctx, projects.IngressController().Name)
-	if err != nil {
-		return err
-	}
+	secrets := stackref.New(ctx, projects.Secrets().Name)
+	ingress := stackref.New(ctx, projects.IngressController().Name)
 	app := &application{
 		Cluster: c, options: o,
 		namespace:   pulumi.String(project.Namespace),

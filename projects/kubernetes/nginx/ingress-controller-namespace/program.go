@@ -22,6 +22,6 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx.Export("namespace", cluster.NameOf(namespace))
+	ctx.Export("namespace", namespace)
 	return nil
 }

@@ -50,15 +50,8 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	namespaceRef, err := stackref.New(ctx, projects.IngressControllerNamespace().Name)
-	if err != nil {
-		return err
-	}
-	push, err := stackref.New(ctx, projects.KICImagePush().Name)
-	if err != nil {
-		return err
-	}
-	namespace := namespaceRef.String("namespace")
+	namespace := stackref.New(ctx, projects.IngressControllerNamespace().Name).String("namespace")
+	push := stackref.New(ctx, projects.KICImagePush().Name)
 	img := image{
 		repository: push.String("image_repository"), tag: push.String("image_tag"), digest: push.String("image_digest"),
 	}
@@ -123,23 +116,15 @@ func prerequisites(ctx *pulumi.Context, c *cluster.Cluster, chart cluster.Chart,
 		needs = append(needs, definitions...)
 	}
 	if o.plus {
-		secret, err := licenseSecret(ctx, c, chart.Namespace, o.license)
+		// https://docs.nginx.com/nginx-ingress-controller/install/license-secret/
+		token := pulumi.ToSecret(pulumi.String(o.license)).(pulumi.StringOutput)
+		secret, err := c.Secret(ctx, license, chart.Namespace, "nginx.com/license", pulumi.StringMap{"license.jwt": token})
 		if err != nil {
 			return nil, err
 		}
 		needs = append(needs, secret)
 	}
 	return needs, nil
-}
-
-// licenseSecret makes the Secret that NGINX Plus reads its licence from.
-// https://docs.nginx.com/nginx-ingress-controller/install/license-secret/
-func licenseSecret(ctx *pulumi.Context, c *cluster.Cluster, namespace pulumi.StringInput, token string) (*corev1.Secret, error) {
-	return corev1.NewSecret(ctx, license, &corev1.SecretArgs{
-		Metadata:   c.Meta(license, namespace),
-		Type:       pulumi.String("nginx.com/license"),
-		StringData: pulumi.StringMap{"license.jwt": pulumi.ToSecret(pulumi.String(token)).(pulumi.StringOutput)},
-	}, c.Provider())
 }
 
 // export finds out where the controller is reached. On kind that is this

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"maps"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects/internal/cluster"
@@ -42,9 +44,7 @@ func values(c *cluster.Cluster, o options, img image) cluster.Values {
 	if secret := c.Infrastructure.ImagePullSecret; secret != "" {
 		controller["serviceAccount"] = cluster.Values{"imagePullSecretName": secret}
 	}
-	for key, value := range exposure(c, o) {
-		controller[key] = value
-	}
+	maps.Copy(controller, exposure(c, o))
 	return cluster.Values{
 		"controller": controller,
 		// Metrics on the pods, for Prometheus; never on the public Service.
