@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,9 +116,7 @@ func replaces(upper, lower any) string {
 func mergeMaps(upper map[string]any, lower any) map[string]any {
 	below, _ := lower.(map[string]any)
 	merged := make(map[string]any, len(upper)+len(below))
-	for key, value := range below {
-		merged[key] = value
-	}
+	maps.Copy(merged, below)
 	for key, value := range upper {
 		inner, isMap := value.(map[string]any)
 		switch {

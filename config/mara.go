@@ -2,6 +2,8 @@ package config
 
 import (
 	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // MaraFile is the file below the root that says which projects of the user
@@ -25,11 +27,7 @@ type Word struct {
 
 // Words are the texts of words.
 func Words(words []Word) []string {
-	var texts []string
-	for _, word := range words {
-		texts = append(texts, word.Text)
-	}
-	return texts
+	return slice.Map(words, func(word Word) string { return word.Text })
 }
 
 // MaraProject is one entry of a list of projects: a folder of the user's, which may

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/shlex"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 )
 
@@ -35,10 +36,7 @@ func (d *maraDecoder) fields(key string, node *yaml.Node, fields ...field) {
 }
 
 func (d *maraDecoder) unknownField(key string, name Word, fields []field) {
-	var known []string
-	for _, f := range fields {
-		known = append(known, f.name)
-	}
+	known := slice.Map(fields, func(f field) string { return f.name })
 	d.problem(name.Line, key, "is not a known key; allowed: %s%s", strings.Join(known, ", "), DidYouMean(name.Text, known))
 }
 

@@ -107,32 +107,26 @@ func All() []Project {
 
 // ByName finds a project by its Pulumi name.
 func ByName(name string) (Project, bool) {
-	for _, project := range All() {
-		if project.Name == name {
-			return project, true
-		}
+	return find(All(), func(p Project) bool { return p.Name == name })
+}
+
+// find is the first one that is meant.
+func find[T any](all []T, is func(T) bool) (found T, ok bool) {
+	i := slices.IndexFunc(all, is)
+	if i < 0 {
+		return found, false
 	}
-	return Project{}, false
+	return all[i], true
 }
 
 // Key finds a declared configuration key by its full name.
 func (p Project) Key(name string) (config.Key, bool) {
-	for _, key := range p.Keys {
-		if key.Name == name {
-			return key, true
-		}
-	}
-	return config.Key{}, false
+	return find(p.Keys, func(key config.Key) bool { return key.Name == name })
 }
 
 // Output finds a declared output by its name.
 func (p Project) Output(name string) (Output, bool) {
-	for _, output := range p.Outputs {
-		if output.Name == name {
-			return output, true
-		}
-	}
-	return Output{}, false
+	return find(p.Outputs, func(output Output) bool { return output.Name == name })
 }
 
 // SecretsOf are the secrets of projects, each once.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 )
 
@@ -69,21 +71,12 @@ func Infrastructures() []Infrastructure {
 
 // InfrastructureByName finds an infrastructure by the provider's name.
 func InfrastructureByName(name string) (Infrastructure, bool) {
-	for _, infrastructure := range Infrastructures() {
-		if infrastructure.Name == name {
-			return infrastructure, true
-		}
-	}
-	return Infrastructure{}, false
+	return find(Infrastructures(), func(i Infrastructure) bool { return i.Name == name })
 }
 
 // infraTypes lists the names of the providers.
 func infraTypes() []string {
-	var names []string
-	for _, infrastructure := range Infrastructures() {
-		names = append(names, infrastructure.Name)
-	}
-	return names
+	return slice.Map(Infrastructures(), func(i Infrastructure) string { return i.Name })
 }
 
 // registryCredentials is the project that lets a provider's cluster pull from its

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/projects"
 	"mara/providers/needs"
@@ -113,20 +115,12 @@ func layouts() []layout { return []layout{aws(), digitalocean(), linode(), kind(
 
 // All lists the providers.
 func All() []Provider {
-	var all []Provider
-	for _, l := range layouts() {
-		all = append(all, l.provider())
-	}
-	return all
+	return slice.Map(layouts(), layout.provider)
 }
 
 // Names lists the names of the providers.
 func Names() []string {
-	var names []string
-	for _, l := range layouts() {
-		names = append(names, l.Name)
-	}
-	return names
+	return slice.Map(layouts(), func(l layout) string { return l.Name })
 }
 
 // ByName finds a provider. The error for an unknown name lists the known ones.

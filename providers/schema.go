@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 )
 
@@ -56,10 +58,7 @@ func ownNamespaces(keys []config.Key) []string {
 // names allows the declared keys, and whatever is in a namespace that the
 // projects do not have to themselves.
 func names(keys []config.Key) schema {
-	declared := make([]string, len(keys))
-	for i, key := range keys {
-		declared[i] = key.Name
-	}
+	declared := slice.Map(keys, func(key config.Key) string { return key.Name })
 	return schema{"anyOf": []schema{
 		{"enum": declared},
 		{"pattern": "^[^:]+:.+$", "not": schema{"pattern": fmt.Sprintf("^(%s):", strings.Join(ownNamespaces(keys), "|"))}},

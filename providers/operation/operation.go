@@ -2,7 +2,11 @@
 // true of each.
 package operation
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+)
 
 // Operation is what a run does with the projects of a plan. Its text is what
 // users type, and what events and files say.
@@ -24,11 +28,7 @@ func All() []Operation { return []Operation{Up, Preview, Refresh, Drift, Destroy
 
 // Names lists the texts of the operations.
 func Names() []string {
-	var names []string
-	for _, o := range All() {
-		names = append(names, string(o))
-	}
-	return names
+	return slice.Map(All(), func(o Operation) string { return string(o) })
 }
 
 // Parse returns the operation of a name; ok is false if there is none.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 
@@ -77,11 +78,7 @@ type Export struct {
 
 // Providers are the names of all providers.
 func Providers() []string {
-	var names []string
-	for _, infrastructure := range projects.Infrastructures() {
-		names = append(names, infrastructure.Name)
-	}
-	return names
+	return slice.Map(projects.Infrastructures(), func(i projects.Infrastructure) string { return i.Name })
 }
 
 // Run runs the case. The program's own error is in Result.Err; a Kubernetes
@@ -163,20 +160,14 @@ func (r Result) All(typ string) []Resource {
 
 // Names lists "type name" of every resource, sorted.
 func (r Result) Names() []string {
-	names := make([]string, len(r.Resources))
-	for i, res := range r.Resources {
-		names[i] = res.Type + " " + res.Name
-	}
+	names := slice.Map(r.Resources, func(res Resource) string { return res.Type + " " + res.Name })
 	slices.Sort(names)
 	return names
 }
 
 // References lists the projects whose stacks were referenced, sorted.
 func (r Result) References() []string {
-	var names []string
-	for _, res := range r.All(stackReferenceType) {
-		names = append(names, strings.Split(res.Name, "/")[1])
-	}
+	names := slice.Map(r.All(stackReferenceType), func(res Resource) string { return strings.Split(res.Name, "/")[1] })
 	slices.Sort(names)
 	return names
 }

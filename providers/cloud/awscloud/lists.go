@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/providers/cloud"
 )
@@ -22,11 +23,9 @@ func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var choices []cloud.Choice
-	for _, region := range answer.Regions {
-		choices = append(choices, cloud.Choice{Value: aws.ToString(region.RegionName)})
-	}
-	return byValue(choices), nil
+	return byValue(slice.Map(answer.Regions, func(region types.Region) cloud.Choice {
+		return cloud.Choice{Value: aws.ToString(region.RegionName)}
+	})), nil
 }
 
 // zones lists the availability zones of the region, without local zones.
@@ -37,11 +36,9 @@ func (c *Client) zones(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var choices []cloud.Choice
-	for _, zone := range answer.AvailabilityZones {
-		choices = append(choices, cloud.Choice{Value: aws.ToString(zone.ZoneName)})
-	}
-	return byValue(choices), nil
+	return byValue(slice.Map(answer.AvailabilityZones, func(zone types.AvailabilityZone) cloud.Choice {
+		return cloud.Choice{Value: aws.ToString(zone.ZoneName)}
+	})), nil
 }
 
 // versions lists the Kubernetes versions of EKS, the newest first.
@@ -92,11 +89,9 @@ func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
 	slices.SortFunc(found, func(a, b types.InstanceTypeInfo) int {
 		return cmp.Or(cmp.Compare(cpus(a), cpus(b)), cmp.Compare(memory(a), memory(b)), cmp.Compare(a.InstanceType, b.InstanceType))
 	})
-	var choices []cloud.Choice
-	for _, t := range found {
-		choices = append(choices, cloud.Choice{Value: string(t.InstanceType), Note: size(t)})
-	}
-	return choices, nil
+	return slice.Map(found, func(t types.InstanceTypeInfo) cloud.Choice {
+		return cloud.Choice{Value: string(t.InstanceType), Note: size(t)}
+	}), nil
 }
 
 // size tells what AWS has told of a type.

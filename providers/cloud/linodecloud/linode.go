@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/linode/linodego"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/providers"
 	"mara/providers/cloud"
@@ -103,10 +104,7 @@ func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var choices []cloud.Choice
-	for _, version := range versions {
-		choices = append(choices, cloud.Choice{Value: version.ID})
-	}
+	choices := slice.Map(versions, func(version linodego.LKEVersion) cloud.Choice { return cloud.Choice{Value: version.ID} })
 	slices.SortFunc(choices, func(a, b cloud.Choice) int {
 		return cmp.Or(cmp.Compare(len(b.Value), len(a.Value)), strings.Compare(b.Value, a.Value))
 	})

@@ -1,6 +1,10 @@
 package encryption
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+)
 
 // Keyring keeps keys that were made, since making one takes a while. A nil one
 // keeps none.
@@ -47,9 +51,5 @@ func (r *Keyring) add(passphrase string, key *Key) {
 func (r *Keyring) Keys() []*Key {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	keys := make([]*Key, 0, len(r.kept))
-	for _, kept := range r.kept {
-		keys = append(keys, kept.key)
-	}
-	return keys
+	return slice.Map(r.kept, func(kept keptKey) *Key { return kept.key })
 }

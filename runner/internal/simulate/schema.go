@@ -3,6 +3,7 @@ package simulate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -117,12 +118,8 @@ func (s *schema) of(t *typeSpec) fields {
 // config are the settings of a provider.
 func (s *schema) config() fields {
 	all := map[string]*typeSpec{}
-	for name, t := range s.Config.Variables {
-		all[name] = t
-	}
-	for name, t := range s.Provider.InputProperties {
-		all[name] = t
-	}
+	maps.Copy(all, s.Config.Variables)
+	maps.Copy(all, s.Provider.InputProperties)
 	return fields{schema: s, types: all, required: s.Provider.RequiredInputs}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -157,11 +158,9 @@ func (s *server) describe(token string) (described, error) {
 
 // failures gives every problem the name of the type that it belongs to.
 func failures(token string, problems []Problem) []*pulumirpc.CheckFailure {
-	list := make([]*pulumirpc.CheckFailure, len(problems))
-	for i, p := range problems {
-		list[i] = &pulumirpc.CheckFailure{Property: p.Path, Reason: fmt.Sprintf("%s: %s", token, p.Reason)}
-	}
-	return list
+	return slice.Map(problems, func(p Problem) *pulumirpc.CheckFailure {
+		return &pulumirpc.CheckFailure{Property: p.Path, Reason: fmt.Sprintf("%s: %s", token, p.Reason)}
+	})
 }
 
 func unmarshal(values *structpb.Struct) (resource.PropertyMap, error) {

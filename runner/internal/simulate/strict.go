@@ -3,12 +3,14 @@ package simulate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
 )
@@ -69,10 +71,7 @@ func (c *checker) value(path string, v resource.PropertyValue, t *typeSpec) {
 
 // values lists what a type allows.
 func (t *typeSpec) values() string {
-	list := make([]string, len(t.Enum))
-	for i, e := range t.Enum {
-		list[i] = fmt.Sprintf("%q", fmt.Sprint(e.Value))
-	}
+	list := slice.Map(t.Enum, func(e struct{ Value any }) string { return fmt.Sprintf("%q", fmt.Sprint(e.Value)) })
 	return strings.Join(list, ", ")
 }
 
@@ -180,11 +179,7 @@ func (s *schema) describe(t *typeSpec) string {
 	t = s.resolve(t)
 	switch {
 	case len(t.OneOf) > 0:
-		list := make([]string, len(t.OneOf))
-		for i, one := range t.OneOf {
-			list[i] = s.describe(one)
-		}
-		return strings.Join(slices.Compact(list), " or ")
+		return strings.Join(slices.Compact(slice.Map(t.OneOf, s.describe)), " or ")
 	case t.Type == "object" && t.isObject() && t.name != "":
 		return "an object (" + t.name + ")"
 	case t.Type == "object":
@@ -226,10 +221,5 @@ func join(path, name string) string {
 }
 
 func names[T any](m map[string]T) []string {
-	list := make([]string, 0, len(m))
-	for name := range m {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(maps.Keys(m))
 }

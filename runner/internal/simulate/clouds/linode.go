@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/projects/schemas"
 	"mara/runner/internal/simulate"
 )
@@ -199,11 +201,9 @@ func linodeFunctions() []simulate.Invoke {
 	return []simulate.Invoke{
 		{
 			Token: "linode:index/getLkeVersions:getLkeVersions", Answer: func(o simulate.Object) (map[string]any, error) {
-				var versions []any
-				for _, version := range []string{"1.36", "1.35", "1.34"} {
-					versions = append(versions, map[string]any{"id": version, "tier": o.TextOr("tier", "standard")})
-				}
-				return map[string]any{"versions": versions}, nil
+				return map[string]any{"versions": slice.Map([]string{"1.36", "1.35", "1.34"}, func(version string) any {
+					return map[string]any{"id": version, "tier": o.TextOr("tier", "standard")}
+				})}, nil
 			}},
 		{
 			Token: "linode:index/getRegions:getRegions", Answer: constant(map[string]any{"regions": []any{

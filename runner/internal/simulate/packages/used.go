@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 )
 
@@ -37,11 +38,7 @@ func UsedBy(dir string) []Used {
 
 // InState are the packages whose providers are in a state.
 func InState(state []byte) []Used {
-	var used []Used
-	for _, found := range provider.FindAllSubmatch(state, -1) {
-		used = append(used, Used{Name: string(found[1])})
-	}
-	return distinct(used)
+	return distinct(slice.Map(provider.FindAllSubmatch(state, -1), func(found [][]byte) Used { return Used{Name: string(found[1])} }))
 }
 
 var (
