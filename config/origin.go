@@ -64,13 +64,3 @@ func (v Value) Wrong(text, next string) error {
 	problem := Problem{File: origin.File, Line: origin.Line, Text: subject + ": " + text}
 	return &Error{Problems: []Problem{problem}, Next: next}
 }
-
-// first is the first value that is set: precedence is the order of the arguments.
-func first(values ...Value) Value {
-	for _, value := range values {
-		if value.IsSet() {
-			return value
-		}
-	}
-	return Value{}
-}

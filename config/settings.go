@@ -9,6 +9,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -118,9 +119,9 @@ func (s Settings) Environ() map[string]string { return maps.Clone(s.environ) }
 // RUNNER_STACK) and a different PULUMI_STACK in the environment file are an
 // error: one of the two is a mistake, and the wrong environment would change.
 func ResolveStack(flag Value, sources Sources) (Value, error) {
-	asked := first(flag, sources.Lookup(RunnerStackVariable))
+	asked := cmp.Or(flag, sources.Lookup(RunnerStackVariable))
 	configured := sources.Lookup(StackVariable)
-	stack := first(asked, configured)
+	stack := cmp.Or(asked, configured)
 	if !stack.IsSet() {
 		return Value{}, &FlagError{Flag: "--stack", Text: "no stack is named",
 			Next: fmt.Sprintf("name it with -s NAME, or with %s=NAME in %s", StackVariable, EnvironmentFile)}
@@ -145,12 +146,12 @@ func ResolveProvider(flag Value, sources Sources, file StackFile) (Value, error)
 			return Value{}, &Error{Problems: []Problem{file.Problem(InfraType, "must be the name of a provider in plain text")}}
 		}
 	}
-	asked := first(flag, sources.Lookup(ProviderVariable))
+	asked := cmp.Or(flag, sources.Lookup(ProviderVariable))
 	configured := file.Text(InfraType)
 	if asked.IsSet() && configured.IsSet() && asked.Text != configured.Text {
 		return Value{}, providerMismatch(asked, configured)
 	}
-	return first(asked, configured), nil
+	return cmp.Or(asked, configured), nil
 }
 
 func providerMismatch(asked, configured Value) error {
