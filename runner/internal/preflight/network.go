@@ -1,9 +1,7 @@
 package preflight
 
 import (
-	"errors"
 	"net/http"
-	"net/url"
 	"time"
 
 	"mara/providers/cloud"
@@ -20,13 +18,4 @@ func httpClient(env map[string]string) *http.Client {
 		Proxy:             cloud.Proxy(env),
 		DisableKeepAlives: true, // each is asked once
 	}}
-}
-
-// bare is a network error without the address it begins with.
-func bare(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
+	"mara/runner/internal/reach"
 )
 
 // Plugin is a resource plugin of Pulumi's.
@@ -120,7 +122,7 @@ func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
 	}
 	response, err := httpClient(o.Env).Do(request)
 	if err != nil {
-		return Doubtful(fmt.Sprintf("%s is not installed, and cannot be downloaded now: %v", p, bare(err)), install+" where there is a network")
+		return Doubtful(fmt.Sprintf("%s is not installed, and cannot be downloaded now: %v", p, reach.Bare(err)), install+" where there is a network")
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {

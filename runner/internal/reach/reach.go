@@ -95,7 +95,7 @@ func ask(ctx context.Context, client *http.Client, address string) error {
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return bare(err)
+		return Bare(err)
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, 1<<16) // whether it can be read does not matter
@@ -105,8 +105,8 @@ func ask(ctx context.Context, client *http.Client, address string) error {
 	return nil
 }
 
-// bare is what went wrong, without the address: that is told anyway.
-func bare(err error) error {
+// Bare is what went wrong with a request, without the address that it begins with.
+func Bare(err error) error {
 	var failed *url.Error
 	if errors.As(err, &failed) {
 		return failed.Err
