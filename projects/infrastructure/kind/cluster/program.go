@@ -20,9 +20,7 @@ func Program(ctx *pulumi.Context) error {
 	if err := cfg.Err(); err != nil {
 		return err
 	}
-	provider, err := kindsdk.NewProvider(ctx, "kind", &kindsdk.ProviderArgs{
-		Runtime: optional(cfg.String("kind:runtime")),
-	})
+	provider, err := kindsdk.NewProvider(ctx, "kind", cfg.String("kind:runtime"))
 	if err != nil {
 		return err
 	}

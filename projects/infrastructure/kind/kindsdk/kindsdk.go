@@ -103,8 +103,13 @@ type ProviderArgs struct {
 	Runtime pulumi.StringPtrInput `pulumi:"runtime"` // nil takes the one found first
 }
 
-// NewProvider registers a provider.
-func NewProvider(ctx *pulumi.Context, name string, args *ProviderArgs, opts ...pulumi.ResourceOption) (*Provider, error) {
+// NewProvider registers a provider for a container runtime, or with "" for the one
+// found first.
+func NewProvider(ctx *pulumi.Context, name, runtime string, opts ...pulumi.ResourceOption) (*Provider, error) {
+	args := ProviderArgs{}
+	if runtime != "" {
+		args.Runtime = pulumi.String(runtime)
+	}
 	provider := &Provider{}
-	return provider, ctx.RegisterResource(ProviderToken, name, inputs.Of(*args), provider, opts...)
+	return provider, ctx.RegisterResource(ProviderToken, name, inputs.Of(args), provider, opts...)
 }

@@ -29,7 +29,7 @@ func Program(ctx *pulumi.Context) error {
 	args.NodeNames = cluster.StringList("node_names")
 	args.Network = cluster.String("network")
 
-	provider, err := kindsdk.NewProvider(ctx, "kind", providerArgs(cfg))
+	provider, err := kindsdk.NewProvider(ctx, "kind", cfg.String("kind:runtime"))
 	if err != nil {
 		return err
 	}
@@ -58,13 +58,4 @@ func registryArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.Registry
 			"mara.dev/stack":   pulumi.String(naming.Label(ctx.Stack())),
 		},
 	}
-}
-
-// providerArgs names the container runtime when the configuration does.
-func providerArgs(cfg *settings.Settings) *kindsdk.ProviderArgs {
-	args := &kindsdk.ProviderArgs{}
-	if runtime := cfg.String("kind:runtime"); runtime != "" {
-		args.Runtime = pulumi.String(runtime)
-	}
-	return args
 }
