@@ -142,6 +142,28 @@ func sealed(t *testing.T, e *environment) {
 	}
 }
 
+// TestRenderRunsWhatIsNeeded runs the programs that are selected and those that
+// they read, and no other.
+func TestRenderRunsWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
+	for name, program := range map[string]string{
+		"a":      "outputs:\n  text: one\n",
+		"b":      "resources:\n  a:\n    type: pulumi:pulumi:StackReference\n    properties:\n      name: ${pulumi.organization}/a/${pulumi.stack}\noutputs:\n  text: ${a.outputs[\"text\"]}\n",
+		"broken": "variables:\n  text:\n    fn::readFile: ../missing.txt\noutputs:\n  text: ${text}\n",
+	} {
+		e.write(name+"/Pulumi.yaml", "name: "+name+"\nruntime: yaml\n"+program)
+	}
+	e.write("mara.yaml", "projects:\n- {path: a}\n- {path: b, reads: a}\n- {path: broken, after: a}\n")
+	if r := e.run("render", "--only", "b"); r.code != 0 {
+		t.Errorf("render of b: exit code %d, %s", r.code, r.stderr)
+	}
+	if r := e.run("render", "--skip", "b"); r.code == 0 || !strings.Contains(r.stderr, "missing.txt") {
+		t.Errorf("render without b: exit code %d, %s", r.code, r.stderr)
+	}
+}
+
 // TestRenderPlan renders the plan of an environment that is deployed: what the
 // programs would create is what they have created.
 func TestRenderPlan(t *testing.T) {

@@ -25,6 +25,8 @@ import (
 // Options say what is rehearsed.
 type Options struct {
 	Parallel int // projects at once
+	// Selection is what is asked for: only those programs run, and all that they need.
+	Selection plan.Selection
 	// Mirror takes the place of the configured one; Origins takes everything from
 	// its origin instead. Without either the configuration counts.
 	Mirror  string
@@ -35,17 +37,18 @@ type Options struct {
 	Opened func(*session.Session, encryption.Copies) error
 }
 
-// Run runs the programs. The session holds what they have made until it is closed,
-// also where it comes with an error.
-func Run(ctx context.Context, d session.Deps, environment session.Options, o Options) (*session.Session, error) {
-	s := session.New(d, environment)
+// Run runs the programs and returns the names of those that are selected. The
+// session holds what they have made until it is closed, also where it comes with an
+// error.
+func Run(ctx context.Context, d session.Deps, environment session.Options, o Options) (s *session.Session, selected []string, err error) {
+	s = session.New(d, environment)
 	scratch, err := s.TempFolder()
 	if err != nil {
-		return s, err
+		return s, nil, err
 	}
 	if s.Options.Root == "" { // without configuration, the defaults count
 		if err := os.MkdirAll(filepath.Join(scratch, config.Folder), 0o700); err != nil {
-			return s, failure.RunnerFolder(err)
+			return s, nil, failure.RunnerFolder(err)
 		}
 		s.Options.Root = scratch
 	}
@@ -60,17 +63,21 @@ func Run(ctx context.Context, d session.Deps, environment session.Options, o Opt
 			return nil
 		},
 	}
-	if err := open(ctx, s, o); err != nil {
-		return s, err
+	if err := s.ResolveToOperate(); err != nil {
+		return s, nil, err
 	}
-	return s, run(ctx, s, o.Parallel)
+	asked, err := plan.Select(s.Plan, o.Selection)
+	if err != nil {
+		return s, nil, err
+	}
+	if err := open(ctx, s, o); err != nil {
+		return s, nil, err
+	}
+	return s, asked.Names(), run(ctx, s, asked, o.Parallel)
 }
 
 // open opens the simulated environment.
 func open(ctx context.Context, s *session.Session, o Options) error {
-	if err := s.ResolveToOperate(); err != nil {
-		return err
-	}
 	engine, err := s.Engine(ctx)
 	if err != nil {
 		return err
@@ -99,17 +106,26 @@ func open(ctx context.Context, s *session.Session, o Options) error {
 	return s.OpenStacksToRead(ctx, copies)
 }
 
-// run runs the programs. Only a failure is told.
-func run(ctx context.Context, s *session.Session, parallel int) error {
+// run runs the programs that are asked for and those that they need. Only a failure
+// is told.
+func run(ctx context.Context, s *session.Session, asked plan.Plan, parallel int) error {
+	var needed plan.Selection
+	for _, name := range asked.Names() {
+		needed.Only = append(needed.Only, "+"+name)
+	}
+	running, err := plan.Select(s.Plan, needed)
+	if err != nil {
+		return err
+	}
 	var stop <-chan struct{}
 	if levels := s.Deps.Interrupt; levels != nil {
 		gentle, release := levels.Gentle()
 		defer release()
 		stop = gentle
 	}
-	_, err := executor.Run(ctx, executor.Options{
-		Plan: s.Plan, Operation: operation.Up, Stack: s.Settings.Stack.Text, Simulated: true,
-		Parallel: parallel, Estimates: s.Plan.Declared(), Operator: operator{s.Stacks}, Stop: stop,
+	_, err = executor.Run(ctx, executor.Options{
+		Plan: running, Operation: operation.Up, Stack: s.Settings.Stack.Text, Simulated: true,
+		Parallel: parallel, Estimates: running.Declared(), Operator: operator{s.Stacks}, Stop: stop,
 		Hook: func(context.Context, executor.HookCall, func(event.Event)) error { return nil },
 	})
 	if err != nil {

@@ -154,7 +154,7 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 	var mu sync.Mutex // protects declared
 	var declared []render.Resource
 	values := map[string]map[string]any{} // of Secrets, by URN
-	s, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{Parallel: cmd.DefaultParallel, Opened: o.refuseMadeUp, Saw: func(object simulate.Object) {
+	s, selected, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{Parallel: cmd.DefaultParallel, Selection: o.Selection, Opened: o.refuseMadeUp, Saw: func(object simulate.Object) {
 		r := render.Resource{
 			Project: object.URN.Project().String(), Token: object.Token, Name: object.Name(),
 			Namespace: object.Config("namespace", ""), Inputs: object.Masked(render.Secret), URN: string(object.URN),
@@ -170,20 +170,7 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 	if err != nil {
 		return about, m, err
 	}
-	selected, err := plan.Select(s.Plan, o.Selection)
-	if err != nil {
-		return about, m, err
-	}
-	wanted := map[string]bool{}
-	for _, name := range selected.Names() {
-		wanted[name] = true
-	}
-	var ours []render.Resource
-	for _, r := range declared {
-		if wanted[r.Project] {
-			ours = append(ours, r)
-		}
-	}
+	ours := slices.DeleteFunc(slices.Clone(declared), func(r render.Resource) bool { return !slices.Contains(selected, r.Project) })
 	if err := readSecrets(ctx, s, ours, values); err != nil {
 		return about, m, err
 	}

@@ -63,21 +63,17 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 func needed(ctx context.Context, d cmd.Deps, o options, from string, network mirror.Network) (found environment, err error) {
 	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds, to see what they need.")
 	var needs mirror.Needs
-	s, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{
-		Parallel: cmd.DefaultParallel, Mirror: from, Origins: from == "",
+	s, selected, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{
+		Parallel: cmd.DefaultParallel, Selection: o.Selection, Mirror: from, Origins: from == "",
 		Saw: func(object simulate.Object) { needs.Saw(object.URN.Project().String(), object.Token, object.Inputs()) },
 	})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err != nil {
 		return environment{}, err
 	}
-	selected, err := plan.Select(s.Plan, o.Selection)
-	if err != nil {
-		return environment{}, err
-	}
 	fmt.Fprintln(d.Stderr, "Fetching and rendering their charts.")
 	found = environment{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text}
-	found.List, err = needs.List(ctx, network, func(project string) bool { return slices.Contains(selected.Names(), project) })
+	found.List, err = needs.List(ctx, network, func(project string) bool { return slices.Contains(selected, project) })
 	return found, err
 }
 
