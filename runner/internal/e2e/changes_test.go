@@ -90,8 +90,8 @@ func checkChanged(t *testing.T, what string, want []string, events []event.Event
 	}
 }
 
-// TestOutOfBandDeletion takes one thing at a time away behind Pulumi's back.
-// Refresh tells it, up makes it anew and nothing else, and then all is well.
+// TestOutOfBandDeletion takes single things away behind Pulumi's back. Refresh
+// tells it, up makes them anew and nothing else, and then all is well.
 func TestOutOfBandDeletion(t *testing.T) {
 	t.Parallel()
 	for provider, edits := range map[string][]edit{
@@ -112,16 +112,19 @@ func TestOutOfBandDeletion(t *testing.T) {
 			t.Parallel()
 			e := newEnvironment(t, embedded)
 			e.simulate(0, "up", "-p", provider)
+			var want []string
 			for _, edit := range edits {
 				e.removeRecord(edit.remove)
-				refresh := e.simulate(0, "refresh")
-				checkChanged(t, "refresh without "+edit.remove, edit.want, refresh)
-				checkCounts(t, refresh, edit.want[0], event.Changes{Delete: 1})
-				up := e.simulate(0, "up")
-				checkChanged(t, "up without "+edit.remove, edit.want, up)
-				checkCounts(t, up, edit.want[0], event.Changes{Create: 1})
-				checkChanged(t, "refresh when all is well", nil, e.simulate(0, "refresh"))
+				want = append(want, edit.want...)
 			}
+			refresh, up := e.simulate(0, "refresh"), e.simulate(0, "up")
+			checkChanged(t, "refresh", want, refresh)
+			checkChanged(t, "up", want, up)
+			for _, project := range want {
+				checkCounts(t, refresh, project, event.Changes{Delete: 1})
+				checkCounts(t, up, project, event.Changes{Create: 1})
+			}
+			checkChanged(t, "refresh when all is well", nil, e.simulate(0, "refresh"))
 		})
 	}
 }

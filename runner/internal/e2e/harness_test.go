@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,11 @@ const (
 	embedded = "embedded"
 	stock    = "stock"
 )
+
+// few is a part of every plan of kind: the cluster, its kubeconfig and certmgr. A
+// test takes it where fourteen projects would show no more, above all with the
+// stock CLI, which takes several times the processor time for each.
+const few = "+certmgr"
 
 // eachEngine runs a test with each of the engines.
 func eachEngine(t *testing.T, engines []string, test func(t *testing.T, e *environment)) {
@@ -47,6 +53,11 @@ func newEnvironment(t *testing.T, engine string) *environment {
 	}
 	e.write("config/pulumi/environment", "PULUMI_STACK=dev\n")
 	return e
+}
+
+// stock says whether it runs with the stock CLI.
+func (e *environment) stock() bool {
+	return slices.ContainsFunc(e.env, func(v string) bool { return strings.HasPrefix(v, "RUNNER_PULUMI=") })
 }
 
 // program is a built program; make builds it.

@@ -48,10 +48,10 @@ func TestOutputIsForOtherPrograms(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
 	e.env = append(e.env, "TERM=xterm-256color", "COLORTERM=truecolor")
-	e.simulate(0, "up", "-p", "kind")
+	e.simulate(0, "up", "-p", "kind", "--only", few)
 	for _, line := range []string{
 		"providers", "plan -p kind", "config list -p kind", "config get kind:workers -p kind", "config explain kind:workers -p kind", "config schema",
-		"doctor -p kind --simulate", "preview --simulate", "refresh --simulate", "drift --simulate", "stacks --simulate", "status --simulate",
+		"doctor -p kind --simulate", "preview --simulate --only " + few, "refresh --simulate", "drift --simulate", "stacks --simulate", "status --simulate",
 		"outputs --simulate", "secrets list -p kind", "unlock --simulate", "repair --simulate", "history --simulate", "show --simulate",
 		"logs --simulate", "report --simulate", "env -p kind", "schema events", "version", "up --help",
 	} {

@@ -14,12 +14,12 @@ import (
 func TestFrugality(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
-		e.simulate(0, "up", "-p", "kind")
+		e.simulate(0, "up", "-p", "kind", "--only", few)
 		for _, test := range []struct {
 			command string
 			want    int
 		}{
-			{"up --force", 14 + 1 + 1}, {"up --only certmgr --force", 1 + 1}, {"preview", 14 + 1}, {"refresh", 14 + 1}, {"drift", 14 + 1}, {"destroy", 14 + 1 + 1},
+			{"up --force --only " + few, 3 + 1 + 1}, {"up --only certmgr --force", 1 + 1}, {"preview --only " + few, 3 + 1}, {"refresh", 3 + 1}, {"drift", 3 + 1}, {"destroy", 3 + 1 + 1},
 		} {
 			outputs := []string{"json", "text"}
 			if test.command == "destroy" { // there is nothing left for a second one

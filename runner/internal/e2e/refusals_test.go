@@ -140,7 +140,7 @@ func TestToleratedInputs(t *testing.T) {
 			e := newEnvironment(t, embedded)
 			e.write("config/pulumi/environment", test.environment)
 			e.write("config/pulumi/Pulumi.dev.yaml", test.stack)
-			e.simulate(0, "up", append([]string{"-p", "kind"}, strings.Fields(test.args)...)...)
+			e.simulate(0, "up", append([]string{"-p", "kind", "--only", few}, strings.Fields(test.args)...)...)
 		})
 	}
 }
