@@ -94,9 +94,7 @@ func (b *builder) folder(declared config.MaraProject) (dir, shown string, ok boo
 			return "", "", false
 		}
 		dir, shown = filepath.Join(source.Folder(b.root), dir), path.Join(source.String(), shown)
-		if place.Line == 0 {
-			place.Line = declared.Git.Line
-		}
+		place.Line = cmp.Or(place.Line, declared.Git.Line)
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(b.root, dir)

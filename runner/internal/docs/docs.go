@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Page is a file in Markdown.
@@ -147,11 +149,7 @@ var span = regexp.MustCompile("`[^`]+`")
 
 // Spans are the pieces of code in a line of text.
 func (l Line) Spans() []string {
-	var spans []string
-	for _, found := range span.FindAllString(l.Text, -1) {
-		spans = append(spans, strings.Trim(found, "`"))
-	}
-	return spans
+	return slice.Map(span.FindAllString(l.Text, -1), func(found string) string { return strings.Trim(found, "`") })
 }
 
 var (
@@ -161,11 +159,7 @@ var (
 
 // Links are the targets of the links and pictures in a line of text.
 func (l Line) Links() []string {
-	var targets []string
-	for _, found := range link.FindAllStringSubmatch(span.ReplaceAllString(l.Text, ""), -1) {
-		targets = append(targets, found[1])
-	}
-	return targets
+	return slice.Map(link.FindAllStringSubmatch(span.ReplaceAllString(l.Text, ""), -1), func(found []string) string { return found[1] })
 }
 
 // Anchors are the names that links can give to the headings of a page, as GitHub

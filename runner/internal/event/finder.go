@@ -32,15 +32,21 @@ func (f *finder) hide(text string) string {
 	if f.quick.Replace(text) == text {
 		return text
 	}
+	return replace(text, f.pieces(text), Masked)
+}
+
+// replace puts a word in the place of pieces, which are in order. What begins within
+// another piece goes with that.
+func replace(text string, pieces []piece, word string) string {
 	var b strings.Builder
 	end := 0
-	for _, p := range f.pieces(text) {
-		b.WriteString(text[end:p.from])
-		b.WriteString(Masked)
-		end = p.to
+	for _, p := range pieces {
+		if p.from >= end {
+			b.WriteString(text[end:p.from] + word)
+			end = p.to
+		}
 	}
-	b.WriteString(text[end:])
-	return b.String()
+	return b.String() + text[end:]
 }
 
 // pieces are what to mask, in order. They may touch, and do not overlap.

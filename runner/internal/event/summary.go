@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -131,10 +132,7 @@ func Summarise(events iter.Seq2[Event, error]) (*Summary, error) {
 // Outcome returns how the run ended. A run whose last event is missing was
 // interrupted, however well it looked until then.
 func (s *Summary) Outcome() Result {
-	if s.Result == "" {
-		return Interrupted
-	}
-	return s.Result
+	return cmp.Or(s.Result, Interrupted)
 }
 
 // Step returns the step of a project and its position in the plan, counted

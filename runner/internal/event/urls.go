@@ -15,18 +15,7 @@ const minUser = 20
 
 // MaskURLs returns text with the credentials in every URL replaced: passwords,
 // tokens in the place of a user, and parameters such as ?token=.
-func MaskURLs(text string) string {
-	var b strings.Builder
-	end := 0
-	for _, s := range urlSecrets(text) {
-		if s.from < end {
-			continue
-		}
-		b.WriteString(text[end:s.from] + hidden)
-		end = s.to
-	}
-	return b.String() + text[end:]
-}
+func MaskURLs(text string) string { return replace(text, urlSecrets(text), hidden) }
 
 // AddURLs makes the credentials in the URLs of texts known, as they stand there
 // and decoded. A password that is also the name of its user is not: it is a
@@ -46,15 +35,12 @@ func (m *Masker) AddURLs(texts ...string) {
 	}
 }
 
-// span is a part of a text.
-type span struct{ from, to int }
-
 // urlSecrets finds the credentials in the URLs of a text, in order. It does not
 // rely on the URLs being valid: one with a bad character in its password has
 // one, too.
-func urlSecrets(text string) []span {
+func urlSecrets(text string) []piece {
 	const mark = "://"
-	var found []span
+	var found []piece
 	for start := strings.Index(text, mark); start >= 0; {
 		start += len(mark)
 		end := len(text)
@@ -69,12 +55,12 @@ func urlSecrets(text string) []span {
 		}
 		start += next
 	}
-	slices.SortStableFunc(found, func(a, b span) int { return a.from - b.from })
+	slices.SortStableFunc(found, func(a, b piece) int { return a.from - b.from })
 	return found
 }
 
 // userSecrets finds what stands before the host of a URL.
-func userSecrets(text string, start, end int) []span {
+func userSecrets(text string, start, end int) []piece {
 	authority := text[start:end]
 	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
 		authority = authority[:i]
@@ -90,22 +76,22 @@ func userSecrets(text string, start, end int) []span {
 			return nil
 		}
 	}
-	var found []span
+	var found []piece
 	user, password, _ := strings.Cut(text[start:start+at], ":")
 	if len(user) >= minUser && isToken(user) && strings.ContainsAny(user, "0123456789") {
-		found = append(found, span{start, start + len(user)})
+		found = append(found, piece{start, start + len(user)})
 	}
 	if password != "" {
-		found = append(found, span{start + at - len(password), start + at})
+		found = append(found, piece{start + at - len(password), start + at})
 	}
 	return found
 }
 
 // parameterSecrets finds the parameters of a URL whose names say that they are
 // secret.
-func parameterSecrets(text string, start, end int) []span {
+func parameterSecrets(text string, start, end int) []piece {
 	_, query, _ := strings.Cut(text[start:end], "?")
-	var found []span
+	var found []piece
 	from := end - len(query)
 	for _, parameter := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' || r == '#' }) {
 		from = strings.Index(text[from:], parameter) + from
@@ -113,7 +99,7 @@ func parameterSecrets(text string, start, end int) []span {
 		value = strings.TrimRight(value, ",'])}") // what stands behind the URL
 		if value != "" && isSecretParameter(name) {
 			at := from + len(name) + 1
-			found = append(found, span{at, at + len(value)})
+			found = append(found, piece{at, at + len(value)})
 		}
 		from += len(parameter)
 	}

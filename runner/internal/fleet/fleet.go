@@ -5,6 +5,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -33,12 +34,9 @@ type Environment struct {
 
 // NewEnvironment is an environment with its labels.
 func NewEnvironment(stack, provider string, file config.StackFile, d config.Description) Environment {
-	e := Environment{Stack: stack, Provider: provider, Labels: map[string]string{EnvironmentLabel: stack}, File: file.File}
+	e := Environment{Stack: stack, Provider: provider, Labels: map[string]string{EnvironmentLabel: stack}, File: cmp.Or(d.File, file.File)}
 	if provider != "" {
 		e.Labels[ProviderLabel] = provider
-	}
-	if d.File != "" {
-		e.File = d.File
 	}
 	for name, value := range d.Labels {
 		e.Labels[name] = value.Text

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,9 +14,6 @@ import (
 
 // PlanName stands where the plan of one environment names its provider.
 const PlanName = "fleet"
-
-// endPrefix begins the name of the step that ends a wave.
-const endPrefix = event.WavePrefix
 
 // Plan is a rollout as a plan: its steps are environments. Each wave that others
 // come after, or that has something to wait for, ends with a step of its own.
@@ -46,7 +44,7 @@ func NewPlan(chosen []Environment, r Rollout, ordered bool) (Plan, error) {
 	}
 	if !ordered || len(r.Waves) == 0 {
 		for _, e := range chosen {
-			p.add(projects.Project{Name: e.Stack, Title: e.title()}, nil)
+			p.add(projects.Project{Name: e.Stack, Title: cmp.Or(e.Provider, e.Stack)}, nil)
 		}
 		return p, nil
 	}
@@ -81,37 +79,23 @@ func (p *Plan) addWave(w Wave, members []Environment, ends map[string][]string, 
 	if len(w.Gates) == 0 && w.Soak == 0 && !isAwaited(w, later) {
 		return names
 	}
-	end := endPrefix + w.Name
+	end := event.WavePrefix + w.Name
 	p.Waves[end] = w
 	p.add(projects.Project{Name: end, Title: "End of wave " + w.Name}, names)
 	return []string{end}
 }
 
 func isAwaited(w Wave, later []Wave) bool {
-	for _, other := range later {
-		for _, name := range other.After {
-			if name == w.Name {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(later, func(other Wave) bool { return slices.Contains(other.After, w.Name) })
 }
 
 func (p *Plan) add(project projects.Project, after []string) {
 	p.Steps = append(p.Steps, plan.Step{Project: project, Needs: needs.Needs{Reads: []string{}, After: after}, Index: len(p.Steps)})
 }
 
-func (e Environment) title() string {
-	if e.Provider == "" {
-		return e.Stack
-	}
-	return e.Provider
-}
-
 // Ends is the wave that a step ends; ok is false for an environment.
 func (p Plan) Ends(step string) (w Wave, ok bool) {
-	if !strings.HasPrefix(step, endPrefix) {
+	if !strings.HasPrefix(step, event.WavePrefix) {
 		return Wave{}, false
 	}
 	w, ok = p.Waves[step]
@@ -119,7 +103,7 @@ func (p Plan) Ends(step string) (w Wave, ok bool) {
 }
 
 // IsEnvironment says of a step that it is an environment.
-func IsEnvironment(step string) bool { return !strings.HasPrefix(step, endPrefix) }
+func IsEnvironment(step string) bool { return !strings.HasPrefix(step, event.WavePrefix) }
 
 // Limit is the wave that a step belongs to, and how many of its environments may
 // be worked on at once; 0 is no limit.

@@ -4,6 +4,7 @@
 package gitsource
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -119,9 +120,6 @@ func (c command) run(ctx context.Context, args ...string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	text := strings.TrimSpace(string(output))
-	if text == "" {
-		text = err.Error()
-	}
+	text := cmp.Or(strings.TrimSpace(string(output)), err.Error())
 	return fmt.Errorf("git %s: %s", args[0], event.MaskURLs(strings.Join(strings.Fields(text), " ")))
 }

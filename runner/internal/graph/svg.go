@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html"
@@ -156,10 +157,7 @@ func (p *picture) node(i int) {
 	if n.Marked {
 		class += " marked"
 	}
-	label := n.Label
-	if label == "" {
-		label = strings.TrimSpace(n.Title + " " + n.Text)
-	}
+	label := cmp.Or(n.Label, strings.TrimSpace(n.Title+" "+n.Text))
 	if n.Link != "" {
 		fmt.Fprintf(&p.b, `<a href="%s" class="%s" aria-label="%s">`, html.EscapeString(n.Link), class, html.EscapeString(label))
 	} else {

@@ -141,14 +141,9 @@ func refused(err error) (Difference, error) {
 		}
 	}
 	if len(found.Fields) == 0 {
-		found.Unknown = firstLine(err.Error())
+		found.Unknown, _, _ = strings.Cut(err.Error(), "\n")
 	}
 	return found, nil
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // secrets is the resource that Helm keeps its releases in.

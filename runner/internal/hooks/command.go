@@ -3,6 +3,7 @@ package hooks
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,10 +112,7 @@ func (h Hooks) input(ctx context.Context, op operation.Operation, call executor.
 
 // attempt runs the command once. Each line that it prints is passed on.
 func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say func(line string)) error {
-	limit := hook.Timeout
-	if limit == 0 {
-		limit = projects.DefaultHookTimeout
-	}
+	limit := cmp.Or(hook.Timeout, projects.DefaultHookTimeout)
 	late := fmt.Errorf("timed out after %s", event.FormatDuration(limit))
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()

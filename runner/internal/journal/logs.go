@@ -75,13 +75,7 @@ func (l *logs) close() error {
 // logName returns the file name for a project. Pulumi allows only letters,
 // digits, dots, hyphens and underscores; anything else must not lead elsewhere.
 func logName(project string) string {
-	safe := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:`, r) {
-			return '_'
-		}
-		return r
-	}, project)
-	return safe + ".log"
+	return strings.NewReplacer("/", "_", `\`, "_", ":", "_").Replace(project) + ".log"
 }
 
 // entry renders one entry; its further lines are indented.

@@ -90,7 +90,7 @@ func newList(charts map[chartID]projectSet, images map[string]projectSet) (List,
 			if !same(other.Name, image) {
 				return List{}, &ClashError{Target: target, First: other.Name, Second: image}
 			}
-			other.Projects = merge(other.Projects, images[image].names())
+			other.Projects = slices.Compact(slices.Sorted(slices.Values(slices.Concat(other.Projects, images[image].names()))))
 			byTarget[target] = other
 			continue
 		}
@@ -112,9 +112,3 @@ func same(a, b string) bool {
 type projectSet map[string]bool
 
 func (s projectSet) names() []string { return slices.Sorted(maps.Keys(s)) }
-
-func merge(a, b []string) []string {
-	both := slices.Concat(a, b)
-	slices.Sort(both)
-	return slices.Compact(both)
-}

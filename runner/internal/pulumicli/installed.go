@@ -83,14 +83,10 @@ func askVersion(ctx context.Context, path string) (semver.Version, error) {
 	text := strings.TrimSpace(string(output))
 	version, err := semver.ParseTolerant(text)
 	if err != nil {
-		return semver.Version{}, fmt.Errorf("%s does not answer as pulumi: %q is not a version", path, firstLine(text))
+		first, _, _ := strings.Cut(text, "\n")
+		return semver.Version{}, fmt.Errorf("%s does not answer as pulumi: %q is not a version", path, first)
 	}
 	return version, nil
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // Version is the version of the installed Pulumi.

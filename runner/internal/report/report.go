@@ -6,6 +6,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,20 +39,11 @@ var ErrFormat = errors.New("unknown report format")
 
 // FormatOf returns the form that the name of a file asks for.
 func FormatOf(path string) (Format, error) {
-	switch extension := filepath.Ext(path); extension {
-	case ".html", ".htm":
-		return HTML, nil
-	case ".md":
-		return Markdown, nil
-	case ".json":
-		return JSON, nil
-	case ".xml":
-		return JUnit, nil
-	case ".csv":
-		return CSV, nil
-	default:
-		return "", fmt.Errorf("%w for %s: its name must end in .html, .md, .json, .xml (for JUnit) or .csv", ErrFormat, path)
+	forms := map[string]Format{".html": HTML, ".htm": HTML, ".md": Markdown, ".json": JSON, ".xml": JUnit, ".csv": CSV}
+	if form, ok := forms[filepath.Ext(path)]; ok {
+		return form, nil
 	}
+	return "", fmt.Errorf("%w for %s: its name must end in .html, .md, .json, .xml (for JUnit) or .csv", ErrFormat, path)
 }
 
 // Write writes the summary in a form, with details where the form has a
@@ -114,9 +106,4 @@ func took(s event.Step) string {
 
 // result returns the result of a step; one whose end is not recorded ended with
 // its run.
-func result(s event.Step) event.Result {
-	if s.Result == "" {
-		return event.Interrupted
-	}
-	return s.Result
-}
+func result(s event.Step) event.Result { return cmp.Or(s.Result, event.Interrupted) }

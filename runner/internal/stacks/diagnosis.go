@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -181,9 +182,7 @@ func ifTransient(err error, diagnostics []string) error {
 		if !ok {
 			return err
 		}
-		if kind == "" {
-			kind = d.kind
-		}
+		kind = cmp.Or(kind, d.kind)
 	}
 	if kind == "" {
 		return err

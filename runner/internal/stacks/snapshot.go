@@ -3,6 +3,7 @@ package stacks
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -90,12 +91,7 @@ func isCiphertext(v value) bool { return strings.Contains(string(v), `"`+sig.Key
 // equal compares values, not their text.
 func equal(a, b value) bool {
 	var left, right any
-	if json.Unmarshal(a, &left) != nil || json.Unmarshal(b, &right) != nil {
-		return false
-	}
-	x, errLeft := json.Marshal(left)
-	y, errRight := json.Marshal(right)
-	return errLeft == nil && errRight == nil && string(x) == string(y)
+	return json.Unmarshal(a, &left) == nil && json.Unmarshal(b, &right) == nil && reflect.DeepEqual(left, right)
 }
 
 // Release is a Helm release in a cluster.

@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,9 +46,7 @@ func (u *unreachable) note(message string) bool {
 	if plain, err := strconv.Unquote(reason); err == nil {
 		reason = plain
 	}
-	if u.reason == "" {
-		u.reason = strings.Join(strings.Fields(setUpAdvice.ReplaceAllString(reason, ": ")), " ")
-	}
+	u.reason = cmp.Or(u.reason, strings.Join(strings.Fields(setUpAdvice.ReplaceAllString(reason, ": ")), " "))
 	return true
 }
 

@@ -69,7 +69,7 @@ func (o *Operator) Apply(stacks ...pko.Stack) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, given := range stacks {
-		spec := plain(given.Spec)
+		spec := as[map[string]any](given.Spec)
 		s, there := o.stacks[given.Metadata.Name]
 		if !there {
 			s = &stack{name: given.Metadata.Name, labels: given.Metadata.Labels}
@@ -81,10 +81,9 @@ func (o *Operator) Apply(stacks ...pko.Stack) {
 	}
 }
 
-// plain is a value as the API has it.
-func plain(value any) map[string]any {
+// as is a value in another form, by way of the JSON that the API has.
+func as[T any](value any) (into T) {
 	content, err := json.Marshal(value)
-	var into map[string]any
 	if err == nil {
 		err = json.Unmarshal(content, &into)
 	}

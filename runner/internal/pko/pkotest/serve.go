@@ -62,15 +62,7 @@ func (o *Operator) answer(r *http.Request, path, name string, body []byte) (any,
 			return nil, 0
 		}
 		merge(s.spec, patch.Spec)
-		s.generation++
-		s.read = pko.StackSpec{}
-		content, err := json.Marshal(s.spec)
-		if err == nil {
-			err = json.Unmarshal(content, &s.read)
-		}
-		if err != nil {
-			return nil, 0
-		}
+		s.read, s.generation = as[pko.StackSpec](s.spec), s.generation+1
 		return o.object(s), http.StatusOK
 	}
 	return nil, 0
