@@ -1,7 +1,6 @@
 package fingerprint
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -44,8 +43,7 @@ func (r Records) Load(project string) (Record, bool) {
 		return Record{}, false
 	}
 	var record Record
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	if decoder.Decode(&record) != nil || record.Format != format {
+	if json.Unmarshal(content, &record) != nil || record.Format != format {
 		return Record{}, false
 	}
 	return record, true
@@ -67,9 +65,8 @@ func (r Records) Keep(project string, record Record) error {
 // Forget removes the record of a project, before it is run: whatever becomes of
 // that, the last success is not its last run any more.
 func (r Records) Forget(project string) error {
-	err := os.Remove(r.file(project))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err := os.Remove(r.file(project)); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	return nil
 }

@@ -38,11 +38,8 @@ func (h Hooks) awaitAnswer(ctx context.Context, project string, emit func(event.
 	if address == "" {
 		return fmt.Errorf("%s has no output application_url", project)
 	}
-	say := func(severity event.Severity, format string, a ...any) {
-		emit(event.Event{Type: event.StepLog, Severity: severity, Message: fmt.Sprintf(format, a...)})
-	}
 	if h.Simulated {
-		say(event.Info, "SIMULATED: nothing answers at %s, and nobody asks", address)
+		say(emit, event.Info, "SIMULATED: nothing answers at %s, and nobody asks", address)
 		return nil
 	}
 	ask := h.ask
@@ -53,13 +50,13 @@ func (h Hooks) awaitAnswer(ctx context.Context, project string, emit func(event.
 	if h.Provider.Local {
 		unknown = localName
 	}
-	say(event.Info, "waiting until %s answers", address)
+	say(emit, event.Info, "waiting until %s answers", address)
 	err = reach.Until(ctx, address, reach.Options{Ask: ask, Every: askEvery, Limit: askLimit, Unknown: unknown})
 	switch {
 	case err == nil:
-		say(event.Info, "%s answers", address)
+		say(emit, event.Info, "%s answers", address)
 	case ctx.Err() == nil && !h.Provider.Local:
-		say(event.Warning, "%v; perhaps it cannot be reached from this machine", err)
+		say(emit, event.Warning, "%v; perhaps it cannot be reached from this machine", err)
 		return nil
 	}
 	return err

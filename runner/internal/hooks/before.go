@@ -56,9 +56,6 @@ func (h Hooks) needsNodes(op operation.Operation, project string) bool {
 // what is in the cluster can only be changed while it runs. A failure is no more
 // than a warning, for the projects' own errors follow.
 func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
-	say := func(severity event.Severity, text string) {
-		emit(event.Event{Type: event.StepLog, Severity: severity, Message: text})
-	}
 	outputs, err := h.Stacks.Outputs(ctx, h.Provider.ClusterProject, false)
 	name, _ := outputs["cluster_name"].(string)
 	uid, _ := outputs["cluster_uid"].(string)
@@ -67,10 +64,10 @@ func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 	}
 	runtime, err := containers.FindIn(h.Env, h.Runtime)
 	if err == nil {
-		err = kindnodes.Revive(ctx, runtime, name, uid, func(text string) { say(event.Info, text) })
+		err = kindnodes.Revive(ctx, runtime, name, uid, func(text string) { say(emit, event.Info, "%s", text) })
 	}
 	if err != nil {
-		say(event.Warning, fmt.Sprintf("starting the nodes of the cluster: %v", err))
+		say(emit, event.Warning, "starting the nodes of the cluster: %v", err)
 	}
 }
 
@@ -87,10 +84,7 @@ func (h Hooks) emptyCluster(
 	if err != nil || content == nil {
 		return err
 	}
-	say := func(severity event.Severity) func(string) {
-		return func(text string) { emit(event.Event{Type: event.StepLog, Severity: severity, Message: text}) }
-	}
-	err = wait(ctx, deprovision.Options{Kubeconfig: content, Env: h.Env, Say: say(event.Info)})
+	err = wait(ctx, deprovision.Options{Kubeconfig: content, Env: h.Env, Say: func(text string) { say(emit, event.Info, "%s", text) }})
 	var left *deprovision.LeftError
 	var silent *deprovision.UnreachableError
 	switch {
@@ -98,7 +92,7 @@ func (h Hooks) emptyCluster(
 		return fmt.Errorf("%w. Delete these with kubectl and run the same command again; "+
 			"or leave them behind, and pay for them, with `runner pulumi %s -- destroy`", left, project)
 	case errors.As(err, &silent):
-		say(event.Warning)(silent.Error() + "; look for load balancers and volumes in the cloud's own console")
+		say(emit, event.Warning, "%v; look for load balancers and volumes in the cloud's own console", silent)
 		return nil
 	}
 	return err

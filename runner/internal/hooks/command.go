@@ -68,21 +68,18 @@ const (
 // runCommand runs a command of the user's, as often as it may be tried.
 func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call executor.HookCall, emit func(event.Event)) error {
 	hook := call.Hook
-	say := func(severity event.Severity, text string) {
-		emit(event.Event{Type: event.StepLog, Severity: severity, Message: text})
-	}
 	name := shellescape.QuoteCommand(hook.Command)
 	if h.Simulated && !hook.Simulate {
-		say(event.Info, "SIMULATED: not run: "+name)
+		say(emit, event.Info, "SIMULATED: not run: %s", name)
 		return nil
 	}
 	input := h.input(ctx, op, call)
 	for attempt := 0; ; attempt++ {
-		err := h.attempt(ctx, hook, input, func(line string) { say(event.Info, line) })
+		err := h.attempt(ctx, hook, input, func(line string) { say(emit, event.Info, "%s", line) })
 		if err == nil || ctx.Err() != nil || attempt >= hook.Retry {
 			return err
 		}
-		say(event.Warning, fmt.Sprintf("%v; trying again", err))
+		say(emit, event.Warning, "%v; trying again", err)
 		if err := interrupt.Sleep(ctx, retryWait); err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func (h Hooks) Failed(ctx context.Context, step plan.Step, failure error, emit f
 		h.Log.Debug("asking for Pods", "namespace", step.Project.Namespace, "error", h.Masker.Mask(err.Error()))
 	}
 	for _, line := range lines {
-		emit(event.Event{Type: event.StepLog, Severity: event.Error, Message: line})
+		say(emit, event.Error, "%s", line)
 	}
 }
 

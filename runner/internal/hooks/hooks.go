@@ -62,6 +62,11 @@ func (h Hooks) Hook(op operation.Operation) HookFunc {
 	}
 }
 
+// say tells something about the step that a hook is for.
+func say(emit func(event.Event), severity event.Severity, format string, args ...any) {
+	emit(event.Event{Type: event.StepLog, Severity: severity, Message: fmt.Sprintf(format, args...)})
+}
+
 // mergeKubeconfig puts the cluster's entries into the user's kubeconfig.
 func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(event.Event)) error {
 	content, err := h.ClusterKubeconfig(ctx, project)
@@ -80,7 +85,7 @@ func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(ev
 	if err != nil {
 		return err
 	}
-	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: fmt.Sprintf("context %s is in %s", name, file)})
+	say(emit, event.Info, "context %s is in %s", name, file)
 	if !h.Simulated {
 		h.probeCluster(ctx, content, emit)
 	}
@@ -122,7 +127,7 @@ func (h Hooks) ClusterKubeconfig(ctx context.Context, project string) ([]byte, e
 func (h Hooks) forgetKubeconfig(ctx context.Context, emit func(event.Event)) error {
 	files, err := kubeconfig.Remove(ctx, h.kubeconfigFiles(), h.contextName())
 	for _, file := range files {
-		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: fmt.Sprintf("context %s is removed from %s", h.contextName(), file)})
+		say(emit, event.Info, "context %s is removed from %s", h.contextName(), file)
 	}
 	return err
 }

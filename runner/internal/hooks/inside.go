@@ -80,8 +80,8 @@ func tell(namespace, release string, found []helmdrift.Difference, emit func(eve
 		})
 	}
 	if changes.Any() {
-		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: fmt.Sprintf(
-			"to put release %[2]s right: helm get manifest %[2]s -n %[1]s | kubectl apply -n %[1]s --server-side --force-conflicts -f -", namespace, release)})
+		say(emit, event.Info,
+			"to put release %[2]s right: helm get manifest %[2]s -n %[1]s | kubectl apply -n %[1]s --server-side --force-conflicts -f -", namespace, release)
 	}
 	return changes
 }

@@ -30,9 +30,8 @@ func (f Folder) Put(_ context.Context, key string, content []byte) error {
 
 // Delete implements Store.
 func (f Folder) Delete(_ context.Context, key string) error {
-	err := os.Remove(filepath.Join(string(f), key))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err := os.Remove(filepath.Join(string(f), key)); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	return nil
 }

@@ -4,7 +4,6 @@
 package outfolder
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -150,9 +149,8 @@ func readMarker(folder, command string) (map[string]string, error) {
 		return nil, problem(err)
 	}
 	known := map[string]string{}
-	lines := bufio.NewScanner(bytes.NewReader(content))
-	for lines.Scan() {
-		if sum, name, ok := strings.Cut(lines.Text(), "  "); ok && !strings.HasPrefix(sum, "#") {
+	for line := range strings.Lines(string(content)) {
+		if sum, name, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "  "); ok && !strings.HasPrefix(sum, "#") {
 			known[name] = sum
 		}
 	}

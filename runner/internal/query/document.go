@@ -43,24 +43,27 @@ const Secret = "[secret]"
 // FromState makes items of the resources in a project's state, as Pulumi exports
 // it without a key. An empty state has none.
 func FromState(e Environment, project string, state []byte) ([]any, error) {
-	if len(state) == 0 {
-		return nil, nil
-	}
-	var deployment struct {
-		Resources []map[string]any `json:"resources"`
-	}
-	if err := decode(state, &deployment); err != nil {
-		return nil, fmt.Errorf("reading the state of %s: it is not valid JSON", project)
-	}
+	resources, err := resourcesIn(project, state)
 	var items []any
-	for _, r := range deployment.Resources {
+	for _, r := range resources {
 		token, _ := r["type"].(string)
 		if token == "pulumi:pulumi:Stack" || strings.HasPrefix(token, "pulumi:providers:") {
 			continue
 		}
 		items = append(items, stateItem(e, project, token, r))
 	}
-	return items, nil
+	return items, err
+}
+
+// resourcesIn are the resources in a state. An empty one has none.
+func resourcesIn(project string, state []byte) ([]map[string]any, error) {
+	var deployment struct {
+		Resources []map[string]any `json:"resources"`
+	}
+	if len(state) > 0 && decode(state, &deployment) != nil {
+		return nil, fmt.Errorf("reading the state of %s: it is not valid JSON", project)
+	}
+	return deployment.Resources, nil
 }
 
 // stateItem is the item of one resource.
@@ -214,27 +217,18 @@ type Contents struct {
 // ContentsOf reads a state as Pulumi exports it without a key.
 func ContentsOf(project string, state []byte) (Contents, error) {
 	c := Contents{Outputs: map[string]any{}, Types: map[string]int{}}
-	if len(state) == 0 {
-		return c, nil
-	}
-	var deployment struct {
-		Resources []struct {
-			Type    string         `json:"type"`
-			Outputs map[string]any `json:"outputs"`
-		} `json:"resources"`
-	}
-	if err := decode(state, &deployment); err != nil {
-		return c, fmt.Errorf("reading the state of %s: it is not valid JSON", project)
-	}
-	for _, r := range deployment.Resources {
+	resources, err := resourcesIn(project, state)
+	for _, r := range resources {
+		token, _ := r["type"].(string)
 		switch {
-		case r.Type == "pulumi:pulumi:Stack":
-			for name, value := range r.Outputs {
+		case token == "pulumi:pulumi:Stack":
+			outputs, _ := r["outputs"].(map[string]any)
+			for name, value := range outputs {
 				c.Outputs[name] = withoutSecrets(value)
 			}
-		case !strings.HasPrefix(r.Type, "pulumi:providers:"):
-			c.Types[r.Type]++
+		case !strings.HasPrefix(token, "pulumi:providers:"):
+			c.Types[token]++
 		}
 	}
-	return c, nil
+	return c, err
 }

@@ -169,19 +169,14 @@ func (p *pageData) graph(path []string) graph.Graph {
 			ID: row.Name, Title: row.Title, Text: text, State: string(row.Result), Link: "#project-" + row.Name,
 			Label: row.Title + " (" + row.Name + "): " + text, Marked: row.Critical,
 		})
+		on := slices.Index(path, row.Name)
 		for _, name := range row.Step.All() {
 			g.Edges = append(g.Edges, graph.Edge{
-				From: name, To: row.Name, Dashed: !slices.Contains(row.Reads, name), Marked: adjacent(path, name, row.Name),
+				From: name, To: row.Name, Dashed: !slices.Contains(row.Reads, name), Marked: on > 0 && path[on-1] == name,
 			})
 		}
 	}
 	return g
-}
-
-// adjacent says that b follows a directly.
-func adjacent(path []string, a, b string) bool {
-	i := slices.Index(path, a)
-	return i >= 0 && i+1 < len(path) && path[i+1] == b
 }
 
 // shares counts the projects by result.
