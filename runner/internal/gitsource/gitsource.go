@@ -85,11 +85,10 @@ func (c command) fetch(ctx context.Context, s Source, root string) error {
 	if strings.HasPrefix(url, ".") {
 		url = filepath.Join(root, filepath.FromSlash(url))
 	}
-	if err := c.run(ctx, "init", "--quiet"); err != nil {
-		return err
-	}
-	if err := c.run(ctx, "remote", "add", "origin", url); err != nil {
-		return err
+	for _, args := range [][]string{{"init", "--quiet"}, {"remote", "add", "origin", url}} {
+		if err := c.run(ctx, args...); err != nil {
+			return err
+		}
 	}
 	first := c.run(ctx, "fetch", "--quiet", "--depth", "1", "origin", s.Ref)
 	if first == nil {

@@ -47,7 +47,10 @@ func localise(archive []byte) (local []byte, changed bool, err error) {
 		}
 		changed = changed || differs
 		header.Size = int64(len(replaced))
-		if err := errors.Join(writer.WriteHeader(header), write(writer, replaced)); err != nil {
+		if err = writer.WriteHeader(header); err == nil {
+			_, err = writer.Write(replaced)
+		}
+		if err != nil {
 			return nil, false, fmt.Errorf("writing the chart's archive: %w", err)
 		}
 	}
@@ -58,11 +61,6 @@ func localise(archive []byte) (local []byte, changed bool, err error) {
 		return nil, false, fmt.Errorf("writing the chart's archive: %w", err)
 	}
 	return out.Bytes(), true, nil
-}
-
-func write(w io.Writer, content []byte) error {
-	_, err := w.Write(content)
-	return err
 }
 
 // localFile is a file of a chart without references to other places.

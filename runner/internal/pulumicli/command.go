@@ -23,11 +23,7 @@ func (e *ExitError) Error() string { return fmt.Sprintf("exit status %d", e.Code
 // commandEnv is the environment of a command: that of this process, the caller's
 // additions, and variables that keep Pulumi quiet.
 func commandEnv(additional []string) []string {
-	env := append(os.Environ(), additional...)
-	return append(env,
-		"PULUMI_AUTOMATION_API=true",
-		"PULUMI_SKIP_UPDATE_CHECK=true",
-	)
+	return slices.Concat(os.Environ(), additional, []string{"PULUMI_AUTOMATION_API=true", "PULUMI_SKIP_UPDATE_CHECK=true"})
 }
 
 // nonInteractive makes a command fail rather than prompt.

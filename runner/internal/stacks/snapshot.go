@@ -3,6 +3,7 @@ package stacks
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -64,13 +65,13 @@ func referenced(reference map[string]value) map[string]value {
 // exists it counts as unchanged.
 func (s Snapshot) StaleAgainst(now map[string]Snapshot) []Stale {
 	var stale []Stale
-	for project, then := range s.read {
+	for _, project := range slices.Sorted(maps.Keys(s.read)) {
 		current, known := now[project]
 		if !known || current.outputs == nil {
 			continue // its own line says that it is gone
 		}
 		found := Stale{Project: project}
-		for name, before := range then {
+		for name, before := range s.read[project] {
 			after, there := current.outputs[name]
 			if !there || !isCiphertext(before) && !isCiphertext(after) && !equal(before, after) {
 				found.Outputs = append(found.Outputs, name)
@@ -81,7 +82,6 @@ func (s Snapshot) StaleAgainst(now map[string]Snapshot) []Stale {
 			stale = append(stale, found)
 		}
 	}
-	slices.SortFunc(stale, func(a, b Stale) int { return strings.Compare(a.Project, b.Project) })
 	return stale
 }
 

@@ -43,13 +43,7 @@ func (f Folder) Broken(projects []string) []Broken {
 	if !f.IsFile() {
 		return nil
 	}
-	var broken []Broken
-	for _, project := range projects {
-		file := f.state(project)
-		if _, err := os.Stat(file); err == nil && !isWhole(file) {
-			broken = append(broken, Broken{project, file})
-		}
-	}
+	broken := f.brokenFiles(projects, "")
 	sidecars, _ := fs.Glob(os.DirFS(f.files().Stacks()), "*/*"+sidecar) // the pattern is good
 	for _, name := range sidecars {
 		if file := filepath.Join(f.files().Stacks(), name); !isWhole(file) {
@@ -61,10 +55,14 @@ func (f Folder) Broken(projects []string) []Broken {
 
 // BrokenSidecars lists the broken files beside states of these projects. It looks at
 // no others, of which a backend may have thousands.
-func (f Folder) BrokenSidecars(projects []string) []Broken {
+func (f Folder) BrokenSidecars(projects []string) []Broken { return f.brokenFiles(projects, sidecar) }
+
+// brokenFiles lists the broken ones among the states of projects, or among the files
+// beside them with an ending.
+func (f Folder) brokenFiles(projects []string, ending string) []Broken {
 	var broken []Broken
 	for _, project := range projects {
-		file := f.state(project) + sidecar
+		file := f.state(project) + ending
 		if _, err := os.Stat(file); err == nil && !isWhole(file) {
 			broken = append(broken, Broken{project, file})
 		}

@@ -4,6 +4,7 @@ package eventtest
 
 import (
 	"iter"
+	"slices"
 	"time"
 
 	"mara/providers/needs"
@@ -189,9 +190,7 @@ func Interrupted() []event.Event {
 // Destroy is the end of an environment.
 func Destroy() []event.Event {
 	h := header(operation.Destroy, false)
-	for i, j := 0, len(h.Projects)-1; i < j; i, j = i+1, j-1 {
-		h.Projects[i], h.Projects[j] = h.Projects[j], h.Projects[i]
-	}
+	slices.Reverse(h.Projects)
 	r := begin(h)
 	for _, p := range h.Projects {
 		r.start(p.Name)
