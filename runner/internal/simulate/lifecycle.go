@@ -133,8 +133,8 @@ func (s *server) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulumir
 	if err != nil {
 		return nil, err
 	}
-	if err := s.reachable(t); err != nil {
-		return s.unreachedRead(t, err)
+	if gone, err := s.isGone(t); gone || err != nil {
+		return &pulumirpc.ReadResponse{}, err
 	}
 	if fault := s.faults.strike(read, t.r.Token, t.o.URN); fault != nil {
 		return nil, status.Error(codes.Aborted, fault.message(t.r.Token))
@@ -167,11 +167,14 @@ func (s *server) implied(t target) bool {
 	return t.r.Implied != nil && s.store.holds(t.r.Implied(t.o))
 }
 
-func (s *server) unreachedRead(t target, err error) (*pulumirpc.ReadResponse, error) {
-	if t.scope.Forgiving {
-		return &pulumirpc.ReadResponse{}, nil
+// isGone says whether a resource counts as deleted, because what it is in cannot be
+// reached.
+func (s *server) isGone(t target) (bool, error) {
+	err := s.reachable(t)
+	if err != nil && t.scope.Forgiving {
+		return true, nil
 	}
-	return nil, err
+	return false, err
 }
 
 // Delete removes a resource. One that is gone already counts as deleted.
@@ -180,11 +183,8 @@ func (s *server) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (*emp
 	if err != nil {
 		return nil, err
 	}
-	if err := s.reachable(t); err != nil {
-		if t.scope.Forgiving {
-			return &emptypb.Empty{}, nil
-		}
-		return nil, err
+	if gone, err := s.isGone(t); gone || err != nil {
+		return &emptypb.Empty{}, err
 	}
 	if _, ok := s.store.find(t.path); ok {
 		if fault, err := s.work(ctx, remove, t); err != nil || fault != nil {

@@ -156,17 +156,13 @@ func (s *store) drop(path string) error {
 
 // userOf names a resource that requires a fact; empty when there is none.
 func (s *store) userOf(fact string) string {
-	var users []string
+	user := ""
 	for _, r := range s.known {
-		if slices.Contains(r.Requires, fact) {
-			users = append(users, r.ID)
+		if slices.Contains(r.Requires, fact) && (user == "" || r.ID < user) {
+			user = r.ID
 		}
 	}
-	slices.Sort(users)
-	if len(users) == 0 {
-		return ""
-	}
-	return users[0]
+	return user
 }
 
 // holds tells whether a fact is true now.
