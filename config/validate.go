@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -86,11 +87,7 @@ func (f StackFile) missing(key Key) Problem {
 	if len(key.Allowed) > 0 {
 		text += "; allowed: " + strings.Join(key.Allowed, ", ")
 	}
-	example := key.Example
-	if example == "" {
-		example = "VALUE"
-	}
-	value := shellescape.Quote(example)
+	value := shellescape.Quote(cmp.Or(key.Example, "VALUE"))
 	text += fmt.Sprintf("; set it with `runner config set %s %s`, for one run with --config %s=%s", key.Name, value, key.Name, value)
 	if len(key.Variables) > 0 {
 		text += fmt.Sprintf(", or as %s=%s in %s", key.Variables[0], value, EnvironmentFile)

@@ -7,6 +7,7 @@
 package providers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,10 +38,7 @@ type Provider struct {
 
 // InfraType is the provider's name as programs know it.
 func (p Provider) InfraType() string {
-	if p.Extends != "" {
-		return p.Extends
-	}
-	return p.Name
+	return cmp.Or(p.Extends, p.Name)
 }
 
 // Without names the projects with secrets that its cluster could have, but that

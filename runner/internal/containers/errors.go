@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -17,11 +18,7 @@ type ExitError struct {
 
 // Error is the line in which runtimes tell what is wrong.
 func (e *ExitError) Error() string {
-	text := e.reason()
-	if text == "" {
-		text = fmt.Sprintf("exit code %d", e.Code)
-	}
-	return e.Command + ": " + text
+	return e.Command + ": " + cmp.Or(e.reason(), fmt.Sprintf("exit code %d", e.Code))
 }
 
 // reason is the last line that is not a hint at --help.

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -115,7 +116,7 @@ func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
 	case isOn(o.Env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"]):
 		return Bad(fmt.Sprintf("%s is not installed, and PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION forbids to download it", p), install)
 	}
-	address := fmt.Sprintf("%s/pulumi-resource-%s-v%s-%s-%s.tar.gz", o.address(), p.Name, p.Version, runtime.GOOS, runtime.GOARCH)
+	address := fmt.Sprintf("%s/pulumi-resource-%s-v%s-%s-%s.tar.gz", cmp.Or(o.Address, PluginAddress), p.Name, p.Version, runtime.GOOS, runtime.GOARCH)
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
 	if err != nil {
 		return Doubtful(fmt.Sprintf("%s is not installed: %v", p, err), install)
@@ -129,13 +130,6 @@ func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
 		return Doubtful(fmt.Sprintf("%s is not installed, and %s answers %s", p, request.URL.Host, response.Status), install)
 	}
 	return nil
-}
-
-func (o PluginOptions) address() string {
-	if o.Address != "" {
-		return o.Address
-	}
-	return PluginAddress
 }
 
 // String is the name with the version.

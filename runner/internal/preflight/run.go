@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -37,10 +38,7 @@ func Run(ctx context.Context, checks []Check) (Report, error) {
 // result is what the check finds within its limit. A look that does not come
 // back, as on a network disk that is gone, is left behind: nothing can end it.
 func (c Check) result(ctx context.Context) Result {
-	limit := c.Limit
-	if limit == 0 {
-		limit = DefaultLimit
-	}
+	limit := cmp.Or(c.Limit, DefaultLimit)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	found := make(chan []Finding, 1)

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -52,10 +53,7 @@ func newCatalogue(pkg Package) (catalogue, error) {
 }
 
 func (r Resource) like() string {
-	if r.Like != "" {
-		return r.Like
-	}
-	return r.Token
+	return cmp.Or(r.Like, r.Token)
 }
 
 // isChecked tells whether there are rules.

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -115,10 +116,7 @@ func (f *Fault) modify(word string) bool {
 }
 
 func (f Fault) message(token string) string {
-	if f.Message != "" {
-		return f.Message
-	}
-	return "simulated failure of " + token
+	return cmp.Or(f.Message, "simulated failure of "+token)
 }
 
 // Delay makes operations on some resources take a given time.

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -61,10 +62,7 @@ func (o Object) Text(path string) string { return text(o.Value(path)) }
 
 // TextOr is a string among the inputs, or what is used without it.
 func (o Object) TextOr(path, fallback string) string {
-	if found := o.Text(path); found != "" {
-		return found
-	}
-	return fallback
+	return cmp.Or(o.Text(path), fallback)
 }
 
 // Number is a number among the inputs, or what is used without it.
@@ -89,10 +87,7 @@ func (o Object) List(path string) []any {
 
 // Config is a string in the provider's configuration, or what is used without it.
 func (o Object) Config(path, fallback string) string {
-	if found := text(lookup(o.config, path)); found != "" {
-		return found
-	}
-	return fallback
+	return cmp.Or(text(lookup(o.config, path)), fallback)
 }
 
 // Hex makes n hexadecimal digits. The same object and label give the same digits.

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,10 +41,7 @@ func (v *Vault) Ask(ctx context.Context, secret projects.Secret) (string, error)
 
 // secretQuestion is what is asked, with the rules.
 func secretQuestion(secret projects.Secret) string {
-	text := secret.Prompt
-	if text == "" {
-		text = secret.Key
-	}
+	text := cmp.Or(secret.Prompt, secret.Key)
 	var hints []string
 	if secret.MinLength > 0 {
 		hints = append(hints, fmt.Sprintf("at least %d characters", secret.MinLength))

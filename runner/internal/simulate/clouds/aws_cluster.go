@@ -1,6 +1,7 @@
 package clouds
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -191,10 +192,7 @@ func addonVersionFor(name string) string {
 		"vpc-cni": "v1.21.1-eksbuild.1", "kube-proxy": "v1.36.0-eksbuild.2", "coredns": "v1.13.1-eksbuild.1",
 		"aws-ebs-csi-driver": "v1.64.0-eksbuild.1", "eks-pod-identity-agent": "v1.3.9-eksbuild.3",
 	}
-	if version := versions[name]; version != "" {
-		return version
-	}
-	return "v1.0.0-eksbuild.1"
+	return cmp.Or(versions[name], "v1.0.0-eksbuild.1")
 }
 
 func addonVersion() simulate.Invoke {
