@@ -44,7 +44,6 @@ func main() {
 	os.Exit(run())
 }
 
-// run wires the outside world to the command line.
 func run() int {
 	mute.Restore()
 	signals := make(chan os.Signal, 3)

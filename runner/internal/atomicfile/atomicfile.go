@@ -26,6 +26,15 @@ func Write(path string, data []byte, mode os.FileMode) error {
 	return Replace(path, data, mode)
 }
 
+// WriteDeep is Write with the folders above the file: those that are missing are
+// made with a mode of their own.
+func WriteDeep(path string, data []byte, mode, folders os.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), folders); err != nil {
+		return err
+	}
+	return Write(path, data, mode)
+}
+
 // Replace puts a new file in the place of whatever file or link is there.
 func Replace(path string, data []byte, mode os.FileMode) error {
 	return put(path, data, mode, os.Rename)

@@ -104,10 +104,7 @@ func (i Installer) Install(ctx context.Context, all []projects.Project) error {
 			}
 		}
 		file := installed(i.Root, project)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return failure.RunnerFolder(err)
-		}
-		if err := atomicfile.Write(file, []byte(dependencies(project.Own.Dir)), 0o644); err != nil {
+		if err := atomicfile.WriteDeep(file, []byte(dependencies(project.Own.Dir)), 0o644, 0o755); err != nil {
 			return failure.RunnerFolder(err)
 		}
 	}

@@ -56,10 +56,7 @@ func (r Records) Keep(project string, record Record) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(string(r), 0o700); err != nil {
-		return err
-	}
-	return atomicfile.Write(r.file(project), append(content, '\n'), 0o600)
+	return atomicfile.WriteDeep(r.file(project), append(content, '\n'), 0o600, 0o700)
 }
 
 // Forget removes the record of a project, before it is run: whatever becomes of

@@ -68,8 +68,11 @@ func (l *Levels) Context() context.Context { return l.ctx }
 func (l *Levels) Killed() <-chan struct{} { return l.killed }
 
 // Gentle announces work that can be stopped gently. The channel is closed at
-// the first level; release ends the work.
+// the first level; release ends the work. Without levels nothing ever stops.
 func (l *Levels) Gentle() (stop <-chan struct{}, release func()) {
+	if l == nil {
+		return nil, func() {}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	gentle := make(chan struct{})

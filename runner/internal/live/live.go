@@ -95,10 +95,8 @@ func (o Options) choose(r kubeapi.Resource) bool {
 	return slices.Contains(o.Kinds, r.GroupResource().String())
 }
 
-// isSecrets reports whether the objects are Secrets.
 func isSecrets(r kubeapi.Resource) bool { return r.Group == "" && r.Resource == "secrets" }
 
-// all reads the objects of all resources.
 func (c cluster) all(ctx context.Context) ([][]byte, error) {
 	found := make([][][]byte, len(c.resources))
 	group, ctx := errgroup.WithContext(ctx)

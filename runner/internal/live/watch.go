@@ -76,7 +76,6 @@ func uid(content []byte) string {
 	return object.Kind + "/" + object.Metadata.Namespace + "/" + object.Metadata.Name
 }
 
-// put keeps or removes an object.
 func (s *store) put(content []byte, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,10 +22,7 @@ func (f Folder) List(context.Context) (map[string][]byte, error) {
 
 // Put implements Store.
 func (f Folder) Put(_ context.Context, key string, content []byte) error {
-	if err := os.MkdirAll(string(f), 0o777); err != nil {
-		return err
-	}
-	return atomicfile.Write(filepath.Join(string(f), key), content, 0o644)
+	return atomicfile.WriteDeep(filepath.Join(string(f), key), content, 0o644, 0o777)
 }
 
 // Delete implements Store.

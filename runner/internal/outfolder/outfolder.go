@@ -205,9 +205,6 @@ func WriteFile(path, command string, content []byte) error {
 			Next: "choose another file with --out, or move it away; nothing was written",
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return problem(err)
-	}
 	whole := append(fmt.Appendf(nil, written, command, digest(content)), content...)
-	return problem(atomicfile.Write(path, whole, 0o644))
+	return problem(atomicfile.WriteDeep(path, whole, 0o644, 0o755))
 }

@@ -40,7 +40,6 @@ type phase struct {
 	took time.Duration
 }
 
-// commandTime is one Pulumi command.
 type commandTime struct {
 	project string
 	name    string // "stack output"
@@ -63,7 +62,6 @@ func (p *Profile) Lap(name string) {
 	p.last = now
 }
 
-// watched is an engine whose commands are measured.
 type watched struct {
 	engine.Engine
 	profile *Profile
@@ -155,7 +153,6 @@ func waited(run *event.Summary, step event.Step) time.Duration {
 	return max(step.Started.Sub(ready), 0)
 }
 
-// totals counts the commands.
 func (p *Profile) totals() string {
 	counts := map[string]int{}
 	for _, command := range p.commands {

@@ -100,7 +100,6 @@ func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
 // pageSize is how many options are shown at once.
 const pageSize = 10
 
-// labels are the options as they are shown.
 func (c Choice) labels() []string {
 	width := 0
 	for _, option := range c.Options {

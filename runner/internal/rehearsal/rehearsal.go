@@ -76,7 +76,6 @@ func Run(ctx context.Context, d session.Deps, environment session.Options, o Opt
 	return s, asked.Names(), run(ctx, s, asked, o.Parallel)
 }
 
-// open opens the simulated environment.
 func open(ctx context.Context, s *session.Session, o Options) error {
 	engine, err := s.Engine(ctx)
 	if err != nil {
@@ -117,12 +116,8 @@ func run(ctx context.Context, s *session.Session, asked plan.Plan, parallel int)
 	if err != nil {
 		return err
 	}
-	var stop <-chan struct{}
-	if levels := s.Deps.Interrupt; levels != nil {
-		gentle, release := levels.Gentle()
-		defer release()
-		stop = gentle
-	}
+	stop, release := s.Deps.Interrupt.Gentle()
+	defer release()
 	_, err = executor.Run(ctx, executor.Options{
 		Plan: running, Operation: operation.Up, Stack: s.Settings.Stack.Text, Simulated: true,
 		Parallel: parallel, Estimates: running.Declared(), Operator: operator{s.Stacks}, Stop: stop,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -80,10 +79,7 @@ func RememberProvider(folder layout.Runner, stack, provider string) error {
 	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(content) {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return failure.RunnerFolder(err)
-	}
-	if err := atomicfile.Write(file, content, 0o600); err != nil {
+	if err := atomicfile.WriteDeep(file, content, 0o600, 0o700); err != nil {
 		return failure.RunnerFolder(err)
 	}
 	return nil

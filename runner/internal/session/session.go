@@ -228,12 +228,6 @@ func OpenToReveal(ctx context.Context, s *Session) error {
 	return s.OpenStacksToRead(ctx, copies)
 }
 
-// OpenToLook opens the stacks for a command that only looks at what is known
-// without a key. The settings are resolved before.
-func (s *Session) OpenToLook(ctx context.Context) error {
-	return s.OpenStacksToRead(ctx, encryption.Copies{})
-}
-
 // OptionsToRead are what questions to the backend need that run no program.
 func (s *Session) OptionsToRead(ctx context.Context) (o stacks.Options, err error) {
 	o = stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames(), Env: s.Env, Masker: s.Masker}

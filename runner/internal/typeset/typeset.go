@@ -5,6 +5,7 @@ package typeset
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -87,4 +88,12 @@ func Are(n int) string {
 		return "is"
 	}
 	return "are"
+}
+
+// Dash formats a number, with a dash for 0.
+func Dash(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.Itoa(n)
 }

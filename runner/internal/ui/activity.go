@@ -17,7 +17,6 @@ type activity struct {
 	retrying string // what is said while the step waits for another attempt
 }
 
-// work is something that happens to a resource.
 type work struct {
 	resource event.Resource
 	action   event.Action
@@ -26,7 +25,6 @@ type work struct {
 // activities are those of all steps that run, by project.
 type activities map[string]*activity
 
-// apply adds one event.
 func (a activities) apply(e event.Event) {
 	if e.Type == event.StepStarted {
 		a[e.Project] = &activity{}
@@ -90,7 +88,6 @@ func (a *activity) text(verb bool) string {
 	return text
 }
 
-// total is how many resources are done.
 func (a *activity) total() int {
 	if a == nil {
 		return 0

@@ -83,7 +83,6 @@ func (e ending) table() string {
 	return e.heading() + typeset.Table{Columns: columns, Rows: rows, Paint: paint}.Text(e.width)
 }
 
-// heading stands above the table.
 func (e ending) heading() string {
 	text := "Summary"
 	if e.summary.Simulated {

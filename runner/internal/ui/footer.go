@@ -59,7 +59,6 @@ func (f frame) counted() (done, of int, known bool) {
 	return done, of, of > 0
 }
 
-// projects counts those that have ended.
 func (f frame) projects() string {
 	ended, all := f.summary.Progress()
 	return f.roomy(fmt.Sprintf("%d/%d", ended, all), f.summary.Noun()+"s")

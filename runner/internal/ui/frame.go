@@ -69,7 +69,6 @@ func (f frame) nameWidth() int {
 	return min(widest, max(12, f.width*2/5))
 }
 
-// step draws the line of a project.
 func (f frame) step(s event.Step, nameWidth int) string {
 	sign, paint, took, detail := f.state(s)
 	l := f.line()
@@ -223,7 +222,6 @@ func seconds(d time.Duration) string {
 	return event.FormatDuration(d)
 }
 
-// minutes renders whole minutes.
 func minutes(d time.Duration) string {
 	if d < time.Hour {
 		return fmt.Sprintf("%dm", int(d.Minutes()))

@@ -27,7 +27,6 @@ func newGlyphs(ascii bool) glyphs {
 	}
 }
 
-// result is the sign for an ended step.
 func (g glyphs) result(r event.Result) string {
 	switch r {
 	case event.Succeeded:
@@ -39,7 +38,6 @@ func (g glyphs) result(r event.Result) string {
 	}
 }
 
-// turning is the spinner at a moment.
 func (g glyphs) turning(now time.Time) string {
 	return g.spinner[int(now.UnixMilli()/100)%len(g.spinner)]
 }

@@ -89,7 +89,6 @@ func (p *Plain) flushGroups() {
 	}
 }
 
-// render returns the group's lines, indented.
 func (g *group) render(paint palette) string {
 	var b strings.Builder
 	for _, d := range g.diagnostics {

@@ -31,7 +31,6 @@ func (s *silence) tooLong(now time.Time) bool {
 	return now.Sub(s.since).Round(time.Second) >= keepAliveEvery // ticks come a little early or late
 }
 
-// keepAlive prints lines until the renderer is closed.
 func (p *Plain) keepAlive() {
 	for {
 		select {

@@ -28,7 +28,6 @@ func (l *line) add(text string, paint func(string) string) {
 	l.text.WriteString(paint(text))
 }
 
-// space appends spaces.
 func (l *line) space(n int) { l.add(strings.Repeat(" ", max(0, n)), unpainted) }
 
 // String is the line without trailing spaces.

@@ -33,7 +33,6 @@ func (h hidden) String() string {
 	return "not shown: " + strings.Join(parts, ", ")
 }
 
-// add counts one step.
 func (h *hidden) add(s event.Step) {
 	switch {
 	case s.Result != "":

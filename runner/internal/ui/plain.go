@@ -145,7 +145,6 @@ func (p *Plain) print(text string) {
 	p.out.write([]byte(text))
 }
 
-// line prints a line, wrapped.
 func (p *Plain) line(text string, indent int, paint func(string) string) {
 	p.print(paint(typeset.Wrap(text, p.o.Width, indent)) + "\n")
 }
@@ -179,7 +178,6 @@ func (p *Plain) label(e event.Event) string {
 	return fmt.Sprintf("[%*d/%s] %s", len(total), position, total, name)
 }
 
-// step prints what became of a step.
 func (p *Plain) step(e event.Event, what string, paint func(string) string) {
 	p.line(p.label(e)+": "+what, 8, paint)
 }
@@ -191,7 +189,6 @@ func (p *Plain) finished(e event.Event) {
 	}
 }
 
-// outcome says how a step ended.
 func (p *Plain) outcome(e event.Event) string {
 	took := event.FormatDuration(e.Duration())
 	var c event.Changes

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
@@ -34,7 +33,7 @@ func (e ending) previewTable() string {
 		}
 		columns = append(columns, typeset.Column{Title: kind.title})
 		for i, s := range e.summary.Steps {
-			rows[i] = append(rows[i], count(kind.of(s.Changes)))
+			rows[i] = append(rows[i], typeset.Dash(kind.of(s.Changes)))
 		}
 	}
 	columns = append(columns, typeset.Column{Title: "PREVIEW", Min: 20, Optional: true, Wrap: true})
@@ -92,7 +91,6 @@ func (e ending) previewNotes() string {
 	return "\n" + text
 }
 
-// narrowPreview is the table for a narrow screen.
 func (e ending) narrowPreview() string {
 	steps := e.summary.Steps
 	rows := slice.Map(steps, func(s event.Step) []string { return []string{s.Name, s.Changes.String(), completeness(s)} })
@@ -114,13 +112,6 @@ func isDestructive(c event.Changes) bool { return c.Replace+c.Delete > 0 }
 
 // isPartial reports whether the preview has read outputs that are not known.
 func isPartial(s event.Step) bool { return s.Result == event.Succeeded && len(s.Unknown) > 0 }
-
-func count(n int) string {
-	if n == 0 {
-		return "-"
-	}
-	return strconv.Itoa(n)
-}
 
 // completeness says whether a preview tells everything. What depends on outputs
 // that are not known yet may change more than that.

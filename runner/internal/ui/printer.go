@@ -16,7 +16,6 @@ func (p *printer) write(text []byte) {
 	}
 }
 
-// fail keeps the first error.
 func (p *printer) fail(err error) {
 	if p.err == nil {
 		p.err = err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -269,10 +268,7 @@ func (c *change) reseal(ctx context.Context, p part) error {
 		return c.failedUnless(ctx, err)
 	}
 	file := filepath.Join(c.Settings.Root, p.content.File)
-	if err = os.MkdirAll(filepath.Dir(file), 0o755); err == nil { // own projects do without a configuration
-		err = atomicfile.Write(file, content, 0o600)
-	}
-	if err != nil {
+	if err = atomicfile.WriteDeep(file, content, 0o600, 0o755); err != nil { // own projects do without a configuration
 		next := failure.WriteRemedy(err, "the file") + ", and carry on with `" + changeCommand(c.stack(), c.to.Scheme()) + "`"
 		return &failure.Environment{Text: err.Error(), Next: next}
 	}

@@ -72,10 +72,7 @@ func (f secretsFile) write(content []byte) error {
 	path := filepath.Join(f.settings.Root, f.settings.Secrets.File)
 	folder := filepath.Dir(path)
 	_, missing := os.Stat(folder)
-	err := os.MkdirAll(folder, 0o755)
-	if err == nil {
-		err = atomicfile.Write(path, content, 0o600)
-	}
+	err := atomicfile.WriteDeep(path, content, 0o600, 0o755)
 	if err == nil {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"al.essio.dev/pkg/shellescape"
 	"gopkg.in/yaml.v3"
@@ -48,11 +47,8 @@ func (f markerFile) write(scheme encryption.Scheme) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
-		return failure.RunnerFolder(err)
-	}
 	content = append([]byte("# A change of the key provider has begun: this is the new one.\n"), content...)
-	if err := atomicfile.Write(string(f), content, 0o600); err != nil {
+	if err := atomicfile.WriteDeep(string(f), content, 0o600, 0o700); err != nil {
 		return failure.RunnerFolder(err)
 	}
 	return nil

@@ -155,7 +155,6 @@ func (i *interview) answer(ctx context.Context, q providers.Question, key config
 	return key.Parse(text)
 }
 
-// chooseMany asks for several of the options.
 func (i *interview) chooseMany(ctx context.Context, question prompt.Question, q providers.Question, options []prompt.Option) (any, error) {
 	choice := prompt.Choice{Question: question, Options: options, Other: true}
 	for _, option := range options[:min(q.DefaultCount, len(options))] {
@@ -172,7 +171,6 @@ func (i *interview) chooseMany(ctx context.Context, question prompt.Question, q 
 	return items, nil
 }
 
-// optionsOf are the options that a key itself has.
 func optionsOf(key config.Key) []prompt.Option {
 	values := key.Allowed
 	if key.Kind == config.Bool {
@@ -197,7 +195,6 @@ func (i *interview) standard(q providers.Question, key config.Key) string {
 	return config.Show(standard)
 }
 
-// check is what is wrong with an answer.
 func (i *interview) check(q providers.Question, key config.Key, answer string) error {
 	if answer == "" {
 		if key.Required || key.Default != nil {
@@ -212,7 +209,6 @@ func (i *interview) check(q providers.Question, key config.Key, answer string) e
 	return err
 }
 
-// told is a line between the questions.
 func (i *interview) told(format string, args ...any) {
 	fmt.Fprintln(i.Out, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
 }

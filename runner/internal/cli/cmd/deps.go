@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"context"
 	"io"
 	"path/filepath"
 
@@ -25,6 +26,9 @@ type Deps struct {
 	Size             func() (width, height int) // of the terminal at stdout; zeros when it is none
 }
 
+// RunFunc runs a command line of the runner, and returns its exit code.
+type RunFunc func(ctx context.Context, d Deps, args []string) int
+
 // Width returns the width of the terminal at stdout, 0 if it is none.
 func (d Deps) Width() int {
 	if d.Size == nil {
@@ -40,12 +44,4 @@ func (d Deps) Absolute(path string) string {
 		return path
 	}
 	return filepath.Join(d.Dir, path)
-}
-
-// Gentle makes the first Ctrl-C stop a run without cancelling it.
-func (d Deps) Gentle() (stop <-chan struct{}, release func()) {
-	if d.Interrupt == nil {
-		return nil, func() {}
-	}
-	return d.Interrupt.Gentle()
 }

@@ -71,7 +71,6 @@ func exitCodes() []exitRule {
 	}
 }
 
-// exitRule gives errors an exit code.
 type exitRule struct {
 	matches func(error) bool
 	code    int

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"mara/runner/internal/event"
@@ -25,14 +24,6 @@ func (i Invocation) Show(d Deps, document any, text string) error {
 	}
 	_, err := io.WriteString(d.Stdout, text)
 	return err
-}
-
-// Dash formats a number, with a dash for 0.
-func Dash(n int) string {
-	if n == 0 {
-		return "-"
-	}
-	return strconv.Itoa(n)
 }
 
 // OrDash returns a text, or a dash if it is empty.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"time"
 
 	"mara/providers/operation"
@@ -32,6 +33,14 @@ func NewPastRun(r journal.Run, summary *event.Summary) PastRun {
 		past.By = meta.User + "@" + meta.Host
 	}
 	return past
+}
+
+// Words say in short how the last run went; a dash stands for none.
+func (r *PastRun) Words(now time.Time) string {
+	if r == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%s %s, %s", r.Operation, r.Result, Ago(now.Sub(r.Started)))
 }
 
 // NewestRuns are the last runs from here, by stack.

@@ -186,7 +186,6 @@ func planOf(text string, o adoptOptions) (plan.Plan, error) {
 	return p, err
 }
 
-// writeAdopted tells what was found, and what to type next.
 func writeAdopted(d cmd.Deps, o adoptOptions, a adopted) error {
 	text, err := plan.Render(a.plan, plan.Format(plan.Formats()[0]), d.Width())
 	if err != nil {

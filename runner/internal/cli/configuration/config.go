@@ -43,7 +43,6 @@ func flags(own ...[]cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(cmd.JoinFlags(own...), cmd.EnvironmentFlags(), cmd.BaseFlags())
 }
 
-// configuration is a stack's configuration.
 type configuration struct {
 	root, stack string
 	file        config.StackFile
@@ -194,7 +193,6 @@ func (c configuration) layers(key config.Key) []layer {
 	return layers
 }
 
-// keyOptions are the options of a command about one key.
 type keyOptions struct {
 	cmd.Common
 	Key string

@@ -143,7 +143,6 @@ func (c configuration) effective(key config.Key) listedValue {
 	return listedValue{Key: key.Name}
 }
 
-// addDeployed compares states, by project.
 func (x *differences) addDeployed(a, b map[string]json.RawMessage) error {
 	for _, project := range either(a, b) {
 		left, err := query.ContentsOf(project, a[project])

@@ -75,7 +75,6 @@ func (c configuration) explain(key config.Key) explanation {
 	return e
 }
 
-// readers are the projects that read a key.
 func (c configuration) readers(key string) []string {
 	var names []string
 	for _, project := range c.known.Projects {

@@ -71,7 +71,6 @@ func runInit(_ context.Context, d cmd.Deps, options initOptions) error {
 	return options.Show(d, made, initText(options, made.Files))
 }
 
-// initDocument is the JSON form of what was made.
 type initDocument struct {
 	Root  string   `json:"root"`
 	Files []string `json:"files"`
@@ -91,7 +90,6 @@ func checkAbsent(root string, files []config.Example) error {
 	return &config.Error{Problems: problems, Next: "the folder is ready to use; for another one, name it with `runner init DIR`"}
 }
 
-// initText says what was made and what to type next.
 func initText(options initOptions, files []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "created in %s:\n", options.Root)

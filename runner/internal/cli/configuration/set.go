@@ -61,15 +61,11 @@ func runSet(_ context.Context, d cmd.Deps, o keyOptions) error {
 	if err := c.write(config.Change{Key: name, Value: value}); err != nil {
 		return err
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, newChange(c.file.File, name, value, entry.Value))
-	}
-	told := ""
+	told := fmt.Sprintf("set %s to %s", name, Show(value))
 	if exists {
-		told = fmt.Sprintf(" (was %s)", Show(entry.Value))
+		told += fmt.Sprintf(" (was %s)", Show(entry.Value))
 	}
-	_, err = fmt.Fprintf(d.Stderr, "%s: set %s to %s%s\n", c.file.File, name, Show(value), told)
-	return err
+	return o.tell(d, c.file.File, value, entry.Value, told)
 }
 
 // change is the JSON form of a change in the stack file.
@@ -80,8 +76,13 @@ type change struct {
 	Was   any    `json:"was"`   // null when there was none
 }
 
-func newChange(file, key string, value, was any) change {
-	return change{File: file, Key: key, Value: redacted(value), Was: redacted(was)}
+// tell says what has become of the key.
+func (o keyOptions) tell(d cmd.Deps, file string, value, was any, text string) error {
+	if o.Output == "json" {
+		return cmd.WriteJSON(d.Stdout, change{File: file, Key: o.Key, Value: redacted(value), Was: redacted(was)})
+	}
+	_, err := fmt.Fprintf(d.Stderr, "%s: %s\n", file, text)
+	return err
 }
 
 // ParseValue parses a value that is given for one run.
@@ -89,7 +90,6 @@ func ParseValue(r request.Request, name, text string) (any, error) {
 	return configuration{known: r.Known(), declared: r.DeclaredKeys(), file: config.StackFile{File: "the configuration"}}.parse(name, text)
 }
 
-// parse parses a value as the type of its key.
 func (c configuration) parse(name, text string) (any, error) {
 	if err := c.check(name); err != nil {
 		return nil, err
@@ -129,12 +129,7 @@ func Write(root, file string, content []byte) error {
 	if file == config.EnvironmentFile {
 		mode = 0o600
 	}
-	path := filepath.Join(root, file)
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil {
-		err = atomicfile.Write(path, content, mode)
-	}
-	if err != nil {
+	if err := atomicfile.WriteDeep(filepath.Join(root, file), content, mode, 0o755); err != nil {
 		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; " + failure.WriteRemedy(err, "the folder")}
 	}
 	return nil

@@ -31,11 +31,7 @@ func runUnset(_ context.Context, d cmd.Deps, o keyOptions) error {
 		if err := c.check(name); err != nil {
 			return err
 		}
-		if o.Output == "json" {
-			return cmd.WriteJSON(d.Stdout, newChange(c.file.File, name, nil, nil))
-		}
-		_, err := fmt.Fprintf(d.Stderr, "%s: %s is not set\n", c.file.File, name)
-		return err
+		return o.tell(d, c.file.File, nil, nil, name+" is not set")
 	}
 	if entry.File != "" {
 		return c.refuse(name, "is set in a layer, not in "+c.file.File, "take it away for this environment with `"+name+": null` in "+config.DescriptionPath(c.stack))
@@ -43,9 +39,5 @@ func runUnset(_ context.Context, d cmd.Deps, o keyOptions) error {
 	if err := c.write(config.Change{Key: name, Unset: true}); err != nil {
 		return err
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, newChange(c.file.File, name, nil, entry.Value))
-	}
-	_, err = fmt.Fprintf(d.Stderr, "%s: removed %s (was %s)\n", c.file.File, name, Show(entry.Value))
-	return err
+	return o.tell(d, c.file.File, nil, entry.Value, fmt.Sprintf("removed %s (was %s)", name, Show(entry.Value)))
 }

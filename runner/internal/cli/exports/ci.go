@@ -223,7 +223,6 @@ func topOf(folder string) string {
 // ciVersion changes when a field changes its meaning or is removed.
 const ciVersion = 1
 
-// pipelineDocument is the result for machines.
 type pipelineDocument struct {
 	Version int        `json:"version"`
 	File    string     `json:"file"`

@@ -33,7 +33,6 @@ type environment struct {
 	*session.Session
 }
 
-// name is the name of its stack.
 func (e environment) name() string { return e.Settings.Stack.Text }
 
 // resolveAll resolves environments, which the caller closes. The problems of all of

@@ -82,10 +82,8 @@ type operatorOptions struct {
 	Out       string // "" for the usual place
 }
 
-// apiOf is the API of Flux's sources.
 const apiOf = "source.toolkit.fluxcd.io/v1"
 
-// namespaces are names that Kubernetes takes.
 var namespaces = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 func parseOperator(c *cli.Context, d cmd.Deps, common cmd.Common) (o operatorOptions, err error) {
@@ -203,7 +201,6 @@ func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
 	return writeOperator(d, o, waves != nil, done)
 }
 
-// exportOne describes one environment, and its files.
 func exportOne(e environment, o *operatorOptions) (operatorDocument, map[string][]byte, error) {
 	described, problems := e.describe(*o)
 	if o.Backend == "" {
@@ -363,7 +360,6 @@ func (e environment) neededSecrets(p projects.Project) []string {
 // operatorVersion changes when a field changes its meaning or is removed.
 const operatorVersion = 1
 
-// operatorDocument is the result for machines.
 type operatorDocument struct {
 	Version   int               `json:"version"`
 	Stack     string            `json:"stack"`

@@ -257,7 +257,6 @@ func renderPlan(ctx context.Context, o renderOptions, charts mirror.Fetcher) (re
 // renderVersion changes when a field changes its meaning or is removed.
 const renderVersion = 1
 
-// rendered is the result for machines.
 type rendered struct {
 	Version   int    `json:"version"`
 	Provider  string `json:"provider"`
@@ -275,7 +274,7 @@ func writeRender(d cmd.Deps, o renderOptions, about render.About, m render.Manif
 	objects, left := 0, 0
 	for _, p := range m.Projects {
 		objects, left = objects+len(p.Objects), left+len(p.LeftOut)
-		table.Rows = append(table.Rows, []string{p.Folder, fmt.Sprint(len(p.Objects)), cmd.Dash(len(p.LeftOut)), cmd.Dash(len(p.MadeUp))})
+		table.Rows = append(table.Rows, []string{p.Folder, fmt.Sprint(len(p.Objects)), typeset.Dash(len(p.LeftOut)), typeset.Dash(len(p.MadeUp))})
 	}
 	if o.Out == "" {
 		stream, err := m.Stream()

@@ -34,12 +34,10 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	return options{Common: common, Selection: chosen}, err
 }
 
-// flags returns the flags of such a command.
 func flags(own ...[]cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(cmd.FleetFlags(), cmd.JoinFlags(own...), cmd.OutputFlag("table", "json"), cmd.RootFlags(), cmd.BaseFlags())
 }
 
-// choose reads the fleet, and chooses environments.
 func choose(r request.Request, s fleet.Selection) ([]fleet.Environment, fleet.Rollout, error) {
 	all, rollout, err := r.Fleet()
 	if err != nil || len(all) == 0 {

@@ -57,7 +57,6 @@ type shared struct {
 	text         string
 }
 
-// found is the value of one environment.
 type found struct {
 	value  any
 	text   string

@@ -70,14 +70,11 @@ func writeLines(w io.Writer, d cmd.Deps, lines []line, waves bool) error {
 		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "WAVE"}, {Title: "LABELS", Min: 10, Wrap: true}, {Title: "LAST RUN", Min: 10},
 	}}
 	for _, l := range lines {
-		run, wave := "-", cmd.OrDash(l.Wave)
-		if l.Last != nil {
-			run = fmt.Sprintf("%s %s, %s", l.Last.Operation, l.Last.Result, cmd.Ago(d.Now().Sub(l.Last.Started)))
-		}
+		wave := cmd.OrDash(l.Wave)
 		if waves && l.Wave == "" {
 			wave = "none"
 		}
-		table.Rows = append(table.Rows, []string{l.Environment, cmd.OrDash(l.Provider), wave, cmd.OrDash(labelText(l.Labels)), run})
+		table.Rows = append(table.Rows, []string{l.Environment, cmd.OrDash(l.Provider), wave, cmd.OrDash(labelText(l.Labels)), l.Last.Words(d.Now())})
 	}
 	_, err := io.WriteString(w, table.Text(d.Width()))
 	return err

@@ -88,7 +88,6 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 	return err
 }
 
-// copies are the files of the new environment.
 func copies(ctx context.Context, d cmd.Deps, o newOptions) (files []vault.NewFile, err error) {
 	open := func(stack string, do func(*session.Session) error) error {
 		options := o.Options
@@ -107,11 +106,7 @@ func copies(ctx context.Context, d cmd.Deps, o newOptions) (files []vault.NewFil
 // writeAll writes the files, or none of them.
 func writeAll(root string, files []vault.NewFile) error {
 	for i, file := range files {
-		err := os.MkdirAll(filepath.Dir(filepath.Join(root, file.Path)), 0o755)
-		if err == nil {
-			err = configuration.Write(root, file.Path, file.Content)
-		}
-		if err != nil {
+		if err := configuration.Write(root, file.Path, file.Content); err != nil {
 			for _, written := range files[:i] {
 				_ = os.Remove(filepath.Join(root, written.Path))
 			}

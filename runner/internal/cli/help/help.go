@@ -48,7 +48,6 @@ func programHelp(all []*cli.Command) string {
 	return b.String()
 }
 
-// row is a line of a help table.
 type row struct{ Left, Right string }
 
 func commandRows(all []*cli.Command) []row {

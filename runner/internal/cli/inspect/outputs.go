@@ -80,7 +80,6 @@ func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]
 	return names, session.OpenToReveal(ctx, s)
 }
 
-// outputs reads the outputs of several projects.
 func outputs(ctx context.Context, s *session.Session, names []string, secrets bool) (map[string]map[string]any, error) {
 	found, err := cmd.Each(ctx, names, func(ctx context.Context, name string) (map[string]any, error) {
 		return s.Stacks.Outputs(ctx, name, secrets)

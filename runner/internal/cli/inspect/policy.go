@@ -123,7 +123,6 @@ func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) error {
 	return nil
 }
 
-// environmentFinding is a finding in an environment.
 type environmentFinding struct {
 	Environment string `json:"environment"`
 	policy.Finding

@@ -35,7 +35,6 @@ func runProviders(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	return o.Show(d, documents, table.Text(d.Width()))
 }
 
-// providerDocument is the JSON form of a provider.
 type providerDocument struct {
 	Name     string   `json:"name"`
 	Title    string   `json:"title"`

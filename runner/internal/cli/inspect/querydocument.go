@@ -65,7 +65,6 @@ func summariesOf(projects []string) map[string]stacks.Summary {
 	return summaries
 }
 
-// addStates adds the resources of an environment.
 func addStates(document *query.Document, e query.Environment, projects []string, states map[string]json.RawMessage) error {
 	for _, project := range projects {
 		items, err := query.FromState(e, project, states[project])
@@ -100,7 +99,6 @@ func addObjects(ctx context.Context, d cmd.Deps, o queryOptions, document *query
 	return nil
 }
 
-// objectsOf asks the cluster of an environment.
 func objectsOf(ctx context.Context, d cmd.Deps, o queryOptions, e query.Environment, q query.Named) (objects [][]byte, err error) {
 	err = inCluster(ctx, d, o, e.Stack, q, func(_ *session.Session, options live.Options) error {
 		objects, err = live.List(ctx, options)

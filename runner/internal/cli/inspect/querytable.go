@@ -15,7 +15,6 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// writeQueries lists the named queries.
 func writeQueries(d cmd.Deps, o queryOptions, all []query.Named) error {
 	switch o.Output {
 	case "json":

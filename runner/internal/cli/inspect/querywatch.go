@@ -89,5 +89,4 @@ func printChanges(d cmd.Deps, o queryOptions, before, now []string) error {
 	return nil
 }
 
-// isJSON reports whether results are printed as JSON.
 func (o queryOptions) isJSON() bool { return o.Output == "json" || o.Output == "ndjson" }

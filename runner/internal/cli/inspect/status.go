@@ -13,6 +13,7 @@ import (
 
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/journal"
@@ -79,7 +80,6 @@ const (
 // statusVersion changes when a field changes its meaning or is removed.
 const statusVersion = 1
 
-// environmentStatus is the whole status.
 type environmentStatus struct {
 	Version   int             `json:"version"`
 	Provider  string          `json:"provider"`
@@ -92,7 +92,7 @@ type environmentStatus struct {
 }
 
 func runStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Session) error {
-	if err := s.OpenToLook(ctx); err != nil {
+	if err := s.OpenStacksToRead(ctx, encryption.Copies{}); err != nil {
 		return err
 	}
 	if o.Watch {
@@ -148,7 +148,6 @@ func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error
 	return func(status environmentStatus) error { return write(status.text(d.Now(), d.Width(), o.Color)) }, leave
 }
 
-// status reads the status of the environment.
 func status(ctx context.Context, s *session.Session, o statusOptions) (environmentStatus, error) {
 	status := environmentStatus{
 		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: event.MaskURLs(s.Settings.Backend.Text),
@@ -187,7 +186,6 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 	return status, nil
 }
 
-// lastRun returns the environment's last run, nil if there is none.
 func lastRun(s *session.Session) *cmd.PastRun {
 	runs, _ := journal.Summaries(s.Folder.Runs()) // none is no reason to fail
 	for run, summary := range runs {

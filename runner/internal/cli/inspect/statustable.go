@@ -27,7 +27,6 @@ func (s environmentStatus) text(now time.Time, width int, colour bool) string {
 	return b.String() + "\n" + s.table(now, colour).Text(width) + "\n" + s.totals() + "\n"
 }
 
-// table lists the projects.
 func (s environmentStatus) table(now time.Time, colour bool) typeset.Table {
 	const state, note = 1, 6 // columns
 	table := typeset.Table{Columns: []typeset.Column{
@@ -46,14 +45,13 @@ func (s environmentStatus) table(now time.Time, colour bool) typeset.Table {
 	return table
 }
 
-// row is the project's line.
 func (p projectStatus) row(now time.Time) []string {
 	took, ended := "-", "-"
 	if p.Ended != nil {
 		took = event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
 		ended = cmd.Ago(now.Sub(*p.Ended))
 	}
-	return []string{p.Project, p.State, cmd.Dash(p.Resources), cmd.OrDash(string(p.Operation)), took, ended, p.note()}
+	return []string{p.Project, p.State, typeset.Dash(p.Resources), cmd.OrDash(string(p.Operation)), took, ended, p.note()}
 }
 
 // note returns what else a user should know.
@@ -86,7 +84,6 @@ func (p projectStatus) paint(text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-// totals count the projects.
 func (s environmentStatus) totals() string {
 	deployed, failed, stale, pending := 0, 0, 0, 0
 	for _, p := range s.Projects {

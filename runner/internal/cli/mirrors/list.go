@@ -68,7 +68,6 @@ func runList(ctx context.Context, d cmd.Deps, o options) (err error) {
 	return writeList(d.Stdout, found, d.Width())
 }
 
-// resolve asks the registries for digests.
 func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) error {
 	digests, err := cmd.Each(ctx, images, func(ctx context.Context, image mirror.Image) (string, error) {
 		digest, err := ways.Digest(ctx, image.Name)
@@ -83,7 +82,6 @@ func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) er
 	return err
 }
 
-// writeList writes the list for people.
 func writeList(w io.Writer, found environment, width int) error {
 	charts := typeset.Table{Columns: []typeset.Column{{Title: "CHART", Min: 24, Middle: true}, {Title: "PROJECTS", Min: 12, Optional: true}}}
 	for _, chart := range found.Charts {

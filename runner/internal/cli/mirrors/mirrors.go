@@ -37,7 +37,6 @@ func Command(d cmd.Deps) *cli.Command {
 	}
 }
 
-// options are the options of the commands about mirrors.
 type options struct {
 	cmd.Common
 	Selection plan.Selection

@@ -108,7 +108,6 @@ type copying struct {
 	refused              error // the mirror takes nothing without a login
 }
 
-// one copies one thing.
 func (c *copying) one(what entry, work func(mirror.Copier) (mirror.Copied, error)) {
 	if c.ctx.Err() != nil || c.refused != nil {
 		return
@@ -177,7 +176,6 @@ func (c *copying) short(line string) string {
 	return line
 }
 
-// end sums up.
 func (c *copying) end() error {
 	if err := context.Cause(c.ctx); err != nil {
 		return fmt.Errorf("%d of %d were looked at; the same command carries on: %w", c.done, c.all, err)

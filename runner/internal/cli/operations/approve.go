@@ -144,7 +144,6 @@ func approveDestroy(ctx context.Context, s *session.Session, d cmd.Deps, termina
 	return cmd.Agreed(answer == s.Settings.Stack.Text, err)
 }
 
-// listToDestroy lists the projects that have resources.
 func listToDestroy(w io.Writer, s *session.Session, p plan.Plan) error {
 	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.Provider.Name, s.Settings.Stack.Text)
 	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) {

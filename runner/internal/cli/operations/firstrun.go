@@ -18,6 +18,7 @@ import (
 	"mara/runner/internal/layout"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/request"
+	"mara/runner/internal/vault"
 	"mara/runner/internal/wizard"
 )
 
@@ -206,12 +207,6 @@ func (f *firstRun) askProvider(ctx context.Context) (config.Value, error) {
 	return config.Value{Text: name, Origin: config.Origin{Source: config.FromFlag, Name: "--provider"}}, err
 }
 
-// newFile is a file that is to be written.
-type newFile struct {
-	path    string // below the root
-	content []byte
-}
-
 // write shows what is to be written, asks, and writes it.
 func (f *firstRun) write(ctx context.Context, changes []config.Change) error {
 	if len(changes) == 0 && !f.newRoot {
@@ -229,11 +224,8 @@ func (f *firstRun) write(ctx context.Context, changes []config.Change) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(f.o.Root, config.Folder), 0o755); err != nil {
-		return &failure.Environment{Text: fmt.Sprintf("making %s: %v", config.Folder, err)}
-	}
 	for _, file := range files {
-		if err := configuration.Write(f.o.Root, file.path, file.content); err != nil {
+		if err := configuration.Write(f.o.Root, file.Path, file.Content); err != nil {
 			return err
 		}
 	}
@@ -244,19 +236,19 @@ func (f *firstRun) write(ctx context.Context, changes []config.Change) error {
 // files are those that are to be written: the stack file last, with which the
 // environment begins. A name that was asked for becomes the default, unless there
 // is an environment file, which belongs to the user.
-func (f *firstRun) files(changes []config.Change) ([]newFile, error) {
-	var files []newFile
+func (f *firstRun) files(changes []config.Change) ([]vault.NewFile, error) {
+	var files []vault.NewFile
 	if f.newRoot {
 		examples, err := config.Examples()
 		if err != nil {
 			return nil, err
 		}
 		for _, example := range examples {
-			files = append(files, newFile{example.Path, example.Data})
+			files = append(files, vault.NewFile{Path: example.Path, Content: example.Data})
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(f.o.Root, config.EnvironmentFile)); f.asked && err != nil {
-		files = append(files, newFile{config.EnvironmentFile, []byte(config.StackVariable + "=" + stackName(f.o.Request) + "\n")})
+		files = append(files, vault.NewFile{Path: config.EnvironmentFile, Content: []byte(config.StackVariable + "=" + stackName(f.o.Request) + "\n")})
 	}
 	file := f.file.Own()
 	if !file.Exists {
@@ -266,27 +258,27 @@ func (f *firstRun) files(changes []config.Change) ([]newFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(files, newFile{file.File, content}), nil
+	return append(files, vault.NewFile{Path: file.File, Content: content}), nil
 }
 
 // show prints what is to be written: new files in full, of one that exists what
 // is added.
-func (f *firstRun) show(files []newFile, changes []config.Change) {
+func (f *firstRun) show(files []vault.NewFile, changes []config.Change) {
 	fmt.Fprintln(f.d.Stderr)
 	for _, file := range files {
 		switch {
-		case file.path == f.file.File && f.file.Exists:
-			fmt.Fprintf(f.d.Stderr, "added to %s:\n", file.path)
+		case file.Path == f.file.File && f.file.Exists:
+			fmt.Fprintf(f.d.Stderr, "added to %s:\n", file.Path)
 			for _, change := range changes {
 				fmt.Fprintf(f.d.Stderr, "  %s: %s\n", change.Key, configuration.Show(change.Value))
 			}
-		case file.path == f.file.File, file.path == config.EnvironmentFile:
-			fmt.Fprintf(f.d.Stderr, "%s:\n", file.path)
-			for line := range strings.Lines(string(file.content)) {
+		case file.Path == f.file.File, file.Path == config.EnvironmentFile:
+			fmt.Fprintf(f.d.Stderr, "%s:\n", file.Path)
+			for line := range strings.Lines(string(file.Content)) {
 				fmt.Fprint(f.d.Stderr, "  "+line)
 			}
 		default:
-			fmt.Fprintln(f.d.Stderr, file.path)
+			fmt.Fprintln(f.d.Stderr, file.Path)
 		}
 	}
 }

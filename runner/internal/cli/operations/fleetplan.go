@@ -20,7 +20,6 @@ func lookFlags(own ...cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(cmd.FleetFlags(), own, cmd.OutputFlag("table", "json"), []cli.Flag{simulate}, cmd.RootFlags(), cmd.BaseFlags())
 }
 
-// fleetOptions are the options of commands that look at the fleet.
 type fleetOptions struct {
 	cmd.Common
 	Chosen   fleet.Selection
@@ -131,7 +130,6 @@ func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[st
 	return planned, nil
 }
 
-// write prints a wave with its environments.
 func (w plannedWave) write(d cmd.Deps, why bool) {
 	if w.Wave != "" {
 		fmt.Fprintf(d.Stdout, "Wave %s: %s\n", w.Wave, strings.Join(w.facts(), ", "))

@@ -85,14 +85,11 @@ func standingsText(d cmd.Deps, standings []standing) string {
 	counts := map[string]int{}
 	for _, s := range standings {
 		counts[s.State]++
-		run, state := "-", s.State
-		if s.Last != nil {
-			run = fmt.Sprintf("%s %s, %s", s.Last.Operation, s.Last.Result, cmd.Ago(d.Now().Sub(s.Last.Started)))
-		}
+		state := s.State
 		if len(s.Changes) > 0 {
 			state += ": " + strings.Join(s.Changes, ", ")
 		}
-		table.Rows = append(table.Rows, []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit), run})
+		table.Rows = append(table.Rows, []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit), s.Last.Words(d.Now())})
 	}
 	return fmt.Sprintf("%s\n%s: %d up to date, %d changed, %d never rolled out\n", table.Text(d.Width()),
 		typeset.Counted(len(standings), "environment"), counts["up to date"], counts["changed"], counts["never rolled out"])

@@ -48,7 +48,6 @@ func (r *rollout) pass(ctx context.Context, w fleet.Wave, gate fleet.Gate, emit 
 	return fmt.Errorf("unknown gate %q", gate.Kind)
 }
 
-// members are the chosen environments of a wave.
 func (r *rollout) members(w fleet.Wave) []string {
 	var names []string
 	for name := range r.plan.Environments {

@@ -60,7 +60,6 @@ func operateFlags(own []string) []cli.Flag {
 	)
 }
 
-// spec describes the command of one operation.
 type spec struct {
 	use, description string
 	aliases          []string
@@ -68,7 +67,6 @@ type spec struct {
 	codes            []int    // exit codes besides the usual ones
 }
 
-// operationCommand makes the command of an operation.
 func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command {
 	codes := append([]int{cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted}, own.codes...)
 	slices.Sort(codes)
@@ -230,9 +228,8 @@ func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Se
 	return nil
 }
 
-// walk has the executor run the plan.
 func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, known *unchanged, emit func(event.Event)) error {
-	stop, release := d.Gentle()
+	stop, release := d.Interrupt.Gentle()
 	defer release()
 	if o.part != nil {
 		stop = o.part.stop

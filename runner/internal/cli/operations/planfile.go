@@ -141,7 +141,6 @@ func (o operator) hold(ctx context.Context, task stacks.Task) error {
 	return nil
 }
 
-// savePlan writes what a preview has found.
 func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) error {
 	if o.save == "" || o.Operation != operation.Preview {
 		return nil

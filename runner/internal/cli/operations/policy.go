@@ -33,7 +33,6 @@ type timeout struct {
 	Limit time.Duration
 }
 
-// policyFlags are the flags of policyOptions.
 func policyFlags() []cli.Flag {
 	policies := executor.Policies()
 	return []cli.Flag{

@@ -36,7 +36,6 @@ func FleetReap(d cmd.Deps) *cli.Command {
 
 const reapName = "reap"
 
-// runReap destroys what is past its time.
 func runReap(ctx context.Context, d cmd.Deps, o rolloutOptions) error {
 	all, _, err := o.Fleet()
 	if err != nil {

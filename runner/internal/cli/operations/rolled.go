@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -80,13 +79,8 @@ func (r rolled) keep(ctx context.Context, s *session.Session) error {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-	} else {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return err
-		}
-		if err := atomicfile.Write(file, content, 0o600); err != nil {
-			return err
-		}
+	} else if err := atomicfile.WriteDeep(file, content, 0o600, 0o700); err != nil {
+		return err
 	}
 	store, err := s.RunLock().Rolled(ctx)
 	if err != nil || store == nil {

@@ -22,7 +22,6 @@ import (
 	"mara/runner/internal/session"
 )
 
-// rolloutOptions are the options of an operation on many environments.
 type rolloutOptions struct {
 	operateOptions
 	Chosen     fleet.Selection
@@ -41,7 +40,6 @@ func (o rolloutOptions) command() string {
 	return string(o.Operation)
 }
 
-// rolloutFlags are the flags of rolloutOptions.
 func rolloutFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "environments", Value: cmd.DefaultParallel, Usage: "work on up to `N` environments at once; waves may allow fewer"},
@@ -86,7 +84,6 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 	}
 }
 
-// rolloutCommand makes the command of an operation on many environments.
 func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...string) *cli.Command {
 	codes := append([]int{cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted}, own.codes...)
 	slices.Sort(codes)
@@ -107,7 +104,6 @@ func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...st
 	}
 }
 
-// rolloutAction is the action of such a command.
 func rolloutAction(d cmd.Deps, op operation.Operation, run func(context.Context, cmd.Deps, rolloutOptions) error) cli.ActionFunc {
 	return cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (rolloutOptions, error) {
 		return parseRollout(c, d, common, op)
@@ -135,7 +131,6 @@ func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	return o, nil
 }
 
-// rollout is an operation on many environments.
 type rollout struct {
 	o    rolloutOptions
 	d    cmd.Deps
@@ -228,7 +223,6 @@ func (r *rollout) limitToRest(w *work) error {
 	return nil
 }
 
-// start opens the journal and the screen of the rollout.
 func (r *rollout) start(ctx context.Context, w work) (err error) {
 	folder, id := r.o.Folder(), journal.NewID(r.d.Now())
 	owner := lock.Self("fleet", id, r.d.Now())
@@ -245,7 +239,6 @@ func (r *rollout) start(ctx context.Context, w work) (err error) {
 	return err
 }
 
-// words are the choice as it was given.
 func (o rolloutOptions) words() []string {
 	words := o.Chosen.Words()
 	if o.Affected.Asked {
@@ -254,9 +247,8 @@ func (o rolloutOptions) words() []string {
 	return append(words, o.Selection.words()...)
 }
 
-// walk has the executor walk the environments.
 func (r *rollout) walk(ctx context.Context, w work) error {
-	stop, release := r.d.Gentle()
+	stop, release := r.d.Interrupt.Gentle()
 	defer release()
 	r.stop = stop
 	tolerance := r.plan.NewTolerance()
@@ -280,7 +272,6 @@ func (r *rollout) emit(e event.Event) {
 	r.run.emit(e)
 }
 
-// next suggests commands after a rollout.
 func (r *rollout) next(summary *event.Summary) []string {
 	suffix := ""
 	if r.o.Simulation.On {

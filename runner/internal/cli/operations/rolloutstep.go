@@ -119,7 +119,6 @@ func hooked(emit func(event.Event), name string, do func() error) error {
 	return err
 }
 
-// approve asks before a rollout that changes something.
 func (r *rollout) approve(ctx context.Context, w work) error {
 	environments := slices.DeleteFunc(w.plan.Names(), func(name string) bool { return !fleet.IsEnvironment(name) })
 	if !r.o.needsApproval() || len(environments) == 0 {
@@ -140,12 +139,10 @@ func (r *rollout) approve(ctx context.Context, w work) error {
 	return cmd.Agreed(terminal.Confirm(ctx, fmt.Sprintf("%s all of them?", r.o.Operation)))
 }
 
-// durations are how long the environments took in earlier rollouts.
 func (r *rollout) durations() map[string]time.Duration {
 	return journal.Durations(r.o.Folder().Rollouts(), journal.DurationQuery{Environment: fleetRuns(), Operation: r.o.Operation})
 }
 
-// projects is how many projects each environment has.
 func (r *rollout) projects() map[string]int {
 	known := map[string]int{}
 	for name, e := range r.plan.Environments {

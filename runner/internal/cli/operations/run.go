@@ -34,7 +34,6 @@ type run struct {
 	markdown  string // file of GitHub's step summary
 }
 
-// startRun opens the journal and the screen of an operation on one environment.
 func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (*run, error) {
 	warnings := s.Warnings
 	if len(s.MadeUp) > 0 && o.Operation.RunsPrograms() && o.part == nil {
@@ -150,7 +149,6 @@ func warn(d cmd.Deps, what string, err error) {
 	}
 }
 
-// report writes the reports and prints where they are.
 func (r *run) report(d cmd.Deps, o operateOptions, details report.Details) {
 	told := ""
 	for _, path := range r.reports {
@@ -174,7 +172,6 @@ func meta(s *session.Session, d cmd.Deps, o operateOptions, w work) journal.Meta
 	}
 }
 
-// nextSteps suggests commands to type after a run.
 func nextSteps(o operateOptions, stack string) func(*event.Summary) []string {
 	suffix := " -s " + stack
 	if o.Simulation.On {

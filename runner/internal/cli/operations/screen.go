@@ -27,7 +27,6 @@ type showOptions struct {
 	Report   string // file for a report besides the one in the run's folder
 }
 
-// showFlags are the flags of showOptions.
 func showFlags() []cli.Flag {
 	modes, orders := ui.Modes(), ui.LogOrders()
 	return []cli.Flag{
@@ -76,7 +75,6 @@ func looks(s *session.Session, o operateOptions, w work, next func(*event.Summar
 	return lookOptions{Durations: durations(s, o.Operation), Resources: resources(s, w), Next: next}
 }
 
-// newScreen chooses how the run is shown.
 func newScreen(d cmd.Deps, o operateOptions, l lookOptions) (cmd.Screen, ui.Look, error) {
 	if o.part != nil {
 		return o.part, ui.Look{}, nil
@@ -104,7 +102,6 @@ func newScreen(d cmd.Deps, o operateOptions, l lookOptions) (cmd.Screen, ui.Look
 	return ui.NewPlain(d.Stdout, options), look, nil
 }
 
-// durations returns how long the projects took in earlier runs.
 func durations(s *session.Session, op operation.Operation) map[string]time.Duration {
 	return journal.Durations(s.Folder.Runs(), journal.DurationQuery{
 		Environment: s.Environment(),

@@ -34,7 +34,6 @@ func parseProjects(c *cli.Context) (selectionOptions, error) {
 	return o, nil
 }
 
-// words returns the flags as they were given.
 func (o selectionOptions) words() []string {
 	var words []string
 	add := func(flag string, values []string) {
@@ -147,7 +146,6 @@ func limitToRest(s *session.Session, w *work, o operateOptions) error {
 	return nil
 }
 
-// checkFailed refuses --failed if nothing failed.
 func checkFailed(s *session.Session, rest journal.Resumption, o operateOptions) error {
 	if len(rest.Failed) > 0 {
 		return nil
@@ -166,7 +164,6 @@ func checkFailed(s *session.Session, rest journal.Resumption, o operateOptions) 
 	}
 }
 
-// outcomeWords says how a run ended.
 func outcomeWords(outcome event.Result) string {
 	if outcome == event.Interrupted {
 		return "was interrupted"

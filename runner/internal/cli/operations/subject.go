@@ -21,7 +21,6 @@ import (
 	"mara/runner/internal/session"
 )
 
-// fingerprints makes the fingerprints of the environment's projects.
 func fingerprints(s *session.Session) (*fingerprint.Maker, error) {
 	programs, err := programFiles(s)
 	if err != nil {

@@ -258,7 +258,6 @@ func (u *unchanged) keep(run *run) error {
 	return nil
 }
 
-// warned reports whether there was a warning about a project.
 func warned(summary *event.Summary, step event.Step) bool {
 	return slices.ContainsFunc(summary.Warnings, func(a event.Alert) bool { return a.Project == step.Name }) ||
 		slices.ContainsFunc(step.Diagnostics, func(d event.Diagnostic) bool { return d.Severity == event.Warning })

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/encryption"
 	"mara/runner/internal/leftovers"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/session"
@@ -50,7 +51,7 @@ func parseUnlock(c *cli.Context, _ cmd.Deps, common cmd.Common) (unlockOptions, 
 }
 
 func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Session) error {
-	if err := s.OpenToLook(ctx); err != nil {
+	if err := s.OpenStacksToRead(ctx, encryption.Copies{}); err != nil {
 		return err
 	}
 	state, owner, err := s.RunLock().Inspect()
@@ -110,7 +111,6 @@ func lockText(d cmd.Deps, what string, owner lock.Owner) string {
 	return fmt.Sprintf("%s by %s: %s, run %s, %s", what, owner, owner.Operation, owner.Run, owner.Age(d.Now()))
 }
 
-// unlocked says what was unlocked.
 type unlocked struct {
 	Projects    []string `json:"projects"`
 	Environment bool     `json:"environment"` // the runner's own lock

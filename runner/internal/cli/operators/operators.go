@@ -32,7 +32,6 @@ func Command(d cmd.Deps) *cli.Command {
 	}
 }
 
-// options are those of all commands here.
 type options struct {
 	cmd.Common
 	Namespace  string
@@ -51,7 +50,6 @@ func flags(own ...cli.Flag) []cli.Flag {
 	}, cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.BaseFlags())
 }
 
-// timeoutFlag is for commands that wait.
 func timeoutFlag() cli.Flag {
 	return &cli.DurationFlag{Name: "timeout", Usage: "give up after `DURATION`", DefaultText: "none"}
 }
@@ -122,7 +120,6 @@ func tell(d cmd.Deps, s pko.State) {
 	fmt.Fprintln(d.Stderr, text)
 }
 
-// explain adds what to do next to an error.
 func explain(o options, stack string, err error) error {
 	var stalled *pko.StalledError
 	switch {

@@ -39,7 +39,6 @@ func list(ctx context.Context, o options, w pko.Watcher, stack string) ([]pko.St
 	return states, explain(o, stack, err)
 }
 
-// show prints how the Stacks are.
 func show(ctx context.Context, d cmd.Deps, o options, w pko.Watcher, stack string) error {
 	states, err := list(ctx, o, w, stack)
 	if err != nil {

@@ -110,7 +110,6 @@ func noLog(run journal.Run, project string, names []string) error {
 	}
 }
 
-// failedOf are the projects that failed.
 func failedOf(run journal.Run, names []string) ([]string, error) {
 	summary, err := run.Summary()
 	if err != nil {
@@ -140,7 +139,6 @@ func printLogs(w io.Writer, run journal.Run, names []string) error {
 	return out.Flush()
 }
 
-// printEvents prints the events about some projects.
 func printEvents(w io.Writer, events iter.Seq2[event.Event, error], names []string) error {
 	out := bufio.NewWriter(w)
 	for e, err := range events {
@@ -162,7 +160,6 @@ func printEvents(w io.Writer, events iter.Seq2[event.Event, error], names []stri
 	return out.Flush()
 }
 
-// followLogs prints what happens until the run is over.
 func followLogs(ctx context.Context, d cmd.Deps, o logsOptions, run journal.Run, project string) error {
 	goesOn, err := o.watch(ctx, d, run)
 	if err != nil {

@@ -16,7 +16,6 @@ func flags() []cli.Flag {
 	})
 }
 
-// options are the options of commands about past runs.
 type options struct {
 	cmd.Common
 	Folder string

@@ -20,11 +20,8 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// RunFunc runs a command line of the runner, and returns its exit code.
-type RunFunc func(ctx context.Context, d cmd.Deps, args []string) int
-
 // Support is `runner support`.
-func Support(d cmd.Deps, run RunFunc) *cli.Command {
+func Support(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
 		Name: "support", Usage: "pack what somebody who helps has to know into one archive",
 		Description: "Packs versions, what doctor finds, the names of what is configured (no values), and the events and logs of the\n" +
@@ -67,13 +64,12 @@ func parseSupport(c *cli.Context, d cmd.Deps, common cmd.Common) (supportOptions
 	return o, nil
 }
 
-// supportDocument is the JSON form of what was packed.
 type supportDocument struct {
 	File     string   `json:"file"`
 	Contents []string `json:"contents"`
 }
 
-func runSupport(ctx context.Context, d cmd.Deps, o supportOptions, run RunFunc) error {
+func runSupport(ctx context.Context, d cmd.Deps, o supportOptions, run cmd.RunFunc) error {
 	files, err := o.collect(ctx, d, run)
 	if err != nil {
 		return err
@@ -96,14 +92,13 @@ func runSupport(ctx context.Context, d cmd.Deps, o supportOptions, run RunFunc) 
 		strings.Join(document.Contents, "\n"), o.File, typeset.Counted(len(files), "file")))
 }
 
-// packed is a file of the archive.
 type packed struct {
 	name    string
 	content []byte
 }
 
 // collect gathers what is packed, with secrets of the environment masked.
-func (o supportOptions) collect(ctx context.Context, d cmd.Deps, run RunFunc) ([]packed, error) {
+func (o supportOptions) collect(ctx context.Context, d cmd.Deps, run cmd.RunFunc) ([]packed, error) {
 	versions, err := json.MarshalIndent(map[string]string{
 		"runner": d.Version, "pulumi": d.PulumiVersion, "go": runtime.Version(), "system": runtime.GOOS, "processor": runtime.GOARCH,
 	}, "", "  ")
@@ -129,7 +124,7 @@ func (o supportOptions) collect(ctx context.Context, d cmd.Deps, run RunFunc) ([
 
 // ask runs a command of the runner on the same environment, and returns what it
 // says: its result, or why there is none.
-func (o supportOptions) ask(ctx context.Context, d cmd.Deps, run RunFunc, args ...string) []byte {
+func (o supportOptions) ask(ctx context.Context, d cmd.Deps, run cmd.RunFunc, args ...string) []byte {
 	var stdout, stderr bytes.Buffer
 	d.Stdout, d.Stderr, d.StdoutIsTerminal, d.StderrIsTerminal = &stdout, &stderr, false, false
 	args = append(args, "--root", o.Root)

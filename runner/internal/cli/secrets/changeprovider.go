@@ -37,12 +37,10 @@ func changeProviderCommand(d cmd.Deps) *cli.Command {
 	), runChangeProvider)
 }
 
-// keyServices returns the URL schemes of the key services.
 func keyServices() []string {
 	return []string{"awskms://", "gcpkms://", "azurekeyvault://", "hashivault://"}
 }
 
-// checkKeyProvider refuses providers that Pulumi does not know.
 func checkKeyProvider(provider string) error {
 	if provider == "passphrase" {
 		return nil

@@ -22,7 +22,6 @@ func listCommand(d cmd.Deps) *cli.Command {
 	}, cmd.OutputFlag("table", "json"), runList)
 }
 
-// listedSecret is a line of the list.
 type listedSecret struct {
 	Key       string             `json:"key"`
 	State     string             `json:"state"`

@@ -38,14 +38,12 @@ func Command(d cmd.Deps) *cli.Command {
 	}
 }
 
-// options are the options of the commands about secrets.
 type options struct {
 	cmd.Common
 	File          string // of export
 	NewPassphrase string // source of change-provider
 }
 
-// action runs a command about secrets.
 type action func(ctx context.Context, d cmd.Deps, o options, s *session.Session) error
 
 // subcommand completes a command about secrets with flags and an action.
@@ -91,7 +89,6 @@ func (o options) tell(d cmd.Deps, s *session.Session, keys []string, lines ...st
 		strings.Join(lines, "\n")+"\n")
 }
 
-// byKey finds the secrets that keys name.
 func byKey(s *session.Session, command string, keys []string) ([]projects.Secret, error) {
 	var found []projects.Secret
 	for _, key := range keys {
@@ -106,7 +103,6 @@ func byKey(s *session.Session, command string, keys []string) ([]projects.Secret
 	return found, nil
 }
 
-// makeSecrets generates values for secrets and stores them.
 func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session, secrets []projects.Secret) error {
 	for _, secret := range secrets {
 		if err := s.Vault.Refuse(secret.Key); err != nil {

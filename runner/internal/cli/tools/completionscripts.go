@@ -121,7 +121,6 @@ func zshText(text string) string {
 	return strings.NewReplacer("'", `'\''`, ":", `\:`, "[", `\[`, "]", `\]`).Replace(text)
 }
 
-// fishCompletion is the script for fish.
 func fishCompletion(all []completedCommand) string {
 	var b strings.Builder
 	b.WriteString("# Completion of runner for fish.\ncomplete -c runner -f\n")
@@ -167,7 +166,6 @@ func fishFlag(flag completedFlag) string {
 	return text + " -d " + fishText(flag.usage)
 }
 
-// fishText quotes a text for fish.
 func fishText(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }

@@ -63,7 +63,6 @@ type shellEnvironment struct {
 	comments []string
 }
 
-// variableValue is a variable to export.
 type variableValue struct{ name, value string }
 
 func (e *shellEnvironment) export(name, value string) {
@@ -165,7 +164,6 @@ func (e *shellEnvironment) text() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// environmentDocument is the JSON form of a shellEnvironment.
 type environmentDocument struct {
 	Variables map[string]string `json:"variables"`
 	Notes     []string          `json:"notes"` // about what is not printed

@@ -110,7 +110,6 @@ func runsProgram(args []string) bool {
 	return i >= 0 && slices.Contains([]string{"up", "update", "preview", "pre", "watch"}, args[i])
 }
 
-// enginePath returns the absolute path of the engine.
 func enginePath(d cmd.Deps, installed string) (string, error) {
 	found, err := engine.Find(d.Engines, installed)
 	if err != nil {
@@ -126,7 +125,7 @@ func enginePath(d cmd.Deps, installed string) (string, error) {
 // passThrough runs a command in the foreground and returns its exit code. The
 // terminal sends it Ctrl-C; a signal to the runner alone is passed on, once.
 func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
-	_, release := d.Gentle()
+	_, release := d.Interrupt.Gentle()
 	defer release()
 	if err := command.Start(); err != nil {
 		return &failure.Environment{Text: fmt.Sprintf("starting %s: %v", command.Path, err)}

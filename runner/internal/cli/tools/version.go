@@ -51,7 +51,6 @@ func parseVersion(c *cli.Context, d cmd.Deps, common cmd.Common) (versionOptions
 	return o, nil
 }
 
-// versionDocument is the JSON form of the versions.
 type versionDocument struct {
 	Runner string `json:"runner"`
 	Pulumi string `json:"pulumi"`

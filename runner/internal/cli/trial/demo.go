@@ -17,7 +17,7 @@ import (
 )
 
 // Demo is `runner demo`.
-func Demo(d cmd.Deps, run RunFunc) *cli.Command {
+func Demo(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
 		Name: "demo", Usage: "show what the runner does: an environment from nothing to nothing, simulated",
 		Description: "Shows itself in under a minute, without an account, a cluster or a network: it stands up a whole Kubernetes\n" +
@@ -67,7 +67,7 @@ func scenes() []scene {
 	}
 }
 
-func runDemo(ctx context.Context, d cmd.Deps, o demoOptions, run RunFunc) (err error) {
+func runDemo(ctx context.Context, d cmd.Deps, o demoOptions, run cmd.RunFunc) (err error) {
 	folder, err := os.MkdirTemp("", "runner-demo-")
 	if err != nil {
 		return &failure.Environment{Text: err.Error(), Next: "let TMPDIR name a folder that you may write to"}
@@ -94,7 +94,7 @@ func runDemo(ctx context.Context, d cmd.Deps, o demoOptions, run RunFunc) (err e
 
 // play runs a command as a user would type it, and holds it against how it has
 // to end.
-func play(ctx context.Context, d cmd.Deps, s scene, common []string, run RunFunc) error {
+func play(ctx context.Context, d cmd.Deps, s scene, common []string, run cmd.RunFunc) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

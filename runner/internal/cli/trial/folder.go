@@ -15,7 +15,6 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// stack is the name of the environment.
 const stack = "try"
 
 // makeFolder makes the folder of a trial, with its configuration. One that is

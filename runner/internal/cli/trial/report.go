@@ -51,7 +51,6 @@ func (t *trial) remains(ctx context.Context) ([]string, error) {
 	}
 }
 
-// client asks the provider's cloud.
 func (t *trial) client(ctx context.Context) (cloud.Client, error) {
 	env, err := config.ReadEnvironment(t.folder)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// step is a command of a trial.
 type step struct {
 	name   string
 	args   []string
@@ -23,7 +22,6 @@ type step struct {
 	always bool   // also after a failure
 }
 
-// steps are what a trial does.
 func steps() []step {
 	return []step{
 		{name: "doctor", args: []string{"doctor"}},
@@ -35,7 +33,6 @@ func steps() []step {
 	}
 }
 
-// done is what became of a step.
 type done struct {
 	step
 	code int
@@ -43,11 +40,10 @@ type done struct {
 	text string // of the run's report
 }
 
-// trial is a trial that goes on.
 type trial struct {
 	options
 	d      cmd.Deps
-	run    RunFunc
+	run    cmd.RunFunc
 	folder string
 	began  time.Time
 
@@ -56,7 +52,7 @@ type trial struct {
 	asked error    // why the cloud could not be asked; nil if it was
 }
 
-func runTry(ctx context.Context, d cmd.Deps, o options, run RunFunc) error {
+func runTry(ctx context.Context, d cmd.Deps, o options, run cmd.RunFunc) error {
 	announce(d, o)
 	question := fmt.Sprintf("Stand up and destroy an environment on %s?", o.Provider.Title)
 	if err := cmd.Confirm(ctx, d, o.Common, "try", question); err != nil {
@@ -81,7 +77,6 @@ func simulateFlag(o options) string {
 	return ""
 }
 
-// announce says what is going to happen, and what it costs.
 func announce(d cmd.Deps, o options) {
 	mark := ""
 	if o.Simulation.On {
@@ -125,7 +120,6 @@ func (t *trial) deployed() bool {
 	return slices.ContainsFunc(t.done, func(d done) bool { return d.name == "up" })
 }
 
-// take takes one step.
 func (t *trial) take(ctx context.Context, d cmd.Deps, s step) int {
 	args := append(append([]string{}, s.args...), "--root", t.folder, "-s", stack)
 	args = append(args, t.common...)
@@ -145,7 +139,6 @@ func (t *trial) take(ctx context.Context, d cmd.Deps, s step) int {
 	return code
 }
 
-// conclude writes the report and says how it went.
 func (t *trial) conclude(ctx context.Context) error {
 	file := filepath.Join(t.folder, "report.md")
 	if err := atomicfile.Write(file, []byte(t.markdown()), 0o644); err != nil {
@@ -161,7 +154,6 @@ func (t *trial) conclude(ctx context.Context) error {
 	return nil
 }
 
-// problems are what did not go well.
 func (t *trial) problems() []string {
 	var problems []string
 	for _, d := range t.done {

@@ -18,11 +18,8 @@ import (
 // deadline is how long a trial may take until it is destroyed.
 const deadline = 2 * time.Hour
 
-// RunFunc runs a command line of the runner, and returns its exit code.
-type RunFunc func(ctx context.Context, d cmd.Deps, args []string) int
-
 // Try is `runner try`.
-func Try(d cmd.Deps, run RunFunc) *cli.Command {
+func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
 		Name: "try", Usage: "try a cloud: stand up the cheapest complete environment, look at it and destroy it", ArgsUsage: strings.Join(clouds(), "|"),
 		Description: "For whoever has an account, and wants to know, or to show, that it works there. It makes a folder of its own with\n" +
@@ -41,7 +38,6 @@ func Try(d cmd.Deps, run RunFunc) *cli.Command {
 	}
 }
 
-// clouds are the providers that can be tried.
 func clouds() []string {
 	var names []string
 	for _, provider := range providers.All() {
