@@ -91,8 +91,7 @@ func size() (width, height int) {
 	return width, height
 }
 
-// engines lists where mara-engine may be: beside this program, then where
-// RUNNER_ENGINE says.
+// engines lists where mara-engine may be: beside this program, or in RUNNER_ENGINE.
 func engines() []string {
 	paths := slice.Map(besideRunner(), func(folder string) string { return filepath.Join(folder, "mara-engine") })
 	if path := os.Getenv("RUNNER_ENGINE"); path != "" {
@@ -101,8 +100,7 @@ func engines() []string {
 	return paths
 }
 
-// besideRunner is the folder of this program, links followed; none when that
-// cannot be told.
+// besideRunner is the folder of this program; none when that cannot be told.
 func besideRunner() []string {
 	self, err := os.Executable()
 	if err != nil {

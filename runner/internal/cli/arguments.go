@@ -62,8 +62,7 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	return c, nil
 }
 
-// check refuses flags that the command does not have, and flags that contradict
-// each other.
+// check refuses flags that the command does not have, or that contradict each other.
 func (w words) check(c call) error {
 	if w.version != "" {
 		return notAFlag(c, w.version)
@@ -107,8 +106,7 @@ type flagWord struct {
 	repeats    bool   // it may be given several times, and every value counts
 }
 
-// contradiction refuses a flag that is given twice with different values: one of
-// them would be ignored.
+// contradiction refuses a flag with two different values: one would be ignored.
 func (w words) contradiction(path string) error {
 	given := map[string]flagWord{}
 	for _, flag := range w.flags {
@@ -202,8 +200,7 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 	return found, arguments, nil
 }
 
-// isKnownFlag says whether a word is a flag, rather than a value that begins with
-// a hyphen.
+// isKnownFlag tells a flag from a value that begins with a hyphen.
 func isKnownFlag(flags []cli.Flag, word string) bool {
 	if len(word) < 2 || word[0] != '-' {
 		return false

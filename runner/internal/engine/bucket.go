@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Bucket is a folder in the bucket of a backend: mara-engine knows how to get at
-// it.
+// Bucket is a folder in a backend's bucket, which mara-engine knows how to reach.
 type Bucket struct {
 	Engine      Engine
 	URL, Folder string

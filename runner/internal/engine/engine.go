@@ -137,8 +137,7 @@ func killOnThird(levels *interrupt.Levels, e Engine) (stop func()) {
 	return func() { close(done); watch.Wait() }
 }
 
-// logged is an engine whose commands are logged, without their environment,
-// which holds the passphrase.
+// logged logs commands without their environment, which holds the passphrase.
 type logged struct {
 	Engine
 	raw Engine // as it was started

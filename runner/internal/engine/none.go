@@ -9,8 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3"
 )
 
-// None stands for an engine where none is started because none has anything to
-// do. It refuses all commands.
+// None stands for an engine where nothing is to be done. It refuses all commands.
 type None struct{}
 
 // Run implements auto.PulumiCommand.

@@ -38,8 +38,7 @@ func List(ctx context.Context, o Options) ([][]byte, error) {
 	return objects, err
 }
 
-// open connects to the cluster and reads the objects that the options choose, in
-// the time that they allow.
+// open connects to the cluster and reads the chosen objects, in the time allowed.
 func open(ctx context.Context, o Options) (cluster, [][]byte, error) {
 	if o.Timeout > 0 {
 		var cancel context.CancelFunc

@@ -20,8 +20,7 @@ import (
 	"mara/runner/internal/pulumicli"
 )
 
-// Profile measures where the time of a run goes. A nil Profile measures
-// nothing.
+// Profile measures where the time of a run goes; a nil Profile measures nothing.
 type Profile struct {
 	now     func() time.Time
 	began   time.Time

@@ -36,8 +36,7 @@ func (r Request) RememberedProvider(folder layout.Runner, stack string, named co
 	return r.onlyProvider(), nil
 }
 
-// onlyProvider is the provider that nobody has to name; not set if there are
-// several.
+// onlyProvider is the provider that nobody has to name; not set if there are more.
 func (r Request) onlyProvider() config.Value {
 	name := r.Known().Default()
 	if name == "" {
@@ -85,8 +84,7 @@ func RememberProvider(folder layout.Runner, stack, provider string) error {
 	return nil
 }
 
-// ProviderOf is the provider of a name that was given somewhere, else the only
-// one that mara.yaml knows.
+// ProviderOf is the provider of a name, else the only one that mara.yaml knows.
 func (r Request) ProviderOf(name config.Value) (providers.Provider, error) {
 	known := r.Known()
 	if !name.IsSet() {

@@ -38,8 +38,7 @@ func linkHosts(s *Session) error {
 	return nil
 }
 
-// linkHost links a host into a folder, with what it keeps beside itself, such as
-// the executor of Python.
+// linkHost links a host, and what it keeps beside itself, into a folder.
 func linkHost(host, folder string) error {
 	host, err := filepath.Abs(host)
 	if err != nil {

@@ -87,8 +87,7 @@ func (h *Held) restore(w io.Writer, broken []statefiles.Broken) error {
 // Backups is the folder for copies of what the run replaces.
 func (h *Held) Backups() string { return h.session.Folder.Backups(h.RunID) }
 
-// workPrefix begins the names of work folders; they end with @ and the
-// environment.
+// workPrefix begins names of work folders, which end with @ and the environment.
 const workPrefix = "run-"
 
 // workFolder makes a folder for working copies, and the folder of the states,

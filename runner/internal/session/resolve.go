@@ -108,8 +108,7 @@ func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) er
 	return config.WithProblems(nil, problems)
 }
 
-// skipped are the projects of the catalogue that a provider has and its plan here
-// leaves out.
+// skipped are the provider's built-in projects that the plan here leaves out.
 func skipped(provider providers.Provider, p plan.Plan) []projects.Project {
 	var found []projects.Project
 	for _, step := range provider.Steps {

@@ -33,8 +33,7 @@ import (
 	"mara/runner/internal/vault"
 )
 
-// Session is an environment that is open for work, as far as the steps that
-// were taken have opened it.
+// Session is an environment, as far as steps have opened it for work.
 type Session struct {
 	Deps     Deps
 	Options  Options
@@ -108,8 +107,7 @@ func (s *Session) warn(text string) {
 	}
 }
 
-// Engine is the engine, which starts when it is first needed. It warms up in the
-// background.
+// Engine starts when it is first needed, and warms up in the background.
 func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 	if s.engine != nil {
 		return s.engine, nil
@@ -191,8 +189,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	return err
 }
 
-// OpenKnown opens the stacks whose states are files, to read them: there is no
-// engine that could do more.
+// OpenKnown opens stacks whose states are files, to read them without an engine.
 func (s *Session) OpenKnown() error {
 	o := stacks.Options{Stack: s.Settings.Stack.Text, Organization: "organization", Env: s.Env, Masker: s.Masker, States: s.States()}
 	var err error
@@ -204,8 +201,7 @@ func (s *Session) OpenKnown() error {
 	return err
 }
 
-// OpenStacksToRead is OpenStacks in a temporary folder, for commands that change
-// nothing.
+// OpenStacksToRead is OpenStacks for commands that change nothing.
 func (s *Session) OpenStacksToRead(ctx context.Context, copies encryption.Copies) error {
 	work, err := s.TempFolder()
 	if err != nil {
@@ -295,8 +291,7 @@ func (s *Session) Leftovers() leftovers.Finder {
 	}
 }
 
-// FindLeftovers looks for what is in the way of an operation, and waits for others
-// who work on the stacks.
+// FindLeftovers finds what is in an operation's way, and waits for others at work.
 func FindLeftovers(ctx context.Context, s *Session, p plan.Plan, resume, ask bool) (leftovers.Found, error) {
 	ctx, done := s.Options.Waiting.Until(ctx)
 	defer done()

@@ -51,8 +51,7 @@ func (p *Shared) engine(ctx context.Context, o engine.Options) (engine.Engine, f
 	return engine.Beside(p.common, o), func() error { return nil }, nil
 }
 
-// host is the host of a provider's programs, which is started when it is first
-// needed.
+// host serves a provider's programs, and starts when it is first needed.
 func (p *Shared) host(o programhost.Options) (*programhost.Host, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,8 +2,7 @@ package ui
 
 import "mara/runner/internal/event"
 
-// palette colours text, or leaves it when colours are off. The colours are
-// those of the terminal's own theme.
+// palette colours text, if colours are on, by the terminal's own theme.
 type palette struct{ on bool }
 
 func (p palette) paint(code, text string) string {

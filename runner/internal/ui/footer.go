@@ -91,8 +91,7 @@ func (f frame) hint() string {
 	return l.String()
 }
 
-// stopping says what is awaited if the run is stopping, and what the next Ctrl-C
-// does.
+// stopping says what a stopping run awaits, and what the next Ctrl-C does.
 func (f frame) stopping() (doing, next string) {
 	s := f.summary
 	waiting := s.Running()

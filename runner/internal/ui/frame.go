@@ -212,8 +212,7 @@ func fitting(names []string, room int) string {
 	}
 }
 
-// seconds renders a time that grows on the screen: whole seconds, so that it
-// does not flicker.
+// seconds renders a growing time in whole seconds, so that it does not flicker.
 func seconds(d time.Duration) string {
 	d = max(0, d.Truncate(time.Second))
 	if d < time.Minute {

@@ -28,8 +28,7 @@ func (p *Plain) annotate(level, project, message string) {
 	p.command(level, properties, message)
 }
 
-// annotateErrors makes the errors of a failed step stand out, together: GitHub
-// shows few annotations.
+// annotateErrors tells a step's errors together: GitHub shows few annotations.
 func (p *Plain) annotateErrors(e event.Event) {
 	step, _ := p.summary.Step(e.Project)
 	if !p.o.GitHub || step == nil {

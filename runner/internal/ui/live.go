@@ -81,8 +81,7 @@ func staysAbove(e event.Event) bool {
 	}
 }
 
-// cause prints the beginning of the first error of a step that has just failed.
-// All of it comes at the end.
+// cause prints how the first error of a step begins. All of it comes at the end.
 func (p *Plain) cause(project string) {
 	const most = 160
 	step, _ := p.summary.Step(project)

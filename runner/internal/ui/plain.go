@@ -71,8 +71,7 @@ type Plain struct {
 	silence silence
 }
 
-// NewPlain returns a renderer that writes to w. With a clock, the caller must
-// Close it.
+// NewPlain renders to w. With a clock, the caller must Close it.
 func NewPlain(w io.Writer, o Options) *Plain {
 	p := &Plain{
 		o: o, stop: make(chan struct{}), out: printer{w: w}, paint: palette{on: o.Colour},

@@ -13,8 +13,7 @@ import (
 // destructive marks a project in which something would go.
 const destructive = "!"
 
-// previewTable renders what would happen in every project, and whether that is
-// all that can happen.
+// previewTable renders what would happen, and whether that is all that can happen.
 func (e ending) previewTable() string {
 	if e.width > 0 && e.width < narrow {
 		return e.narrowPreview() + e.previewNotes()
@@ -59,8 +58,7 @@ func kinds() []kind {
 	}
 }
 
-// paintPreview colours the rows of projects in which something would go, and
-// the last column.
+// paintPreview colours the rows in which something would go, and the last column.
 func (e ending) paintPreview(last int) func(row, col int, text string) string {
 	return func(row, col int, text string) string {
 		s := e.summary.Steps[row]

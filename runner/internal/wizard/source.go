@@ -55,8 +55,7 @@ func (i *interview) known(key string) string {
 	return text
 }
 
-// greet shows once whose credentials these are: the wrong account is a mistake
-// that is noticed too late otherwise.
+// greet shows once whose credentials these are, before a mistake is expensive.
 func (i *interview) greet(ctx context.Context, client cloud.Client) {
 	if i.cloud.greeted {
 		return

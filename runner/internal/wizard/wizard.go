@@ -92,8 +92,7 @@ func (i *interview) question(key config.Key) providers.Question {
 	return providers.Question{Key: key.Name, Text: key.Name, Required: true}
 }
 
-// value is what a key is by now: its answer, else what the file says, else its
-// default.
+// value is what a key is by now: its answer, its value in the file, or its default.
 func (i *interview) value(key string) any {
 	if answer, ok := i.answers[key]; ok {
 		return answer
@@ -101,8 +100,7 @@ func (i *interview) value(key string) any {
 	return i.provider.Value(i.file, key)
 }
 
-// ask asks one question and keeps the answer. An empty one, where that is
-// allowed, sets nothing.
+// ask asks one question and keeps the answer; an empty one sets nothing.
 func (i *interview) ask(ctx context.Context, q providers.Question) error {
 	_, set := i.file.Lookup(q.Key)
 	_, answered := i.answers[q.Key]

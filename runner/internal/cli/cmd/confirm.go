@@ -7,8 +7,7 @@ import (
 	"mara/runner/internal/prompt"
 )
 
-// Confirm asks whether to go on with what a command is about to do, unless --yes
-// has said so.
+// Confirm asks whether to go on with a command, unless --yes has said so.
 func Confirm(ctx context.Context, d Deps, o Common, command, question string) error {
 	if o.Yes {
 		return nil

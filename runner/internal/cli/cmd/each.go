@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Each does some work for every item, several at once, and returns the results
-// in the order of the items.
+// Each works on all items, several at once, and returns the results in their order.
 func Each[I, R any](ctx context.Context, items []I, work func(context.Context, I) (R, error)) ([]R, error) {
 	results := make([]R, len(items))
 	group, ctx := errgroup.WithContext(ctx)

@@ -160,8 +160,7 @@ func Variable(flag string) string {
 	return "RUNNER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// VariableOf is the environment variable of a flag, which may say itself what that
-// is called.
+// VariableOf is the environment variable of a flag, which may name it itself.
 func VariableOf(f cli.Flag) string {
 	if own, ok := f.(interface{ Variable() string }); ok {
 		return own.Variable()

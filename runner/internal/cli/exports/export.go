@@ -70,22 +70,19 @@ func reachable(s *session.Session) error {
 	return nil
 }
 
-// needsPassphrase reports whether the values of an environment are encrypted with a
-// passphrase.
+// needsPassphrase reports whether a passphrase encrypts the environment's values.
 func (e environment) needsPassphrase() (bool, error) {
 	header, err := e.Settings.Config.Header()
 	return !e.Settings.Managed() && (header.SecretsProvider == "" || header.SecretsProvider == "passphrase"), err
 }
 
-// usesAWS reports whether something of an environment is on AWS: the provider, the
-// backend, or the key.
+// usesAWS reports whether the provider, the backend or the key is on AWS.
 func (e environment) usesAWS() bool {
 	header, _ := e.Settings.Config.Header() // needsPassphrase tells an error
 	return e.Provider.InfraType() == "aws" || strings.HasPrefix(e.Settings.Backend.Text, "s3://") || strings.HasPrefix(header.SecretsProvider, "awskms:")
 }
 
-// tokens are the variables with the provider's credentials. AWS trusts roles
-// instead.
+// tokens are the variables with credentials; AWS trusts roles instead.
 func (e environment) tokens() []string {
 	if e.Provider.InfraType() == "aws" {
 		return nil

@@ -116,8 +116,7 @@ func newVerdict(stack string, unchecked []string, err error) verdict {
 	return v
 }
 
-// conclude tells the problems. One that several environments have from the same
-// layer is told once.
+// conclude tells the problems; one that several environments share is told once.
 func conclude(d cmd.Deps, o checkOptions, verdicts []verdict) error {
 	places := map[config.Problem][]string{}
 	var order []config.Problem

@@ -140,8 +140,7 @@ func (o getOptions) configured(stack string) (found, error) {
 	return found{text: "-"}, nil
 }
 
-// grouped puts environments with the same value together, the largest group
-// first.
+// grouped puts environments with the same value together, the largest group first.
 func grouped(stacks []string, values []found) []shared {
 	groups := []shared{}
 	for i, v := range values {

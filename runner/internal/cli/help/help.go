@@ -93,8 +93,7 @@ func writeFlags(b *strings.Builder, title string, flags []cli.Flag) {
 	b.WriteString("\n" + title + ":\n" + table(rows))
 }
 
-// FlagRow returns a flag as it is typed and its description, with its default and
-// its environment variable.
+// FlagRow returns a flag as it is typed, and what it does, with default and variable.
 func FlagRow(f cli.Flag) row {
 	documented, ok := f.(cli.DocGenerationFlag)
 	if !ok {

@@ -38,8 +38,7 @@ type doctorOptions struct {
 	cmd.Invocation
 }
 
-// parseDoctor also works with a broken environment file, which is a problem for
-// the doctor to report.
+// parseDoctor takes a broken environment file for a problem to report.
 func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
 	common, broken, err := cmd.ParseBroken(c, d)
 	o := doctorOptions{Options: doctor.Options{Options: common.Options, Broken: broken}, Invocation: common.Invocation}

@@ -107,8 +107,7 @@ func objectsOf(ctx context.Context, d cmd.Deps, o queryOptions, e query.Environm
 	return objects, err
 }
 
-// inCluster opens an environment, and says how to ask its cluster for what a
-// query reads.
+// inCluster opens an environment, and has its cluster asked for what a query reads.
 func inCluster(ctx context.Context, d cmd.Deps, o queryOptions, stack string, q query.Named, ask func(*session.Session, live.Options) error) error {
 	options := o.Options
 	options.Request = o.Of(stack)

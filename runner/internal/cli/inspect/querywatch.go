@@ -37,8 +37,7 @@ func watchQuery(ctx context.Context, d cmd.Deps, o queryOptions, named query.Nam
 	return err
 }
 
-// resultsOf are the results of a query on objects, a line each: JSON where it is
-// asked for.
+// resultsOf are the results of a query on objects, a line each.
 func resultsOf(ctx context.Context, o queryOptions, e query.Environment, objects [][]byte, compiled *query.Query) ([]string, error) {
 	var document query.Document
 	for _, object := range objects {

@@ -100,8 +100,7 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 	return lines, nil
 }
 
-// isEnvironment says whether stacks of one name are ours. Others may share the
-// backend.
+// isEnvironment says whether stacks are ours: others may share the backend.
 func isEnvironment(known catalogue.Catalogue, summaries map[string]stacks.Summary) bool {
 	for project := range summaries {
 		if _, ok := known.Project(project); ok {

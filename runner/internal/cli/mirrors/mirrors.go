@@ -82,8 +82,7 @@ type environment struct {
 	mirror.List
 }
 
-// network is the way to registries and repositories. Charts are kept below the
-// root.
+// network leads to registries and repositories. Charts are kept below the root.
 func network(o options) mirror.Network {
 	cache := ""
 	if o.Root != "" {

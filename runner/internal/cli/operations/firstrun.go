@@ -115,8 +115,7 @@ func (f *firstRun) agree(ctx context.Context, question string) (bool, error) {
 	return f.terminal.Agree(ctx, question)
 }
 
-// checkWritable finds out before the questions, not after all are answered, that
-// nothing can be written.
+// checkWritable finds out before all is answered that nothing can be written.
 func (f *firstRun) checkWritable() error {
 	folder := filepath.Join(f.o.Root, config.Folder)
 	if f.newRoot {
@@ -129,8 +128,7 @@ func (f *firstRun) checkWritable() error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// nameStack asks for the stack's name if nobody has named one, and reads its
-// file.
+// nameStack asks for a stack if nobody has named one, and reads its file.
 func (f *firstRun) nameStack(ctx context.Context) error {
 	named := f.o.Stack.IsSet() || f.o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet()
 	if !named {

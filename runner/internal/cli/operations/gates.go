@@ -59,8 +59,7 @@ func (r *rollout) members(w fleet.Wave) []string {
 	return names
 }
 
-// each does something for all environments of a wave, some at once, and tells
-// all that is wrong.
+// each does something for all environments of a wave, and tells all that is wrong.
 func (r *rollout) each(ctx context.Context, w fleet.Wave, do func(ctx context.Context, stack string) error) error {
 	names := r.members(w)
 	errs := make([]error, len(names))

@@ -92,8 +92,7 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	return err
 }
 
-// install installs the dependencies of own projects, once it is known that their
-// languages are there.
+// install installs dependencies, once it is known that the languages are there.
 func install(ctx context.Context, s *session.Session, e engine.Engine, checked func() error) error {
 	selected, err := plan.Select(s.Plan, s.Options.Selection)
 	if err != nil {

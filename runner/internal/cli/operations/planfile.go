@@ -72,8 +72,7 @@ func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 	return nil
 }
 
-// checkPlan refuses a plan that was made for something else, or before something
-// has changed.
+// checkPlan refuses a plan for something else, or from before something changed.
 func (o operateOptions) checkPlan(ctx context.Context, s *session.Session) error {
 	p := o.hold
 	if p == nil {
@@ -164,8 +163,7 @@ func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	return nil
 }
 
-// planDocument is what the preview of all projects has found, in the order of the
-// plan.
+// planDocument is what the preview has found, in the order of the plan.
 func planDocument(d cmd.Deps, o operateOptions, s *session.Session, w work) updateplan.Document {
 	document := updateplan.Document{
 		Version: updateplan.Version, Created: d.Now().UTC(), Runner: d.Version, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,

@@ -41,8 +41,7 @@ type rolled struct {
 // rolledKey names the record in the backend.
 const rolledKey = "last.json"
 
-// recordRolled keeps what an up has brought an environment to, or that it has been
-// destroyed.
+// recordRolled keeps what an up has led to, or that all has been destroyed.
 func recordRolled(ctx context.Context, o operateOptions, s *session.Session, r *run) error {
 	partly := len(o.Selection.Only)+len(o.Selection.Skip)+len(o.Selection.From)+len(o.Selection.Until) > 0 || o.Selection.Failed
 	if !o.Operation.Destroys() && (!o.Operation.Deploys() || partly || len(o.Overrides) > 0) {
@@ -119,8 +118,7 @@ func hostOf() string {
 	return host
 }
 
-// standsAs is what an environment was last brought to, and how its values differ
-// from that now.
+// standsAs is what an environment was last brought to, and what has changed since.
 func standsAs(ctx context.Context, d cmd.Deps, o session.Options, stack string) (last rolled, changes []string, ok bool, err error) {
 	o.Request = o.Of(stack)
 	err = session.Use(d.Deps, o, (*session.Session).ResolveStack, func(s *session.Session) error {
@@ -183,8 +181,7 @@ func programsIn(s *session.Session) (journal.Fingerprint, error) {
 	return all, nil
 }
 
-// changedOutputs names outputs that projects read and that have changed since
-// they did.
+// changedOutputs names outputs that have changed since projects read them.
 func changedOutputs(s *session.Session) (reasons []string) {
 	records := fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
 	for _, step := range s.Plan.Steps {
@@ -237,8 +234,7 @@ func (r *rollout) takesPart(w fleet.Wave, p plan.Plan) bool {
 	return slices.ContainsFunc(p.Names(), func(name string) bool { return fleet.IsEnvironment(name) && r.plan.Waves[name].Name == w.Name })
 }
 
-// notRolled says why an environment is not what it is configured to be, "" if it
-// is.
+// notRolled says why an environment is not as it is configured; "" if it is.
 func (r *rollout) notRolled(ctx context.Context, stack string) (string, error) {
 	o := r.o.Options
 	o.Shared = &r.shared

@@ -44,8 +44,7 @@ func (r *ranRuns) of(environment string) string {
 	return r.ids[environment]
 }
 
-// Operate implements executor.Operator: a step is an environment, or the end of a
-// wave.
+// Operate implements executor.Operator: a step is an environment or a wave's end.
 func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
 	if !fleet.IsEnvironment(step.Project.Name) {
 		return r.endWave(ctx, step.Project.Name, emit)
@@ -153,8 +152,7 @@ func (r *rollout) projects() map[string]int {
 	return known
 }
 
-// asks reports whether somebody is going to be asked on the terminal, which the
-// live view would paint over.
+// asks reports whether there will be questions, which a live view would paint over.
 func (r *rollout) asks(p plan.Plan) bool {
 	return r.o.Operation.Deploys() && !r.o.Yes && slices.ContainsFunc(p.Names(), func(name string) bool {
 		w, ends := r.plan.Ends(name)
@@ -165,8 +163,7 @@ func (r *rollout) asks(p plan.Plan) bool {
 // dirty ends a commit from which files differ.
 const dirty = "+changes"
 
-// commitOf is the commit that the root is at, marked if files differ from it; ""
-// where there is none.
+// commitOf is the root's commit, marked if files differ from it; "" for none.
 func commitOf(ctx context.Context, root string) string {
 	commit, err := gitIn(ctx, root, "rev-parse", "--short=12", "HEAD")
 	if err != nil {

@@ -41,8 +41,7 @@ func (o operateOptions) previews() bool {
 	return o.Operation == operation.Preview || o.Operation.Deploys()
 }
 
-// judges reports whether something may forbid an up. It takes a preview then,
-// whoever approves it.
+// judges reports whether something may forbid an up, which takes a preview then.
 func (o operateOptions) judges() bool {
 	return o.Operation.Deploys() && (o.rules.Active() || o.maxMonthly > 0)
 }

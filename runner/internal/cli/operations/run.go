@@ -19,8 +19,7 @@ import (
 	"mara/runner/internal/trace"
 )
 
-// run receives the events of an operation, for the screen, the journal and the
-// reports.
+// run takes the events of an operation to the screen, the journal and the reports.
 type run struct {
 	emitter   *event.Emitter
 	journal   *journal.Journal

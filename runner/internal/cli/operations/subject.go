@@ -71,8 +71,7 @@ func programFiles(s *session.Session) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// subjectOf is what the fingerprint of a project is made of, but for the outputs
-// that it reads.
+// subjectOf is what a fingerprint is made of, but for the outputs that are read.
 func subjectOf(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	project := step.Project
 	subject := fingerprint.Subject{Config: configOf(s, project), Plan: step.Needs}

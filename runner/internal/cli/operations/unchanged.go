@@ -163,8 +163,7 @@ func (u *unchanged) told(ctx context.Context, project string) (stacks.Standing, 
 	return standing, hex.EncodeToString(sum[:16]), nil
 }
 
-// standing is the state of a project, which is read once as long as the project
-// is not run.
+// standing is the state of a project, which is read once until the project is run.
 func (u *unchanged) standing(ctx context.Context, project string) (stacks.Standing, error) {
 	u.mu.Lock()
 	known, ok := u.standings[project]

@@ -105,8 +105,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 	return errors.Join(writeUnlocked(d, o, done), err)
 }
 
-// lockText says whose lock it is, and how old. The user has to know whether that
-// run is over.
+// lockText helps the user to know whether the run that locks is over.
 func lockText(d cmd.Deps, what string, owner lock.Owner) string {
 	return fmt.Sprintf("%s by %s: %s, run %s, %s", what, owner, owner.Operation, owner.Run, owner.Age(d.Now()))
 }

@@ -59,8 +59,7 @@ func parseLogs(c *cli.Context, d cmd.Deps, common cmd.Common) (logsOptions, erro
 	return o, err
 }
 
-// choose finds the run and the project that the arguments name. A single one
-// may be either.
+// choose finds the run and the project that are named; a single word may be either.
 func (o logsOptions) choose() (run journal.Run, project string, err error) {
 	run, err = o.findRun()
 	switch {

@@ -142,8 +142,7 @@ func namesOf(o cmd.Common) []string {
 	return nil
 }
 
-// asking returns the command by which a script asks for names. What is wrong is
-// told elsewhere.
+// asking is how a script asks for names; what is wrong is told elsewhere.
 func asking(names string) string { return cmd.Program + " completion " + names + " 2>/dev/null" }
 
 // typed returns the names of a flag with their hyphens.

@@ -83,8 +83,7 @@ func (e *shellEnvironment) backend() {
 	e.export(config.BackendVariable, backend.Text)
 }
 
-// passphrase exports the name of the passphrase's file, or says where the
-// passphrase is.
+// passphrase exports the passphrase's file, or says where the passphrase is.
 func (e *shellEnvironment) passphrase() {
 	switch place, found := e.find(encryption.PassphraseVariable); {
 	case found && place.Source == config.FromFile:
@@ -122,8 +121,7 @@ func (e *shellEnvironment) find(name string) (config.Origin, bool) {
 	return config.Origin{}, false
 }
 
-// fileVariables names the other variables of the environment file. Their values
-// may be secret.
+// fileVariables only names the file's other variables: values may be secret.
 func (e *shellEnvironment) fileVariables() {
 	var names []string
 	for _, v := range e.sources.File.Variables() {

@@ -75,8 +75,7 @@ func runVersion(ctx context.Context, d cmd.Deps, o versionOptions) error {
 	return o.Show(d, document, fmt.Sprintf("runner %s\npulumi %s\n%s", document.Runner, document.Pulumi, document.verdict()))
 }
 
-// outdated compares a version with the newest release; nil for one that is no
-// release.
+// outdated compares a version with the newest release; nil if it is no release.
 func outdated(version string, newest semver.Version) *bool {
 	own, err := semver.ParseTolerant(version)
 	if err != nil {

@@ -92,8 +92,7 @@ func runDemo(ctx context.Context, d cmd.Deps, o demoOptions, run cmd.RunFunc) (e
 	return nil
 }
 
-// play runs a command as a user would type it, and holds it against how it has
-// to end.
+// play runs a command as a user would, and holds it against how it has to end.
 func play(ctx context.Context, d cmd.Deps, s scene, common []string, run cmd.RunFunc) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

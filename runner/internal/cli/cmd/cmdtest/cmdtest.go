@@ -44,8 +44,7 @@ func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	}, stdout, stderr
 }
 
-// ProgramHost makes a folder with a fake host of the built-in programs, which
-// serves nothing.
+// ProgramHost makes a folder with a fake program host, which serves nothing.
 func ProgramHost(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
