@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +14,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/blang/semver"
+	"github.com/pulumi/pulumi/sdk/v3"
 
 	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
@@ -171,3 +175,14 @@ func CommandName(args []string) string {
 	}
 	return args[0]
 }
+
+// None stands for an engine where nothing is to be done. It refuses all commands.
+type None struct{}
+
+// Run implements auto.PulumiCommand.
+func (None) Run(context.Context, string, io.Reader, []io.Writer, []io.Writer, []string, ...string) (string, string, int, error) {
+	return "", "", -1, errors.New("internal error: nothing has changed, but somebody wants to run Pulumi; --force runs all projects")
+}
+
+// Version implements auto.PulumiCommand.
+func (None) Version() semver.Version { return sdk.Version }

@@ -87,6 +87,14 @@ type Simulation struct {
 	Admit   simulate.Admission // has a say in every resource; nil admits all
 }
 
+// Flag is what a command on the same clouds has behind its name.
+func (s Simulation) Flag() string {
+	if s.On {
+		return " --simulate"
+	}
+	return ""
+}
+
 // StackProblems is what is wrong with the files of the stack, as far as it is
 // known which one is meant, where the environment file is broken.
 func (r Request) StackProblems() error {
@@ -100,4 +108,24 @@ func (r Request) StackProblems() error {
 	}
 	_, secretsErr := config.ReadSecrets(r.Root, stack.Text)
 	return config.Join(fileErr, secretsErr)
+}
+
+// ownKeys are the keys that the runner itself reads.
+func ownKeys() []config.Key {
+	return []config.Key{
+		{Name: config.ProtectKey, Kind: config.Bool, Default: false, Doc: "destroy this environment, and replace or delete what holds data in it, only if somebody says its name"},
+		{Name: config.TTLKey, Kind: config.String, Form: config.Duration, Example: "8h", Doc: "how long this environment is meant to live"},
+	}
+}
+
+// DeclaredKeys are the keys that somebody reads: projects, or the runner.
+func (r Request) DeclaredKeys() []config.Key {
+	known := r.Known()
+	keys := append(known.Keys(), ownKeys()...)
+	for _, secret := range known.Secrets() {
+		if secret.Own { // it may stand in the stack file, encrypted
+			keys = append(keys, config.Key{Name: secret.Key, Kind: config.String, Doc: secret.Doc})
+		}
+	}
+	return keys
 }

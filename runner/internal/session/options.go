@@ -40,15 +40,13 @@ type Options struct {
 	NeedSecrets bool           // for the programs that the operation runs
 	Selection   plan.Selection // of projects
 	Profile     bool
-	Shared      *Shared // with other sessions of this process; nil for nothing
-	Refusal     error   // what is wrong with the command line, where nothing else is
-	// Overrides are configuration values for this session only.
-	Overrides []config.Change
+	Shared      *Shared         // with other sessions of this process; nil for nothing
+	Refusal     error           // what is wrong with the command line, where nothing else is
+	Overrides   []config.Change // configuration values for this session only
 	// Narrow chooses the projects that secrets and checks are about, where that
 	// takes the settings; nil leaves it to the selection.
 	Narrow func(*Session) plan.Selection
-	// AtOnce is how many projects will be worked on at once; 0 counts as one.
-	AtOnce int
+	AtOnce int // projects that will be worked on at once; 0 counts as one
 }
 
 // Waiting is how to wait for others who have locked something.

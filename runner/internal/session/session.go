@@ -308,11 +308,7 @@ func (s *Session) Hooks() hooks.Hooks {
 
 // Command is a command on the same environment, for people to type.
 func (s *Session) Command(name string) string {
-	text := "runner " + name + " -s " + s.Settings.Stack.Text
-	if s.Options.Simulation.On {
-		text += " --simulate"
-	}
-	return text
+	return "runner " + name + " -s " + s.Settings.Stack.Text + s.Options.Simulation.Flag()
 }
 
 // Environment names what runs are about.

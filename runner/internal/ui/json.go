@@ -26,3 +26,23 @@ func (j *JSON) Emit(e event.Event) {
 
 // Close returns the first error of writing; there is nothing to close.
 func (j *JSON) Close() error { return j.out.err }
+
+// printer writes until the first error. A reader that has gone away, as head
+// does, must not stop a run; the caller asks for the error afterwards.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) write(text []byte) {
+	if p.err == nil {
+		_, err := p.w.Write(text)
+		p.fail(err)
+	}
+}
+
+func (p *printer) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}

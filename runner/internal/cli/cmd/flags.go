@@ -8,6 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/providers"
+	"mara/runner/internal/failure"
+	"mara/runner/internal/fleet"
+	"mara/runner/internal/plan"
 	"mara/runner/internal/simulate"
 )
 
@@ -166,4 +169,41 @@ func VariableOf(f cli.Flag) string {
 		return own.Variable()
 	}
 	return Variable(f.Names()[0])
+}
+
+// SelectionFlags are the flags of plan.Selection.
+func SelectionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "only", Usage: "run only these `PROJECTS`: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it"},
+		&cli.StringSliceFlag{Name: "skip", Usage: "skip these `PROJECTS`"},
+		&cli.StringSliceFlag{Name: "from", Usage: "skip everything listed before the first of these `PROJECTS`"},
+		&cli.StringSliceFlag{Name: "until", Usage: "skip everything listed after the last of these `PROJECTS`"},
+	}
+}
+
+// ParseSelection reads the flags of plan.Selection.
+func ParseSelection(c *cli.Context) plan.Selection {
+	return plan.Selection{
+		Only: c.StringSlice("only"), Skip: c.StringSlice("skip"), From: c.StringSlice("from"), Until: c.StringSlice("until"),
+	}
+}
+
+// FleetFlags choose environments of a fleet.
+func FleetFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "choose the environments whose labels match `SELECTOR`, as kubectl takes it: stage=prod,region!=us-1"},
+		&cli.BoolFlag{Name: "all", Usage: "choose all environments"},
+	}
+}
+
+// FleetArguments is the usage of the arguments that name environments.
+const FleetArguments = "[ENVIRONMENT...]"
+
+// ParseFleet reads which environments are chosen.
+func ParseFleet(c *cli.Context) (fleet.Selection, error) {
+	s := fleet.Selection{Names: c.Args().Slice(), Labels: c.String("selector"), All: c.Bool("all")}
+	if s.All && (len(s.Names) > 0 || s.Labels != "") {
+		return s, failure.Usagef(Path(c), "--all chooses every environment; leave it out to choose by names or labels")
+	}
+	return s, nil
 }

@@ -205,11 +205,6 @@ func ParseLock(c *cli.Context) (time.Duration, error) {
 	return wait, nil
 }
 
-// ProfileFlags ask for a profile.
-func ProfileFlags() []cli.Flag {
-	return []cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print to stderr where the time went"}}
-}
-
 // DefaultParallel is how many projects run at once by default.
 const DefaultParallel = 4
 

@@ -4,9 +4,10 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
-	"mara/runner/internal/catalogue"
+	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/typeset"
 )
@@ -27,7 +28,9 @@ func Providers(d cmd.Deps) *cli.Command {
 }
 
 func runProviders(_ context.Context, d cmd.Deps, o cmd.Common) error {
-	documents := providerDocuments(o.Known())
+	documents := slice.Map(o.Known().Providers, func(p providers.Provider) providerDocument {
+		return providerDocument{p.Name, p.Title, p.ClusterProject, p.Registry.Project, p.Names()}
+	})
 	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "TITLE"}, {Title: "CLUSTER"}, {Title: "REGISTRY"}, {Title: "PROJECTS"}}}
 	for _, p := range documents {
 		table.Rows = append(table.Rows, []string{p.Name, p.Title, cmd.OrDash(p.Cluster), cmd.OrDash(p.Registry), strconv.Itoa(len(p.Projects))})
@@ -41,12 +44,4 @@ type providerDocument struct {
 	Cluster  string   `json:"cluster"`
 	Registry string   `json:"registry"`
 	Projects []string `json:"projects"`
-}
-
-func providerDocuments(known catalogue.Catalogue) []providerDocument {
-	var documents []providerDocument
-	for _, p := range known.Providers {
-		documents = append(documents, providerDocument{p.Name, p.Title, p.ClusterProject, p.Registry.Project, p.Names()})
-	}
-	return documents
 }

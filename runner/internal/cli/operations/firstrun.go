@@ -82,13 +82,8 @@ func (f *firstRun) complete(ctx context.Context) error {
 
 // isNew says whether the environment is neither configured nor deployed yet.
 func (f *firstRun) isNew() bool {
-	_, err := os.Lstat(f.recordFile())
+	_, err := os.Lstat(layout.Of(f.o.Root, false).Provider(stackName(f.o.Request))) // a record of what was deployed
 	return len(f.file.Entries) == 0 && err != nil
-}
-
-// recordFile keeps the provider of an environment that was deployed.
-func (f *firstRun) recordFile() string {
-	return layout.Of(f.o.Root, false).Provider(stackName(f.o.Request))
 }
 
 // findRoot offers to make the configuration folder here.

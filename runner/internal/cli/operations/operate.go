@@ -12,8 +12,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
@@ -55,7 +57,8 @@ func operateFlags(own []string) []cli.Flag {
 			&cli.BoolFlag{Name: "failed", Usage: "run only what failed in the last run"},
 			&cli.BoolFlag{Name: "resume", Usage: "resume the last run: only what failed in it or never ran"},
 			&cli.BoolFlag{Name: "resume-changed", Usage: "like --resume, even if the configuration has changed since"},
-		}, policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(), cmd.ProfileFlags(),
+		}, policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
+		[]cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print to stderr where the time went"}},
 		cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 	)
 }
@@ -160,8 +163,10 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if err := s.Leftovers().Clear(ctx, found); err != nil {
 		return err
 	}
-	if err := rememberProvider(o.Operation, s); err != nil {
-		return err
+	if o.Operation.Deploys() { // the provider is known before anything is deployed with it
+		if err := request.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name); err != nil {
+			return err
+		}
 	}
 	return carryOut(ctx, d, o, s, w)
 }
@@ -198,14 +203,6 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 		return &cmd.Reported{Code: cmd.ExitChanges}
 	}
 	return nil
-}
-
-// rememberProvider records the provider before anything is deployed with it.
-func rememberProvider(op operation.Operation, s *session.Session) error {
-	if !op.Deploys() {
-		return nil
-	}
-	return request.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name)
 }
 
 // checkNothingLeft asks the backend after a destroy whether anything is left.
@@ -321,4 +318,31 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		o.known.done(ctx, step, outcome)
 	}
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
+}
+
+// parseOverrides parses values as the types of their keys. It refuses secrets:
+// other users can see command lines.
+func parseOverrides(c *cli.Context, r request.Request) ([]config.Change, error) {
+	var changes []config.Change
+	for _, text := range c.StringSlice("config") {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, failure.Usagef(c.Command.Name, "%s: %q is not KEY=VALUE", config.OverrideFlag, text)
+		}
+		if secret, ok := r.Known().Secret(name); ok {
+			return nil, &failure.Usage{
+				Text: fmt.Sprintf("%s: %s is a secret (%s), which does not belong on the command line", config.OverrideFlag, name, secret.Doc),
+				Next: fmt.Sprintf("use --secret %s=env:NAME, or `runner secrets set %s`", name, name),
+			}
+		}
+		if name == config.InfraType {
+			return nil, failure.Usagef(c.Command.Name, "%s: the provider is named with -p", config.OverrideFlag)
+		}
+		parsed, err := configuration.ParseValue(r, name, value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", config.OverrideFlag, err)
+		}
+		changes = append(changes, config.Change{Key: name, Value: parsed})
+	}
+	return changes, nil
 }

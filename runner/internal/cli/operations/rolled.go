@@ -32,10 +32,9 @@ type rolled struct {
 	Values   journal.Fingerprint `json:"values"` // of the configuration, by key
 	Programs journal.Fingerprint `json:"programs"`
 	// Host and Root are where it was done; programs are told apart only there.
-	Host string `json:"host,omitempty"`
-	Root string `json:"root,omitempty"`
-	// Destroyed says that nothing of it is left.
-	Destroyed bool `json:"destroyed,omitempty"`
+	Host      string `json:"host,omitempty"`
+	Root      string `json:"root,omitempty"`
+	Destroyed bool   `json:"destroyed,omitempty"` // nothing of it is left
 }
 
 // rolledKey names the record in the backend.

@@ -273,10 +273,7 @@ func (r *rollout) emit(e event.Event) {
 }
 
 func (r *rollout) next(summary *event.Summary) []string {
-	suffix := ""
-	if r.o.Simulation.On {
-		suffix = " --simulate"
-	}
+	suffix := r.o.Simulation.Flag()
 	if summary.Outcome() != event.Succeeded {
 		return []string{"runner fleet " + r.o.command() + suffix + " --resume   # carries on with what is left"}
 	}

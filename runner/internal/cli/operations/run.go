@@ -172,10 +172,7 @@ func meta(s *session.Session, d cmd.Deps, o operateOptions, w work) journal.Meta
 }
 
 func nextSteps(o operateOptions, stack string) func(*event.Summary) []string {
-	suffix := " -s " + stack
-	if o.Simulation.On {
-		suffix += " --simulate"
-	}
+	suffix := " -s " + stack + o.Simulation.Flag()
 	return func(summary *event.Summary) []string {
 		if summary.Outcome() != event.Succeeded {
 			return []string{"runner " + string(o.Operation) + suffix + " --resume   # carries on with what is left"}

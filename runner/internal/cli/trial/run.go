@@ -64,17 +64,10 @@ func runTry(ctx context.Context, d cmd.Deps, o options, run cmd.RunFunc) error {
 	}
 	t := &trial{options: o, d: d, run: run, folder: folder, began: d.Now()}
 	fmt.Fprintf(d.Stdout, "\nEverything about it is in %s. If this program is killed, destroy what is there with:\n  runner destroy --root %s -s %s%s\n",
-		folder, folder, stack, simulateFlag(o))
+		folder, folder, stack, o.Simulation.Flag())
 	t.walk(ctx)
 	t.left, t.asked = t.remains(context.WithoutCancel(ctx))
 	return t.conclude(ctx)
-}
-
-func simulateFlag(o options) string {
-	if o.Simulation.On {
-		return " --simulate"
-	}
-	return ""
 }
 
 func announce(d cmd.Deps, o options) {

@@ -87,7 +87,7 @@ func (p *player) earliest(project Project) time.Duration {
 type ending struct {
 	at     time.Duration
 	result event.Result
-	cause  string
+	causes []string
 }
 
 type player struct {
@@ -108,9 +108,9 @@ func (p *player) project(project Project, free time.Duration) time.Duration {
 		}
 	}
 	if reason, result := p.refusal(at, blocked); reason != "" {
-		p.ends[project.Name] = ending{at: at, result: result, cause: blocked.cause}
+		p.ends[project.Name] = ending{at: at, result: result, causes: blocked.causes}
 		p.add(at, event.Event{Type: event.StepFinished, Project: project.Name, Title: project.Title, Result: result,
-			Reason: reason, Causes: causes(blocked), Changes: &event.Changes{}})
+			Reason: reason, Causes: blocked.causes, Changes: &event.Changes{}})
 		return free
 	}
 	end := p.run(project, at)
@@ -118,20 +118,13 @@ func (p *player) project(project Project, free time.Duration) time.Duration {
 	return end.at
 }
 
-func causes(blocked ending) []string {
-	if blocked.cause == "" {
-		return nil
-	}
-	return []string{blocked.cause}
-}
-
 // refusal is why a project that could start at a time does not.
 func (p *player) refusal(at time.Duration, blocked ending) (string, event.Result) {
 	switch {
 	case p.script.Interrupt > 0 && at >= p.script.Interrupt:
 		return event.ReasonInterrupted, event.Cancelled
-	case blocked.cause != "":
-		return blocked.cause + " failed", event.Skipped
+	case blocked.causes != nil:
+		return blocked.causes[0] + " failed", event.Skipped
 	case p.stopped > 0 && at >= p.stopped:
 		return "stopped after " + p.reason, event.Skipped
 	default:
@@ -159,7 +152,7 @@ func (p *player) run(project Project, at time.Duration) ending {
 			emit(event.Event{Type: event.StepFinished, Result: event.Failed, Changes: &counts, DurationMS: (at - began).Milliseconds(), Error: "1 resource failed"})
 			p.stopped, p.reason = at, project.Name+" failed"
 			emit(event.Event{Type: event.RunStopping, Reason: p.reason})
-			return ending{at: at, result: event.Failed, cause: project.Name}
+			return ending{at: at, result: event.Failed, causes: []string{project.Name}}
 		}
 		counts.Create++
 		emit(event.Event{Type: event.StepProgress, Resource: r.Resource, Action: event.Create, Status: event.ActionDone, Counts: &event.Changes{Create: counts.Create}})

@@ -31,8 +31,7 @@ func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	return cmd.Deps{
 		Deps: session.Deps{
 			Console: vault.Console{
-				Stdin: strings.NewReader(""), Stderr: stderr, Dir: t.TempDir(),
-				Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
+				Stdin: strings.NewReader(""), Stderr: stderr, Dir: t.TempDir(), Now: Now,
 			},
 			Probes: preflight.Probes{
 				Listen: func(string, int) error { return nil },
@@ -64,9 +63,7 @@ func Root(t *testing.T, files map[string]string) string {
 		t.Fatal(err)
 	}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(root, "config/pulumi", name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		WriteFile(t, filepath.Join(root, "config/pulumi", name), content)
 	}
 	return root
 }
