@@ -71,8 +71,7 @@ func commands(d cmd.Deps) []*cli.Command {
 	})
 }
 
-// Run runs the command that args (without the program's name) ask for and
-// returns the exit code.
+// Run runs the command that args ask for, and returns the exit code.
 func Run(ctx context.Context, d cmd.Deps, args []string) int {
 	d.Stdout = cmd.NewOutlet(d.Stdout, d.StdoutIsTerminal)
 	err := execute(ctx, d, args)
@@ -93,8 +92,7 @@ func execute(ctx context.Context, d cmd.Deps, args []string) error {
 	return newApp(d, all).RunContext(ctx, append([]string{cmd.Program}, call.args...))
 }
 
-// newApp lets urfave parse and dispatch. Help, errors and exit codes are our own:
-// urfave's handler would end the process inside Run.
+// newApp lets urfave parse and dispatch; its own handler would end the process inside Run.
 func newApp(d cmd.Deps, all []*cli.Command) *cli.App {
 	for _, command := range all {
 		quiet(command)

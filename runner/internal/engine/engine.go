@@ -49,8 +49,7 @@ type Options struct {
 	Watch func(Engine) Engine
 }
 
-// Start finds the engine and lets it warm up in the background. Call stop when
-// nothing runs any more.
+// Start finds the engine, which warms up. Call stop when nothing runs any more.
 func Start(ctx context.Context, o Options) (e Engine, stop func() error, err error) {
 	found, err := Find(o.Embedded, o.Installed)
 	if err != nil {

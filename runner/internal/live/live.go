@@ -112,8 +112,7 @@ func (c cluster) all(ctx context.Context) ([][]byte, error) {
 	return slices.Concat(found...), nil
 }
 
-// list reads the objects of one resource, page by page. Of Secrets it reads only
-// the metadata.
+// list reads the objects of one resource; of Secrets it reads only the metadata.
 func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte, err error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		if isSecrets(r) {

@@ -140,8 +140,7 @@ func (p *Profile) writeStep(w io.Writer, run *event.Summary, step event.Step) {
 		milliseconds(inEngine), milliseconds(p.programs[step.Name]), milliseconds(max(step.Duration()-inEngine, 0)), count)
 }
 
-// waited is the time between when a project could have started, because what it
-// needs was done, and when it did.
+// waited is the time from when all that a project needs was done to its start.
 func waited(run *event.Summary, step event.Step) time.Duration {
 	ready := run.Started
 	for _, name := range step.All() {

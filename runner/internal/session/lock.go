@@ -28,8 +28,7 @@ type Held struct {
 	session   *Session
 }
 
-// Lock lets one run at a time work on the environment; work is what others are
-// told about it.
+// Lock lets one run at a time work on the environment; others are told of the work.
 func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	id := journal.NewID(s.Deps.Now())
 	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}

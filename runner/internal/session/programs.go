@@ -44,8 +44,7 @@ func (s *Session) AttachPrograms() error {
 	return nil
 }
 
-// ProgramHost finds the program that serves the built-in programs: beside the
-// runner, beside the engine, or on PATH.
+// ProgramHost finds what serves the built-in programs: beside us, the engine, or on PATH.
 func (d Deps) ProgramHost() (string, error) {
 	folders := slices.Clone(d.PluginFolders)
 	for _, path := range d.Engines {

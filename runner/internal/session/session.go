@@ -84,8 +84,7 @@ func Use(d Deps, o Options, open, do func(*Session) error) (err error) {
 	return do(s)
 }
 
-// Close ends what the session has started, gives its lock back and removes its
-// working copies.
+// Close ends what the session has started, unlocks, and removes working copies.
 func (s *Session) Close() error {
 	var errs []error
 	for i := len(s.closers) - 1; i >= 0; i-- {

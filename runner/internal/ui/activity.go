@@ -112,8 +112,7 @@ func doing(a event.Action) string {
 	return string(a)
 }
 
-// short names a resource with the last part of its type, as kubernetes:core/v1:ConfigMap
-// is called by everybody.
+// short names a resource by the last part of its type, as everybody does: ConfigMap.
 func short(r event.Resource) string {
 	return event.Resource{Type: r.Type[strings.LastIndexByte(r.Type, ':')+1:], Name: r.Name}.String()
 }

@@ -8,8 +8,7 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// differences lists by project what a look for drift has found, or what would
-// change, if that is asked of a preview.
+// differences lists what a look for drift has found, or what a preview would change.
 func (e ending) differences() string {
 	if e.summary.Operation == operation.Preview && !e.diff {
 		return ""

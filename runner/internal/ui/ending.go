@@ -11,8 +11,7 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// ending is what stands at the end of a run: why it failed, what became of
-// every project, and the totals.
+// ending ends a run: why it failed, what became of every project, and the totals.
 type ending struct {
 	summary *event.Summary
 	paint   palette

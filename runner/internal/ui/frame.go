@@ -198,8 +198,7 @@ func (f frame) waiting(s event.Step, room int) string {
 	return "waits for " + fitting(missing, room-len("waits for "))
 }
 
-// fitting lists as many of the names as there is room for, and counts the
-// others. The first one is always there.
+// fitting lists as many names as fit, at least the first, and counts the others.
 func fitting(names []string, room int) string {
 	for n := len(names); ; n-- {
 		text := strings.Join(names[:n], ", ")

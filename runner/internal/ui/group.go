@@ -48,8 +48,7 @@ func (g *group) log(d event.Diagnostic) {
 	}
 }
 
-// printGroup prints how a project ended, below it what was reported meanwhile,
-// and on GitHub what is to stand out.
+// printGroup prints how a project ended, what was reported, and what is to stand out.
 func (p *Plain) printGroup(e event.Event) {
 	g := p.groups[e.Project]
 	delete(p.groups, e.Project)

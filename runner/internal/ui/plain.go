@@ -83,8 +83,7 @@ func NewPlain(w io.Writer, o Options) *Plain {
 	return p
 }
 
-// Close stops the clock and prints what has been held back of projects that
-// never ended. It may be called again.
+// Close stops the clock and prints what is held back. It may be called again.
 func (p *Plain) Close() error {
 	p.mu.Lock()
 	select {
@@ -253,8 +252,7 @@ func (p *Plain) warning(project, message string) {
 	}
 }
 
-// stopping says that nothing new starts, what becomes of what runs, and how to go
-// further.
+// stopping says that nothing new starts, what is awaited, and how to go further.
 func (p *Plain) stopping(e event.Event) {
 	const nothingNew = "; nothing new starts"
 	who := names(e.Waiting)

@@ -177,8 +177,7 @@ func optionsOf(key config.Key) []prompt.Option {
 	return slice.Map(values, func(value string) prompt.Option { return prompt.Option{Value: value} })
 }
 
-// standard is the answer to nothing: what the environment says, else the value
-// of another key, else the default.
+// standard is the answer to nothing: a variable, else another key's value, else the default.
 func (i *interview) standard(q providers.Question, key config.Key) string {
 	if set := key.Set(i.Sources); set.IsSet() {
 		return set.Text

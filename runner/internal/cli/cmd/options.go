@@ -18,8 +18,7 @@ import (
 	"mara/runner/internal/ui"
 )
 
-// Common are the options that many commands share. Without their flags, fields
-// have their defaults.
+// Common are the options that many commands share; without flags they have defaults.
 type Common struct {
 	session.Options
 	Invocation

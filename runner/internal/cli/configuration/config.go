@@ -53,8 +53,7 @@ type configuration struct {
 	beside      map[string]config.StackFile // of own projects that have such a file
 }
 
-// open reads the stack file. Neither it nor the provider has to be
-// there: `config set` begins both.
+// open reads the stack file. Nothing has to be there: `config set` begins it.
 func open(o request.Request) (configuration, error) {
 	if o.Root == "" {
 		return configuration{}, o.NoRoot
@@ -93,8 +92,7 @@ func (c configuration) fileOf(key string) (project string, file config.StackFile
 	return "", config.StackFile{}, false
 }
 
-// hidden returns a stack file in which the values of secrets are replaced, even
-// those that are in plain text.
+// hidden returns a stack file without the values of secrets, even plain ones.
 func hidden(file config.StackFile, known catalogue.Catalogue) config.StackFile {
 	file.Entries = slices.Clone(file.Entries)
 	for i, entry := range file.Entries {
@@ -124,8 +122,7 @@ func (c configuration) key(name string) (config.Key, bool) {
 	return c.declared[i], true
 }
 
-// planned returns the keys that the provider's projects read, and the runner's
-// own. Without a provider it returns all keys.
+// planned returns the keys that the provider's projects and the runner read, or all.
 func (c configuration) planned() []config.Key {
 	provider, err := c.known.ByName(c.provider.Text)
 	if err != nil {

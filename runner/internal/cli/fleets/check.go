@@ -80,8 +80,7 @@ func runCheck(ctx context.Context, d cmd.Deps, o checkOptions) error {
 	return conclude(d, o, verdicts)
 }
 
-// checkOne holds one environment against what its projects declare. It returns the
-// secrets that are not set here.
+// checkOne checks one environment. It returns the secrets that are not set here.
 func checkOne(d cmd.Deps, o checkOptions, e fleet.Environment) (unchecked []string, err error) {
 	one := o.Of(e.Stack)
 	one.Interactive = false // nobody is asked for what is missing

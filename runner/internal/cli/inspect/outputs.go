@@ -67,8 +67,7 @@ func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions, s *session.Se
 	return writeOutputs(d.Stdout, names, outputs)
 }
 
-// openToReveal opens the stacks with the key that decrypts outputs. It returns the
-// projects to show: one, or all.
+// openToReveal opens the stacks to decrypt outputs, and returns the projects to show.
 func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]string, error) {
 	names := s.Plan.Names()
 	if o.Project != "" {

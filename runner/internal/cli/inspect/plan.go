@@ -92,8 +92,7 @@ func plannedProvider(o cmd.Common) (config.Value, error) {
 	return config.ResolveProvider(config.Value{}, o.Sources, file)
 }
 
-// estimates are how long the projects took in this stack's earlier runs, and
-// what is declared for the others.
+// estimates are the projects' times in this stack's earlier runs, else declared ones.
 func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimates {
 	declared := p.Declared()
 	if o.Runs == "" {

@@ -76,8 +76,7 @@ func addStates(document *query.Document, e query.Environment, projects []string,
 	return nil
 }
 
-// addObjects adds the objects in the cluster of an environment. A cluster that
-// cannot be asked is reported.
+// addObjects adds the objects in a cluster, or reports that it cannot be asked.
 func addObjects(ctx context.Context, d cmd.Deps, o queryOptions, document *query.Document, e query.Environment, q query.Named) error {
 	objects, err := objectsOf(ctx, d, o, e, q)
 	if err != nil && ctx.Err() != nil {

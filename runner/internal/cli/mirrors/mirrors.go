@@ -57,8 +57,7 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	return o, nil
 }
 
-// needed finds out which charts and images an environment asks for, with a mirror
-// or, where it is "", at their origins.
+// needed finds out which charts and images are asked for, of a mirror or, for "", at origins.
 func needed(ctx context.Context, d cmd.Deps, o options, from string, network mirror.Network) (found environment, err error) {
 	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds, to see what they need.")
 	var needs mirror.Needs

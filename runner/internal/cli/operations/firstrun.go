@@ -254,8 +254,7 @@ func (f *firstRun) files(changes []config.Change) ([]vault.NewFile, error) {
 	return append(files, vault.NewFile{Path: file.File, Content: content}), nil
 }
 
-// show prints what is to be written: new files in full, of one that exists what
-// is added.
+// show prints what is to be written: new files in full, else what is added.
 func (f *firstRun) show(files []vault.NewFile, changes []config.Change) {
 	fmt.Fprintln(f.d.Stderr)
 	for _, file := range files {

@@ -28,8 +28,7 @@ type part struct {
 	summary   event.Summary // of the run
 }
 
-// Emit implements event.Sink: the projects of an environment are to it what
-// resources are to a project.
+// Emit implements event.Sink: projects are to an environment what resources are to them.
 func (p *part) Emit(e event.Event) {
 	p.summary.Apply(e)
 	progress := event.Event{
@@ -89,8 +88,7 @@ func (p *part) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// unchanged is the last run of those since which nothing has changed for the
-// projects; "" if any project was run.
+// unchanged is the last run since which nothing has changed; "" if a project was run.
 func (p *part) unchanged() string {
 	last := ""
 	for _, step := range p.summary.Steps {

@@ -15,8 +15,7 @@ import (
 	"mara/runner/internal/updateplan"
 )
 
-// isProtected reports whether the operation may cost a protected environment data
-// that is not allowed to be lost.
+// isProtected reports whether an environment is protected from losing data.
 func (o operateOptions) isProtected(s *session.Session) bool {
 	return s.Settings.Config.Protected() != (config.Origin{}) && !slices.Contains(o.Allow, s.Settings.Stack.Text)
 }

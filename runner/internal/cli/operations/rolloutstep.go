@@ -82,8 +82,7 @@ func (r *rollout) operate(ctx context.Context, op operation.Operation, stack str
 	return p, p.err(runOperate(ctx, d, o))
 }
 
-// endWave waits as long as a wave has to soak, and then for its gates. A wave
-// that is destroyed has none.
+// endWave lets a wave soak, and waits for its gates. One that is destroyed has none.
 func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Event)) (executor.Outcome, error) {
 	w, ends := r.plan.Ends(step)
 	if !ends || !r.o.Operation.Deploys() {

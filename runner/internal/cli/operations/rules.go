@@ -46,8 +46,7 @@ func (o operateOptions) judges() bool {
 	return o.Operation.Deploys() && (o.rules.Active() || o.maxMonthly > 0)
 }
 
-// judge returns what concludes a preview: rules and prices. What the rules find
-// are warnings of the run.
+// judge returns what concludes a preview: rules, whose findings are warnings, and prices.
 func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Session, w work, emit func(event.Event)) func() error {
 	if o.Operation != operation.Preview {
 		return nil

@@ -63,8 +63,7 @@ type work struct {
 	preview event.Summary            // of an up that was shown first
 }
 
-// choose orders the plan for the operation and leaves out what is not selected. It
-// refuses a selection that cannot work.
+// choose orders and selects the projects. It refuses a selection that cannot work.
 func choose(s *session.Session, o operateOptions) (work, error) {
 	w := work{plan: s.Plan}
 	switch {

@@ -52,8 +52,7 @@ type beginning struct {
 	told   string // what stood for its outputs
 }
 
-// newUnchanged looks at what all projects have in common. Where that cannot be
-// done, every project is run.
+// newUnchanged looks at what all projects share. Without that, every one is run.
 func newUnchanged(s *session.Session, o operateOptions) *unchanged {
 	if !o.Operation.Deploys() {
 		return nil
@@ -236,8 +235,7 @@ func isSettled(step plan.Step, outcome stacks.Outcome) bool {
 	return !slices.ContainsFunc(outcome.Asked, func(what string) bool { return !slices.Contains(step.Project.Settled, what) })
 }
 
-// keep writes the records of the projects that have succeeded, hooks included,
-// and without a warning.
+// keep writes the records of projects that have succeeded, with hooks and no warning.
 func (u *unchanged) keep(run *run) error {
 	if u == nil {
 		return nil

@@ -25,8 +25,7 @@ func Schema(d cmd.Deps) *cli.Command {
 	}
 }
 
-// schemaArgument stands for the names of the schemas, of which a list would not fit
-// a narrow terminal.
+// schemaArgument stands for the names, which would not fit a narrow terminal.
 const schemaArgument = "SCHEMA"
 
 func runSchema(_ context.Context, d cmd.Deps, o cmd.Common) error {

@@ -51,8 +51,7 @@ type scene struct {
 	code int
 }
 
-// scenes are the demonstration. The commands are those of a user, who would leave
-// out --yes to be asked.
+// scenes are the demonstration: commands of a user, who would leave out --yes.
 func scenes() []scene {
 	return []scene{
 		{"An environment from nothing: 14 projects, each as soon as what it needs is there. A registry that refuses an image stops it.",

@@ -98,8 +98,7 @@ type player struct {
 	reason  string
 }
 
-// project plays one project that gets a place at a time, and returns when the
-// place is free again.
+// project plays a project in a place, and returns when that is free again.
 func (p *player) project(project Project, free time.Duration) time.Duration {
 	at, blocked := max(free, p.earliest(project)), ending{}
 	for _, need := range project.All() {
@@ -171,8 +170,7 @@ func (p *player) add(at time.Duration, e event.Event) {
 	p.events = append(p.events, e)
 }
 
-// finish frames the sorted events with those of the run and fills in what is
-// only known then.
+// finish adds the events of the run, and what is known only then.
 func (p *player) finish() []event.Event {
 	header := event.Event{Time: Began, Type: event.RunStarted, Format: event.Format, Operation: p.script.Operation, Provider: p.script.Provider,
 		Stack: "dev", Simulated: p.script.Simulated, Parallel: p.script.Parallel}
