@@ -348,9 +348,7 @@ func (l *list) sorted() []providers.Step {
 func (l *list) circle(names []string) {
 	line := 0
 	for _, name := range names {
-		if e, ok := l.declared[name]; ok && line == 0 {
-			line = e.Line
-		}
+		line = cmp.Or(line, l.declared[name].Line)
 	}
 	l.problem(line, "projects need each other in a circle: %s", strings.Join(names, " -> "))
 }

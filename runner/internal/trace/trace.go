@@ -165,10 +165,7 @@ func finish(s trace.Span, e event.Event) {
 func (t *Tracer) Close(ctx context.Context) error {
 	var err error
 	t.stop.Do(func() { err = t.provider.Shutdown(ctx) })
-	if sent := t.sender.failure(); sent != nil {
-		return fmt.Errorf("sending traces: %w", sent)
-	}
-	if err != nil {
+	if err = cmp.Or(t.sender.failure(), err); err != nil {
 		return fmt.Errorf("sending traces: %w", err)
 	}
 	return nil
