@@ -133,11 +133,7 @@ func (s *kindStack) attach() {
 }
 
 func (s *kindStack) program(ctx *pulumi.Context) error {
-	args := &kindsdk.ProviderArgs{}
-	if s.runtime != "" {
-		args.Runtime = pulumi.String(s.runtime)
-	}
-	provider, err := kindsdk.NewProvider(ctx, "kind", args)
+	provider, err := kindsdk.NewProvider(ctx, "kind", s.runtime)
 	if err != nil {
 		return err
 	}
