@@ -62,7 +62,7 @@ func TestFleet(t *testing.T) {
 		{"fleet check --simulate", 0, "2 environments checked, nothing is wrong\n"},
 		{"fleet get logstore:storage_size", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n" +
 			"50Gi   1      eu-1          config/layers/prod.yaml:5\n10Gi   1      test          config/layers/base.yaml:4\n"},
-		{"fleet get certmgr:helm_timeout", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n600    2      eu-1, test    default\n"},
+		{"fleet get certmgr:helm_timeout --all", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n600    2      eu-1, test    default\n"},
 		{"config explain logstore:storage_size -s eu-1", 0, "logstore:storage_size\n  value      50Gi (config/layers/prod.yaml:5)\n  overrides  10Gi (config/layers/base.yaml:4)\n" +
 			"  overrides  10Gi (default)\n"},
 		{"config get logstore:values -s eu-1", 0, "{a: {b: 1, c: 2}}\n"},
@@ -99,6 +99,7 @@ func TestFleetRefusals(t *testing.T) {
 		{"fleet up eu-1 --yes", 3, "config/rollout.yaml:2: test comes before, and test has never been rolled out"},
 		{"fleet destroy --all", 2, "fleet destroy needs a confirmation, and there is nobody to ask"},
 		{"fleet list -l stag=prod", 2, `no environment has a label "stag"; did you mean "stage"?`},
+		{"fleet get logstore:storage_size test --all", 2, "--all chooses every environment"},
 		{"fleet get logstore:storge_size", 2, `logstore:storge_size is read by no project; did you mean "logstore:storage_size"?`},
 		{"fleet new x", 2, "--from: name the environment to copy"},
 		{"fleet new test --from eu-1", 3, "config/environments/test.yaml exists already"},

@@ -199,9 +199,10 @@ func FleetFlags() []cli.Flag {
 // FleetArguments is the usage of the arguments that name environments.
 const FleetArguments = "[ENVIRONMENT...]"
 
-// ParseFleet reads which environments are chosen.
-func ParseFleet(c *cli.Context) (fleet.Selection, error) {
-	s := fleet.Selection{Names: c.Args().Slice(), Labels: c.String("selector"), All: c.Bool("all")}
+// ParseFleet reads which environments are chosen, some of them by the names that are
+// among the arguments.
+func ParseFleet(c *cli.Context, names []string) (fleet.Selection, error) {
+	s := fleet.Selection{Names: names, Labels: c.String("selector"), All: c.Bool("all")}
 	if s.All && (len(s.Names) > 0 || s.Labels != "") {
 		return s, failure.Usagef(Path(c), "--all chooses every environment; leave it out to choose by names or labels")
 	}

@@ -94,7 +94,7 @@ func parseOperator(c *cli.Context, d cmd.Deps, common cmd.Common) (o operatorOpt
 		Preview: c.Bool("preview"), RetryOnUpdateConflict: c.Bool("retry-on-conflict"),
 	}}
 	o.Operation = operation.Up
-	if o.Fleet, err = cmd.ParseFleet(c); err != nil {
+	if o.Fleet, err = cmd.ParseFleet(c, c.Args().Slice()); err != nil {
 		return o, err
 	}
 	if !o.Fleet.IsEmpty() && o.Stack.IsSet() {

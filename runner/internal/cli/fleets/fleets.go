@@ -30,7 +30,7 @@ type options struct {
 }
 
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
-	chosen, err := cmd.ParseFleet(c)
+	chosen, err := cmd.ParseFleet(c, c.Args().Slice())
 	return options{Common: common, Selection: chosen}, err
 }
 

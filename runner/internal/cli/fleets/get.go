@@ -44,8 +44,7 @@ func parseGet(c *cli.Context, _ cmd.Deps, common cmd.Common) (getOptions, error)
 	if c.NArg() == 0 {
 		return getOptions{}, failure.Usagef(cmd.Path(c), "which value? name a key or an output")
 	}
-	chosen, err := cmd.ParseFleet(c)
-	chosen.Names = chosen.Names[1:]
+	chosen, err := cmd.ParseFleet(c, c.Args().Tail())
 	return getOptions{Common: common, Name: c.Args().First(), Selection: chosen}, err
 }
 

@@ -28,7 +28,7 @@ type fleetOptions struct {
 }
 
 func parseFleet(c *cli.Context, _ cmd.Deps, common cmd.Common) (fleetOptions, error) {
-	chosen, err := cmd.ParseFleet(c)
+	chosen, err := cmd.ParseFleet(c, c.Args().Slice())
 	return fleetOptions{Common: common, Chosen: chosen, Affected: parseAffected(c), Destroy: c.Bool("destroy")}, err
 }
 

@@ -119,7 +119,7 @@ func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	if err != nil {
 		return o, err
 	}
-	if o.Chosen, err = cmd.ParseFleet(c); err != nil {
+	if o.Chosen, err = cmd.ParseFleet(c, c.Args().Slice()); err != nil {
 		return o, err
 	}
 	switch {
