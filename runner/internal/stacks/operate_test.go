@@ -97,6 +97,19 @@ func TestMissingStacksAreCreatedAndNotSelected(t *testing.T) {
 	}
 }
 
+// TestStackCreatedMeanwhile: the listing of the stacks may be older than a stack.
+func TestStackCreatedMeanwhile(t *testing.T) {
+	t.Parallel()
+	fake := newFake(t,
+		call{args: "stack init", stderr: "error: stack 'organization/vpc/dev' already exists", err: failed()},
+		call{args: "up", events: []apitype.EngineEvent{summed(nil)}},
+	)
+	e := openWith(t, fake, func(o *Options) { o.Empty = true })
+	if _, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {}); err != nil {
+		t.Error(err)
+	}
+}
+
 func checkWorkingCopy(t *testing.T, dir, project, stackFile string) {
 	t.Helper()
 	var settings struct{ Name, Runtime string }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -62,13 +63,17 @@ func (e *Set) placeOf(ctx context.Context, project string, events *arrival) (pla
 	return p, nil
 }
 
-// create creates the stack of a project, and does not select it.
+// stackExists is what Pulumi says of a stack that is there.
+var stackExists = regexp.MustCompile(`stack '\S+' already exists`)
+
+// create creates the stack of a project, and does not select it. A worker of a run
+// that was killed may have created it since the stacks were listed.
 func (e *Set) create(ctx context.Context, project string) error {
 	args := []string{"stack", "init", "--no-select"}
 	if provider := e.secretsProvider(project); provider != "" {
 		args = append(args, "--secrets-provider", provider)
 	}
-	if _, err := e.runOn(ctx, project, args...); err != nil {
+	if _, err := e.runOn(ctx, project, args...); err != nil && !stackExists.MatchString(err.Error()) {
 		return err
 	}
 	e.remember(project, func(s *Summary) { s.Exists = true })
