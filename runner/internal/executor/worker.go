@@ -146,7 +146,7 @@ func (w worker) runHook(ctx context.Context, call HookCall) error {
 // callHook calls the hook and survives its panic.
 func (w worker) callHook(ctx context.Context, call HookCall) (err error) {
 	defer w.recover(&err)
-	return w.Options.Hook(ctx, call, w.emit)
+	return w.Hook(ctx, call, w.emit)
 }
 
 // recover turns a panic into an error and keeps the stack as a diagnostic: one

@@ -113,7 +113,7 @@ func (p *pageData) row(project string) *pageRow {
 // connect fills in what each project needs and is needed by.
 func (p *pageData) connect() {
 	for i := range p.Rows {
-		for _, name := range p.Rows[i].Step.All() {
+		for _, name := range p.Rows[i].All() {
 			if need := p.row(name); need != nil {
 				p.Rows[i].Needs = append(p.Rows[i].Needs, pageRow{Step: need.Step})
 				need.NeededBy = append(need.NeededBy, pageRow{Step: p.Rows[i].Step})
@@ -170,7 +170,7 @@ func (p *pageData) graph(path []string) graph.Graph {
 			Label: row.Title + " (" + row.Name + "): " + text, Marked: row.Critical,
 		})
 		on := slices.Index(path, row.Name)
-		for _, name := range row.Step.All() {
+		for _, name := range row.All() {
 			g.Edges = append(g.Edges, graph.Edge{
 				From: name, To: row.Name, Dashed: !slices.Contains(row.Reads, name), Marked: on > 0 && path[on-1] == name,
 			})
