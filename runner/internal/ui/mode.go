@@ -1,10 +1,6 @@
 package ui
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Mode is a way to show a run.
 type Mode string
@@ -62,13 +58,7 @@ type Look struct {
 // Decide chooses the look. Nobody gets a live view that cannot work: not where
 // output is no terminal, nor on one that understands nothing, whatever was
 // asked for.
-func Decide(f Facts) (Look, error) {
-	if f.Asked != "" && !slices.Contains(Modes(), string(f.Asked)) {
-		return Look{}, fmt.Errorf("unknown mode %q: choose one of %s", f.Asked, strings.Join(Modes(), ", "))
-	}
-	if f.Order != "" && !slices.Contains(LogOrders(), string(f.Order)) {
-		return Look{}, fmt.Errorf("unknown log order %q: choose one of %s", f.Order, strings.Join(LogOrders(), ", "))
-	}
+func Decide(f Facts) Look {
 	look := Look{
 		Mode:   PlainMode,
 		Colour: f.Terminal && !f.dumb() && !f.NoColour && f.Getenv("NO_COLOR") == "",
@@ -88,7 +78,7 @@ func Decide(f Facts) (Look, error) {
 	if f.live() {
 		look.Mode = LiveMode
 	}
-	return look, nil
+	return look
 }
 
 // live says whether the live view is wanted and possible. Windows' console

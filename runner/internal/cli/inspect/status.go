@@ -141,7 +141,7 @@ func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error
 		_, err := io.WriteString(d.Stdout, text+"\n")
 		return err
 	}
-	if look, err := ui.Decide(o.Facts(d)); err == nil && look.Mode == ui.LiveMode {
+	if ui.Decide(o.Facts(d)).Mode == ui.LiveMode {
 		page := ui.NewPage(d.Stdout, d.Size)
 		write, leave = page.Show, func() { _ = page.Close() } // nobody reads any more
 	}

@@ -116,9 +116,7 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 	sinks := []event.Sink{&shown}
 	var show cmd.Screen
 	if o.Output != "json" {
-		if show, _, err = newScreen(d, o, looks(s, o, w, nil)); err != nil {
-			return shown, err
-		}
+		show, _ = newScreen(d, o, knownTo(s, o, w))
 		sinks = append(sinks, show)
 	}
 	emitter := event.NewEmitter(event.EmitterOptions{Run: s.Held.RunID, Masker: s.Masker, Now: d.Now, Sinks: sinks})

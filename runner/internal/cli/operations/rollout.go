@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,6 +21,7 @@ import (
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
+	"mara/runner/internal/ui"
 )
 
 type rolloutOptions struct {
@@ -143,7 +145,7 @@ type rollout struct {
 	shared session.Shared
 	stop   <-chan struct{}
 	room   chan struct{}
-	ran    ranRuns
+	ran    sync.Map // the runs of environments, by environment
 }
 
 // runRollout is the workflow: choose the environments, order them in waves, ask,
@@ -228,14 +230,14 @@ func (r *rollout) start(ctx context.Context, w work) (err error) {
 	owner := lock.Self("fleet", id, r.d.Now())
 	r.commit = commitOf(ctx, r.o.Root)
 	layout.IgnoreInGit(r.o.Root)
-	r.run, err = beginRun(ctx, r.d, r.o.operateOptions, runSpec{
-		Dir: folder.Rollouts(), ID: id, Masker: r.masker,
-		Meta: journal.Meta{
-			Operation: r.o.Operation, Environment: fleetRuns(), Simulated: r.o.Simulation.On, Selection: r.o.words(), Resumes: w.resumes,
-			Commit: r.commit, User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
-		},
-		Look: lookOptions{Durations: r.durations(), Resources: r.projects(), Next: r.next, Plain: r.asks(w.plan)},
-	})
+	o := r.o.operateOptions
+	if r.asks(w.plan) {
+		o.Show.UI = ui.PlainMode
+	}
+	r.run, err = beginRun(ctx, r.d, o, journal.Options{Dir: folder.Rollouts(), ID: id, Meta: journal.Meta{
+		Operation: r.o.Operation, Environment: fleetRuns(), Simulated: r.o.Simulation.On, Selection: r.o.words(), Resumes: w.resumes,
+		Commit: r.commit, User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
+	}}, ui.Options{Durations: r.durations(), Resources: r.projects(), Next: r.next}, r.masker)
 	return err
 }
 
@@ -267,7 +269,9 @@ func (r *rollout) emit(e event.Event) {
 	case event.RunStarted:
 		e.Fleet = true
 	case event.StepFinished:
-		e.Ran = r.ran.of(e.Project)
+		if id, ok := r.ran.Load(e.Project); ok {
+			e.Ran = id.(string)
+		}
 	}
 	r.run.emit(e)
 }

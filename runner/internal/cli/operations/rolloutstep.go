@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"mara/providers/operation"
@@ -23,27 +22,6 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// ranRuns are the runs of environments, by environment.
-type ranRuns struct {
-	mu  sync.Mutex
-	ids map[string]string // guarded by mu
-}
-
-func (r *ranRuns) set(environment, id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ids == nil {
-		r.ids = map[string]string{}
-	}
-	r.ids[environment] = id
-}
-
-func (r *ranRuns) of(environment string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.ids[environment]
-}
-
 // Operate implements executor.Operator: a step is an environment or a wave's end.
 func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
 	if !fleet.IsEnvironment(step.Project.Name) {
@@ -51,7 +29,7 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	}
 	p, err := r.operate(ctx, r.o.Operation, step.Project.Name, emit)
 	if p.summary.Run != "" {
-		r.ran.set(step.Project.Name, p.summary.Run)
+		r.ran.Store(step.Project.Name, p.summary.Run)
 	}
 	outcome := executor.Outcome{Changes: p.summary.Changes}
 	if since := p.unchanged(); err == nil && since != "" {

@@ -2,7 +2,6 @@ package operations
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"mara/runner/internal/report"
 	"mara/runner/internal/session"
 	"mara/runner/internal/trace"
+	"mara/runner/internal/ui"
 )
 
 // run takes the events of an operation to the screen, the journal and the reports.
@@ -38,50 +38,35 @@ func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	if len(s.MadeUp) > 0 && o.Operation.RunsPrograms() && o.part == nil {
 		warnings = append(warnings, "SIMULATED: made up throw-away values for "+strings.Join(s.MadeUp, ", "))
 	}
-	r, err := beginRun(ctx, d, o, runSpec{
-		Dir: s.Folder.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w), Masker: s.Masker, Warnings: warnings,
-		Look: looks(s, o, w, nextSteps(o, s.Settings.Stack.Text)),
-	})
+	known := knownTo(s, o, w)
+	known.Next = nextSteps(o, s.Settings.Stack.Text)
+	r, err := beginRun(ctx, d, o, journal.Options{Dir: s.Folder.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w)}, known, s.Masker)
 	if err == nil {
+		r.opening = append(warnings, r.opening...)
 		s.OnWarning(func(text string) { r.emit(event.Event{Type: event.RunWarning, Message: text}) })
 	}
 	return r, err
 }
 
-// runSpec is what a run is about.
-type runSpec struct {
-	Dir, ID  string
-	Meta     journal.Meta
-	Masker   *event.Masker
-	Look     lookOptions
-	Warnings []string // to begin with
-}
-
-// beginRun opens the journal and the screen of a run.
-func beginRun(ctx context.Context, d cmd.Deps, o operateOptions, spec runSpec) (*run, error) {
+// beginRun opens the journal and the screen of a run, which knows something beforehand.
+func beginRun(ctx context.Context, d cmd.Deps, o operateOptions, keep journal.Options, known ui.Options, masker *event.Masker) (*run, error) {
 	if err := o.Show.check(); err != nil {
 		return nil, err
 	}
-	r := &run{collector: report.NewCollector(), opening: spec.Warnings}
+	r := &run{collector: report.NewCollector()}
+	keep.Warn = func(e event.Event) { r.emit(e) }
 	var err error
-	r.journal, err = journal.Create(journal.Options{
-		Dir: spec.Dir, ID: spec.ID, Meta: spec.Meta,
-		Warn: func(e event.Event) { r.emit(e) },
-	})
-	if err != nil {
+	if r.journal, err = journal.Create(keep); err != nil {
 		return nil, failure.RunnerFolder(err)
 	}
-	show, look, err := newScreen(d, o, spec.Look)
-	if err != nil {
-		return nil, errors.Join(err, r.journal.Close())
-	}
+	show, look := newScreen(d, o, known)
 	r.screen, r.markdown = show, look.StepSummary
 	r.reports = []string{filepath.Join(r.journal.Dir(), "report.html")}
 	if o.Show.Report != "" {
 		r.reports = append(r.reports, o.Show.Report)
 	}
 	sinks := append([]event.Sink{show, r.journal, r.collector, &r.summary}, r.trace(ctx, d, o)...)
-	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: spec.Masker, Now: d.Now, Sinks: sinks})
+	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: masker, Now: d.Now, Sinks: sinks})
 	return r, nil
 }
 

@@ -59,47 +59,33 @@ func (o showOptions) check() error {
 	return nil
 }
 
-// lookOptions are what a screen knows besides the events.
-type lookOptions struct {
-	Durations map[string]time.Duration      // of the steps, in earlier runs
-	Resources map[string]int                // that the steps will go through
-	Next      func(*event.Summary) []string // commands to suggest at the end
-	Plain     bool                          // somebody is asked on the terminal meanwhile
-}
-
-// looks are those of an operation on one environment.
-func looks(s *session.Session, o operateOptions, w work, next func(*event.Summary) []string) lookOptions {
+// knownTo is what a screen of an operation on one environment knows besides the events.
+func knownTo(s *session.Session, o operateOptions, w work) ui.Options {
 	if o.part != nil {
-		return lookOptions{}
+		return ui.Options{}
 	}
-	return lookOptions{Durations: durations(s, o.Operation), Resources: resources(s, w), Next: next}
+	return ui.Options{Durations: durations(s, o.Operation), Resources: resources(s, w)}
 }
 
-func newScreen(d cmd.Deps, o operateOptions, l lookOptions) (cmd.Screen, ui.Look, error) {
+// newScreen is the screen that the options ask for; it may know something beforehand.
+func newScreen(d cmd.Deps, o operateOptions, known ui.Options) (cmd.Screen, ui.Look) {
 	if o.part != nil {
-		return o.part, ui.Look{}, nil
+		return o.part, ui.Look{}
 	}
 	if o.Output == "json" {
-		return ui.NewJSON(d.Stdout), ui.Look{}, nil
+		return ui.NewJSON(d.Stdout), ui.Look{}
 	}
 	facts := o.Facts(d)
 	facts.Asked, facts.Order = o.Show.UI, o.Show.LogOrder
-	if l.Plain {
-		facts.Asked = ui.PlainMode
-	}
-	look, err := ui.Decide(facts)
-	if err != nil {
-		return nil, look, failure.Usagef(string(o.Operation), "%v", err)
-	}
-	options := ui.Options{
-		Size: d.Size, Width: d.Width(), Colour: look.Colour, ASCII: look.ASCII, Order: look.Order, GitHub: look.GitHub,
-		Durations: l.Durations, Resources: l.Resources, Diff: o.Show.Diff, Next: l.Next, Ticks: time.Tick(time.Second),
-	}
+	look := ui.Decide(facts)
+	known.Size, known.Width, known.Diff = d.Size, d.Width(), o.Show.Diff
+	known.Colour, known.ASCII, known.Order, known.GitHub = look.Colour, look.ASCII, look.Order, look.GitHub
 	if look.Mode == ui.LiveMode {
-		options.Ticks = time.Tick(ui.TickRate)
-		return ui.NewLive(d.Stdout, options), look, nil
+		known.Ticks = time.Tick(ui.TickRate)
+		return ui.NewLive(d.Stdout, known), look
 	}
-	return ui.NewPlain(d.Stdout, options), look, nil
+	known.Ticks = time.Tick(time.Second)
+	return ui.NewPlain(d.Stdout, known), look
 }
 
 func durations(s *session.Session, op operation.Operation) map[string]time.Duration {
