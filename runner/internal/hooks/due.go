@@ -9,7 +9,6 @@ import (
 	"mara/providers/operation"
 	"mara/runner/internal/containers"
 	"mara/runner/internal/kindnodes"
-	"mara/runner/internal/kubeconfig"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/reach"
 )
@@ -55,19 +54,11 @@ func (h Hooks) IsDue(ctx context.Context, op operation.Operation, step plan.Step
 // hasKubeconfig reports whether the user's kubeconfig leads to the cluster, and
 // the cluster is there.
 func (h Hooks) hasKubeconfig(ctx context.Context) bool {
-	entries := kubeconfig.Current
-	if h.Beside {
-		entries = kubeconfig.Beside
-	}
-	content, ok := entries(h.kubeconfigFiles(), h.contextName())
+	content, ok := h.entries().Current()
 	if !ok || h.Simulated {
 		return ok
 	}
-	probe := h.probe
-	if probe == nil {
-		probe = kubeconfig.Probe
-	}
-	return probe(ctx, content, h.Env) == nil
+	return h.askCluster(ctx, content) == nil
 }
 
 // nodesRun reports whether all nodes of a cluster on this machine run.

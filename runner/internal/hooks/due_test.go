@@ -55,7 +55,7 @@ func TestIsDue(t *testing.T) {
 			h.probe = func(context.Context, []byte, map[string]string) error { return test.err }
 			h.ask = func(context.Context, string) error { return test.err }
 			if test.merged {
-				if _, err := kubeconfig.Merge(t.Context(), h.kubeconfigFiles(), []byte(clusterConfig), h.contextName()); err != nil {
+				if _, err := h.entries().Merge(t.Context(), []byte(clusterConfig)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -76,35 +76,36 @@ func TestCurrentKubeconfig(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "config")
 	files := []string{filepath.Join(t.TempDir(), "none"), file}
-	if _, ok := kubeconfig.Current(files, "mara-kind-dev"); ok {
+	current := func(name string) ([]byte, bool) { return kubeconfig.Entries{Files: files, Name: name}.Current() }
+	if _, ok := current("mara-kind-dev"); ok {
 		t.Error("there is one without a file")
 	}
 	for _, name := range []string{"mara-kind-dev", "mara-kind-other"} {
-		if _, err := kubeconfig.Merge(t.Context(), []string{file}, []byte(clusterConfig), name); err != nil {
+		if _, err := (kubeconfig.Entries{Files: []string{file}, Name: name}).Merge(t.Context(), []byte(clusterConfig)); err != nil {
 			t.Fatal(err)
 		}
-		if content, ok := kubeconfig.Current(files, name); !ok || len(content) == 0 {
+		if content, ok := current(name); !ok || len(content) == 0 {
 			t.Errorf("%s is not there", name)
 		}
 	}
-	if _, ok := kubeconfig.Current(files, "mara-kind-dev"); ok {
+	if _, ok := current("mara-kind-dev"); ok {
 		t.Error("it is the current one, although another has come")
 	}
 	for _, name := range []string{"mara-kind-dev", "mara-kind-third"} { // one of many need not be the current one
-		if _, err := kubeconfig.MergeBeside(t.Context(), []string{file}, []byte(clusterConfig), name); err != nil {
+		if _, err := (kubeconfig.Entries{Files: []string{file}, Name: name, Beside: true}).Merge(t.Context(), []byte(clusterConfig)); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := kubeconfig.Beside(files, name); !ok {
+		if _, ok := (kubeconfig.Entries{Files: files, Name: name, Beside: true}).Current(); !ok {
 			t.Errorf("%s is not there", name)
 		}
 	}
-	if _, ok := kubeconfig.Current(files, "mara-kind-other"); !ok {
+	if _, ok := current("mara-kind-other"); !ok {
 		t.Error("another one has become the current one")
 	}
 	if err := os.WriteFile(file, []byte("no kubeconfig"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := kubeconfig.Current(files, "mara-kind-other"); ok {
+	if _, ok := current("mara-kind-other"); ok {
 		t.Error("there is one in a broken file")
 	}
 }

@@ -76,16 +76,12 @@ func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(ev
 	if content == nil {
 		return fmt.Errorf("%s has no output kubeconfig", project)
 	}
-	name := h.contextName()
-	merge := kubeconfig.Merge
-	if h.Beside {
-		merge = kubeconfig.MergeBeside
-	}
-	file, err := merge(ctx, h.kubeconfigFiles(), content, name)
+	entries := h.entries()
+	file, err := entries.Merge(ctx, content)
 	if err != nil {
 		return err
 	}
-	say(emit, event.Info, "context %s is in %s", name, file)
+	say(emit, event.Info, "context %s is in %s", entries.Name, file)
 	if !h.Simulated {
 		h.probeCluster(ctx, content, emit)
 	}
@@ -95,13 +91,17 @@ func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(ev
 // probeCluster warns if the cluster does not answer. Projects that change nothing
 // in it do not ask it, and succeed.
 func (h Hooks) probeCluster(ctx context.Context, content []byte, emit func(event.Event)) {
-	probe := h.probe
-	if probe == nil {
-		probe = kubeconfig.Probe
-	}
-	if err := probe(ctx, content, h.Env); err != nil && ctx.Err() == nil {
+	if err := h.askCluster(ctx, content); err != nil && ctx.Err() == nil {
 		emit(event.Event{Type: event.RunWarning, Message: fmt.Sprintf("the cluster does not answer: %v; a project that changes nothing in it succeeds all the same", err)})
 	}
+}
+
+// askCluster fails if the cluster does not answer.
+func (h Hooks) askCluster(ctx context.Context, content []byte) error {
+	if h.probe != nil {
+		return h.probe(ctx, content, h.Env)
+	}
+	return kubeconfig.Probe(ctx, content, h.Env)
 }
 
 // ClusterKubeconfig is the kubeconfig that a cluster project exports; nil when
@@ -125,22 +125,20 @@ func (h Hooks) ClusterKubeconfig(ctx context.Context, project string) ([]byte, e
 }
 
 func (h Hooks) forgetKubeconfig(ctx context.Context, emit func(event.Event)) error {
-	files, err := kubeconfig.Remove(ctx, h.kubeconfigFiles(), h.contextName())
+	entries := h.entries()
+	files, err := entries.Remove(ctx)
 	for _, file := range files {
-		say(emit, event.Info, "context %s is removed from %s", h.contextName(), file)
+		say(emit, event.Info, "context %s is removed from %s", entries.Name, file)
 	}
 	return err
 }
 
-// contextName names the entries after the environment.
-func (h Hooks) contextName() string {
-	return kubeconfig.Name(h.Provider.Name, h.Stack)
-}
-
-// kubeconfigFiles are the user's kubeconfig files; a simulation has its own.
-func (h Hooks) kubeconfigFiles() []string {
+// entries are the environment's in the user's kubeconfig files; a simulation has
+// its own.
+func (h Hooks) entries() kubeconfig.Entries {
+	files := kubeconfig.Files(h.Env["KUBECONFIG"], h.Env["HOME"])
 	if h.Simulated {
-		return []string{h.Folder.Kubeconfig()}
+		files = []string{h.Folder.Kubeconfig()}
 	}
-	return kubeconfig.Files(h.Env["KUBECONFIG"], h.Env["HOME"])
+	return kubeconfig.Entries{Files: files, Name: kubeconfig.Name(h.Provider.Name, h.Stack), Beside: h.Beside}
 }

@@ -5,30 +5,22 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Current is the kubeconfig of an environment's cluster as Merge has left it; ok
-// is false if its entries are gone, or another context is the current one.
-func Current(files []string, name string) (content []byte, ok bool) {
-	found, current := find(files, name)
-	if found == nil || current != name {
+// Current is the kubeconfig of the cluster as Merge has left it; ok is false if the
+// entries are gone or another context is the current one, which one of many may be.
+func (e Entries) Current() (content []byte, ok bool) {
+	found, current := e.find()
+	if found == nil || current != e.Name && !e.Beside {
 		return nil, false
 	}
-	return written(found, name)
+	found.CurrentContext = e.Name
+	content, err := clientcmd.Write(*found)
+	return content, err == nil
 }
 
-// Beside is the kubeconfig of an environment's cluster as MergeBeside has left it;
-// ok is false if its entries are gone.
-func Beside(files []string, name string) (content []byte, ok bool) {
-	found, _ := find(files, name)
-	if found == nil {
-		return nil, false
-	}
-	return written(found, name)
-}
-
-// find finds the entries of a cluster, nil if they are not complete, and the
-// current context.
-func find(files []string, name string) (found *api.Config, current string) {
-	for _, file := range files {
+// find finds the entries, nil if they are not complete, and the current context.
+func (e Entries) find() (found *api.Config, current string) {
+	name := e.Name
+	for _, file := range e.Files {
 		config, err := load(file)
 		if err != nil {
 			continue // one that cannot be read has nothing
@@ -41,10 +33,4 @@ func find(files []string, name string) (found *api.Config, current string) {
 		}
 	}
 	return found, current
-}
-
-func written(config *api.Config, name string) ([]byte, bool) {
-	config.CurrentContext = name
-	content, err := clientcmd.Write(*config)
-	return content, err == nil
 }

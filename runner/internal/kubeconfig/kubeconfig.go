@@ -42,26 +42,23 @@ func Files(kubeconfigVariable, home string) []string {
 	return files
 }
 
-// Merge writes the current context of a cluster's kubeconfig to one of files under
-// name, makes it the current context, and returns the file. It chooses as kubectl
+// Entries are those of an environment in kubeconfig files.
+type Entries struct {
+	Files  []string
+	Name   string // of the cluster, the user and the context
+	Beside bool   // the cluster is one of many: its context does not take the place of the current one
+}
+
+// Merge writes the current context of a cluster's kubeconfig to one of the files,
+// makes it the current context, and returns the file. It chooses as kubectl
 // does: the file that has the entry, else the first that exists, else the last.
-func Merge(ctx context.Context, files []string, cluster []byte, name string) (string, error) {
-	return merge(ctx, files, cluster, name, func(string) bool { return true })
-}
-
-// MergeBeside is Merge for one of many clusters: the current context stays the one
-// that it is, if there is any.
-func MergeBeside(ctx context.Context, files []string, cluster []byte, name string) (string, error) {
-	return merge(ctx, files, cluster, name, func(current string) bool { return current == "" })
-}
-
-// merge makes the context the current one if that replaces the one that is.
-func merge(ctx context.Context, files []string, cluster []byte, name string, replaces func(current string) bool) (string, error) {
+func (e Entries) Merge(ctx context.Context, cluster []byte) (string, error) {
+	name := e.Name
 	entries, err := single(cluster, name)
 	if err != nil {
 		return "", fmt.Errorf("reading the cluster's kubeconfig: %w", err)
 	}
-	file, err := choose(files, name)
+	file, err := choose(e.Files, name)
 	if err != nil {
 		return "", err
 	}
@@ -69,18 +66,19 @@ func merge(ctx context.Context, files []string, cluster []byte, name string, rep
 		config.Clusters[name] = entries.Clusters[name]
 		config.AuthInfos[name] = entries.AuthInfos[name]
 		config.Contexts[name] = entries.Contexts[name]
-		if replaces(config.CurrentContext) {
+		if !e.Beside || config.CurrentContext == "" {
 			config.CurrentContext = name
 		}
 		return true
 	})
 }
 
-// Remove removes the entries called name from every file that has them, and
-// returns those files. A missing entry is no error.
-func Remove(ctx context.Context, files []string, name string) ([]string, error) {
+// Remove removes the entries from every file that has them, and returns those
+// files. A missing entry is no error.
+func (e Entries) Remove(ctx context.Context) ([]string, error) {
 	var changed []string
-	for _, file := range files {
+	name := e.Name
+	for _, file := range e.Files {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -72,7 +72,7 @@ func mode(t *testing.T, file string) os.FileMode {
 func TestMergeCreatesTheFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "kube", "config")
-	written, err := Merge(t.Context(), []string{file}, []byte(cluster), name)
+	written, err := Entries{Files: []string{file}, Name: name}.Merge(t.Context(), []byte(cluster))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestMergeThenRemoveLeavesOthersAsTheyWere(t *testing.T) {
 	file := write(t, others)
 	before := read(t, file)
 	for range 2 { // merging twice is merging once
-		if _, err := Merge(t.Context(), []string{file}, []byte(cluster), name); err != nil {
+		if _, err := (Entries{Files: []string{file}, Name: name}).Merge(t.Context(), []byte(cluster)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestMergeThenRemoveLeavesOthersAsTheyWere(t *testing.T) {
 	if len(merged.Contexts) != 2 || len(merged.Clusters) != 2 || len(merged.AuthInfos) != 2 {
 		t.Errorf("after merging: %d contexts, %d clusters, %d users; want 2 each", len(merged.Contexts), len(merged.Clusters), len(merged.AuthInfos))
 	}
-	changed, err := Remove(t.Context(), []string{file}, name)
+	changed, err := Entries{Files: []string{file}, Name: name}.Remove(t.Context())
 	if err != nil || len(changed) != 1 {
 		t.Fatalf("Remove = %v, %v", changed, err)
 	}
@@ -118,7 +118,7 @@ func TestMergeThenRemoveLeavesOthersAsTheyWere(t *testing.T) {
 func TestRemoveKeepsAnotherCurrentContext(t *testing.T) {
 	t.Parallel()
 	file := write(t, others)
-	changed, err := Remove(t.Context(), []string{file, filepath.Join(t.TempDir(), "none")}, name)
+	changed, err := Entries{Files: []string{file, filepath.Join(t.TempDir(), "none")}, Name: name}.Remove(t.Context())
 	if err != nil || len(changed) != 0 {
 		t.Fatalf("Remove = %v, %v; want nothing changed", changed, err)
 	}
@@ -140,7 +140,7 @@ func TestMergeHonoursTheList(t *testing.T) {
 		{"the first that exists", []string{missing, first}, first},
 		{"the last when none exists", []string{missing, missing + "2"}, missing + "2"},
 	} {
-		if got, err := Merge(t.Context(), test.files, []byte(cluster), name); err != nil || got != test.want {
+		if got, err := (Entries{Files: test.files, Name: name}).Merge(t.Context(), []byte(cluster)); err != nil || got != test.want {
 			t.Errorf("%s: wrote %s, %v; want %s", test.name, got, err, test.want)
 		}
 	}
@@ -153,7 +153,7 @@ func TestMergeFollowsALink(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Merge(t.Context(), []string{link}, []byte(cluster), name); err != nil {
+	if _, err := (Entries{Files: []string{link}, Name: name}).Merge(t.Context(), []byte(cluster)); err != nil {
 		t.Fatal(err)
 	}
 	if info, _ := os.Lstat(link); info.Mode()&os.ModeSymlink == 0 {
@@ -167,7 +167,7 @@ func TestMergeFollowsALink(t *testing.T) {
 func TestBrokenFilesAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	file := write(t, "clusters: {token: very-secret")
-	_, err := Merge(t.Context(), []string{file}, []byte(cluster), name)
+	_, err := Entries{Files: []string{file}, Name: name}.Merge(t.Context(), []byte(cluster))
 	if err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "very-secret") {
 		t.Errorf("error = %v; want one that names the file and quotes nothing", err)
 	}
@@ -175,7 +175,7 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 		t.Errorf("the file was changed to %q", content)
 	}
 	for _, broken := range []string{"{", "apiVersion: v1\nkind: Config\n", strings.ReplaceAll(cluster, "cluster: kind-x,", "cluster: gone,")} {
-		if _, err := Merge(t.Context(), []string{filepath.Join(t.TempDir(), "new")}, []byte(broken), name); err == nil {
+		if _, err := (Entries{Files: []string{filepath.Join(t.TempDir(), "new")}, Name: name}).Merge(t.Context(), []byte(broken)); err == nil {
 			t.Errorf("merging %q succeeded", broken)
 		}
 	}
@@ -188,7 +188,7 @@ func TestLockIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(50*time.Millisecond, func() { os.Remove(file + ".lock") })
-	if _, err := Merge(t.Context(), []string{file}, []byte(cluster), name); err != nil {
+	if _, err := (Entries{Files: []string{file}, Name: name}).Merge(t.Context(), []byte(cluster)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file + ".lock"); !os.IsNotExist(err) {
