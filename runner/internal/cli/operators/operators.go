@@ -71,20 +71,49 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 // commits are those of git, in full or their first digits.
 var commits = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
-// watcher looks at the environment's Stacks.
-func watcher(d cmd.Deps, o options) (pko.Watcher, string, error) {
+// work is a command at work on the Stacks of an environment.
+type work struct {
+	pko.Watcher
+	d     cmd.Deps
+	o     options
+	stack string
+}
+
+// action has a command work on the environment's Stacks, until the timeout if there
+// is one.
+func action(d cmd.Deps, run func(work, context.Context) error) cli.ActionFunc {
+	return cmd.Action(d, parse, func(ctx context.Context, d cmd.Deps, o options) error {
+		w, err := newWork(d, o)
+		if err != nil {
+			return err
+		}
+		cancel := func() {}
+		if o.Timeout > 0 {
+			ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("not done after %s; the same command goes on waiting", o.Timeout))
+		}
+		defer cancel()
+		err = run(w, ctx)
+		if err != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return w.explain(err)
+	})
+}
+
+func newWork(d cmd.Deps, o options) (work, error) {
 	stack, err := config.ResolveStack(o.Stack, o.Sources)
 	if err != nil {
-		return pko.Watcher{}, "", err
+		return work{}, err
 	}
 	env := o.Sources.File.Merge(o.Sources.Process)
 	content, err := readKubeconfig(d, o, env)
 	if err != nil {
-		return pko.Watcher{}, "", err
+		return work{}, err
 	}
 	cluster, err := pko.Connect(content, env, o.Namespace, stack.Text)
 	const every = 500 * time.Millisecond
-	return pko.Watcher{Source: cluster, Every: every, Sleep: interrupt.Sleep, Tell: func(s pko.State) { tell(d, s) }}, stack.Text, err
+	watcher := pko.Watcher{Source: cluster, Commit: o.Commit, Every: every, Sleep: interrupt.Sleep, Tell: func(s pko.State) { tell(d, s) }}
+	return work{watcher, d, o, stack.Text}, err
 }
 
 func readKubeconfig(d cmd.Deps, o options, env map[string]string) ([]byte, error) {
@@ -103,14 +132,6 @@ func readKubeconfig(d cmd.Deps, o options, env map[string]string) ([]byte, error
 	return nil, &failure.Environment{Text: "there is no kubeconfig: " + errors.Join(errs...).Error(), Next: "name one with --kubeconfig"}
 }
 
-// limited is a context that ends after the timeout, if there is one.
-func limited(ctx context.Context, o options) (context.Context, context.CancelFunc) {
-	if o.Timeout == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("not done after %s; the same command goes on waiting", o.Timeout))
-}
-
 // tell prints what has become of a Stack: to stderr, for results are on stdout.
 func tell(d cmd.Deps, s pko.State) {
 	text := s.Name + " " + string(s.Phase)
@@ -120,16 +141,16 @@ func tell(d cmd.Deps, s pko.State) {
 	fmt.Fprintln(d.Stderr, text)
 }
 
-func explain(o options, stack string, err error) error {
+func (w work) explain(err error) error {
 	var stalled *pko.StalledError
 	switch {
 	case errors.Is(err, pko.ErrNoStacks):
 		return &failure.Environment{
-			Text: fmt.Sprintf("%s has no Stacks in the namespace %s", stack, o.Namespace), Next: "`runner export operator` writes them; -n names another namespace",
+			Text: fmt.Sprintf("%s has no Stacks in the namespace %s", w.stack, w.o.Namespace), Next: "`runner export operator` writes them; -n names another namespace",
 		}
 	case errors.As(err, &stalled):
 		return failure.Advise(stalled, fmt.Sprintf(
-			"`kubectl -n %s describe stack %s` tells more; once the cause is mended, annotate it with pulumi.com/reconciliation-request=$(date +%%s)", o.Namespace, stalled.Stacks[0].Name))
+			"`kubectl -n %s describe stack %s` tells more; once the cause is mended, annotate it with pulumi.com/reconciliation-request=$(date +%%s)", w.o.Namespace, stalled.Stacks[0].Name))
 	}
 	return err
 }

@@ -18,29 +18,21 @@ func statusCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner operator status -s dev\n  runner operator status -s dev -n envs -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  flags(),
-		Action: cmd.Action(d, parse, runStatus),
+		Action: action(d, work.show),
 	}
-}
-
-func runStatus(ctx context.Context, d cmd.Deps, o options) error {
-	w, stack, err := watcher(d, o)
-	if err != nil {
-		return err
-	}
-	return show(ctx, d, o, w, stack)
 }
 
 // list lists the Stacks, of which there has to be one.
-func list(ctx context.Context, o options, w pko.Watcher, stack string) ([]pko.State, error) {
+func (w work) list(ctx context.Context) ([]pko.State, error) {
 	states, err := w.List(ctx)
 	if err == nil && len(states) == 0 {
 		err = pko.ErrNoStacks
 	}
-	return states, explain(o, stack, err)
+	return states, err
 }
 
-func show(ctx context.Context, d cmd.Deps, o options, w pko.Watcher, stack string) error {
-	states, err := list(ctx, o, w, stack)
+func (w work) show(ctx context.Context) error {
+	states, err := w.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,12 +40,12 @@ func show(ctx context.Context, d cmd.Deps, o options, w pko.Watcher, stack strin
 	for _, s := range states {
 		last, commit := cmd.OrDash(s.Last), s.Commit
 		if s.LastAt != nil {
-			last += " " + cmd.Ago(d.Now().Sub(*s.LastAt))
+			last += " " + cmd.Ago(w.d.Now().Sub(*s.LastAt))
 		}
 		const short = 12
 		table.Rows = append(table.Rows, []string{s.Name, string(s.Phase), last, commit[:min(short, len(commit))], s.Cause})
 	}
-	return o.Show(d, document{version, stack, o.Namespace, append([]pko.State{}, states...)}, table.Text(d.Width()))
+	return w.conclude(states, table.Text(w.d.Width()))
 }
 
 func waitCommand(d cmd.Deps) *cli.Command {
@@ -65,30 +57,15 @@ func waitCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner operator wait -s dev --timeout 1h\n  runner operator wait -s dev --commit $(git rev-parse HEAD)\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  flags(timeoutFlag(), &cli.StringFlag{Name: "commit", Usage: "wait until Stacks that follow a branch or Flux have tried this `COMMIT`"}),
-		Action: cmd.Action(d, parse, runWait),
+		Action: action(d, work.waitFor),
 	}
 }
 
-func runWait(ctx context.Context, d cmd.Deps, o options) error {
-	w, stack, err := watcher(d, o)
-	if err != nil {
+func (w work) waitFor(ctx context.Context) error {
+	if err := w.Wait(ctx); err != nil {
 		return err
 	}
-	w.Commit = o.Commit
-	ctx, cancel := limited(ctx, o)
-	defer cancel()
-	if err := w.Wait(ctx); err != nil {
-		return explain(o, stack, ended(ctx, err))
-	}
-	return show(ctx, d, o, w, stack)
-}
-
-// ended is why a context has ended, where that is why something failed.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+	return w.show(ctx)
 }
 
 func deleteCommand(d cmd.Deps) *cli.Command {
@@ -101,18 +78,12 @@ func deleteCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner operator delete -s dev --timeout 2h\n  runner operator delete -s dev --yes\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  flags(append(cmd.ConfirmFlags(), timeoutFlag())...),
-		Action: cmd.Action(d, parse, runDelete),
+		Action: action(d, work.remove),
 	}
 }
 
-func runDelete(ctx context.Context, d cmd.Deps, o options) error {
-	w, stack, err := watcher(d, o)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := limited(ctx, o)
-	defer cancel()
-	states, err := list(ctx, o, w, stack)
+func (w work) remove(ctx context.Context) error {
+	states, err := w.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -122,19 +93,19 @@ func runDelete(ctx context.Context, d cmd.Deps, o options) error {
 			destroying++
 		}
 	}
-	question := "Delete " + typeset.Counted(len(states), "Stack") + " of " + stack + "? " + typeset.Counted(destroying, "project") + " will be destroyed, everything else stays."
-	if err := cmd.Confirm(ctx, d, o.Common, "deleting Stacks", question); err != nil {
+	question := "Delete " + typeset.Counted(len(states), "Stack") + " of " + w.stack + "? " + typeset.Counted(destroying, "project") + " will be destroyed, everything else stays."
+	if err := cmd.Confirm(ctx, w.d, w.o.Common, "deleting Stacks", question); err != nil {
 		return err
 	}
 	if err := w.Delete(ctx); err != nil {
-		return explain(o, stack, ended(ctx, err))
+		return err
 	}
-	return done(d, o, stack, "deleted "+typeset.Counted(len(states), "Stack"))
+	return w.conclude(nil, "deleted "+typeset.Counted(len(states), "Stack")+"\n")
 }
 
-// done tells that all went well, and how the Stacks are now to machines.
-func done(d cmd.Deps, o options, stack, text string) error {
-	return o.Show(d, document{version, stack, o.Namespace, []pko.State{}}, text+"\n")
+// conclude tells how the Stacks are now: to machines, or in these words.
+func (w work) conclude(states []pko.State, text string) error {
+	return w.o.Show(w.d, document{version, w.stack, w.o.Namespace, append([]pko.State{}, states...)}, text)
 }
 
 func adoptCommand(d cmd.Deps) *cli.Command {
@@ -148,28 +119,22 @@ func adoptCommand(d cmd.Deps) *cli.Command {
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: flags(append(cmd.ConfirmFlags(), timeoutFlag(),
 			&cli.BoolFlag{Name: "back", Usage: "take the environment back: delete the Stacks, and destroy nothing"})...),
-		Action: cmd.Action(d, parse, runAdopt),
+		Action: action(d, work.adopt),
 	}
 }
 
-func runAdopt(ctx context.Context, d cmd.Deps, o options) error {
-	w, stack, err := watcher(d, o)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := limited(ctx, o)
-	defer cancel()
-	if o.Back {
-		if err := cmd.Confirm(ctx, d, o.Common, "taking an environment back", "Delete the Stacks of "+stack+", and destroy nothing?"); err != nil {
+func (w work) adopt(ctx context.Context) error {
+	if w.o.Back {
+		if err := cmd.Confirm(ctx, w.d, w.o.Common, "taking an environment back", "Delete the Stacks of "+w.stack+", and destroy nothing?"); err != nil {
 			return err
 		}
 		if err := w.Release(ctx); err != nil {
-			return explain(o, stack, ended(ctx, err))
+			return err
 		}
-		return done(d, o, stack, "the Stacks are gone; `runner preview -s "+stack+"` shows what there is")
+		return w.conclude(nil, "the Stacks are gone; `runner preview -s "+w.stack+"` shows what there is\n")
 	}
 	if err := w.Adopt(ctx); err != nil {
-		return explain(o, stack, ended(ctx, err))
+		return err
 	}
-	return show(ctx, d, o, w, stack)
+	return w.show(ctx)
 }
