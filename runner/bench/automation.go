@@ -68,9 +68,9 @@ func (y *yardstick) close() { _ = y.clouds.Close() }
 
 // copies are the stack files as the runner gives them to Pulumi.
 func (e *environment) copies() (encryption.Copies, error) {
-	read := func(path string) encryption.File {
+	read := func(path string) config.StackFile {
 		content, _ := os.ReadFile(path) // one that is missing is empty
-		return encryption.File{Path: path, Content: content}
+		return config.StackFile{File: path, Content: content}
 	}
 	var keys []config.Key
 	var secrets []projects.Secret

@@ -53,7 +53,7 @@ func (m Maker) stackFileOf(project projects.Project, copies encryption.Copies) (
 	if err != nil {
 		return nil, err
 	}
-	return copies.Over(file.Content)
+	return copies.Over(file)
 }
 
 // Folder is a folder in which Pulumi can work on the project: the one of a

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"mara/config"
 	"mara/runner/internal/encryption"
 )
 
 // beside is a stack file beside a project, with a salt and a secret of its own.
-func beside(t *testing.T, passphrase, secret string) encryption.File {
+func beside(t *testing.T, passphrase, secret string) config.StackFile {
 	t.Helper()
 	key, err := encryption.NewKey(passphrase)
 	if err != nil {
@@ -21,8 +22,8 @@ func beside(t *testing.T, passphrase, secret string) encryption.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return encryption.File{
-		Path: "app/Pulumi.dev.yaml", Content: []byte("encryptionsalt: " + key.Salt() + "\nconfig: {app:token: {secure: '" + value + "'}, app:size: 3}\n"),
+	return config.StackFile{
+		File: "app/Pulumi.dev.yaml", Content: []byte("encryptionsalt: " + key.Salt() + "\nconfig: {app:token: {secure: '" + value + "'}, app:size: 3}\n"),
 	}
 }
 
@@ -31,7 +32,7 @@ func beside(t *testing.T, passphrase, secret string) encryption.File {
 func TestPrepareBeside(t *testing.T) {
 	t.Parallel()
 	o := places(t)
-	o.Beside, o.Covered = []encryption.File{beside(t, right, "hunter2")}, true
+	o.Beside, o.Covered = []config.StackFile{beside(t, right, "hunter2")}, true
 	if copies := prepare(t, o); !slices.Contains(copies.Known, "hunter2") {
 		t.Errorf("the values known are %q", copies.Known)
 	}
@@ -57,7 +58,7 @@ func TestPrepareCovered(t *testing.T) {
 	t.Parallel()
 	o := places(t)
 	o.Env, o.Covered = nil, true
-	o.Beside = []encryption.File{{Path: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: awskms://a\nencryptedkey: x\n")}}
+	o.Beside = []config.StackFile{{File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: awskms://a\nencryptedkey: x\n")}}
 	prepare(t, o)
 	schemes, err := encryption.SchemesOf(o)
 	if _, needed := schemes.Passphrase(o); err != nil || needed {
@@ -72,16 +73,16 @@ func TestPrepareCovered(t *testing.T) {
 // TestSimulateBeside: a simulation makes up what it cannot read beside a project.
 func TestSimulateBeside(t *testing.T) {
 	t.Parallel()
-	for name, file := range map[string]encryption.File{
+	for name, file := range map[string]config.StackFile{
 		"passphrase":  beside(t, "another", "hunter2"),
-		"key service": {Path: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: awskms://a\nencryptedkey: x\nconfig: {app:token: {secure: abc}, app:list: [{secure: abc}]}\n")},
+		"key service": {File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: awskms://a\nencryptedkey: x\nconfig: {app:token: {secure: abc}, app:list: [{secure: abc}]}\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := places(t)
-			o.Beside, o.Simulate = []encryption.File{file}, &encryption.ThrowAway{File: o.SaltFile + ".secrets"}
+			o.Beside, o.Simulate = []config.StackFile{file}, &encryption.ThrowAway{File: o.SaltFile + ".secrets"}
 			copies := prepare(t, o)
-			content, err := copies.Over(file.Content)
+			content, err := copies.Over(file)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,27 +13,12 @@ import (
 	"mara/runner/internal/atomicfile"
 )
 
-// File is a stack file as it was read: its path, for messages, and its content,
-// empty when there is no such file.
-type File struct {
-	Path    string
-	Content []byte
-}
-
-// parse reads the file; errors name it.
-func (f File) parse() (stackFile, error) {
-	file, err := parse(f.Content)
-	if err != nil {
-		return stackFile{}, fmt.Errorf("reading %s: %w", f.Path, err)
-	}
-	return file, nil
-}
-
-// Options is what Prepare works on.
+// Options is what Prepare works on. Of stack files only the path, for messages, and
+// the content count.
 type Options struct {
-	Stack    File   // the stack file all projects share
-	Secrets  File   // the secrets project's own stack file
-	SaltFile string // where the salt is kept when no stack file has one
+	Stack    config.StackFile // that all projects share
+	Secrets  config.StackFile // of the secrets project
+	SaltFile string           // where the salt is kept when no stack file has one
 	// DeployedSalt is the salt of the deployed states; it counts where no file
 	// has one, as in a fresh checkout.
 	DeployedSalt string
@@ -41,7 +26,7 @@ type Options struct {
 	Env          map[string]string  // tells the passphrase
 	Managed      bool               // the backend encrypts by itself (Pulumi Cloud)
 	Own          []string           // secrets of own projects, which read them from the shared file
-	Beside       []File             // stack files beside own projects, which may say how they are encrypted
+	Beside       []config.StackFile // beside own projects, which may say how they are encrypted
 	Covered      bool               // every project has such a file that says so: nothing else is encrypted
 	Without      []string           // projects of the catalogue that are left out
 	Skipped      []projects.Project // that this environment leaves out
@@ -106,10 +91,10 @@ type preparation struct {
 // prepare reads the files and the passphrase; ok is false when there is none.
 func prepare(o Options) (p preparation, ok bool, err error) {
 	p.Options = o
-	if p.stack, err = o.Stack.parse(); err != nil {
+	if p.stack, err = parse(o.Stack); err != nil {
 		return p, false, err
 	}
-	if p.secrets, err = o.Secrets.parse(); err != nil {
+	if p.secrets, err = parse(o.Secrets); err != nil {
 		return p, false, err
 	}
 	p.passphrase, ok, err = Passphrase(o.Env)
@@ -175,8 +160,8 @@ func (p *preparation) needsPassphrase() bool {
 func (p *preparation) besideSalts() []saltedFile {
 	var salted []saltedFile
 	for _, file := range p.Beside {
-		if parsed, err := file.parse(); err == nil && p.saltOf(parsed) != "" { // what is wrong is told elsewhere
-			salted = append(salted, saltedFile{File: file, salt: p.saltOf(parsed), secrets: len(parsed.secureKeys()) > 0})
+		if parsed, err := parse(file); err == nil && p.saltOf(parsed) != "" { // what is wrong is told elsewhere
+			salted = append(salted, saltedFile{file.File, p.saltOf(parsed), len(parsed.secureKeys()) > 0})
 		}
 	}
 	return salted
@@ -184,9 +169,8 @@ func (p *preparation) besideSalts() []saltedFile {
 
 // saltedFile is a file with a salt.
 type saltedFile struct {
-	File
-	salt    string
-	secrets bool // it has encrypted values
+	path, salt string
+	secrets    bool // it has encrypted values
 }
 
 // unlock checks the passphrase against all salts, and gives one to a file that
@@ -200,7 +184,7 @@ func (p *preparation) unlock() error {
 		if !file.secrets || slices.Contains(known, file.salt) { // a key takes a moment to derive
 			continue
 		}
-		_, err := p.open(file.salt, file.Path)
+		_, err := p.open(file.salt, file.path)
 		if p.Simulate != nil && errors.Is(err, ErrPassphrase) {
 			p.result.forgotten, err = true, nil
 		}
@@ -221,9 +205,9 @@ func (p *preparation) unlockShared() error {
 	case !p.usesPassphrase(p.stack) && !p.usesPassphrase(p.secrets):
 		return nil
 	case stackSalt != "":
-		key, err = p.open(stackSalt, p.Stack.Path)
+		key, err = p.open(stackSalt, p.Stack.File)
 	case secretsSalt != "":
-		key, err = p.open(secretsSalt, p.Secrets.Path)
+		key, err = p.open(secretsSalt, p.Secrets.File)
 	default:
 		key, err = p.ownSalt()
 	}
@@ -232,7 +216,7 @@ func (p *preparation) unlockShared() error {
 	}
 	p.secretsKey = key
 	if secretsSalt != "" && secretsSalt != key.Salt() {
-		if p.secretsKey, err = p.open(secretsSalt, p.Secrets.Path); err != nil {
+		if p.secretsKey, err = p.open(secretsSalt, p.Secrets.File); err != nil {
 			return err
 		}
 	}
@@ -328,7 +312,7 @@ func (p *preparation) handOver() error {
 		}
 		if p.stack.scheme() != p.secrets.scheme() {
 			return fmt.Errorf("%s: %s and %s are encrypted in different ways, so that the value cannot be handed on; "+
-				"have both encrypted alike: `runner secrets change-provider`", key, p.Stack.Path, p.Secrets.Path)
+				"have both encrypted alike: `runner secrets change-provider`", key, p.Stack.File, p.Secrets.File)
 		}
 		set(p.stack.config(), key, value)
 	}
@@ -338,8 +322,8 @@ func (p *preparation) handOver() error {
 // Over is a stack file of one project, with the values of the shared copy below
 // its own. Where its own values are encrypted in another way, the encrypted
 // values of the shared copy are left out: they could not be read.
-func (c Copies) Over(own []byte) ([]byte, error) {
-	shared, err := parse(c.Stack)
+func (c Copies) Over(own config.StackFile) ([]byte, error) {
+	shared, err := parse(config.StackFile{Content: c.Stack})
 	if err != nil {
 		return nil, err
 	}
@@ -414,15 +398,7 @@ func (p *preparation) copies() (Copies, error) {
 
 // SaveSalt keeps the salt of an environment whose stack files have none.
 func SaveSalt(o Options, salt string) error {
-	text := "# The salt of this environment's passphrase key, until " + filepath.Base(o.Stack.Path) + " has one.\n" +
+	text := "# The salt of this environment's passphrase key, until " + filepath.Base(o.Stack.File) + " has one.\n" +
 		saltKey + ": " + salt + "\n"
-	return write(o.SaltFile, []byte(text))
-}
-
-// write replaces a file that only the user may read.
-func write(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return atomicfile.Write(path, content, 0o600)
+	return atomicfile.WriteDeep(o.SaltFile, []byte(text), 0o600, 0o700)
 }

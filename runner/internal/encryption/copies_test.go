@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
+	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/encryption"
 )
@@ -20,8 +21,8 @@ import (
 func places(t *testing.T) encryption.Options {
 	t.Helper()
 	return encryption.Options{
-		Stack:    encryption.File{Path: "config/pulumi/Pulumi.dev.yaml"},
-		Secrets:  encryption.File{Path: "config/pulumi/secrets/Pulumi.dev.yaml"},
+		Stack:    config.StackFile{File: "config/pulumi/Pulumi.dev.yaml"},
+		Secrets:  config.StackFile{File: "config/pulumi/secrets/Pulumi.dev.yaml"},
 		SaltFile: filepath.Join(t.TempDir(), "environments", "dev.yaml"),
 		Provider: "kind",
 		Env:      map[string]string{"PULUMI_CONFIG_PASSPHRASE": right},
@@ -371,7 +372,7 @@ func TestPrepareKeepsTheUsersFiles(t *testing.T) {
 	write(t, secrets, content)
 	given := slices.Clone(content)
 	o := places(t)
-	o.Stack, o.Secrets = encryption.File{Path: stack, Content: given}, encryption.File{Path: secrets, Content: given}
+	o.Stack, o.Secrets = config.StackFile{File: stack, Content: given}, config.StackFile{File: secrets, Content: given}
 	env := maps.Clone(o.Env)
 	o.Simulate = &encryption.ThrowAway{Secrets: someSecrets(), File: filepath.Join(t.TempDir(), "made", "up.yaml")}
 	prepare(t, o)
@@ -419,8 +420,8 @@ func FuzzPrepare(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stack, secrets string) {
 		copies, err := encryption.Prepare(encryption.Options{
-			Stack:    encryption.File{Content: []byte(stack)},
-			Secrets:  encryption.File{Content: []byte(secrets)},
+			Stack:    config.StackFile{Content: []byte(stack)},
+			Secrets:  config.StackFile{Content: []byte(secrets)},
 			Provider: "kind", Managed: true,
 		})
 		if err != nil {
@@ -453,8 +454,8 @@ func TestSharedDataKey(t *testing.T) {
 		{"of another service", "secretsprovider: awskms://alias/y\nencryptedkey: QUJD\n", ""},
 	} {
 		copies, err := encryption.Prepare(encryption.Options{
-			Stack:   encryption.File{Path: "Pulumi.dev.yaml", Content: []byte(named)},
-			Secrets: encryption.File{Path: "secrets/Pulumi.dev.yaml", Content: []byte(test.secrets)},
+			Stack:   config.StackFile{File: "Pulumi.dev.yaml", Content: []byte(named)},
+			Secrets: config.StackFile{File: "secrets/Pulumi.dev.yaml", Content: []byte(test.secrets)},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -526,7 +527,7 @@ func TestOver(t *testing.T) {
 		}}},
 		"a key service": {"secretsprovider: awskms://a\nencryptedkey: e", document{Provider: "awskms://a", DataKey: "e", Config: map[string]any{"a:x": "1.30", "a:y": "b"}}},
 	} {
-		got, err := shared.Over([]byte(test.own))
+		got, err := shared.Over(config.StackFile{Content: []byte(test.own)})
 		if err != nil {
 			t.Fatal(err)
 		}

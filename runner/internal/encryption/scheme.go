@@ -76,14 +76,14 @@ func SchemesOf(o Options) (Schemes, error) {
 }
 
 // schemeOf is what a file says.
-func schemeOf(file File) (Scheme, error) {
-	parsed, err := file.parse()
+func schemeOf(file config.StackFile) (Scheme, error) {
+	parsed, err := parse(file)
 	if err != nil {
 		return Scheme{}, err
 	}
 	s := parsed.scheme()
 	if s != (Scheme{}) {
-		s.File = file.Path
+		s.File = file.File
 	}
 	return s, nil
 }
@@ -98,7 +98,7 @@ func (o Options) savedSalt() (salt string, found bool, err error) {
 	if err != nil {
 		return "", false, fmt.Errorf("reading the environment's salt: %w", err)
 	}
-	file, err := File{o.SaltFile, content}.parse()
+	file, err := parse(config.StackFile{File: o.SaltFile, Content: content})
 	if err != nil {
 		return "", false, err
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/process"
 )
@@ -164,7 +165,7 @@ func (s *Service) read() (stackFile, error) {
 	if err != nil {
 		return stackFile{}, err
 	}
-	return parse(content)
+	return parse(config.StackFile{File: s.file, Content: content})
 }
 
 // run runs a command with an input; the error is Pulumi's own message.

@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"slices"
 
+	"mara/config"
+
 	"gopkg.in/yaml.v3"
 )
 
 // stackFile is a stack file as a tree of nodes, which keeps every value's text.
 type stackFile struct{ root *yaml.Node }
 
-// parse reads a stack file; an empty one has an empty root.
-func parse(content []byte) (stackFile, error) {
+// parse reads a stack file; an empty one has an empty root. Errors name it.
+func parse(file config.StackFile) (stackFile, error) {
 	var document yaml.Node
-	if err := yaml.Unmarshal(content, &document); err != nil {
-		return stackFile{}, err
+	if err := yaml.Unmarshal(file.Content, &document); err != nil {
+		return stackFile{}, fmt.Errorf("reading %s: %w", file.File, err)
 	}
 	if len(document.Content) == 0 {
 		return stackFile{root: mapping()}, nil
@@ -24,7 +26,7 @@ func parse(content []byte) (stackFile, error) {
 		root = mapping()
 	}
 	if root.Kind != yaml.MappingNode {
-		return stackFile{}, fmt.Errorf("line %d: a stack file is a map", root.Line)
+		return stackFile{}, fmt.Errorf("reading %s: line %d: a stack file is a map", file.File, root.Line)
 	}
 	return stackFile{root: root}, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/runner/internal/atomicfile"
 )
 
 // ThrowAway is what a simulation may make up.
@@ -88,7 +89,8 @@ func (p *preparation) makeUpSecrets() error {
 	if err != nil {
 		return err
 	}
-	return write(p.Simulate.File, append([]byte("# SIMULATED: throw-away values that a simulation has made up.\n"), content...))
+	content = append([]byte("# SIMULATED: throw-away values that a simulation has made up.\n"), content...)
+	return atomicfile.WriteDeep(p.Simulate.File, content, 0o600, 0o700)
 }
 
 // makeUp replaces the encrypted values of a stack file, which nobody can read in a
@@ -127,7 +129,7 @@ func (p *preparation) earlierSecrets() stackFile {
 	if err != nil {
 		return none
 	}
-	file, err := parse(content)
+	file, err := parse(config.StackFile{Content: content})
 	if err != nil || file.text(saltKey) != p.secretsKey.Salt() {
 		return none
 	}

@@ -30,11 +30,8 @@ func Verify(o Options) (Verified, error) {
 // where the files have none, as in Prepare.
 func (p *preparation) verify() (opened []string, err error) {
 	known := ""
-	files := []struct{ salt, path string }{{p.saltOf(p.stack), p.Stack.Path}, {p.saltOf(p.secrets), p.Secrets.Path}}
-	for _, file := range p.besideSalts() {
-		files = append(files, struct{ salt, path string }{file.salt, file.Path})
-	}
-	for _, file := range files {
+	shared := []saltedFile{{path: p.Stack.File, salt: p.saltOf(p.stack)}, {path: p.Secrets.File, salt: p.saltOf(p.secrets)}}
+	for _, file := range append(shared, p.besideSalts()...) {
 		if file.salt == "" {
 			continue
 		}

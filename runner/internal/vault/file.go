@@ -57,7 +57,7 @@ func (f secretsFile) edit(sealer encryption.Sealer, changes []config.Change) err
 // sameScheme reports whether two versions of a file are encrypted alike.
 func sameScheme(a, b config.StackFile) bool {
 	of := func(f config.StackFile) encryption.Scheme {
-		schemes, err := encryption.SchemesOf(encryption.Options{Secrets: encryption.File{Path: f.File, Content: f.Content}, Managed: true})
+		schemes, err := encryption.SchemesOf(encryption.Options{Secrets: f, Managed: true})
 		if err != nil {
 			return encryption.Scheme{}
 		}

@@ -119,8 +119,8 @@ func (v *Vault) Refuse(keys ...string) error {
 // options say how the environment is encrypted.
 func (v *Vault) options() encryption.Options {
 	o := encryption.Options{
-		Stack:        encryption.File{Path: v.Settings.Config.File, Content: v.Settings.Config.Content},
-		Secrets:      encryption.File{Path: v.Settings.Secrets.File, Content: v.Settings.Secrets.Content},
+		Stack:        v.Settings.Config,
+		Secrets:      v.Settings.Secrets,
 		SaltFile:     v.Folder.Salt(v.stack()),
 		DeployedSalt: v.salt,
 		Keys:         &v.keys,
@@ -132,8 +132,7 @@ func (v *Vault) options() encryption.Options {
 	}
 	o.Covered = v.Covered && len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
 	for _, project := range slices.Sorted(maps.Keys(v.Beside)) {
-		file := v.Beside[project]
-		o.Beside = append(o.Beside, encryption.File{Path: file.File, Content: file.Content})
+		o.Beside = append(o.Beside, v.Beside[project])
 	}
 	for _, secret := range v.Secrets {
 		if secret.Own {
