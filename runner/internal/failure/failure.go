@@ -4,8 +4,11 @@
 package failure
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 )
 
 // Environment is something around the runner that is not as it has to be:
@@ -48,4 +51,27 @@ func Usagef(command, format string, args ...any) error {
 		Text: fmt.Sprintf(format, args...),
 		Next: fmt.Sprintf("see `%s --help`", strings.TrimSpace("runner "+command)),
 	}
+}
+
+// RunnerFolder says that the folder .runner cannot be used.
+func RunnerFolder(err error) error {
+	return &Environment{
+		Text: fmt.Sprintf("the folder .runner cannot be used: %v", err),
+		Next: "the runner keeps state and runs there; " + WriteRemedy(err, "it") + ", or choose another root with --root",
+	}
+}
+
+// WriteRemedy says what to do about something that could not be written, in
+// words that go on: "free some space on its disk". The target is what it is
+// called where it is to be made writable: "the folder".
+func WriteRemedy(err error, target string) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "free some space on its disk"
+	case errors.Is(err, syscall.EROFS):
+		return "mount its file system writable"
+	case errors.Is(err, fs.ErrPermission):
+		return "make " + target + " writable"
+	}
+	return "look whether " + target + " can be written"
 }

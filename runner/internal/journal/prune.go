@@ -14,17 +14,13 @@ type Retention struct {
 	Age  time.Duration // none that began longer ago; zero keeps any
 }
 
-// Usual is what is kept unless told otherwise.
-func Usual() Retention {
-	const day = 24 * time.Hour
-	return Retention{Runs: 50, Age: 90 * day}
-}
-
-// Of is what is kept of so many environments: some runs of each.
-func (k Retention) Of(environments int) Retention {
-	const each = 5
-	k.Runs = max(k.Runs, each*environments)
-	return k
+// Usual is what is kept of so many environments: some runs of each.
+func Usual(environments int) Retention {
+	const (
+		least, each = 50, 5
+		day         = 24 * time.Hour
+	)
+	return Retention{Runs: max(least, each*environments), Age: 90 * day}
 }
 
 // Prune removes the runs that are too many or too old. The newest run stays, and

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 )
 
 // Events reads the run's events, as far as they were written.
@@ -70,21 +71,15 @@ func Find(dir, id string) (Run, error) {
 	}
 	switch {
 	case len(runs) == 0:
-		return Run{}, &NoRunError{text: "there are no runs yet"}
+		return Run{}, noRun("there are no runs yet")
 	case len(found) == 0:
-		return Run{}, &NoRunError{text: fmt.Sprintf("there is no run %q", id)}
+		return Run{}, noRun("there is no run %q", id)
 	case len(found) > 1 && id != "":
-		return Run{}, &NoRunError{text: fmt.Sprintf("%d runs begin with %q", len(found), id)}
+		return Run{}, noRun("%d runs begin with %q", len(found), id)
 	}
 	return found[0], nil
 }
 
-// NoRunError says that the run which was asked for does not exist, or is not
-// the only one.
-type NoRunError struct{ text string }
-
-// Error says what is wrong.
-func (e *NoRunError) Error() string { return e.text }
-
-// NextStep says where the runs are listed.
-func (e *NoRunError) NextStep() string { return "`runner history` lists the runs" }
+func noRun(format string, args ...any) error {
+	return &failure.Usage{Text: fmt.Sprintf(format, args...), Next: "`runner history` lists the runs"}
+}

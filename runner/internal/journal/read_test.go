@@ -10,6 +10,7 @@ import (
 
 	"mara/runner/internal/event"
 	"mara/runner/internal/event/eventtest"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
 )
 
@@ -91,6 +92,6 @@ func TestFind(t *testing.T) {
 }
 
 func noRun(err error) bool {
-	var none *journal.NoRunError
+	var none *failure.Usage
 	return errors.As(err, &none) && none.NextStep() != ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"mara/providers/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 )
 
 // Query asks for the runs of one operation on an environment.
@@ -45,13 +46,13 @@ func (r Resumption) Unfinished() []string {
 }
 
 // ResumeError says why there is no run to carry on.
-type ResumeError struct{ text, next string }
+type ResumeError struct{ failure.Environment }
 
-// Error says what is in the way.
-func (e *ResumeError) Error() string { return e.text }
-
-// NextStep says what to do instead.
-func (e *ResumeError) NextStep() string { return e.next }
+// nothing is the error where an operation has no run to carry on. There may be more
+// to do about it than to begin anew.
+func nothing(op operation.Operation, more, format string, args ...any) error {
+	return &ResumeError{failure.Environment{Text: fmt.Sprintf(format, args...), Next: fmt.Sprintf("run %s for all projects", op) + more}}
+}
 
 // Resume reads below dir what the last run of an operation on an environment
 // has left to do. If that run carried on another one, what that one left and
@@ -70,10 +71,8 @@ func Resume(dir string, q Query) (Resumption, error) {
 	}
 	changes := last.meta.Fingerprint.Changes(q.Fingerprint)
 	if len(changes) > 0 && !q.Changed {
-		return Resumption{}, &ResumeError{
-			text: fmt.Sprintf("the configuration has changed since run %s: %s", last.ID, strings.Join(changes, ", ")),
-			next: fmt.Sprintf("run %s for all projects, or carry on all the same with --resume-changed", q.Operation),
-		}
+		return Resumption{}, nothing(q.Operation, ", or carry on all the same with --resume-changed",
+			"the configuration has changed since run %s: %s", last.ID, strings.Join(changes, ", "))
 	}
 	chain, err := last.chain(runs)
 	if err != nil {
@@ -120,16 +119,10 @@ func (q Query) last(runs []Run) (*record, error) {
 		case r.summary.Operation == q.Operation:
 			return r, nil
 		case r.hasChanged():
-			return nil, &ResumeError{
-				text: fmt.Sprintf("nothing to carry on: the last run of %s was %s, %s", q.Environment, r.summary.Operation, r.ID),
-				next: fmt.Sprintf("run %s for all projects", q.Operation),
-			}
+			return nil, nothing(q.Operation, "", "nothing to carry on: the last run of %s was %s, %s", q.Environment, r.summary.Operation, r.ID)
 		}
 	}
-	return nil, &ResumeError{
-		text: fmt.Sprintf("nothing to carry on: there has been no %s of %s", q.Operation, q.Environment),
-		next: fmt.Sprintf("run %s for all projects", q.Operation),
-	}
+	return nil, nothing(q.Operation, "", "nothing to carry on: there has been no %s of %s", q.Operation, q.Environment)
 }
 
 // hasChanged reports whether the run may have changed the environment.
@@ -143,10 +136,7 @@ func (r *record) chain(runs []Run) ([]*record, error) {
 	for id := r.meta.Resumes; id != ""; id = r.meta.Resumes {
 		at := slices.IndexFunc(runs, func(other Run) bool { return other.ID == id })
 		if at < 0 || id >= r.ID { // a run carries on earlier ones only, so this ends
-			return nil, &ResumeError{
-				text: fmt.Sprintf("run %s carried on run %s, which is not there any more", r.ID, id),
-				next: fmt.Sprintf("run %s for all projects", r.summary.Operation),
-			}
+			return nil, nothing(r.summary.Operation, "", "run %s carried on run %s, which is not there any more", r.ID, id)
 		}
 		earlier, err := read(runs[at])
 		if err != nil {

@@ -58,7 +58,6 @@ func exitCodes() []exitRule {
 	return []exitRule{
 		{isA[*failure.Usage], ExitUsage},
 		{isA[*config.FlagError], ExitUsage},
-		{isA[*journal.NoRunError], ExitUsage},
 		{doctor.IsAboutSurroundings, ExitConfig},
 		{isA[*plan.SelectionError], ExitUsage},
 		{isA[*plan.ExcludedError], ExitConfig},

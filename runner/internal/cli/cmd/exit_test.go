@@ -30,7 +30,6 @@ func TestExitTable(t *testing.T) {
 	}{
 		{&failure.Usage{}, ExitUsage},
 		{&config.FlagError{}, ExitUsage},
-		{&journal.NoRunError{}, ExitUsage},
 		{&plan.SelectionError{}, ExitUsage},
 		{&config.Error{}, ExitConfig},
 		{&config.NoRootError{}, ExitConfig},

@@ -122,7 +122,7 @@ func (r *run) finish(d cmd.Deps, o operateOptions) {
 	r.endTrace(d)
 	if o.part == nil { // else the page of all of them still links to this one
 		environments, _ := config.Stacks(o.Root) // what cannot be read counts as one
-		_ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual().Of(len(environments)), d.Now())
+		_ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(len(environments)), d.Now())
 	}
 }
 
