@@ -6,16 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// cleaned returns e with its free text cleaned.
-func cleaned(e Event) Event {
-	e.Message = clean(e.Message)
-	e.Reason = clean(e.Reason)
-	e.Error = clean(e.Error)
-	e.Resource.Type = clean(e.Resource.Type)
-	e.Resource.Name = clean(e.Resource.Name)
-	return e
-}
-
 // clean removes escape sequences and control characters from a text that comes
 // from elsewhere: it must not be able to move the cursor or change colours, nor
 // to hide a secret from the masker by an escape sequence in its middle.

@@ -25,8 +25,8 @@ type Cost struct {
 	Source  string  `json:"source"`
 }
 
-// masked returns the costs with their free text masked.
-func (c *Costs) masked(mask func(string) string) *Costs {
+// withTexts returns the costs with their free text changed.
+func (c *Costs) withTexts(change func(string) string) *Costs {
 	if c == nil {
 		return nil
 	}
@@ -34,8 +34,8 @@ func (c *Costs) masked(mask func(string) string) *Costs {
 	clean.Items = append([]Cost{}, c.Items...) // a list in JSON, even if there is none
 	for i := range clean.Items {
 		item := &clean.Items[i]
-		item.Type, item.Name, item.What, item.Source = mask(item.Type), mask(item.Name), mask(item.What), mask(item.Source)
+		item.Type, item.Name, item.What, item.Source = change(item.Type), change(item.Name), change(item.What), change(item.Source)
 	}
-	clean.Unpriced, clean.Unknown = slice.Map(c.Unpriced, mask), slice.Map(c.Unknown, mask)
+	clean.Unpriced, clean.Unknown = slice.Map(c.Unpriced, change), slice.Map(c.Unknown, change)
 	return &clean
 }

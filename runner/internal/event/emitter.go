@@ -53,7 +53,7 @@ func NewEmitter(o EmitterOptions) *Emitter {
 // removes escape sequences and secrets from its free text, and queues it. After
 // Close it does nothing: the run is over.
 func (m *Emitter) Emit(e Event) {
-	e = m.masker.Event(cleaned(e))
+	e = m.masker.Event(e.withTexts(clean))
 	e.Run = m.run
 	m.mu.Lock()
 	defer m.mu.Unlock()

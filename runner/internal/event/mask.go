@@ -72,22 +72,22 @@ func (m *Masker) Mask(text string) string {
 	return m.current().hide(MaskURLs(text))
 }
 
-// Event returns e with its free text masked. Names from the catalogue and
+// Event returns e with its free text masked.
+func (m *Masker) Event(e Event) Event { return e.withTexts(m.Mask) }
+
+// withTexts returns e with its free text changed. Names from the catalogue and
 // words of closed sets stay: masking them would break the stream, and they
 // are not secret.
-func (m *Masker) Event(e Event) Event {
-	if m == nil {
-		return e
-	}
-	e.Message = m.Mask(e.Message)
-	e.Reason = m.Mask(e.Reason)
-	e.Unchanged = m.Mask(e.Unchanged)
-	e.Error = m.Mask(e.Error)
-	e.Costs = e.Costs.masked(m.Mask)
-	e.Hint = m.Mask(e.Hint)
-	e.Resource.Type = m.Mask(e.Resource.Type)
-	e.Resource.Name = m.Mask(e.Resource.Name)
-	e.Properties = slice.Map(e.Properties, m.Mask) // paths have the keys of maps in them
+func (e Event) withTexts(change func(string) string) Event {
+	e.Message = change(e.Message)
+	e.Reason = change(e.Reason)
+	e.Unchanged = change(e.Unchanged)
+	e.Error = change(e.Error)
+	e.Costs = e.Costs.withTexts(change)
+	e.Hint = change(e.Hint)
+	e.Resource.Type = change(e.Resource.Type)
+	e.Resource.Name = change(e.Resource.Name)
+	e.Properties = slice.Map(e.Properties, change) // paths have the keys of maps in them
 	return e
 }
 
