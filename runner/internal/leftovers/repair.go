@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/failure"
 	"mara/runner/internal/stacks"
 )
@@ -38,15 +40,10 @@ func (f Finder) Adopt(ctx context.Context, pending []stacks.Pending, ids map[str
 	return nil
 }
 
-// Projects names the projects that operations belong to, each once.
+// Projects names the projects that operations belong to, each once. Those of one
+// project follow one another.
 func Projects(pending []stacks.Pending) []string {
-	var names []string
-	for _, p := range pending {
-		if !slices.Contains(names, p.Project) {
-			names = append(names, p.Project)
-		}
-	}
-	return names
+	return slices.Compact(slice.Map(pending, func(p stacks.Pending) string { return p.Project }))
 }
 
 // BackUp exports the states of projects to a folder.

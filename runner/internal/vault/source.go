@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,12 +75,9 @@ func Declared(known []projects.Secret, command, key string) (projects.Secret, er
 		}
 		return projects.Secret{}, failure.Usagef(command, "name the secret by its key, such as %s", example)
 	}
-	err := failure.Usagef(command, "no project has a secret %q%s", key, config.DidYouMean(key, keys))
-	var wrong *failure.Usage
-	if errors.As(err, &wrong) {
-		wrong.Next = "`runner secrets list` shows them"
+	return projects.Secret{}, &failure.Usage{
+		Text: fmt.Sprintf("no project has a secret %q%s", key, config.DidYouMean(key, keys)), Next: "`runner secrets list` shows them",
 	}
-	return projects.Secret{}, err
 }
 
 // Read reads the value. A line end behind a value of one line is the file's or

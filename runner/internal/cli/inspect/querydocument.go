@@ -14,7 +14,6 @@ import (
 	"mara/runner/internal/live"
 	"mara/runner/internal/query"
 	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
 )
 
 // collect puts together what a query reads.
@@ -27,7 +26,7 @@ func collect(ctx context.Context, d cmd.Deps, o queryOptions, q query.Named) (do
 
 func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session, q query.Named, document *query.Document) error {
 	states, err := inventory.States(ctx, s, func(environment string, projects []string) []string {
-		if o.Stack.IsSet() && environment != o.Stack.Text || !isEnvironment(o.Known(), summariesOf(projects)) {
+		if o.Stack.IsSet() && environment != o.Stack.Text || !isEnvironment(o.Known(), projects) {
 			return nil
 		}
 		return projects
@@ -40,7 +39,7 @@ func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Sessi
 	}
 	for _, stack := range slices.Sorted(maps.Keys(states)) {
 		projects := slices.Sorted(maps.Keys(states[stack]))
-		e := query.Environment{Stack: stack, Provider: providerOfStack(s, o.Common, stack, summariesOf(projects))}
+		e := query.Environment{Stack: stack, Provider: providerOfStack(s, o.Common, stack, projects)}
 		if q.State {
 			if err := addStates(document, e, projects, states[stack]); err != nil {
 				return err
@@ -54,15 +53,6 @@ func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Sessi
 		}
 	}
 	return nil
-}
-
-// summariesOf are summaries that say only that stacks exist.
-func summariesOf(projects []string) map[string]stacks.Summary {
-	summaries := map[string]stacks.Summary{}
-	for _, project := range projects {
-		summaries[project] = stacks.Summary{Exists: true}
-	}
-	return summaries
 }
 
 func addStates(document *query.Document, e query.Environment, projects []string, states map[string]json.RawMessage) error {

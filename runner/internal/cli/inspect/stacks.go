@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -52,6 +51,8 @@ type environmentLine struct {
 	Operation  operation.Operation `json:"operation,omitempty"` // of the last run from here
 	Result     event.Result        `json:"result,omitempty"`
 	Started    *time.Time          `json:"started,omitempty"`
+
+	last *cmd.PastRun
 }
 
 func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
@@ -77,7 +78,7 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 		names[name] = true
 	}
 	for name, summaries := range deployed {
-		names[name] = names[name] || isEnvironment(o.Known(), summaries)
+		names[name] = names[name] || isEnvironment(o.Known(), slices.Collect(maps.Keys(summaries)))
 	}
 	last, err := cmd.NewestRuns(s.Folder.Runs())
 	if err != nil {
@@ -90,10 +91,10 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 		}
 		line := environmentLine{Stack: name, Configured: slices.Contains(configured, name)}
 		line.Default = o.Sources.Lookup(config.StackVariable).Text == name
-		line.Provider = providerOfStack(s, o, name, deployed[name])
+		line.Provider = providerOfStack(s, o, name, slices.Collect(maps.Keys(deployed[name])))
 		line.count(o.Known(), deployed[name])
 		if run, ok := last[name]; ok {
-			line.Operation, line.Result, line.Started = run.Operation, run.Result, &run.Started
+			line.last, line.Operation, line.Result, line.Started = &run, run.Operation, run.Result, &run.Started
 		}
 		lines = append(lines, line)
 	}
@@ -101,13 +102,11 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 }
 
 // isEnvironment says whether stacks are ours: others may share the backend.
-func isEnvironment(known catalogue.Catalogue, summaries map[string]stacks.Summary) bool {
-	for project := range summaries {
-		if _, ok := known.Project(project); ok {
-			return true
-		}
-	}
-	return false
+func isEnvironment(known catalogue.Catalogue, deployed []string) bool {
+	return slices.ContainsFunc(deployed, func(project string) bool {
+		_, ok := known.Project(project)
+		return ok
+	})
 }
 
 // recordedStacks returns the stacks that were deployed from here.
@@ -117,7 +116,7 @@ func recordedStacks(folder layout.Runner) []string {
 
 // providerOfStack returns the provider of a stack: the configured one, the recorded
 // one, or the one whose cluster is deployed. It ignores a broken stack file.
-func providerOfStack(s *session.Session, o cmd.Common, stack string, deployed map[string]stacks.Summary) string {
+func providerOfStack(s *session.Session, o cmd.Common, stack string, deployed []string) string {
 	if file, _, err := o.ReadStack(stack); err == nil {
 		if named := file.Text(config.InfraType); named.IsSet() {
 			return named.Text
@@ -127,7 +126,7 @@ func providerOfStack(s *session.Session, o cmd.Common, stack string, deployed ma
 		return recorded.Text
 	}
 	for _, p := range o.Known().Providers {
-		if p.ClusterProject != "" && deployed[p.ClusterProject].Exists {
+		if slices.Contains(deployed, p.ClusterProject) {
 			return p.Name
 		}
 	}
@@ -154,14 +153,11 @@ func environmentsText(lines []environmentLine, now time.Time, width int) string 
 		{Title: "STACK", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true}, {Title: "LAST RUN", Min: 10},
 	}}
 	for _, l := range lines {
-		stack, run := l.Stack, "-"
+		stack := l.Stack
 		if l.Default {
 			stack += " *"
 		}
-		if l.Started != nil {
-			run = fmt.Sprintf("%s %s, %s", l.Operation, l.Result, cmd.Ago(now.Sub(*l.Started)))
-		}
-		table.Rows = append(table.Rows, []string{stack, cmd.OrDash(l.Provider), l.state(), strconv.Itoa(l.Resources), run})
+		table.Rows = append(table.Rows, []string{stack, cmd.OrDash(l.Provider), l.state(), strconv.Itoa(l.Resources), l.last.Words(now)})
 	}
 	return table.Text(width)
 }

@@ -13,14 +13,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects"
 	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/mirror"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/rehearsal"
-	"mara/runner/internal/session"
 	"mara/runner/internal/simulate"
 )
 
@@ -92,16 +90,4 @@ func network(o options) mirror.Network {
 
 func proxy(o options) func(*http.Request) (*url.URL, error) {
 	return cloud.Proxy(o.Sources.File.Merge(o.Sources.Process))
-}
-
-// configured is the mirror that the configuration of the environment names.
-func configured(d cmd.Deps, o options) (address string, err error) {
-	if o.Root == "" {
-		return "", nil
-	}
-	err = session.Use(d.Deps, o.Options, (*session.Session).ResolveStack, func(s *session.Session) error {
-		address = s.Settings.Config.Text(projects.Mirror).Text
-		return nil
-	})
-	return address, err
 }

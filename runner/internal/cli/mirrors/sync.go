@@ -14,6 +14,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/mirror"
+	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
 )
 
@@ -75,9 +76,12 @@ type entry struct {
 // address is the registry that is named, else the configured one.
 func address(d cmd.Deps, o options) (string, error) {
 	address := o.Registry
-	if address == "" {
-		var err error
-		if address, err = configured(d, o); err != nil {
+	if address == "" && o.Root != "" {
+		err := session.Use(d.Deps, o.Options, (*session.Session).ResolveStack, func(s *session.Session) error {
+			address = s.Settings.Config.Text(projects.Mirror).Text
+			return nil
+		})
+		if err != nil {
 			return "", err
 		}
 	}

@@ -76,14 +76,10 @@ func passedOn(c *cli.Context, o options) []string {
 	if o.Simulation.On {
 		flags = append(flags, "--simulate", fmt.Sprintf("--simulate-speed=%v", o.Simulation.Speed))
 	}
-	for _, fault := range o.Simulation.Fail {
-		flags = append(flags, "--simulate-fail", fault)
-	}
-	for _, delay := range o.Simulation.Slow {
-		flags = append(flags, "--simulate-slow", delay)
-	}
-	for _, file := range o.Simulation.Schemas {
-		flags = append(flags, "--simulate-schema", file)
+	for _, name := range []string{"simulate-fail", "simulate-slow", "simulate-schema"} {
+		for _, value := range c.StringSlice(name) {
+			flags = append(flags, "--"+name, value)
+		}
 	}
 	return append(flags, common(c, o.Common)...)
 }
