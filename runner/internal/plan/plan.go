@@ -55,16 +55,15 @@ type Plan struct {
 	Estimates Estimates
 }
 
-// New makes the plan of a provider. A name that is listed twice or not at all,
-// a cycle, and a project that comes before one it needs are errors, all
-// reported at once.
+// New makes the plan of a provider. A name that is listed twice, and a project that
+// is not listed behind all that it needs, are errors.
 func New(p providers.Provider) (Plan, error) {
 	plan := Plan{Provider: p.Name, Title: p.Title}
 	phases := phasesOf(p.Steps)
 	for i, step := range p.Steps {
 		plan.Steps = append(plan.Steps, Step{Project: step.Project, Phase: phases[i], Index: i, Needs: step.Needs, Hooks: plan.hooksOf(step.Project)})
 	}
-	if err := check(plan.Steps); err != nil {
+	if _, _, err := plan.Edges(); err != nil {
 		return Plan{}, err
 	}
 	position := indexOf(plan.Steps)

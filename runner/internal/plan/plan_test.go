@@ -67,13 +67,12 @@ func TestNewRefuses(t *testing.T) {
 		in   []string
 		want string
 	}{
-		{"listed twice", []string{"a", "b", "a"}, `project "a" is listed twice`},
-		{"unknown", []string{"a", "vpc", "b vpx"}, `project "b" needs "vpx", which is not in the plan; did you mean "vpc"?`},
-		{"unknown in after", []string{"a / nothing"}, `project "a" needs "nothing", which is not in the plan`},
-		{"names first", []string{"a b", "a", "b c"}, "project \"a\" is listed twice\nproject \"b\" needs \"c\", which is not in the plan"},
-		{"needs itself", []string{"a", "b b"}, "projects need each other in a circle: b -> b"},
-		{"cycle", []string{"a", "b d", "c b", "d / c"}, "projects need each other in a circle: b -> d -> c -> b"},
-		{"order", []string{"a", "b c / d", "c", "d"}, "project \"b\" is listed before \"c\", which it needs\nproject \"b\" is listed before \"d\", which it needs"},
+		{"listed twice", []string{"a", "b", "a"}, `plan: project "a" is listed twice`},
+		{"unknown", []string{"a", "vpc", "b vpx"}, `plan: project "b" needs "vpx", which is not listed before it`},
+		{"unknown in after", []string{"a / nothing"}, `plan: project "a" needs "nothing", which is not listed before it`},
+		{"needs itself", []string{"a", "b b"}, `plan: project "b" needs "b", which is not listed before it`},
+		{"cycle", []string{"a", "b d", "c b", "d / c"}, `plan: project "b" needs "d", which is not listed before it`},
+		{"order", []string{"a", "b a / c", "c"}, `plan: project "b" needs "c", which is not listed before it`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,9 +82,6 @@ func TestNewRefuses(t *testing.T) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 		})
-	}
-	if _, err := New(providers.Provider{Steps: []providers.Step{{}}}); err == nil || err.Error() != "project 1 has no name" {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -183,15 +179,15 @@ func TestMistakesProperty(t *testing.T) {
 			wantError(t, p, "listed twice")
 		case 1:
 			p.Steps[b].Reads = append(p.Steps[b].Reads, "nowhere")
-			wantError(t, p, `"nowhere", which is not in the plan`)
+			wantError(t, p, `"nowhere", which is not listed before it`)
 		case 2: // a waits for b, and b for a
 			p.Steps[b].Reads = append(p.Steps[b].Reads, first)
 			p.Steps[a].After = append(p.Steps[a].After, second)
-			wantError(t, p, "in a circle")
+			wantError(t, p, fmt.Sprintf("%q needs %q, which is not listed before it", first, second))
 		case 3: // a waits for b, which needs nothing
 			p.Steps[b].Reads, p.Steps[b].After = nil, nil
 			p.Steps[a].After = append(p.Steps[a].After, second)
-			wantError(t, p, fmt.Sprintf("%q is listed before %q", first, second))
+			wantError(t, p, fmt.Sprintf("%q needs %q, which is not listed before it", first, second))
 		}
 	}
 }

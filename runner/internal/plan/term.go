@@ -27,9 +27,9 @@ func newMatcher(p Plan) *matcher {
 	return m
 }
 
-// Edges are the needs and the dependents of every step, by position. A plan of New
-// has none of the mistakes that are refused here; without the check they would leave
-// steps that never start.
+// Edges are the needs and the dependents of every step, by position. The mistakes
+// that are refused here, a cycle among them, would leave steps that never start; a
+// plan of New has none.
 func (p Plan) Edges() (needs, dependents [][]int, err error) {
 	needs, dependents = make([][]int, len(p.Steps)), make([][]int, len(p.Steps))
 	position := make(map[string]int, len(p.Steps))
