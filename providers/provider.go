@@ -128,16 +128,7 @@ func ByName(name string) (Provider, error) {
 			return l.provider(), nil
 		}
 	}
-	return Provider{}, &UnknownError{Name: name}
-}
-
-// UnknownError says that there is no provider of a name.
-type UnknownError struct{ Name string }
-
-// Error lists the known providers.
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("unknown provider %q; known: %s%s", e.Name,
-		strings.Join(Names(), ", "), config.DidYouMean(e.Name, Names()))
+	return Provider{}, fmt.Errorf("unknown provider %q; known: %s%s", name, strings.Join(Names(), ", "), config.DidYouMean(name, Names()))
 }
 
 // Keys lists the configuration keys of all projects there are, each once.

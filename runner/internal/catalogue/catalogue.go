@@ -76,19 +76,13 @@ func (c Catalogue) ByName(name string) (providers.Provider, error) {
 			return p, nil
 		}
 	}
-	text := fmt.Sprintf("unknown provider %q; known: %s%s", name, strings.Join(c.Names(), ", "), config.DidYouMean(name, c.Names()))
+	known := strings.Join(c.Names(), ", ")
 	if slices.Contains(providers.Names(), name) {
-		text = fmt.Sprintf("the provider %q is not listed in %s; known: %s; to use it, write there below providers:  %s: {}",
-			name, c.File, strings.Join(c.Names(), ", "), name)
+		return providers.Provider{}, fmt.Errorf("the provider %q is not listed in %s; known: %s; to use it, write there below providers:  %s: {}",
+			name, c.File, known, name)
 	}
-	return providers.Provider{}, &UnknownError{text}
+	return providers.Provider{}, fmt.Errorf("unknown provider %q; known: %s%s", name, known, config.DidYouMean(name, c.Names()))
 }
-
-// UnknownError says that there is no provider of a name.
-type UnknownError struct{ text string }
-
-// Error lists the known providers.
-func (e *UnknownError) Error() string { return e.text }
 
 // Project finds a project by its Pulumi name.
 func (c Catalogue) Project(name string) (projects.Project, bool) {

@@ -347,7 +347,7 @@ func watch(t *testing.T, o *pkotest.Operator) (pko.Watcher, *[]pko.State) {
 		t.Fatal(err)
 	}
 	told, looks := &[]pko.State{}, 0
-	return pko.Watcher{Source: cluster, Tell: func(s pko.State) { *told = append(*told, s) }, Sleep: func(ctx context.Context, _ time.Duration) error {
+	return pko.Watcher{Cluster: cluster, Tell: func(s pko.State) { *told = append(*told, s) }, Sleep: func(ctx context.Context, _ time.Duration) error {
 		if looks++; looks > 1000 {
 			return errors.New("waits without end")
 		}

@@ -160,7 +160,7 @@ func TestRealAPIServer(t *testing.T) {
 		t.Fatalf("states %+v, error %v", states, err)
 	}
 	stand := standIn{t: t, Cluster: stacks}
-	w := pko.Watcher{Source: stacks, Tell: func(pko.State) {}, Sleep: stand.work}
+	w := pko.Watcher{Cluster: stacks, Tell: func(pko.State) {}, Sleep: stand.work}
 	if err := w.Adopt(t.Context()); err != nil {
 		t.Fatal(err)
 	}

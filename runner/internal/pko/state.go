@@ -77,15 +77,9 @@ func (c Cluster) List(ctx context.Context) ([]State, error) {
 	}
 	states := slice.Map(list.Items, stateOf)
 	slices.SortFunc(states, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
-	var ordered []State
-	for _, level := range slices.Backward(Levels(states)) {
-		for _, s := range states {
-			if slices.Contains(level, s.Name) {
-				ordered = append(ordered, s)
-			}
-		}
-	}
-	return ordered, nil
+	found := levels(states)
+	slices.Reverse(found)
+	return slices.Concat(found...), nil
 }
 
 // Delete deletes a Stack; the operator takes it away when it is through with it.
@@ -190,37 +184,19 @@ func phaseOf(conditions []metav1.Condition) (Phase, string) {
 	return Unseen, ""
 }
 
-// Levels groups Stacks in the order of their deletion: nothing needs those of the
+// levels groups Stacks in the order of their deletion: nothing needs those of the
 // first level, and only earlier ones those of the others.
-func Levels(states []State) [][]string {
-	left := map[string][]string{}
-	for _, s := range states {
-		left[s.Name] = s.Needs
-	}
-	var levels [][]string
+func levels(left []State) [][]State {
+	var levels [][]State
 	for len(left) > 0 {
-		needed := map[string]bool{}
-		for _, needs := range left {
-			for _, name := range needs {
-				needed[name] = true
-			}
+		isNeeded := func(s State) bool {
+			return slices.ContainsFunc(left, func(other State) bool { return slices.Contains(other.Needs, s.Name) })
 		}
-		var level []string
-		for _, s := range states {
-			if _, there := left[s.Name]; there && !needed[s.Name] {
-				level = append(level, s.Name)
-			}
-		}
+		level := slices.DeleteFunc(slices.Clone(left), isNeeded)
 		if len(level) == 0 { // a circle, which only hands can have made
-			for _, s := range states {
-				if _, there := left[s.Name]; there {
-					level = append(level, s.Name)
-				}
-			}
+			return append(levels, left)
 		}
-		for _, name := range level {
-			delete(left, name)
-		}
+		left = slices.DeleteFunc(slices.Clone(left), func(s State) bool { return !isNeeded(s) })
 		levels = append(levels, level)
 	}
 	return levels

@@ -13,14 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Source is where Stacks are read and changed.
-type Source interface {
-	List(ctx context.Context) ([]State, error)
-	Delete(ctx context.Context, name string) error
-	Keep(ctx context.Context, name string) error
-	Start(ctx context.Context, name string) error
-}
-
 // StalledError says that Stacks do not go on by themselves.
 type StalledError struct{ Stacks []State }
 
@@ -34,7 +26,7 @@ var ErrNoStacks = errors.New("the environment has no Stacks there")
 
 // Watcher looks at Stacks until something is the case.
 type Watcher struct {
-	Source
+	Cluster
 	Every time.Duration
 	Tell  func(State)                                      // is told each change of a phase, and of its cause
 	Sleep func(ctx context.Context, d time.Duration) error // returns the cause where ctx has ended
@@ -74,13 +66,14 @@ func (w Watcher) Delete(ctx context.Context) error {
 		return err
 	}
 	seen := map[string]State{}
-	for _, level := range Levels(states) {
-		for _, name := range level {
-			if err := w.Source.Delete(ctx, name); err != nil && !apierrors.IsNotFound(err) {
+	for _, level := range levels(states) {
+		names := slice.Map(level, func(s State) string { return s.Name })
+		for _, name := range names {
+			if err := w.Cluster.Delete(ctx, name); err != nil && !apierrors.IsNotFound(err) {
 				return err
 			}
 		}
-		if err := w.gone(ctx, level, seen); err != nil {
+		if err := w.gone(ctx, names, seen); err != nil {
 			return err
 		}
 	}

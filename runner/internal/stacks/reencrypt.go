@@ -44,28 +44,12 @@ func (e *Set) Projects() []string {
 // "" if there is none. All stacks of an environment share it.
 func (e *Set) Salt(ctx context.Context) (string, error) {
 	for _, project := range e.Projects() {
-		content, err := e.Export(ctx, project)
-		if err != nil {
-			return "", err
-		}
-		provider, err := providerIn(content)
-		if err != nil {
-			return "", wrapState(project, err)
-		}
-		if salt := provider.salt(); salt != "" {
-			return salt, nil
+		standing, err := e.Standing(ctx, project)
+		if err != nil || standing.Salt != "" {
+			return standing.Salt, err
 		}
 	}
 	return "", nil
-}
-
-// salt is that of a passphrase, "" for other encryptions.
-func (p *secretsProvider) salt() string {
-	var state struct{ Salt string }
-	if p == nil || json.Unmarshal(p.State, &state) != nil {
-		return ""
-	}
-	return state.Salt
 }
 
 // Reencrypt changes the encryption of the state of a project's stack. changed is

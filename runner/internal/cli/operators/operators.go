@@ -112,7 +112,7 @@ func newWork(d cmd.Deps, o options) (work, error) {
 	}
 	cluster, err := pko.Connect(content, env, o.Namespace, stack.Text)
 	const every = 500 * time.Millisecond
-	watcher := pko.Watcher{Source: cluster, Commit: o.Commit, Every: every, Sleep: interrupt.Sleep, Tell: func(s pko.State) { tell(d, s) }}
+	watcher := pko.Watcher{Cluster: cluster, Commit: o.Commit, Every: every, Sleep: interrupt.Sleep, Tell: func(s pko.State) { tell(d, s) }}
 	return work{watcher, d, o, stack.Text}, err
 }
 
