@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/joho/godotenv"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // EnvironmentFile is the environment file below the root.
@@ -53,11 +54,8 @@ func ParseEnvironment(file string, data []byte) (Environment, error) {
 		}
 		return Environment{}, problemsError(problems)
 	}
-	var environment Environment
-	for _, s := range statements {
-		environment.variables = append(environment.variables, Variable{Name: s.name, Value: values[s.name], Line: s.line})
-	}
-	return environment, problemsError(problems)
+	variables := slice.Map(statements, func(s statement) Variable { return Variable{Name: s.name, Value: values[s.name], Line: s.line} })
+	return Environment{variables}, problemsError(problems)
 }
 
 // Variables are the variables in the order of the file.

@@ -73,11 +73,7 @@ type Plugin struct {
 
 // Names are the names of its projects, also of those that are left out.
 func (p Provider) Names() []string {
-	names := []string{}
-	for _, step := range p.Steps {
-		names = append(names, step.Project.Name)
-	}
-	return names
+	return append([]string{}, slice.Map(p.Steps, func(step Step) string { return step.Project.Name })...)
 }
 
 // Own are those of its projects that are the user's own, also those that are left

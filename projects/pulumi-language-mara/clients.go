@@ -10,6 +10,6 @@ import (
 )
 
 // clouds are those that can be asked, by provider.
-func clouds() cloud.Clients {
-	return cloud.Connected(map[string]cloud.Connect{"aws": awscloud.New, "digitalocean": digitaloceancloud.New, "linode": linodecloud.New})
+func clouds() map[string]cloud.Connect {
+	return map[string]cloud.Connect{"aws": awscloud.New, "digitalocean": digitaloceancloud.New, "linode": linodecloud.New}
 }

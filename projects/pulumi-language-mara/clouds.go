@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
+	"mara/config"
 	"mara/projects/pulumi-language-mara/wire"
 	"mara/providers/cloud"
 )
 
 // answer answers one question about a cloud.
-func answer(ctx context.Context, clouds cloud.Clients, environ []string, in io.Reader, out io.Writer) error {
+func answer(ctx context.Context, clouds map[string]cloud.Connect, environ []string, in io.Reader, out io.Writer) error {
 	var question wire.Question
 	if err := json.NewDecoder(in).Decode(&question); err != nil {
 		return fmt.Errorf("reading the question: %w", err)
@@ -25,18 +25,20 @@ func answer(ctx context.Context, clouds cloud.Clients, environ []string, in io.R
 	return json.NewEncoder(out).Encode(said)
 }
 
-func ask(ctx context.Context, clouds cloud.Clients, environ []string, q wire.Question) (said wire.Answer, err error) {
+func ask(ctx context.Context, clouds map[string]cloud.Connect, environ []string, q wire.Question) (said wire.Answer, err error) {
 	if !q.Until.IsZero() {
 		var stop context.CancelFunc
 		ctx, stop = context.WithDeadline(ctx, q.Until)
 		defer stop()
 	}
-	client, err := clouds(ctx, q.Provider, cloud.Access{Env: variables(environ), Region: q.Region, Profile: q.Profile})
+	connect, ok := clouds[q.Provider]
+	if !ok {
+		return said, fmt.Errorf("%s has no cloud that could be asked", q.Provider)
+	}
+	client, err := connect(ctx, cloud.Access{Env: config.Environment{}.Merge(environ), Region: q.Region, Profile: q.Profile})
 	switch {
 	case err != nil:
 		return said, err
-	case client == nil:
-		return said, fmt.Errorf("%s has no cloud that could be asked", q.Provider)
 	case q.Remains != "":
 		inventory, ok := client.(cloud.Inventory)
 		if !ok {
@@ -49,13 +51,4 @@ func ask(ctx context.Context, clouds cloud.Clients, environ []string, q wire.Que
 		said.Choices, err = client.Choices(ctx, q.List)
 	}
 	return said, err
-}
-
-func variables(environ []string) map[string]string {
-	all := map[string]string{}
-	for _, variable := range environ {
-		name, value, _ := strings.Cut(variable, "=")
-		all[name] = value
-	}
-	return all
 }

@@ -40,9 +40,9 @@ func (f fakeCloud) Choices(_ context.Context, list providers.List) ([]cloud.Choi
 
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	clouds := cloud.Connected(map[string]cloud.Connect{"fake": func(_ context.Context, access cloud.Access) (cloud.Client, error) {
+	clouds := map[string]cloud.Connect{"fake": func(_ context.Context, access cloud.Access) (cloud.Client, error) {
 		return fakeCloud{t, access}, nil
-	}})
+	}}
 	cases := []struct {
 		name string
 		in   wire.Question

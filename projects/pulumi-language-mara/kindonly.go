@@ -5,4 +5,4 @@ package main
 import "mara/providers/cloud"
 
 // clouds are none.
-func clouds() cloud.Clients { return cloud.Connected(nil) }
+func clouds() map[string]cloud.Connect { return nil }

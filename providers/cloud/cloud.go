@@ -64,17 +64,6 @@ type Clients func(ctx context.Context, provider string, access Access) (Client, 
 // Connect makes the client of one cloud.
 type Connect func(ctx context.Context, access Access) (Client, error)
 
-// Connected makes the clients of the providers named.
-func Connected(clouds map[string]Connect) Clients {
-	return func(ctx context.Context, provider string, access Access) (Client, error) {
-		connect, ok := clouds[provider]
-		if !ok {
-			return nil, nil
-		}
-		return connect(ctx, access)
-	}
-}
-
 // AccessTo is how a provider's cloud is reached, given the values of
 // configuration keys.
 func AccessTo(p providers.Provider, env map[string]string, value func(key string) string) Access {

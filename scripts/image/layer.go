@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -73,11 +74,7 @@ func layerOf(files []file) (v1.Layer, error) {
 			}
 		}
 	}
-	ordered := make([]file, 0, len(byPath))
-	for _, f := range byPath {
-		ordered = append(ordered, f)
-	}
-	slices.SortFunc(ordered, func(a, b file) int { return cmp.Compare(a.path, b.path) })
+	ordered := slices.SortedFunc(maps.Values(byPath), func(a, b file) int { return cmp.Compare(a.path, b.path) })
 	return tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()
 		go func() { _ = writer.CloseWithError(writeTar(writer, ordered)) }() // which never fails

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/digitalocean/godo"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/providers"
 	"mara/providers/cloud"
@@ -106,10 +107,7 @@ func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var choices []cloud.Choice
-	for _, region := range options.Regions {
-		choices = append(choices, cloud.Choice{Value: region.Slug, Note: region.Name})
-	}
+	choices := slice.Map(options.Regions, func(r *godo.KubernetesRegion) cloud.Choice { return cloud.Choice{Value: r.Slug, Note: r.Name} })
 	slices.SortFunc(choices, func(a, b cloud.Choice) int { return strings.Compare(a.Value, b.Value) })
 	return choices, nil
 }

@@ -125,15 +125,13 @@ func Export(e Environment, o Options) (Exported, error) {
 			problems = append(problems, err)
 		}
 		slices.Sort(needed[p.Name])
-		for _, name := range slices.Compact(needed[p.Name]) {
-			stack.Spec.Needs = append(stack.Spec.Needs, NeededName{e.objectName(name), Requirement{o.Within.String()}})
-		}
+		stack.Spec.Needs = slice.Map(slices.Compact(needed[p.Name]), func(name string) NeededName {
+			return NeededName{e.objectName(name), Requirement{o.Within.String()}}
+		})
 		x.Stacks = append(x.Stacks, stack)
 		x.Notes = append(x.Notes, notesOn(step)...)
 	}
-	for _, hook := range e.RunHooks {
-		x.Notes = append(x.Notes, Note{"whole runs", "the hook " + hook.Name + " does not run"})
-	}
+	x.Notes = append(x.Notes, notesOnHooks("whole runs", e.RunHooks)...)
 	if path := e.Plan.CriticalPath(e.Plan.Declared()); o.Within <= path.Total {
 		problems = append(problems, fmt.Errorf("--within %s is not longer than the %s that the chain of projects takes: Stacks would wait for one another without end", o.Within, path.Total))
 	}
@@ -281,7 +279,7 @@ func installs(runtime string) bool { return runtime != "yaml" }
 // notesOn says what is different with the operator.
 func notesOn(step plan.Step) []Note {
 	p := step.Project
-	notes := slice.Map(p.Hooks, func(hook projects.Hook) Note { return Note{p.Name, "the hook " + hook.Name + " does not run"} })
+	notes := notesOnHooks(p.Name, p.Hooks)
 	if p.LeavesCloudResources {
 		notes = append(notes, Note{p.Name, "nothing waits for the load balancers and volumes of the cluster before it is destroyed"})
 	}
@@ -289,6 +287,10 @@ func notesOn(step plan.Step) []Note {
 		notes = append(notes, Note{p.Name, "the timeout does not count"})
 	}
 	return notes
+}
+
+func notesOnHooks(of string, hooks []projects.Hook) []Note {
+	return slice.Map(hooks, func(hook projects.Hook) Note { return Note{of, "the hook " + hook.Name + " does not run"} })
 }
 
 // Account is the service account of the pods.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
+	"mara/projects"
 	"mara/providers/operation"
 	"mara/runner/internal/typeset"
 )
@@ -87,11 +88,7 @@ func list(names []string) string {
 
 // hooks are the names of the step's hooks.
 func (s Step) hooks() []string {
-	names := make([]string, 0, len(s.Hooks))
-	for _, hook := range s.Hooks {
-		names = append(names, hook.Name)
-	}
-	return names
+	return append([]string{}, slice.Map(s.Hooks, func(hook projects.Hook) string { return hook.Name })...)
 }
 
 // Document is the JSON form of a plan.

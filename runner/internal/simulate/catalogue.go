@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // catalogue is all that is known of a package's types.
@@ -126,11 +127,7 @@ func ordinary(token string) Resource {
 
 // resources are the tokens of all types, but those that are dynamic.
 func (c catalogue) resources() []string {
-	var tokens []string
-	for _, s := range c.schemas {
-		tokens = append(tokens, names(s.Resources)...)
-	}
-	return tokens
+	return slices.Concat(slice.Map(c.schemas, func(s *schema) []string { return names(s.Resources) })...)
 }
 
 // function describes a function.
@@ -153,11 +150,7 @@ func (c catalogue) function(token string) (call, bool) {
 }
 
 func (c catalogue) functions() []string {
-	var tokens []string
-	for _, s := range c.schemas {
-		tokens = append(tokens, names(s.Functions)...)
-	}
-	return tokens
+	return slices.Concat(slice.Map(c.schemas, func(s *schema) []string { return names(s.Functions) })...)
 }
 
 // answer makes the result of a function.

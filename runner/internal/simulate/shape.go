@@ -116,11 +116,7 @@ func (o Object) complete(name string, s *schema, v resource.PropertyValue, t *ty
 	case v.IsSecret():
 		return resource.MakeSecret(o.complete(name, s, v.SecretValue().Element, t))
 	case v.IsArray() && t.Type == "array":
-		list := make([]resource.PropertyValue, len(v.ArrayValue()))
-		for i, item := range v.ArrayValue() {
-			list[i] = o.complete(name, s, item, t.Items)
-		}
-		return resource.NewArrayProperty(list)
+		return mapItems(v, func(item resource.PropertyValue) resource.PropertyValue { return o.complete(name, s, item, t.Items) })
 	case v.IsObject() && t.Type == "object" && t.isObject():
 		object := resource.NewPropertyMapFromMap(o.generateObject(name, s, t))
 		for key, item := range v.ObjectValue() {

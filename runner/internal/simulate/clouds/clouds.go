@@ -33,11 +33,7 @@ func hosts() []host {
 
 // Packages are Pulumi's plugins that the programs use.
 func Packages() []simulate.Package {
-	packages := []simulate.Package{docker(), kubernetes()}
-	for _, host := range hosts() {
-		packages = append(packages, host.plugin())
-	}
-	return packages
+	return append(slice.Map(hosts(), func(h host) simulate.Package { return h.plugin() }), docker(), kubernetes())
 }
 
 // seconds are the times that an operation takes in reality.
