@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,17 +32,12 @@ type environment struct {
 // stack file, so that everybody uses the same key.
 func newEnvironment(o options) (*environment, error) {
 	e := &environment{options: o}
-	for _, provider := range providers.All() {
-		if provider.Name == o.provider {
-			p, err := plan.New(provider)
-			if err != nil {
-				return nil, err
-			}
-			e.plan = p
-		}
+	provider, err := providers.ByName(o.provider)
+	if err != nil {
+		return nil, err
 	}
-	if len(e.plan.Steps) == 0 {
-		return nil, fmt.Errorf("there is no provider %q", o.provider)
+	if e.plan, err = plan.New(provider); err != nil {
+		return nil, err
 	}
 	key, err := encryption.NewKey(passphrase)
 	if err != nil {

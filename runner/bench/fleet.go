@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"mara/runner/internal/atomicfile"
 )
 
 // regions are how many layers of regions a fleet has.
@@ -136,11 +138,7 @@ func (e *environment) writeFleet(environments int) error {
 		files[fmt.Sprintf("environments/env-%03d.yaml", i)] = fmt.Sprintf("imports: [stage, region/r%d]\n", i%regions)
 	}
 	for name, content := range files {
-		path := filepath.Join(e.root, "config", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		if err := atomicfile.WriteDeep(filepath.Join(e.root, "config", name), []byte(content), 0o644, 0o755); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -59,18 +60,12 @@ func repeat(ctx context.Context, rounds int, once func() (measured, error)) (tim
 
 // median is the measurement in the middle.
 func (t times) median() time.Duration {
-	sorted := slices.Clone(t)
-	slices.SortFunc(sorted, func(a, b measured) int { return int(a.wall - b.wall) })
-	return sorted[len(sorted)/2].wall
+	return slices.SortedFunc(slices.Values(t), byWall)[len(t)/2].wall
 }
 
-func (t times) least() time.Duration {
-	least := t[0].wall
-	for _, m := range t {
-		least = min(least, m.wall)
-	}
-	return least
-}
+func (t times) least() time.Duration { return slices.MinFunc(t, byWall).wall }
+
+func byWall(a, b measured) int { return cmp.Compare(a.wall, b.wall) }
 
 // String is median and least.
 func (t times) String() string {
