@@ -26,18 +26,25 @@ func compose(file string, content []byte, entries []Entry) ([]byte, error) {
 
 // configOf is the map of the configuration, which is made if there is none.
 func configOf(root *yaml.Node) *yaml.Node {
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value != "config" {
-			continue
-		}
-		if root.Content[i+1].Kind != yaml.MappingNode {
-			root.Content[i+1] = &yaml.Node{Kind: yaml.MappingNode}
-		}
-		return root.Content[i+1]
+	i := indexOfKey(root, "config")
+	if i < 0 {
+		i = len(root.Content)
+		root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "config"}, &yaml.Node{})
 	}
-	values := &yaml.Node{Kind: yaml.MappingNode}
-	root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "config"}, values)
-	return values
+	if root.Content[i+1].Kind != yaml.MappingNode {
+		root.Content[i+1] = &yaml.Node{Kind: yaml.MappingNode}
+	}
+	return root.Content[i+1]
+}
+
+// indexOfKey is the index of a key in a map, -1 when it is not there.
+func indexOfKey(node *yaml.Node, key string) int {
+	for i := 0; node != nil && i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
 }
 
 func setNode(values *yaml.Node, key string, value *yaml.Node) {

@@ -56,7 +56,7 @@ func (s *scanner) statement() {
 		return
 	}
 	name = trimExport(strings.TrimRight(name, " \t"))
-	if !isVariableName(name) {
+	if !variableName.MatchString(name) {
 		s.problem(number, "", "does not start with a variable name and =; names have letters, digits and underscores")
 		return
 	}
@@ -125,10 +125,12 @@ func closing(value string, quote byte) int {
 	return -1
 }
 
-// reference is what godotenv takes for a reference to a variable.
-func reference() *regexp.Regexp {
-	return regexp.MustCompile(`\\?\$\(?\{?([A-Za-z0-9_]*)\}?`)
-}
+var (
+	// reference is what godotenv takes for a reference to a variable.
+	reference    = regexp.MustCompile(`\\?\$\(?\{?([A-Za-z0-9_]*)\}?`)
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	comment      = regexp.MustCompile(`[ \t]#`) // begins one
+)
 
 // checkDollars allows $NAME and ${NAME} of a line above, and nothing else with
 // a $: godotenv would turn it into an empty text.
@@ -136,7 +138,7 @@ func (s *scanner) checkDollars(number int, name, value string) {
 	if !strings.Contains(value, "$") {
 		return
 	}
-	for _, match := range reference().FindAllStringSubmatch(value, -1) {
+	for _, match := range reference.FindAllStringSubmatch(value, -1) {
 		whole, other := match[0], match[1]
 		switch {
 		case whole[0] == '\\', other == "" && whole == "$":
@@ -179,23 +181,5 @@ func trimExport(name string) string {
 	return name
 }
 
-// cutComment takes away a comment: a # after a space.
-func cutComment(value string) string {
-	for i := 1; i < len(value); i++ {
-		if value[i] == '#' && (value[i-1] == ' ' || value[i-1] == '\t') {
-			value = value[:i]
-			break
-		}
-	}
-	return strings.TrimRight(value, " \t")
-}
-
-func isVariableName(name string) bool {
-	for i, r := range name {
-		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return name != ""
-}
+// cutComment takes away a comment.
+func cutComment(value string) string { return strings.TrimRight(comment.Split(value, 2)[0], " \t") }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,7 @@ func (d *stackDecoder) document(root *yaml.Node) []Entry {
 		switch {
 		case key.Value == "config":
 			entries = d.config(value)
-		case !isTopLevelKey(key.Value):
+		case !slices.Contains(topLevelKeys(), key.Value):
 			d.unknownTopLevel(key)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -156,6 +155,3 @@ func isTabIndented(line string) bool {
 func topLevelKeys() []string {
 	return []string{"config", "encryptionsalt", "secretsprovider", "encryptedkey", "environment"}
 }
-
-// isTopLevelKey says whether Pulumi knows the key.
-func isTopLevelKey(key string) bool { return slices.Contains(topLevelKeys(), key) }

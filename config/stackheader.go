@@ -67,7 +67,7 @@ func editTopLevel(file string, content []byte, key, value string) ([]byte, error
 	if value != "" {
 		line = key + ": " + quoteYAML(value)
 	}
-	switch i := e.topLevel(key); {
+	switch i := indexOfKey(e.root, key); {
 	case i >= 0 && line == "":
 		at := e.root.Content[i].Line - 1
 		e.splice(e.lines[at], e.lines[at+1], "")
@@ -80,19 +80,6 @@ func editTopLevel(file string, content []byte, key, value string) ([]byte, error
 		e.insert(e.beforeKeys(), line+e.eol)
 	}
 	return e.bytes(), nil
-}
-
-// topLevel is the index of a key beside config, -1 when it is not there.
-func (e *stackEditor) topLevel(key string) int {
-	if e.root == nil {
-		return -1
-	}
-	for i := 0; i+1 < len(e.root.Content); i += 2 {
-		if e.root.Content[i].Value == key {
-			return i
-		}
-	}
-	return -1
 }
 
 // comment is what stands behind the value of a key beside config.
