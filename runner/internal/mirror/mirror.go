@@ -66,14 +66,6 @@ type List struct {
 	Images []Image `json:"images"`
 }
 
-// ClashError says that two images would be one in a mirror.
-type ClashError struct{ Target, First, Second string }
-
-// Error names both.
-func (e *ClashError) Error() string {
-	return fmt.Sprintf("%s and %s would both be %s in the mirror", e.First, e.Second, e.Target)
-}
-
 // newList puts together what the projects need, by name.
 func newList(charts map[chartID]projectSet, images map[string]projectSet) (List, error) {
 	var list List
@@ -88,7 +80,7 @@ func newList(charts map[chartID]projectSet, images map[string]projectSet) (List,
 		target := targetOf(image)
 		if other, ok := byTarget[target]; ok {
 			if !same(other.Name, image) {
-				return List{}, &ClashError{Target: target, First: other.Name, Second: image}
+				return List{}, fmt.Errorf("%s and %s would both be %s in the mirror", other.Name, image, target)
 			}
 			other.Projects = slices.Compact(slices.Sorted(slices.Values(slices.Concat(other.Projects, images[image].names()))))
 			byTarget[target] = other

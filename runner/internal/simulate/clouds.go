@@ -20,7 +20,6 @@ const maxMessage = 400 << 20
 
 // Clouds are running stand-ins.
 type Clouds struct {
-	servers []*grpc.Server
 	attach  []string // NAME:PORT, as PULUMI_DEBUG_PROVIDERS wants it
 	serving sync.WaitGroup
 	stop    context.CancelFunc
@@ -51,16 +50,10 @@ func Start(ctx context.Context, packages []Package, opts Options) (*Clouds, erro
 	faults := newFaults(opts.Fail)
 	for _, types := range catalogues {
 		s := &server{pkg: types.pkg, types: types, opts: opts, store: store, faults: faults, log: opts.Log}
-		if err := c.serve(s); err != nil {
+		if err := c.serve(ctx, s); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
-	c.serving.Go(func() {
-		<-ctx.Done()
-		for _, server := range c.servers {
-			server.Stop()
-		}
-	})
 	return c, nil
 }
 
@@ -77,14 +70,15 @@ func readAll(packages []Package) ([]catalogue, error) {
 	return catalogues, group.Wait()
 }
 
-func (c *Clouds) serve(s *server) error {
+// serve serves one package until ctx ends.
+func (c *Clouds) serve(ctx context.Context, s *server) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("serving the simulated %s: %w", s.pkg.Name, err)
 	}
 	served := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.StatsHandler(sessions{}))
 	pulumirpc.RegisterResourceProviderServer(served, s)
-	c.servers = append(c.servers, served)
+	context.AfterFunc(ctx, served.Stop)
 	c.attach = append(c.attach, fmt.Sprintf("%s:%d", s.pkg.Name, listener.Addr().(*net.TCPAddr).Port))
 	c.serving.Go(func() {
 		if err := served.Serve(listener); err != nil {
@@ -108,9 +102,6 @@ func (c *Clouds) Env() map[string]string {
 // Close stops serving. Operations that still run are cancelled.
 func (c *Clouds) Close() error {
 	c.stop()
-	for _, server := range c.servers {
-		server.Stop()
-	}
 	c.serving.Wait()
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -122,8 +121,6 @@ func (s *schema) config() fields {
 	maps.Copy(all, s.Provider.InputProperties)
 	return fields{schema: s, types: all, required: s.Provider.RequiredInputs}
 }
-
-func (f fields) isRequired(name string) bool { return slices.Contains(f.required, name) }
 
 // marked are the names of the properties of which something is said.
 func (f fields) marked(is func(*typeSpec) bool) []string {

@@ -69,7 +69,8 @@ func (s *server) CheckConfig(_ context.Context, req *pulumirpc.CheckRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	problems := checkConfig(config, s.types.config())
+	types := s.types.config()
+	problems := checkInputs(decodeConfig(config, types), types)
 	if _, err := s.scope(config); err != nil && len(problems) == 0 {
 		problems = append(problems, Problem{Reason: err.Error()})
 	}

@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"slices"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/asset"
 )
@@ -46,7 +48,7 @@ func (f fields) taken(o Object, name string, v resource.PropertyValue) (resource
 func (o Object) generated(f fields) resource.PropertyMap {
 	made := resource.PropertyMap{}
 	for name, t := range f.types {
-		if f.isRequired(name) || f.schema.mustShow(t) {
+		if slices.Contains(f.required, name) || f.schema.mustShow(t) {
 			made[resource.PropertyKey(name)] = resource.NewPropertyValue(o.generate(name, f.schema, t))
 		}
 	}

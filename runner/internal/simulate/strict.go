@@ -145,13 +145,8 @@ func (c *checker) objectOrMap(path string, v resource.PropertyValue, t *typeSpec
 	return true
 }
 
-// checkConfig is checkInputs for a provider's configuration, where values
-// other than strings may also arrive as JSON text, and where the engine adds
-// keys of its own.
-func checkConfig(inputs resource.PropertyMap, f fields) []Problem {
-	return checkInputs(decodeConfig(inputs, f), f)
-}
-
+// decodeConfig is a provider's configuration, where values other than strings may
+// also arrive as JSON text, without the keys that the engine adds.
 func decodeConfig(inputs resource.PropertyMap, f fields) resource.PropertyMap {
 	decoded := resource.PropertyMap{}
 	for key, v := range inputs {
