@@ -101,9 +101,6 @@ func prepare(o Options) (p preparation, ok bool, err error) {
 	return p, ok, err
 }
 
-// simulatedPassphrase protects nothing but throw-away values.
-const simulatedPassphrase = "SIMULATED-throw-away-passphrase"
-
 // namePassphraseFile makes the path of a passphrase file absolute: Pulumi runs
 // in the folders of the working copies.
 func (p *preparation) namePassphraseFile() error {

@@ -23,6 +23,15 @@ type ThrowAway struct {
 	File    string            // where made-up secrets are kept, encrypted, for the next run
 }
 
+// The key of a simulation that reads none of the user's secrets. It protects
+// nothing but throw-away values, and is written down since each command would
+// take 0.2 s to derive it.
+const (
+	simulatedPassphrase = "SIMULATED-throw-away-passphrase"
+	simulatedSalt       = "SIMULATE"
+	simulatedKey        = "9a0f34b761e417633c29900e79f99c2db0d360db8707728316ccd3928fbf0a84" // in hexadecimal
+)
+
 // keyBits is the size of a made-up RSA key: quick to make, and long enough for
 // every reader.
 const keyBits = 2048
