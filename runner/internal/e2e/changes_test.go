@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,34 +13,49 @@ import (
 	"mara/runner/internal/event"
 )
 
-// edit is a change of the configuration, or of what is in the clouds, and the
-// projects that it concerns.
+// edit is a change of the configuration, and the projects that it concerns.
 type edit struct {
 	config string // a line of the stack file, kept for the edits that follow
-	remove string // record in the simulated cloud, below the stack's folder; * stands for anything
 	want   []string
 }
 
 // TestChanges changes one value after another. Each concerns the projects that
 // read it, and those that read an output that follows from it; nobody else.
+// Then it takes things away behind Pulumi's back.
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	for provider, edits := range map[string][]edit{
+	for provider, test := range map[string]struct {
+		edits []edit
+		lost  map[string]string // projects by records of the simulated clouds, below the stack's folder; * stands for anything
+	}{
 		"aws": {
-			{config: `vpc:nat: per-az`, want: []string{"aws-vpc"}},
-			{config: `eks:max_size: 9`, want: []string{"aws-eks"}},
-			{config: `certmgr:values: {podLabels: {team: a}}`, want: []string{"certmgr"}},
-			{config: `kubernetes:storage_class: gp2`, want: []string{"bank-of-anthos", "logstore", "prometheus"}},
+			[]edit{
+				{`vpc:nat: per-az`, []string{"aws-vpc"}},
+				{`eks:max_size: 9`, []string{"aws-eks"}},
+				{`certmgr:values: {podLabels: {team: a}}`, []string{"certmgr"}},
+				{`kubernetes:storage_class: gp2`, []string{"bank-of-anthos", "logstore", "prometheus"}},
+			},
+			map[string]string{"aws/ecr.lifecyclePolicy.LifecyclePolicy/*": "aws-ecr", "aws/eks.addon.Addon/*coredns*": "aws-eks"},
 		},
 		"linode": {
-			{config: `lke:node_count: 5`, want: []string{"linode-lke"}},
-			{config: `harbor:project: platform`, want: []string{"kic-image-push", "ingress-controller"}},
-			{config: `harbor:ready_timeout: 60`},
+			[]edit{
+				{`lke:node_count: 5`, []string{"linode-lke"}},
+				{`harbor:project: platform`, []string{"kic-image-push", "ingress-controller"}},
+				{`harbor:ready_timeout: 60`, nil},
+			},
+			map[string]string{"kubernetes/*/core.v1.Secret/nginx-ingress*registry*": "linode-registry-credentials"},
 		},
 		"kind": {
-			{config: `certmgr:replicas: 3`, want: []string{"certmgr"}},
-			{config: `bank-of-anthos:load_users: 7`, want: []string{"bank-of-anthos"}},
-			{config: `kind:registry_port: 5002`, want: []string{"kind-registry", "kic-image-push", "ingress-controller"}},
+			[]edit{
+				{`certmgr:replicas: 3`, []string{"certmgr"}},
+				{`bank-of-anthos:load_users: 7`, []string{"bank-of-anthos"}},
+				{`kind:registry_port: 5002`, []string{"kind-registry", "kic-image-push", "ingress-controller"}},
+			},
+			map[string]string{
+				"kubernetes/*/helm.sh.v3.Release/cert-manager*":            "certmgr",
+				"kubernetes/*/apps.v1.Deployment/bank-of-anthos*frontend*": "bank-of-anthos",
+				"docker/index.registryImage.RegistryImage/*":               "kic-image-push",
+			},
 		},
 	} {
 		t.Run(provider, func(t *testing.T) {
@@ -49,16 +65,35 @@ func TestChanges(t *testing.T) {
 			e.write("config/pulumi/Pulumi.dev.yaml", stack)
 			e.simulate(0, "up")
 			checkExplicitProviders(t, e)
-			for _, edit := range edits {
+			for _, edit := range test.edits {
 				stack += "  " + edit.config + "\n"
 				e.write("config/pulumi/Pulumi.dev.yaml", stack)
 				checkChanged(t, "up of "+edit.config, edit.want, e.simulate(0, "up"))
 			}
 			checkChanged(t, "up of nothing", nil, e.simulate(0, "up"))
+			e.checkLosses(test.lost)
 			e.simulate(0, "destroy")
 			checkNothingLeft(t, e)
 		})
 	}
+}
+
+// checkLosses takes single things away. Refresh tells it, up makes them anew and
+// nothing else, and then all is well.
+func (e *environment) checkLosses(projects map[string]string) {
+	e.t.Helper()
+	for record := range projects {
+		e.removeRecord(record)
+	}
+	want := slices.Collect(maps.Values(projects))
+	refresh, up := e.simulate(0, "refresh"), e.simulate(0, "up")
+	checkChanged(e.t, "refresh", want, refresh)
+	checkChanged(e.t, "up", want, up)
+	for _, project := range want {
+		checkCounts(e.t, refresh, project, event.Changes{Delete: 1})
+		checkCounts(e.t, up, project, event.Changes{Create: 1})
+	}
+	checkChanged(e.t, "refresh when all is well", nil, e.simulate(0, "refresh"))
 }
 
 // checkExplicitProviders looks into the states themselves: nothing Kubernetes
@@ -87,45 +122,6 @@ func checkChanged(t *testing.T, what string, want []string, events []event.Event
 	slices.Sort(got)
 	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), got); diff != "" {
 		t.Errorf("%s changed other projects (-want +got):\n%s", what, diff)
-	}
-}
-
-// TestOutOfBandDeletion takes single things away behind Pulumi's back. Refresh
-// tells it, up makes them anew and nothing else, and then all is well.
-func TestOutOfBandDeletion(t *testing.T) {
-	t.Parallel()
-	for provider, edits := range map[string][]edit{
-		"aws": {
-			{remove: "aws/ecr.lifecyclePolicy.LifecyclePolicy/*", want: []string{"aws-ecr"}},
-			{remove: "aws/eks.addon.Addon/*coredns*", want: []string{"aws-eks"}},
-		},
-		"linode": {
-			{remove: "kubernetes/*/core.v1.Secret/nginx-ingress*registry*", want: []string{"linode-registry-credentials"}},
-		},
-		"kind": {
-			{remove: "kubernetes/*/helm.sh.v3.Release/cert-manager*", want: []string{"certmgr"}},
-			{remove: "kubernetes/*/apps.v1.Deployment/bank-of-anthos*frontend*", want: []string{"bank-of-anthos"}},
-			{remove: "docker/index.registryImage.RegistryImage/*", want: []string{"kic-image-push"}},
-		},
-	} {
-		t.Run(provider, func(t *testing.T) {
-			t.Parallel()
-			e := newEnvironment(t, embedded)
-			e.simulate(0, "up", "-p", provider)
-			var want []string
-			for _, edit := range edits {
-				e.removeRecord(edit.remove)
-				want = append(want, edit.want...)
-			}
-			refresh, up := e.simulate(0, "refresh"), e.simulate(0, "up")
-			checkChanged(t, "refresh", want, refresh)
-			checkChanged(t, "up", want, up)
-			for _, project := range want {
-				checkCounts(t, refresh, project, event.Changes{Delete: 1})
-				checkCounts(t, up, project, event.Changes{Create: 1})
-			}
-			checkChanged(t, "refresh when all is well", nil, e.simulate(0, "refresh"))
-		})
 	}
 }
 

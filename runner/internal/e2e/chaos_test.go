@@ -15,7 +15,7 @@ import (
 const (
 	casesVariable = "CHAOS_CASES"
 	seedVariable  = "CHAOS_SEED"
-	fewCases      = 10
+	fewCases      = 4
 	firstSeed     = 1
 )
 

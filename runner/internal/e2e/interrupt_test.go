@@ -54,7 +54,7 @@ func TestInterrupts(t *testing.T) {
 // which takes a while.
 func (e *environment) interrupted(takes string, signals ...syscall.Signal) []event.Event {
 	e.t.Helper()
-	cmd := e.command("up", "-p", "kind", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json",
+	cmd := e.command("up", "-p", "kind", "--only", few, "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json",
 		"--simulate-slow", "kind:index:Cluster="+takes)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
