@@ -31,6 +31,9 @@ func rightKey(t *testing.T) *encryption.Key {
 
 var sharedKey = sync.OnceValues(func() (*encryption.Key, error) { return encryption.NewKey(right) })
 
+// pulumis are Pulumi's own keys, by passphrase and salt: making one is slow.
+var pulumis sync.Map
+
 // decrypt opens a ciphertext the way Pulumi does.
 func decrypt(t *testing.T, passphrase, salt, ciphertext string) string {
 	t.Helper()
@@ -38,7 +41,12 @@ func decrypt(t *testing.T, passphrase, salt, ciphertext string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := config.NewSymmetricCrypterFromPassphrase(passphrase, random).DecryptValue(context.Background(), ciphertext)
+	crypter, made := pulumis.Load(passphrase + salt)
+	if !made {
+		crypter = config.NewSymmetricCrypterFromPassphrase(passphrase, random)
+		pulumis.Store(passphrase+salt, crypter)
+	}
+	value, err := crypter.(config.Crypter).DecryptValue(context.Background(), ciphertext)
 	if err != nil {
 		t.Fatalf("a value cannot be decrypted: %v", err)
 	}
