@@ -157,7 +157,7 @@ func TestBucket(t *testing.T) {
 	if r := two.run("unlock", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "runner unlock -s dev --force") {
 		t.Errorf("unlock: exit code %d\n%s", r.code, r.stderr)
 	}
-	time.AfterFunc(2*time.Second, func() { bucket.keep(locks+"a/dev/theirs.json", nil) })
+	time.AfterFunc(10*time.Second, func() { bucket.keep(locks+"a/dev/theirs.json", nil) })
 	r := two.run("up", "--yes", "--lock-timeout", "2m", "-o", "json")
 	if r.code != 0 || results(decode(t, r.stdout)) != (event.Results{Succeeded: 1}) || !strings.Contains(r.stderr, "waiting up to 2m0s: "+holder) {
 		t.Errorf("with --lock-timeout: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
@@ -172,7 +172,7 @@ func TestBucket(t *testing.T) {
 	}
 	running = one.begin("--force", "--lock-timeout", "2m")
 	bucket.keep(locks+"a/dev/theirs.json", pulumi("elsewhere"))
-	time.AfterFunc(2*time.Second, func() { bucket.keep(locks+"a/dev/theirs.json", nil) })
+	time.AfterFunc(10*time.Second, func() { bucket.keep(locks+"a/dev/theirs.json", nil) })
 	one.write("a/go", "")
 	if err := running.Wait(); err != nil {
 		t.Errorf("locked out on the way: %v", err)

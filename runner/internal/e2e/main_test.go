@@ -1,30 +1,21 @@
 package e2e
 
 import (
-	"flag"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"syscall"
 	"testing"
 )
 
 // TestMain listens to SIGHUP: where it is ignored, as under nohup, the programs
-// that the tests start would ignore it as well. Twice as many tests as usual run
-// at once, for most wait for programs, and some of those for time to pass.
+// that the tests start would ignore it as well.
 //
 // Under the name of a language host the program is that one.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == fakeHostName {
 		serveFakeHost()
 		return
-	}
-	flag.Parse()
-	usual := runtime.GOMAXPROCS(0)
-	if atOnce := flag.Lookup("test.parallel"); atOnce.Value.String() == strconv.Itoa(usual) { // nobody has said another number
-		_ = atOnce.Value.Set(strconv.Itoa(2 * usual))
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(m.Run())
