@@ -62,6 +62,14 @@ func put(path string, data []byte, mode os.FileMode, move func(from, to string) 
 	return nil
 }
 
+// Remove removes a file, which may be missing.
+func Remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // ReadFolder reads the files of a folder that are wanted, by name. A folder that is
 // missing has none, and those that are removed meanwhile are left out.
 func ReadFolder(folder string, isWanted func(name string) bool) (map[string][]byte, error) {

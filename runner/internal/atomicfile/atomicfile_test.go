@@ -107,3 +107,25 @@ func checkFile(t *testing.T, path, content string, mode os.FileMode) {
 		t.Errorf("%s: %q, %v, %v, %v", path, got, info, err, statErr)
 	}
 }
+
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if err := atomicfile.Create(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time it is missing
+		if err := atomicfile.Remove(path); err != nil {
+			t.Error(err)
+		}
+	}
+	checkNoLeftovers(t, dir, 0)
+	full := filepath.Join(dir, "folder", "file")
+	if err := os.MkdirAll(full, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.Remove(filepath.Dir(full)); err == nil {
+		t.Error("a folder with something in it is no file")
+	}
+}

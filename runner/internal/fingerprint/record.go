@@ -2,8 +2,6 @@ package fingerprint
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -61,9 +59,4 @@ func (r Records) Keep(project string, record Record) error {
 
 // Forget removes the record of a project, before it is run: whatever becomes of
 // that, the last success is not its last run any more.
-func (r Records) Forget(project string) error {
-	if err := os.Remove(r.file(project)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func (r Records) Forget(project string) error { return atomicfile.Remove(r.file(project)) }

@@ -2,9 +2,6 @@ package lock
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -27,8 +24,5 @@ func (f Folder) Put(_ context.Context, key string, content []byte) error {
 
 // Delete implements Store.
 func (f Folder) Delete(_ context.Context, key string) error {
-	if err := os.Remove(filepath.Join(string(f), key)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return atomicfile.Remove(filepath.Join(string(f), key))
 }

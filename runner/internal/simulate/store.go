@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/lock"
 )
 
@@ -148,7 +149,7 @@ func (s *store) drop(path string) error {
 			}
 		}
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.Remove(path); err != nil {
 		return fmt.Errorf("forgetting a simulated resource: %w", err)
 	}
 	return nil

@@ -3,11 +3,8 @@ package statefiles
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -93,7 +90,7 @@ func (f lockFiles) ListIn(_ context.Context, folders []string) (map[string][]byt
 
 // Delete implements LockStore.
 func (f lockFiles) Delete(_ context.Context, key string) error {
-	if err := os.Remove(f.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.Remove(f.path(key)); err != nil {
 		return failure.RunnerFolder(err)
 	}
 	return nil

@@ -56,7 +56,7 @@ func (f markerFile) write(scheme encryption.Scheme) error {
 
 // remove removes a file of the runner's that may be missing.
 func remove(file string) error {
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.Remove(file); err != nil {
 		return failure.RunnerFolder(err)
 	}
 	return nil

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -74,7 +72,7 @@ func (r rolled) keep(ctx context.Context, s *session.Session) error {
 	content = append(content, '\n')
 	file := s.Folder.Rolled(s.Settings.Stack.Text)
 	if r.Destroyed {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := atomicfile.Remove(file); err != nil {
 			return err
 		}
 	} else if err := atomicfile.WriteDeep(file, content, 0o600, 0o700); err != nil {
