@@ -195,3 +195,21 @@ func TestFleetNew(t *testing.T) {
 		t.Errorf("exported %s", exported)
 	}
 }
+
+// TestFleetWithoutEnvironments: a root without environments is no mistake where one
+// only looks, and what there is to do is said where something was to be done.
+func TestFleetWithoutEnvironments(t *testing.T) {
+	t.Parallel()
+	root := fleetRoot(t, nil)
+	for _, args := range []string{"fleet status -o json", "fleet list -o json"} {
+		if stdout, stderr, code := runFleet(t, root, args); code != cmd.ExitDone || stdout != "[]\n" {
+			t.Errorf("%s: exit code %d, %q, %s", args, code, stdout, stderr)
+		}
+	}
+	for _, args := range []string{"fleet reap --yes", "fleet up --all --yes"} {
+		_, stderr, code := runFleet(t, root, args)
+		if code != cmd.ExitConfig || !strings.Contains(stderr, "there are no environments here") || !strings.Contains(stderr, "config/environments/NAME.yaml") {
+			t.Errorf("%s: exit code %d, %s", args, code, stderr)
+		}
+	}
+}

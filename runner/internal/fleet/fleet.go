@@ -96,8 +96,12 @@ func (s Selection) Words() []string {
 }
 
 // Select chooses environments; nothing at all chooses every one. A name or a
-// label that there is not is an error, never an empty choice.
+// label that there is not is an error, never an empty choice, and so is that there are
+// no environments at all.
 func Select(all []Environment, s Selection) ([]Environment, error) {
+	if len(all) == 0 {
+		return nil, &failure.Environment{Text: "there are no environments here", Next: "describe the first one in " + config.DescriptionPath("NAME")}
+	}
 	selector, err := Parse(s.Labels, all)
 	if err != nil {
 		return nil, &failure.Usage{Text: "-l: " + err.Error(), Next: "`runner fleet list` shows the labels"}

@@ -26,6 +26,16 @@ func (r Request) Fleet() ([]fleet.Environment, fleet.Rollout, error) {
 	return all, rollout, err
 }
 
+// Choose reads the fleet, and chooses among its environments: none where there are none.
+func (r Request) Choose(s fleet.Selection) ([]fleet.Environment, fleet.Rollout, error) {
+	all, rollout, err := r.Fleet()
+	if err != nil || len(all) == 0 {
+		return nil, rollout, err
+	}
+	chosen, err := fleet.Select(all, s)
+	return chosen, rollout, err
+}
+
 // Environment reads one environment of the fleet.
 func (r Request) Environment(stack string) (fleet.Environment, error) {
 	file, described, err := r.ReadStack(stack)

@@ -60,7 +60,7 @@ type problem struct {
 }
 
 func runCheck(ctx context.Context, d cmd.Deps, o checkOptions) error {
-	chosen, rollout, err := choose(o.Request, o.Selection)
+	chosen, rollout, err := o.Choose(o.Selection)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/request"
 )
 
 // Command is `runner fleet`, with the commands below it; operations are those
@@ -36,13 +35,4 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 
 func flags(own ...[]cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(cmd.FleetFlags(), cmd.JoinFlags(own...), cmd.OutputFlag("table", "json"), cmd.RootFlags(), cmd.BaseFlags())
-}
-
-func choose(r request.Request, s fleet.Selection) ([]fleet.Environment, fleet.Rollout, error) {
-	all, rollout, err := r.Fleet()
-	if err != nil || len(all) == 0 {
-		return nil, rollout, err
-	}
-	chosen, err := fleet.Select(all, s)
-	return chosen, rollout, err
 }

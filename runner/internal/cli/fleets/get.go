@@ -63,7 +63,7 @@ type found struct {
 }
 
 func runGet(ctx context.Context, d cmd.Deps, o getOptions) error {
-	chosen, _, err := choose(o.Request, o.Selection)
+	chosen, _, err := o.Choose(o.Selection)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ type line struct {
 }
 
 func runList(_ context.Context, d cmd.Deps, o options) error {
-	chosen, rollout, err := choose(o.Request, o.Selection)
+	chosen, rollout, err := o.Choose(o.Selection)
 	if err != nil {
 		return err
 	}

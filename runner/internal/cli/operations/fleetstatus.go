@@ -39,11 +39,7 @@ type standing struct {
 }
 
 func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error) {
-	all, waves, err := o.Fleet()
-	if err != nil || len(all) == 0 {
-		return err
-	}
-	chosen, err := fleet.Select(all, o.Chosen)
+	chosen, waves, err := o.Choose(o.Chosen)
 	if err != nil {
 		return err
 	}
@@ -79,6 +75,9 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 }
 
 func standingsText(d cmd.Deps, standings []standing) string {
+	if len(standings) == 0 {
+		return ""
+	}
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "WAVE"}, {Title: "STATE", Min: 10, Wrap: true}, {Title: "COMMIT", Optional: true}, {Title: "LAST RUN", Min: 10},
 	}}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/config"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
@@ -180,9 +179,6 @@ func (r *rollout) prepare(ctx context.Context) (w work, err error) {
 	var waves fleet.Rollout
 	if r.all, waves, err = r.o.Fleet(); err != nil {
 		return w, err
-	}
-	if len(r.all) == 0 {
-		return w, &failure.Environment{Text: "there are no environments", Next: "describe the first one in " + config.DescriptionPath("NAME")}
 	}
 	chosen, err := fleet.Select(r.all, r.o.Chosen)
 	if err != nil {
