@@ -248,14 +248,25 @@ func (s *Session) missingAll(stack string, provider providers.Provider) error {
 	return config.WithProblems(s.Settings.Config.Validate(nil, missing), s.Vault.Problems())
 }
 
-// SecretsOf are the values of variables whose names say that they are secret.
-func SecretsOf(env map[string]string) []string {
+// SecretsOf are the values of variables whose names say that they are secret: they
+// end in a word for that.
+func SecretsOf(env map[string]string) []string { return secretsOf(env, strings.HasSuffix) }
+
+// PossibleSecretsOf are also the values of variables that have such a word anywhere
+// in their names, for what is given to others. A file or a socket that a variable
+// names is none.
+func PossibleSecretsOf(env map[string]string) []string {
+	return secretsOf(env, func(name, word string) bool {
+		return strings.Contains(name, word) && !strings.HasSuffix(name, "_FILE") && !strings.HasSuffix(name, "_SOCK")
+	})
+}
+
+func secretsOf(env map[string]string, isNamedBy func(name, word string) bool) []string {
+	words := []string{"SECRET", "TOKEN", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "_KEY", "APIKEY", "AUTH"}
 	var secrets []string
 	for name, value := range env {
-		for _, ending := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "SECRET_ACCESS_KEY", "API_KEY", "PRIVATE_KEY"} {
-			if strings.HasSuffix(name, ending) {
-				secrets = append(secrets, value)
-			}
+		if slices.ContainsFunc(words, func(word string) bool { return isNamedBy(strings.ToUpper(name), word) }) {
+			secrets = append(secrets, value)
 		}
 	}
 	return secrets

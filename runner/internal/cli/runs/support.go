@@ -21,6 +21,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
 )
 
@@ -119,7 +120,7 @@ func (o supportOptions) collect(ctx context.Context, d cmd.Deps, run cmd.RunFunc
 		return nil, err
 	}
 	files = append(files, past...)
-	masker := event.NewMasker(o.secretValues()...)
+	masker := event.NewMasker(session.PossibleSecretsOf(o.Sources.File.Merge(o.Sources.Process))...)
 	for i := range files {
 		files[i].content = []byte(masker.Mask(string(files[i].content)))
 	}
@@ -212,24 +213,4 @@ func (o supportOptions) pastRuns() ([]packed, error) {
 		}
 	}
 	return files, nil
-}
-
-// secretWords are in the names of variables that hold secrets.
-func secretWords() []string {
-	return []string{"SECRET", "TOKEN", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "_KEY", "APIKEY", "AUTH"}
-}
-
-// secretValues are the values of variables whose names say that they are
-// secrets. A file or a folder that a variable names is none.
-func (o supportOptions) secretValues() []string {
-	var secrets []string
-	for name, value := range o.Sources.File.Merge(o.Sources.Process) {
-		upper := strings.ToUpper(name)
-		for _, word := range secretWords() {
-			if strings.Contains(upper, word) && !strings.HasSuffix(upper, "_FILE") && !strings.HasSuffix(upper, "_SOCK") {
-				secrets = append(secrets, value)
-			}
-		}
-	}
-	return secrets
 }
