@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
@@ -126,6 +127,12 @@ func ParseMara(file string, data []byte) (Mara, error) {
 	d := &maraDecoder{stackDecoder{file: file}}
 	d.document(root, &mara)
 	return mara, problemsError(d.problems)
+}
+
+// AllProjects are those of the file itself, and those of its providers.
+func (m Mara) AllProjects() []MaraProject {
+	ofProviders := slice.Map(m.Providers, func(p MaraProvider) []MaraProject { return p.Projects })
+	return slices.Concat(m.Projects, slices.Concat(ofProviders...))
 }
 
 // Problem is one thing that is wrong in a line of the file.

@@ -114,11 +114,7 @@ func (b *builder) folder(declared config.MaraProject) (dir, shown string, ok boo
 // else that is wrong, as far as it names them.
 func missingFolders(mara config.Mara, root string) []config.Problem {
 	b := &builder{mara: mara, root: root}
-	lists := [][]config.MaraProject{mara.Projects}
-	for _, p := range mara.Providers {
-		lists = append(lists, p.Projects)
-	}
-	for _, declared := range slices.Concat(lists...) {
+	for _, declared := range mara.AllProjects() {
 		if declared.Path.Text != "" && declared.Project.Text == "" {
 			b.folder(declared)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -54,11 +55,8 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	if err := words.check(c); err != nil {
 		return call{}, err
 	}
-	c.args = strings.Fields(c.path)
-	for _, flag := range words.flags {
-		c.args = append(c.args, flag.word)
-	}
-	c.args = append(append(c.args, "--"), rest...)
+	flags := slice.Map(words.flags, func(flag flagWord) string { return flag.word })
+	c.args = slices.Concat(strings.Fields(c.path), flags, []string{"--"}, rest)
 	return c, nil
 }
 
@@ -211,11 +209,7 @@ func isKnownFlag(flags []cli.Flag, word string) bool {
 }
 
 func flagSuggestion(given string, flags []cli.Flag) string {
-	var names []string
-	for _, flag := range flags {
-		names = append(names, flag.Names()...)
-	}
-	if near := config.Suggest(given, names); near != "" {
+	if near := config.Suggest(given, slices.Concat(slice.Map(flags, cli.Flag.Names)...)); near != "" {
 		return "; did you mean " + cmd.Dashed(near) + "?"
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/providers"
@@ -16,11 +17,7 @@ import (
 
 // CommandNames returns the names of commands, with their aliases.
 func CommandNames(all []*cli.Command) []string {
-	var names []string
-	for _, c := range all {
-		names = append(names, c.Names()...)
-	}
-	return names
+	return slices.Concat(slice.Map(all, (*cli.Command).Names)...)
 }
 
 // AllFlags lists the flags of all commands.

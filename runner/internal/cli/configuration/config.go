@@ -190,14 +190,20 @@ func (c configuration) layers(key config.Key) []layer {
 	return layers
 }
 
-type keyOptions struct {
+type options struct {
 	cmd.Common
-	Key string
+	Key      string // the first argument
+	All      bool   // of list: also the keys at their defaults
+	ExitCode bool   // of diff
 }
 
-func parseKey(c *cli.Context, _ cmd.Deps, common cmd.Common) (keyOptions, error) {
+func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
+	return options{Common: common, Key: c.Args().First(), All: c.Bool("all"), ExitCode: c.Bool("exit-code")}, nil
+}
+
+func parseKey(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 	if c.NArg() == 0 {
-		return keyOptions{}, failure.Usagef(cmd.Path(c), "which key? `runner config list --all` shows those there are")
+		return options{}, failure.Usagef(cmd.Path(c), "which key? `runner config list --all` shows those there are")
 	}
-	return keyOptions{Common: common, Key: c.Args().First()}, nil
+	return parse(c, d, common)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -35,21 +36,8 @@ func diffCommand(d cmd.Deps) *cli.Command {
 			},
 			cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseDiff, runDiff),
+		Action: cmd.Action(d, parse, runDiff),
 	}
-}
-
-type diffOptions struct {
-	cmd.Common
-	Stacks   []string
-	ExitCode bool
-}
-
-func parseDiff(c *cli.Context, _ cmd.Deps, common cmd.Common) (diffOptions, error) {
-	if c.NArg() != 2 {
-		return diffOptions{}, failure.Usagef(cmd.Path(c), "name two environments")
-	}
-	return diffOptions{Common: common, Stacks: common.Args, ExitCode: c.Bool("exit-code")}, nil
 }
 
 // differences are what differs between two environments, and their JSON form. In
@@ -84,13 +72,16 @@ type typeDifference struct {
 
 func (x differences) any() bool { return len(x.Values)+len(x.Outputs)+len(x.Resources) > 0 }
 
-func runDiff(ctx context.Context, d cmd.Deps, o diffOptions) error {
+func runDiff(ctx context.Context, d cmd.Deps, o options) error {
+	if len(o.Args) != 2 {
+		return failure.Usagef("config diff", "name two environments")
+	}
 	known, err := config.Stacks(o.Root)
 	if err != nil {
 		return err
 	}
 	var both [2]configuration
-	for i, stack := range o.Stacks {
+	for i, stack := range o.Args {
 		if o.Root != "" && !slices.Contains(known, stack) {
 			return failure.Usagef("config diff", "no environment %q%s", stack, config.DidYouMean(stack, known))
 		}
@@ -98,9 +89,9 @@ func runDiff(ctx context.Context, d cmd.Deps, o diffOptions) error {
 			return err
 		}
 	}
-	found := differences{A: o.Stacks[0], B: o.Stacks[1], Outputs: []outputDifference{}, Resources: []typeDifference{}}
+	found := differences{A: o.Args[0], B: o.Args[1], Outputs: []outputDifference{}, Resources: []typeDifference{}}
 	found.Values = valueDifferences(both[0], both[1])
-	states, err := inventory.StatesOf(ctx, d.Deps, o.Options, o.Stacks)
+	states, err := inventory.StatesOf(ctx, d.Deps, o.Options, o.Args)
 	if err != nil {
 		return err
 	}
@@ -183,17 +174,15 @@ func (x differences) text(width int, deployed bool) string {
 		return fmt.Sprintf("%s and %s: %s differs\n", x.A, x.B, what)
 	}
 	values := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: x.A, Min: 12, Wrap: true}, {Title: x.B, Min: 12, Wrap: true}}}
-	for _, v := range x.Values {
-		values.Rows = append(values.Rows, []string{v.Key, v.A.orDash(), v.B.orDash()})
-	}
+	values.Rows = slice.Map(x.Values, func(v valueDifference) []string { return []string{v.Key, v.A.orDash(), v.B.orDash()} })
 	outputs := typeset.Table{Columns: []typeset.Column{{Title: "OUTPUT"}, {Title: x.A, Min: 12, Wrap: true}, {Title: x.B, Min: 12, Wrap: true}}}
-	for _, v := range x.Outputs {
-		outputs.Rows = append(outputs.Rows, []string{v.Project + "/" + v.Name, shownOutput(v.A), shownOutput(v.B)})
-	}
+	outputs.Rows = slice.Map(x.Outputs, func(v outputDifference) []string {
+		return []string{v.Project + "/" + v.Name, shownOutput(v.A), shownOutput(v.B)}
+	})
 	resources := typeset.Table{Columns: []typeset.Column{{Title: "RESOURCES"}, {Title: "TYPE", Min: 12}, {Title: x.A}, {Title: x.B}}}
-	for _, v := range x.Resources {
-		resources.Rows = append(resources.Rows, []string{v.Project, v.Type, strconv.Itoa(v.A), strconv.Itoa(v.B)})
-	}
+	resources.Rows = slice.Map(x.Resources, func(v typeDifference) []string {
+		return []string{v.Project, v.Type, strconv.Itoa(v.A), strconv.Itoa(v.B)}
+	})
 	var texts []string
 	for _, table := range []typeset.Table{values, outputs, resources} {
 		if len(table.Rows) > 0 {

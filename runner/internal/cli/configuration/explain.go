@@ -39,7 +39,7 @@ type explanation struct {
 	Projects      []string      `json:"projects,omitempty"`  // that read it
 }
 
-func runExplain(_ context.Context, d cmd.Deps, o keyOptions) error {
+func runExplain(_ context.Context, d cmd.Deps, o options) error {
 	c, err := open(o.Request)
 	if err != nil {
 		return err

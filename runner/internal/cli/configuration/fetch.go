@@ -94,11 +94,7 @@ func runFetch(ctx context.Context, d cmd.Deps, o cmd.Common) error {
 // sources are the revisions that mara.yaml names, each once.
 func sources(mara config.Mara) []fetched {
 	all := []fetched{}
-	projects := slices.Clone(mara.Projects)
-	for _, p := range mara.Providers {
-		projects = append(projects, p.Projects...)
-	}
-	for _, p := range projects {
+	for _, p := range mara.AllProjects() {
 		source := gitsource.Source{URL: p.Git.Text, Ref: p.Ref.Text}
 		if source.URL == "" || slices.ContainsFunc(all, func(f fetched) bool { return f.source == source }) {
 			continue

@@ -21,7 +21,7 @@ func getCommand(d cmd.Deps) *cli.Command {
 	}
 }
 
-func runGet(_ context.Context, d cmd.Deps, o keyOptions) error {
+func runGet(_ context.Context, d cmd.Deps, o options) error {
 	name := o.Key
 	c, err := open(o.Request)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -64,10 +65,7 @@ func runInit(_ context.Context, d cmd.Deps, options initOptions) error {
 			return &failure.Environment{Text: err.Error(), Next: "choose a folder that you may write to, on a disk with some space"}
 		}
 	}
-	made := initDocument{Root: options.Root, Files: []string{}}
-	for _, file := range files {
-		made.Files = append(made.Files, file.Path)
-	}
+	made := initDocument{Root: options.Root, Files: slice.Map(files, func(file config.Example) string { return file.Path })}
 	return options.Show(d, made, initText(options, made.Files))
 }
 

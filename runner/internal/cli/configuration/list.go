@@ -21,20 +21,11 @@ func listCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner config list -s dev\n  runner config list --all -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags([]cli.Flag{&cli.BoolFlag{Name: "all", Usage: "also show the keys that are at their defaults"}}, cmd.OutputFlag("text", "json")),
-		Action: cmd.Action(d, parseList, runList),
+		Action: cmd.Action(d, parse, runList),
 	}
 }
 
-type listOptions struct {
-	cmd.Common
-	All bool
-}
-
-func parseList(c *cli.Context, _ cmd.Deps, common cmd.Common) (listOptions, error) {
-	return listOptions{Common: common, All: c.Bool("all")}, nil
-}
-
-func runList(_ context.Context, d cmd.Deps, o listOptions) error {
+func runList(_ context.Context, d cmd.Deps, o options) error {
 	c, err := open(o.Request)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/projects"
@@ -37,10 +38,7 @@ func runReference(_ context.Context, d cmd.Deps, o cmd.Common) error {
 		if err != nil {
 			return err
 		}
-		all, listed = []providers.Provider{p}, []projects.Project{}
-		for _, step := range p.Steps {
-			listed = append(listed, step.Project)
-		}
+		all, listed = []providers.Provider{p}, slice.Map(p.Steps, func(step providers.Step) projects.Project { return step.Project })
 	}
 	_, err := fmt.Fprint(d.Stdout, string(providers.Reference(referenceHead, all, listed)))
 	return err

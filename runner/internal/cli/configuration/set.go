@@ -30,14 +30,14 @@ func setCommand(d cmd.Deps) *cli.Command {
 	}
 }
 
-func parseSet(c *cli.Context, d cmd.Deps, common cmd.Common) (keyOptions, error) {
+func parseSet(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 	if c.NArg() < 2 {
-		return keyOptions{}, failure.Usagef("config set", "name a key and its value")
+		return options{}, failure.Usagef("config set", "name a key and its value")
 	}
 	return parseKey(c, d, common)
 }
 
-func runSet(_ context.Context, d cmd.Deps, o keyOptions) error {
+func runSet(_ context.Context, d cmd.Deps, o options) error {
 	name, text := o.Key, o.Args[1]
 	c, err := open(o.Request)
 	if err != nil {
@@ -77,7 +77,7 @@ type change struct {
 }
 
 // tell says what has become of the key.
-func (o keyOptions) tell(d cmd.Deps, file string, value, was any, text string) error {
+func (o options) tell(d cmd.Deps, file string, value, was any, text string) error {
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, change{File: file, Key: o.Key, Value: redacted(value), Was: redacted(was)})
 	}

@@ -20,7 +20,7 @@ func unsetCommand(d cmd.Deps) *cli.Command {
 	}
 }
 
-func runUnset(_ context.Context, d cmd.Deps, o keyOptions) error {
+func runUnset(_ context.Context, d cmd.Deps, o options) error {
 	name := o.Key
 	c, err := open(o.Request)
 	if err != nil {

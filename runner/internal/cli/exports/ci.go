@@ -202,9 +202,7 @@ func (e environment) addTo(p *pipeline.Options) error {
 // notesOf say what the CI system has to be given.
 func notesOf(o ciOptions, p pipeline.Options) []string {
 	notes := slice.Map(p.Secrets, func(name string) string { return "make the secret " + name })
-	for _, name := range p.Variables {
-		notes = append(notes, "make the variable "+name)
-	}
+	notes = append(notes, slice.Map(p.Variables, func(name string) string { return "make the variable " + name })...)
 	if p.AWSRole != "" {
 		notes = append(notes, "let "+p.AWSRole+" trust the OIDC provider of the CI system, for this repository alone")
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -31,18 +32,8 @@ func checkCommand(d cmd.Deps) *cli.Command {
 			&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "check what a simulation needs"},
 			&cli.BoolFlag{Name: "secrets", Usage: "a passphrase or secrets that are not set here are errors"},
 		}),
-		Action: cmd.Action(d, parseCheck, runCheck),
+		Action: cmd.Action(d, parse, runCheck),
 	}
-}
-
-type checkOptions struct {
-	options
-	Secrets bool // have to be set
-}
-
-func parseCheck(c *cli.Context, d cmd.Deps, common cmd.Common) (checkOptions, error) {
-	o, err := parse(c, d, common)
-	return checkOptions{options: o, Secrets: c.Bool("secrets")}, err
 }
 
 // verdict is what is wrong with one environment, and its JSON form.
@@ -59,7 +50,7 @@ type problem struct {
 	Text string `json:"text"`
 }
 
-func runCheck(ctx context.Context, d cmd.Deps, o checkOptions) error {
+func runCheck(ctx context.Context, d cmd.Deps, o options) error {
 	chosen, rollout, err := o.Choose(o.Selection)
 	if err != nil {
 		return err
@@ -81,7 +72,7 @@ func runCheck(ctx context.Context, d cmd.Deps, o checkOptions) error {
 }
 
 // checkOne checks one environment. It returns the secrets that are not set here.
-func checkOne(d cmd.Deps, o checkOptions, e fleet.Environment) (unchecked []string, err error) {
+func checkOne(d cmd.Deps, o options, e fleet.Environment) (unchecked []string, err error) {
 	one := o.Of(e.Stack)
 	one.Interactive = false // nobody is asked for what is missing
 	s := session.New(d.Deps, session.Options{Request: one, Operation: operation.Up, NeedSecrets: o.Secrets})
@@ -106,9 +97,7 @@ func newVerdict(stack string, unchecked []string, err error) verdict {
 	switch {
 	case err == nil:
 	case errors.As(err, &several):
-		for _, p := range several.Problems {
-			v.Problems = append(v.Problems, problem{File: p.File, Line: p.Line, Key: p.Key, Text: p.Text})
-		}
+		v.Problems = append(v.Problems, slice.Map(several.Problems, func(p config.Problem) problem { return problem(p) })...)
 	default:
 		v.Problems = append(v.Problems, problem{Text: err.Error()})
 	}
@@ -116,7 +105,7 @@ func newVerdict(stack string, unchecked []string, err error) verdict {
 }
 
 // conclude tells the problems; one that several environments share is told once.
-func conclude(d cmd.Deps, o checkOptions, verdicts []verdict) error {
+func conclude(d cmd.Deps, o options, verdicts []verdict) error {
 	places := map[config.Problem][]string{}
 	var order []config.Problem
 	bad := 0

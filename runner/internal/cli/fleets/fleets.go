@@ -26,11 +26,12 @@ func Command(d cmd.Deps, operations ...*cli.Command) *cli.Command {
 type options struct {
 	cmd.Common
 	Selection fleet.Selection
+	Secrets   bool // of check: have to be set
 }
 
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	chosen, err := cmd.ParseFleet(c, c.Args().Slice())
-	return options{Common: common, Selection: chosen}, err
+	return options{Common: common, Selection: chosen, Secrets: c.Bool("secrets")}, err
 }
 
 func flags(own ...[]cli.Flag) []cli.Flag {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -76,9 +77,9 @@ func runGet(ctx context.Context, d cmd.Deps, o getOptions) error {
 		return cmd.WriteJSON(d.Stdout, groups)
 	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "VALUE", Min: 12, Wrap: true}, {Title: "COUNT"}, {Title: "ENVIRONMENTS", Min: 16, Wrap: true}, {Title: "ORIGIN", Optional: true, Wrap: true}}}
-	for _, g := range groups {
-		table.Rows = append(table.Rows, []string{g.text, strconv.Itoa(len(g.Environments)), strings.Join(g.Environments, ", "), cmd.OrDash(strings.Join(g.Origins, ", "))})
-	}
+	table.Rows = slice.Map(groups, func(g shared) []string {
+		return []string{g.text, strconv.Itoa(len(g.Environments)), strings.Join(g.Environments, ", "), cmd.OrDash(strings.Join(g.Origins, ", "))}
+	})
 	_, err = fmt.Fprint(d.Stdout, table.Text(d.Width()))
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
@@ -81,9 +82,5 @@ func writeLines(w io.Writer, d cmd.Deps, lines []line, waves bool) error {
 }
 
 func labelText(labels map[string]string) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		parts = append(parts, name+"="+labels[name])
-	}
-	return strings.Join(parts, ",")
+	return strings.Join(slice.Map(slices.Sorted(maps.Keys(labels)), func(name string) string { return name + "=" + labels[name] }), ",")
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -75,10 +76,7 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 		return err
 	}
 	if o.Output == "json" {
-		names := []string{}
-		for _, file := range files {
-			names = append(names, file.Path)
-		}
+		names := append([]string{}, slice.Map(files, func(file vault.NewFile) string { return file.Path })...)
 		return cmd.WriteJSON(d.Stdout, map[string]any{"environment": o.Name, "from": o.From, "files": names})
 	}
 	for _, file := range files {

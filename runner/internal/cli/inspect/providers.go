@@ -32,9 +32,9 @@ func runProviders(_ context.Context, d cmd.Deps, o cmd.Common) error {
 		return providerDocument{p.Name, p.Title, p.ClusterProject, p.Registry.Project, p.Names()}
 	})
 	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "TITLE"}, {Title: "CLUSTER"}, {Title: "REGISTRY"}, {Title: "PROJECTS"}}}
-	for _, p := range documents {
-		table.Rows = append(table.Rows, []string{p.Name, p.Title, cmd.OrDash(p.Cluster), cmd.OrDash(p.Registry), strconv.Itoa(len(p.Projects))})
-	}
+	table.Rows = slice.Map(documents, func(p providerDocument) []string {
+		return []string{p.Name, p.Title, cmd.OrDash(p.Cluster), cmd.OrDash(p.Registry), strconv.Itoa(len(p.Projects))}
+	})
 	return o.Show(d, documents, table.Text(d.Width()))
 }
 

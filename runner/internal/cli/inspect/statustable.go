@@ -5,8 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
+	"mara/runner/internal/stacks"
 	"mara/runner/internal/typeset"
 )
 
@@ -33,9 +36,7 @@ func (s environmentStatus) table(now time.Time, colour bool) typeset.Table {
 		{Title: "PROJECT", Min: 12, Middle: true}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true}, {Title: "LAST"},
 		{Title: "TOOK", Optional: true}, {Title: "ENDED"}, {Title: "NOTE", Min: 16, Wrap: true, Optional: true},
 	}}
-	for _, p := range s.Projects {
-		table.Rows = append(table.Rows, p.row(now))
-	}
+	table.Rows = slice.Map(s.Projects, func(p projectStatus) []string { return p.row(now) })
 	table.Paint = func(row, column int, text string) string {
 		if !colour || column != state && column != note {
 			return text
@@ -60,12 +61,8 @@ func (p projectStatus) note() string {
 	if p.Lock != "" {
 		notes = append(notes, "by "+p.Lock)
 	}
-	for _, pending := range p.Pending {
-		notes = append(notes, "cut off at "+pending.String())
-	}
-	for _, s := range p.Stale {
-		notes = append(notes, "stale: "+s.String())
-	}
+	notes = append(notes, slice.Map(p.Pending, func(pending stacks.Pending) string { return "cut off at " + pending.String() })...)
+	notes = append(notes, slice.Map(p.Stale, func(s stacks.Stale) string { return "stale: " + s.String() })...)
 	return strings.Join(notes, "; ")
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
@@ -153,11 +155,8 @@ func (f *firstRun) askStack(ctx context.Context) (string, error) {
 		return f.terminal.Ask(ctx, question)
 	}
 	question.Default = names[0]
-	choice := prompt.Choice{Question: question, Other: true}
-	for _, name := range names {
-		choice.Options = append(choice.Options, prompt.Option{Value: name})
-	}
-	return f.terminal.Choose(ctx, choice)
+	options := slice.Map(names, func(name string) prompt.Option { return prompt.Option{Value: name} })
+	return f.terminal.Choose(ctx, prompt.Choice{Question: question, Options: options, Other: true})
 }
 
 // chooseProvider finds the provider, or asks for it. It is written where it was
@@ -193,9 +192,7 @@ func (f *firstRun) askProvider(ctx context.Context) (config.Value, error) {
 	if slices.Contains(known.Names(), "kind") {
 		choice.Default = "kind" // it costs nothing
 	}
-	for _, p := range known.Providers {
-		choice.Options = append(choice.Options, prompt.Option{Value: p.Name, Note: p.Title})
-	}
+	choice.Options = slice.Map(known.Providers, func(p providers.Provider) prompt.Option { return prompt.Option{Value: p.Name, Note: p.Title} })
 	name, err := f.terminal.Choose(ctx, choice)
 	return config.Value{Text: name, Origin: config.Origin{Source: config.FromFlag, Name: "--provider"}}, err
 }
@@ -236,9 +233,7 @@ func (f *firstRun) files(changes []config.Change) ([]vault.NewFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, example := range examples {
-			files = append(files, vault.NewFile{Path: example.Path, Content: example.Data})
-		}
+		files = slice.Map(examples, func(e config.Example) vault.NewFile { return vault.NewFile{Path: e.Path, Content: e.Data} })
 	}
 	if _, err := os.Lstat(filepath.Join(f.o.Root, config.EnvironmentFile)); f.asked && err != nil {
 		files = append(files, vault.NewFile{Path: config.EnvironmentFile, Content: []byte(config.StackVariable + "=" + stackName(f.o.Request) + "\n")})

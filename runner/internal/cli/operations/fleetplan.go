@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
@@ -122,9 +123,7 @@ func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[st
 		if w.Soak > 0 {
 			one.Soak = event.FormatDuration(w.Soak)
 		}
-		for _, g := range w.Gates {
-			one.Gates = append(one.Gates, g.String())
-		}
+		one.Gates = slice.Map(w.Gates, fleet.Gate.String)
 		planned = append(planned, one)
 	}
 	return planned, nil
@@ -158,8 +157,5 @@ func (w plannedWave) facts() []string {
 	if w.Soak != "" {
 		facts = append(facts, "soaks "+w.Soak)
 	}
-	for _, g := range w.Gates {
-		facts = append(facts, "gate "+g)
-	}
-	return facts
+	return append(facts, slice.Map(w.Gates, func(gate string) string { return "gate " + gate })...)
 }

@@ -3,9 +3,11 @@ package operations
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/providers/operation"
@@ -35,16 +37,10 @@ func parseProjects(c *cli.Context) (selectionOptions, error) {
 }
 
 func (o selectionOptions) words() []string {
-	var words []string
-	add := func(flag string, values []string) {
-		for _, value := range values {
-			words = append(words, flag+" "+value)
-		}
+	given := func(flag string, values []string) []string {
+		return slice.Map(values, func(value string) string { return flag + " " + value })
 	}
-	add("--only", o.Only)
-	add("--skip", o.Skip)
-	add("--from", o.From)
-	add("--until", o.Until)
+	words := slices.Concat(given("--only", o.Only), given("--skip", o.Skip), given("--from", o.From), given("--until", o.Until))
 	if o.Failed {
 		words = append(words, "--failed")
 	}

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/atomicfile"
@@ -89,10 +90,7 @@ func runSupport(ctx context.Context, d cmd.Deps, o supportOptions, run cmd.RunFu
 	if err := atomicfile.Create(o.File, content, 0o600); err != nil {
 		return &failure.Environment{Text: err.Error(), Next: "name another file with --file"}
 	}
-	document := supportDocument{File: o.File}
-	for _, file := range files {
-		document.Contents = append(document.Contents, file.name)
-	}
+	document := supportDocument{File: o.File, Contents: slice.Map(files, func(file packed) string { return file.name })}
 	return o.Show(d, document, fmt.Sprintf("%s\nin %s (%s); look through it before you send it\n",
 		strings.Join(document.Contents, "\n"), o.File, typeset.Counted(len(files), "file")))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -42,9 +43,7 @@ const (
 func runList(_ context.Context, d cmd.Deps, o options, s *session.Session) error {
 	listed := listSecrets(s)
 	table := typeset.Table{Columns: []typeset.Column{{Title: "SECRET"}, {Title: "STATE"}, {Title: "MEANING", Min: 24, Wrap: true}}}
-	for _, secret := range listed {
-		table.Rows = append(table.Rows, []string{secret.Key, secret.State, secret.Doc})
-	}
+	table.Rows = slice.Map(listed, func(secret listedSecret) []string { return []string{secret.Key, secret.State, secret.Doc} })
 	return o.Show(d, listed, table.Text(d.Width()))
 }
 

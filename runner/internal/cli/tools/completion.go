@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
+	"mara/projects"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/failure"
@@ -96,9 +98,7 @@ func completedCommands(all []*cli.Command) []completedCommand {
 		case strings.Contains(command.ArgsUsage, "|"):
 			c.words = append(c.words, strings.Split(command.ArgsUsage, "|")...)
 		}
-		for _, flag := range cmd.JoinFlags(command.Flags, cmd.AllFlags(command.Subcommands)) {
-			c.flags = append(c.flags, completeFlag(flag))
-		}
+		c.flags = slice.Map(cmd.JoinFlags(command.Flags, cmd.AllFlags(command.Subcommands)), completeFlag)
 		completed = append(completed, c)
 	}
 	return completed
@@ -132,10 +132,7 @@ func namesOf(o cmd.Common) []string {
 	case len(o.Args) == 1 && o.Args[0] == providerNames:
 		return o.Known().Names()
 	case len(o.Args) == 1 && o.Args[0] == projectNames:
-		names := []string{}
-		for _, project := range o.Known().Projects {
-			names = append(names, project.Name)
-		}
+		names := append([]string{}, slice.Map(o.Known().Projects, func(p projects.Project) string { return p.Name })...)
 		slices.Sort(names)
 		return names
 	}
@@ -146,13 +143,7 @@ func namesOf(o cmd.Common) []string {
 func asking(names string) string { return cmd.Program + " completion " + names + " 2>/dev/null" }
 
 // typed returns the names of a flag with their hyphens.
-func (f completedFlag) typed() []string {
-	names := make([]string, 0, len(f.names))
-	for _, n := range f.names {
-		names = append(names, cmd.Dashed(n))
-	}
-	return names
-}
+func (f completedFlag) typed() []string { return slice.Map(f.names, cmd.Dashed) }
 
 // offered returns the words that may follow a command.
 func (c completedCommand) offered() []string {
@@ -160,8 +151,5 @@ func (c completedCommand) offered() []string {
 	if c.listed != "" {
 		words = append(words, "$("+asking(c.listed)+")")
 	}
-	for _, flag := range c.flags {
-		words = append(words, cmd.Dashed(flag.names[0]))
-	}
-	return words
+	return append(words, slice.Map(c.flags, func(flag completedFlag) string { return cmd.Dashed(flag.names[0]) })...)
 }

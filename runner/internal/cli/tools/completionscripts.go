@@ -3,6 +3,8 @@ package tools
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // bashCompletion is the script for bash. It needs nothing but bash itself.
@@ -20,10 +22,7 @@ func bashCompletion(all []completedCommand) string {
 			if !flag.takesValue {
 				continue
 			}
-			patterns := make([]string, 0, len(flag.names))
-			for _, n := range flag.typed() {
-				patterns = append(patterns, fmt.Sprintf("%q", c.names[0]+" "+n))
-			}
+			patterns := slice.Map(flag.typed(), func(name string) string { return fmt.Sprintf("%q", c.names[0]+" "+name) })
 			offers := strings.Join(flag.values, " ")
 			if flag.listed != "" {
 				offers = "$(" + asking(flag.listed) + ")"

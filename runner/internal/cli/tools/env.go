@@ -156,9 +156,7 @@ func (e *shellEnvironment) layers() {
 
 func (e *shellEnvironment) text() string {
 	lines := slice.Map(e.exports, func(v variableValue) string { return "export " + v.name + "=" + shellescape.Quote(v.value) })
-	for _, comment := range e.comments {
-		lines = append(lines, "# "+comment)
-	}
+	lines = append(lines, slice.Map(e.comments, func(comment string) string { return "# " + comment })...)
 	return strings.Join(lines, "\n") + "\n"
 }
 

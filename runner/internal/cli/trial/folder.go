@@ -9,7 +9,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
+	"mara/providers"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
@@ -35,10 +38,7 @@ func makeFolder(d cmd.Deps, o options) (string, error) {
 // fill writes the configuration. The passphrase protects nothing that outlives the
 // trial, but without it nothing could be destroyed after a crash.
 func fill(folder string, o options) error {
-	var changes []config.Change
-	for _, setting := range o.Provider.Trial.Settings {
-		changes = append(changes, config.Change{Key: setting.Key, Value: setting.Value})
-	}
+	changes := slice.Map(o.Provider.Trial.Settings, func(s providers.Setting) config.Change { return config.Change{Key: s.Key, Value: s.Value} })
 	changes = append(changes, config.Change{Key: config.InfraType, Value: o.Provider.Name})
 	file, err := config.StackFile{File: config.StackPath(stack)}.Override(changes...)
 	if err != nil {
