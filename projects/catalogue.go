@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 )
 
@@ -98,11 +100,8 @@ type Output struct {
 
 // All lists every project, grouped and in a stable order.
 func All() []Project {
-	var own []Project
-	for _, infrastructure := range Infrastructures() {
-		own = append(own, infrastructure.Projects()...)
-	}
-	return slices.Concat(own, utilityProjects(), kubernetesProjects())
+	own := slice.Map(Infrastructures(), func(i Infrastructure) []Project { return i.Projects() })
+	return slices.Concat(slices.Concat(own...), utilityProjects(), kubernetesProjects())
 }
 
 // ByName finds a project by its Pulumi name.

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -98,13 +99,8 @@ func registryCredentials(provider string, estimate time.Duration, summary string
 
 // registryFolderKeys declares the folders in registries that images are kept in.
 func registryFolderKeys() []config.Key {
-	var keys []config.Key
-	for _, infrastructure := range Infrastructures() {
-		if folder := infrastructure.Registry.Folder; folder.Name != "" {
-			keys = append(keys, folder)
-		}
-	}
-	return keys
+	keys := slice.Map(Infrastructures(), func(i Infrastructure) config.Key { return i.Registry.Folder })
+	return slices.DeleteFunc(keys, func(key config.Key) bool { return key.Name == "" })
 }
 
 // CredentialVariable is the environment variable that does as well as a key of

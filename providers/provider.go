@@ -76,27 +76,21 @@ func (p Provider) Names() []string {
 	return append([]string{}, slice.Map(p.Steps, func(step Step) string { return step.Project.Name })...)
 }
 
+// Projects are its projects, also those that are left out.
+func (p Provider) Projects() []projects.Project {
+	return slice.Map(p.Steps, func(step Step) projects.Project { return step.Project })
+}
+
 // Own are those of its projects that are the user's own, also those that are left
 // out.
 func (p Provider) Own() []projects.Project {
-	var own []projects.Project
-	for _, step := range p.Steps {
-		if step.Project.Own != nil {
-			own = append(own, step.Project)
-		}
-	}
-	return own
+	return slices.DeleteFunc(p.Projects(), func(project projects.Project) bool { return project.Own == nil })
 }
 
 // PluginsFor names the plugins that some of the projects use, in order.
 func (p Provider) PluginsFor(projects []string) []string {
-	var names []string
-	for _, plugin := range p.Plugins {
-		if overlap(plugin.Projects, projects) {
-			names = append(names, plugin.Name)
-		}
-	}
-	return names
+	used := slices.DeleteFunc(slices.Clone(p.Plugins), func(plugin Plugin) bool { return !overlap(plugin.Projects, projects) })
+	return slice.Map(used, func(plugin Plugin) string { return plugin.Name })
 }
 
 // overlap reports whether two lists have something in common.

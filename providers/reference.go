@@ -3,7 +3,10 @@ package providers
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
 	"mara/projects"
@@ -58,13 +61,8 @@ func (r reference) writeProject(project projects.Project) {
 
 // serving names the providers whose plans have the project.
 func (r reference) serving(project projects.Project) []string {
-	var names []string
-	for _, provider := range r.all {
-		if _, ok := provider.step(project.Name); ok {
-			names = append(names, provider.Name)
-		}
-	}
-	return names
+	with := slices.DeleteFunc(slices.Clone(r.all), func(provider Provider) bool { return !slices.Contains(provider.Names(), project.Name) })
+	return slice.Map(with, func(provider Provider) string { return provider.Name })
 }
 
 // step finds a project in the provider's list.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
@@ -162,11 +163,9 @@ func (m Maker) builtIn(p projects.Project, more map[string]any) ([]byte, error) 
 
 // pluginList is how a Pulumi.yaml lists resource providers.
 func pluginList(plugins map[string]string) []map[string]string {
-	list := []map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(plugins)) {
-		list = append(list, map[string]string{"name": name, "path": plugins[name]})
-	}
-	return list
+	return append([]map[string]string{}, slice.Map(slices.Sorted(maps.Keys(plugins)), func(name string) map[string]string {
+		return map[string]string{"name": name, "path": plugins[name]}
+	})...)
 }
 
 // manifest is the Pulumi.yaml of an own project for another folder: its program

@@ -61,9 +61,7 @@ func (d described) container() Container {
 		ID: d.ID, Name: strings.TrimPrefix(d.Name, "/"), Image: d.Config.Image, State: d.state(),
 		Labels: d.Config.Labels, Networks: slices.Sorted(maps.Keys(d.NetworkSettings.Networks)),
 	}
-	for _, mount := range d.Mounts {
-		c.Mounts = append(c.Mounts, mount.Destination)
-	}
+	c.Mounts = slice.Map(d.Mounts, func(mount struct{ Destination string }) string { return mount.Destination })
 	for _, inside := range slices.Sorted(maps.Keys(d.HostConfig.PortBindings)) {
 		for _, binding := range d.HostConfig.PortBindings[inside] {
 			port, _ := strconv.Atoi(binding.HostPort)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/providers/operation"
 )
 
@@ -151,13 +153,8 @@ func (s *Summary) Step(project string) (step *Step, position int) {
 // Running returns the names of the projects that have started and not
 // finished, in plan order.
 func (s *Summary) Running() []string {
-	var names []string
-	for _, step := range s.Steps {
-		if !step.Started.IsZero() && step.Result == "" {
-			names = append(names, step.Name)
-		}
-	}
-	return names
+	running := slices.DeleteFunc(slices.Clone(s.Steps), func(step Step) bool { return step.Started.IsZero() || step.Result != "" })
+	return slice.Map(running, func(step Step) string { return step.Name })
 }
 
 // Emit implements Sink.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -136,9 +137,7 @@ func refused(err error) (Difference, error) {
 		return found, err
 	}
 	if apierrors.IsInvalid(err) && status.Status().Details != nil {
-		for _, cause := range status.Status().Details.Causes {
-			found.Fields = append(found.Fields, cause.Field)
-		}
+		found.Fields = slice.Map(status.Status().Details.Causes, func(cause metav1.StatusCause) string { return cause.Field })
 	}
 	if len(found.Fields) == 0 {
 		found.Unknown, _, _ = strings.Cut(err.Error(), "\n")

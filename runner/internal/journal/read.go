@@ -63,12 +63,7 @@ func Find(dir, id string) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	var found []Run
-	for _, r := range runs {
-		if strings.HasPrefix(r.ID, id) {
-			found = append(found, r)
-		}
-	}
+	found := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return !strings.HasPrefix(r.ID, id) })
 	switch {
 	case len(runs) == 0:
 		return Run{}, noRun("there are no runs yet")

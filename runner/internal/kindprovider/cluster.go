@@ -10,7 +10,9 @@ import (
 
 	p "github.com/pulumi/pulumi-go-provider"
 	"github.com/pulumi/pulumi-go-provider/infer"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
 	"mara/runner/internal/containers"
 	"mara/runner/internal/kindnodes"
@@ -322,10 +324,9 @@ func (b Backend) ensureImage(ctx context.Context, image, what string) error {
 // checkPorts finds containers that hold a port the cluster wants. What other
 // programs hold shows only when the node is started.
 func (w clusterWork) checkPorts(ctx context.Context) error {
-	var wanted []containers.Port
-	for _, p := range w.args.portMappings() {
-		wanted = append(wanted, containers.Port{Address: p.ListenAddress, Host: int(p.HostPort)})
-	}
+	wanted := slice.Map(w.args.portMappings(), func(p v1alpha4.PortMapping) containers.Port {
+		return containers.Port{Address: p.ListenAddress, Host: int(p.HostPort)}
+	})
 	if w.args.APIServerPort != nil {
 		wanted = append(wanted, containers.Port{Address: *w.args.APIServerAddress, Host: *w.args.APIServerPort})
 	}

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -30,12 +31,7 @@ func Name(provider, stack string) string { return "mara-" + provider + "-" + sta
 // Files lists the kubeconfig files in the order kubectl reads them: those of
 // the variable KUBECONFIG, or else the one in the home folder.
 func Files(kubeconfigVariable, home string) []string {
-	var files []string
-	for _, file := range filepath.SplitList(kubeconfigVariable) {
-		if file != "" {
-			files = append(files, file)
-		}
-	}
+	files := slices.DeleteFunc(filepath.SplitList(kubeconfigVariable), func(file string) bool { return file == "" })
 	if len(files) == 0 {
 		files = []string{filepath.Join(home, ".kube", "config")}
 	}

@@ -144,9 +144,7 @@ func (f Finder) Find(ctx context.Context, op operation.Operation, p plan.Plan, r
 	}
 	if resume {
 		found.dead, locks = Dead(locks)
-		for _, l := range found.dead {
-			found.Warnings = append(found.Warnings, fmt.Sprintf("%s; the lock is taken over", l))
-		}
+		found.Warnings = slice.Map(found.dead, func(l Lock) string { return fmt.Sprintf("%s; the lock is taken over", l) })
 	}
 	if len(locks) > 0 {
 		return found, f.Locked(locks)

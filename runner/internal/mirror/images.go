@@ -2,7 +2,10 @@ package mirror
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // imagesIn lists the images that an object names: in an image field, wherever
@@ -26,9 +29,7 @@ func imagesIn(object any) []string {
 			found = append(found, imagesIn(value)...)
 		}
 	case []any:
-		for _, item := range typed {
-			found = append(found, imagesIn(item)...)
-		}
+		found = slices.Concat(slice.Map(typed, imagesIn)...)
 	}
 	return found
 }

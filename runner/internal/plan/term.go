@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 )
 
@@ -92,13 +94,8 @@ func (p Plan) Match(flag, term string) ([]string, error) {
 
 // splitTerms takes a list at its commas.
 func splitTerms(value string) []string {
-	var terms []string
-	for part := range strings.SplitSeq(value, ",") {
-		if part = strings.TrimSpace(part); part != "" {
-			terms = append(terms, part)
-		}
-	}
-	return terms
+	terms := slice.Map(strings.Split(value, ","), strings.TrimSpace)
+	return slices.DeleteFunc(terms, func(term string) bool { return term == "" })
 }
 
 // positions are the steps that one term means.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,13 +92,7 @@ func (m machine) containersByPort(ctx context.Context) []containers.Container {
 	if err != nil {
 		return nil
 	}
-	var running []containers.Container
-	for _, c := range all {
-		if c.State != containers.Stopped && len(c.Ports) > 0 {
-			running = append(running, c)
-		}
-	}
-	return running
+	return slices.DeleteFunc(all, func(c containers.Container) bool { return c.State == containers.Stopped || len(c.Ports) == 0 })
 }
 
 // listen tries a port, and lets go of it.

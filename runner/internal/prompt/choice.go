@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/AlecAivazis/survey/v2"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Question asks for a text.
@@ -71,10 +72,7 @@ func (t Terminal) Choose(ctx context.Context, c Choice) (string, error) {
 
 // ChooseMany asks for some of the options; at least one has to be chosen.
 func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
-	var chosen []int
-	for _, value := range c.Chosen {
-		chosen = append(chosen, c.index(value))
-	}
+	chosen := slice.Map(c.Chosen, c.index)
 	question := &survey.MultiSelect{Message: c.Text, Help: c.Help, Options: c.labels(), PageSize: pageSize, Default: chosen}
 	indexes, err := ask[[]int](ctx, t, question, survey.WithValidator(survey.MinItems(1)))
 	if err != nil {
@@ -90,9 +88,7 @@ func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		for value := range strings.SplitSeq(more, ",") {
-			values = append(values, strings.TrimSpace(value))
-		}
+		values = append(values, slice.Map(strings.Split(more, ","), strings.TrimSpace)...)
 	}
 	return values, nil
 }

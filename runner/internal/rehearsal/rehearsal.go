@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/config"
 	"mara/projects"
 	"mara/providers/operation"
@@ -108,10 +110,7 @@ func open(ctx context.Context, s *session.Session, o Options) error {
 // run runs the programs that are asked for and those that they need. Only a failure
 // is told.
 func run(ctx context.Context, s *session.Session, asked plan.Plan, parallel int) error {
-	var needed plan.Selection
-	for _, name := range asked.Names() {
-		needed.Only = append(needed.Only, "+"+name)
-	}
+	needed := plan.Selection{Only: slice.Map(asked.Names(), func(name string) string { return "+" + name })}
 	running, err := plan.Select(s.Plan, needed)
 	if err != nil {
 		return err

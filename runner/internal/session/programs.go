@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/providers"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/programhost"
@@ -46,10 +48,7 @@ func (s *Session) AttachPrograms() error {
 
 // ProgramHost finds what serves the built-in programs: beside us, the engine, or on PATH.
 func (d Deps) ProgramHost() (string, error) {
-	folders := slices.Clone(d.PluginFolders)
-	for _, path := range d.Engines {
-		folders = append(folders, filepath.Dir(path))
-	}
+	folders := slices.Concat(d.PluginFolders, slice.Map(d.Engines, filepath.Dir))
 	path, err := programhost.Find(folders)
 	if err != nil {
 		return "", &failure.Environment{Text: err.Error()}

@@ -110,13 +110,9 @@ func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) er
 
 // skipped are the provider's built-in projects that the plan here leaves out.
 func skipped(provider providers.Provider, p plan.Plan) []projects.Project {
-	var found []projects.Project
-	for _, step := range provider.Steps {
-		if step.Project.Own == nil && !slices.Contains(p.Names(), step.Project.Name) {
-			found = append(found, step.Project)
-		}
-	}
-	return found
+	return slices.DeleteFunc(provider.Projects(), func(project projects.Project) bool {
+		return project.Own != nil || slices.Contains(p.Names(), project.Name)
+	})
 }
 
 // openVault makes the vault; nothing is read or asked yet.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
 )
@@ -172,14 +173,9 @@ func (f *faults) strike(op operation, token string, urn resource.URN) *Fault {
 // verify refuses patterns that can never match: a fault that does nothing
 // would look like a success.
 func verify(packages []catalogue, opts Options) error {
-	var errs []error
-	for _, fault := range opts.Fail {
-		errs = append(errs, fault.Pattern.verify(packages))
-	}
-	for _, delay := range opts.Slow {
-		errs = append(errs, delay.Pattern.verify(packages))
-	}
-	return errors.Join(errs...)
+	failing := slice.Map(opts.Fail, func(fault Fault) error { return fault.Pattern.verify(packages) })
+	slow := slice.Map(opts.Slow, func(delay Delay) error { return delay.Pattern.verify(packages) })
+	return errors.Join(slices.Concat(failing, slow)...)
 }
 
 func (p Pattern) verify(packages []catalogue) error {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // guardedEnd ends the name of a state that the guard has kept. Pulumi reads no
@@ -39,9 +41,7 @@ func (f Folder) Guard(projects []string, warn func(text string), log *slog.Logge
 	if g.reserve, err = takeReserve(f.Path, reserveSize); err != nil {
 		log.Debug("no room is reserved for the states", "error", err)
 	}
-	for _, project := range projects {
-		g.files = append(g.files, f.state(project))
-	}
+	g.files = slice.Map(projects, f.state)
 	g.forget()
 	done := make(chan struct{})
 	var looking sync.WaitGroup

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/typeset"
 )
 
@@ -86,10 +88,7 @@ func (s *screen) writeChanges(b *strings.Builder, frame []string) {
 
 func (s *screen) remember(frame []string, width int) {
 	s.frame, s.width = frame, width
-	s.cells = s.cells[:0]
-	for _, text := range frame {
-		s.cells = append(s.cells, typeset.Cells(text))
-	}
+	s.cells = slice.Map(frame, typeset.Cells)
 }
 
 // leave ends the frame where it stands.

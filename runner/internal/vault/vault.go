@@ -131,9 +131,7 @@ func (v *Vault) options() encryption.Options {
 		Skipped:      v.Skipped,
 	}
 	o.Covered = v.Covered && len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
-	for _, project := range slices.Sorted(maps.Keys(v.Beside)) {
-		o.Beside = append(o.Beside, v.Beside[project])
-	}
+	o.Beside = slice.Map(slices.Sorted(maps.Keys(v.Beside)), func(project string) config.StackFile { return v.Beside[project] })
 	for _, secret := range v.Secrets {
 		if secret.Own {
 			o.Own = append(o.Own, secret.Key)

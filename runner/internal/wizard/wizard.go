@@ -154,19 +154,13 @@ func (i *interview) answer(ctx context.Context, q providers.Question, key config
 }
 
 func (i *interview) chooseMany(ctx context.Context, question prompt.Question, q providers.Question, options []prompt.Option) (any, error) {
-	choice := prompt.Choice{Question: question, Options: options, Other: true}
-	for _, option := range options[:min(q.DefaultCount, len(options))] {
-		choice.Chosen = append(choice.Chosen, option.Value)
-	}
+	chosen := slice.Map(options[:min(q.DefaultCount, len(options))], func(option prompt.Option) string { return option.Value })
+	choice := prompt.Choice{Question: question, Options: options, Chosen: chosen, Other: true}
 	values, err := i.Asker.ChooseMany(ctx, choice)
 	if err != nil {
 		return nil, err
 	}
-	items := []any{}
-	for _, value := range values {
-		items = append(items, value)
-	}
-	return items, nil
+	return append([]any{}, slice.Map(values, func(value string) any { return value })...), nil
 }
 
 func optionsOf(key config.Key) []prompt.Option {

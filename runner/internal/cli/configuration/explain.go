@@ -3,11 +3,14 @@ package configuration
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 )
@@ -76,13 +79,11 @@ func (c configuration) explain(key config.Key) explanation {
 }
 
 func (c configuration) readers(key string) []string {
-	var names []string
-	for _, project := range c.known.Projects {
-		if _, ok := project.Key(key); ok {
-			names = append(names, project.Name)
-		}
-	}
-	return names
+	readers := slices.DeleteFunc(slices.Clone(c.known.Projects), func(project projects.Project) bool {
+		_, ok := project.Key(key)
+		return !ok
+	})
+	return slice.Map(readers, func(project projects.Project) string { return project.Name })
 }
 
 // text is the explanation in short lines.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
-	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 )
@@ -38,7 +36,7 @@ func runReference(_ context.Context, d cmd.Deps, o cmd.Common) error {
 		if err != nil {
 			return err
 		}
-		all, listed = []providers.Provider{p}, slice.Map(p.Steps, func(step providers.Step) projects.Project { return step.Project })
+		all, listed = []providers.Provider{p}, p.Projects()
 	}
 	_, err := fmt.Fprint(d.Stdout, string(providers.Reference(referenceHead, all, listed)))
 	return err

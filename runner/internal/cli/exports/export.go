@@ -3,12 +3,14 @@ package exports
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/fleet"
@@ -87,13 +89,8 @@ func (e environment) tokens() []string {
 	if e.Provider.InfraType() == "aws" {
 		return nil
 	}
-	var variables []string
-	for _, credential := range e.Provider.Account.Credentials {
-		if credential.Variable != "" {
-			variables = append(variables, credential.Variable)
-		}
-	}
-	return variables
+	variables := slice.Map(e.Provider.Account.Credentials, func(c projects.Credential) string { return c.Variable })
+	return slices.DeleteFunc(variables, func(variable string) bool { return variable == "" })
 }
 
 // wavesOf are the chosen environments of the fleet in the waves of config/rollout.yaml,

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"context"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,11 +33,9 @@ func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Session)
 		}
 	}
 	if len(named) == 0 {
-		for _, secret := range s.Vault.Secrets {
-			if secret.Generate != projects.None && !s.Vault.Has(secret.Key) {
-				named = append(named, secret)
-			}
-		}
+		named = slices.DeleteFunc(slices.Clone(s.Vault.Secrets), func(secret projects.Secret) bool {
+			return secret.Generate == projects.None || s.Vault.Has(secret.Key)
+		})
 	}
 	if len(named) == 0 {
 		return o.tell(d, s, nil, "nothing is missing")

@@ -5,9 +5,11 @@ package trial
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/providers"
@@ -39,13 +41,8 @@ func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 }
 
 func clouds() []string {
-	var names []string
-	for _, provider := range providers.All() {
-		if len(provider.Trial.Costs) > 0 {
-			names = append(names, provider.Name)
-		}
-	}
-	return names
+	offered := slices.DeleteFunc(providers.All(), func(p providers.Provider) bool { return len(p.Trial.Costs) == 0 })
+	return slice.Map(offered, func(p providers.Provider) string { return p.Name })
 }
 
 type options struct {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
 	"mara/runner/internal/containers"
@@ -61,9 +62,7 @@ func newNode(name string, config *v1alpha4.Cluster, node v1alpha4.Node) *Contain
 		Labels: map[string]string{"io.x-k8s.kind.cluster": config.Name, "io.x-k8s.kind.role": string(node.Role)},
 		Ports:  map[string]containers.Port{}, ConfigMaps: map[string]string{},
 	}
-	for _, mount := range node.ExtraMounts {
-		made.Mounts = append(made.Mounts, mount.ContainerPath)
-	}
+	made.Mounts = slice.Map(node.ExtraMounts, func(mount v1alpha4.Mount) string { return mount.ContainerPath })
 	for _, p := range node.ExtraPortMappings {
 		made.Ports[fmt.Sprintf("%d/tcp", p.ContainerPort)] = containers.Port{Address: p.ListenAddress, Host: int(p.HostPort)}
 	}

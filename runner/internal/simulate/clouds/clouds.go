@@ -10,6 +10,7 @@ package clouds
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
@@ -131,11 +132,7 @@ func wellFormed(path string, isGood func(text string) bool, wrong string) check 
 // every makes one rule of several.
 func every(checks ...check) check {
 	return func(o simulate.Object) []simulate.Problem {
-		var problems []simulate.Problem
-		for _, check := range checks {
-			problems = append(problems, check(o)...)
-		}
-		return problems
+		return slices.Concat(slice.Map(checks, func(of check) []simulate.Problem { return of(o) })...)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/simulate"
 )
 
@@ -92,11 +94,8 @@ func helmTemplate() simulate.Invoke {
 			if err != nil {
 				return nil, err
 			}
-			objects := []any{}
-			for _, defined := range definedKinds()[chart] {
-				objects = append(objects, definitionOf(defined))
-			}
-			return map[string]any{"result": objects}, nil
+			objects := slice.Map(definedKinds()[chart], func(defined definedKind) any { return definitionOf(defined) })
+			return map[string]any{"result": append([]any{}, objects...)}, nil
 		},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/simulate"
 )
 
@@ -95,9 +97,7 @@ func definitions(o simulate.Object) []string {
 			facts = append(facts, definitionFact(o, group))
 		}
 	}
-	for _, defined := range definedKinds()[chart] {
-		facts = append(facts, kindFact(o, defined.group, defined.kind))
-	}
+	facts = append(facts, slice.Map(definedKinds()[chart], func(k definedKind) string { return kindFact(o, k.group, k.kind) })...)
 	slices.Sort(facts)
 	return facts
 }

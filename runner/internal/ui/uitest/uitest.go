@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 )
@@ -174,9 +176,7 @@ func (p *player) add(at time.Duration, e event.Event) {
 func (p *player) finish() []event.Event {
 	header := event.Event{Time: Began, Type: event.RunStarted, Format: event.Format, Operation: p.script.Operation, Provider: p.script.Provider,
 		Stack: "dev", Simulated: p.script.Simulated, Parallel: p.script.Parallel}
-	for _, project := range p.script.Projects {
-		header.Projects = append(header.Projects, project.Project)
-	}
+	header.Projects = slice.Map(p.script.Projects, func(p Project) event.Project { return p.Project })
 	all := append([]event.Event{header}, p.events...)
 	if p.script.Interrupt > 0 {
 		stop := event.Event{Time: Began.Add(p.script.Interrupt), Type: event.RunStopping, Reason: event.ReasonInterrupted}
