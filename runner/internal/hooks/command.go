@@ -1,17 +1,14 @@
 package hooks
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"strconv"
-	"strings"
 	"time"
 
 	"al.essio.dev/pkg/shellescape"
@@ -126,7 +123,14 @@ func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say
 	command.Env = append(process.Environ(h.Env), input.variables()...)
 	process.OwnGroup(command) // a terminal's Ctrl-C is the runner's to handle
 	command.Cancel = func() error { return process.Terminate(command.Process.Pid) }
-	last, err := runLines(command, say)
+	last := "" // is what an error tells
+	lines := &process.Lines{Tell: func(line string) {
+		last = line
+		say(line)
+	}}
+	command.Stdout, command.Stderr = lines, lines
+	err = command.Run()
+	lines.Close()
 	if ctx.Err() != nil && command.Process != nil {
 		process.Kill(command.Process.Pid) // what it has started may not have heard either
 	}
@@ -141,30 +145,4 @@ func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say
 		return fmt.Errorf("%w: %s", err, h.Masker.Mask(last))
 	}
 	return err
-}
-
-// runLines runs a command and passes on its lines. The last one is what an error
-// tells.
-func runLines(command *exec.Cmd, say func(string)) (last string, err error) {
-	reader, writer := io.Pipe()
-	command.Stdout, command.Stderr = writer, writer
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		lines := bufio.NewReader(reader)
-		for {
-			text, readErr := lines.ReadString('\n')
-			if line := strings.TrimRight(text, "\r\n"); strings.TrimSpace(line) != "" {
-				last = line
-				say(line)
-			}
-			if readErr != nil {
-				return
-			}
-		}
-	}()
-	err = command.Run()
-	_ = writer.Close() // ends the reader
-	<-done
-	return last, err
 }

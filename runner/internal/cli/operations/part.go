@@ -1,13 +1,10 @@
 package operations
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
@@ -120,31 +117,4 @@ func (p *part) err(err error) error {
 		return fmt.Errorf("%s failed", p.operation)
 	}
 	return errors.New(strings.Join(causes, "\n"))
-}
-
-// lines is where an operation on one of many environments writes what it would
-// write to a terminal: each line is told with the environment.
-type lines struct {
-	mu   sync.Mutex // guards rest
-	rest []byte
-	tell func(line string)
-}
-
-var _ io.Writer = (*lines)(nil)
-
-// Write implements io.Writer.
-func (l *lines) Write(text []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rest = append(l.rest, text...)
-	for {
-		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
-		if !whole {
-			return len(text), nil
-		}
-		l.rest = bytes.Clone(rest)
-		if said := strings.TrimSpace(string(line)); said != "" {
-			l.tell(said)
-		}
-	}
 }

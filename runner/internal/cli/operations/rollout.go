@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -19,6 +20,7 @@ import (
 	"mara/runner/internal/layout"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/process"
 	"mara/runner/internal/session"
 	"mara/runner/internal/ui"
 )
@@ -280,10 +282,12 @@ func (r *rollout) next(summary *event.Summary) []string {
 	return []string{"runner fleet status" + suffix}
 }
 
-// discard is the environment's own output: the rollout tells what is to be told.
+// discard is the environment's own output: the rollout tells what is to be told,
+// each line of stderr with the environment.
 func discard(d cmd.Deps, tell func(line string)) cmd.Deps {
 	d.Stdout, d.StdoutIsTerminal, d.Size = io.Discard, false, nil
-	d.Stderr, d.StderrIsTerminal, d.StdinIsTerminal = &lines{tell: tell}, false, false
+	lines := &process.Lines{Tell: func(line string) { tell(strings.TrimSpace(line)) }}
+	d.Stderr, d.StderrIsTerminal, d.StdinIsTerminal = lines, false, false
 	d.Interrupt = nil // the rollout says when to stop
 	return d
 }
