@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -167,9 +168,7 @@ func (d *manifestDecoder) key(shown, name string, node *yaml.Node) (key Key, sec
 		d.problem(node.Line, shown, "has the type %q; allowed: string, integer, boolean, array", typed)
 	}
 	key.Kind, key.Required = kind, key.Default == nil
-	if key.Doc == "" {
-		key.Doc = "of the project " + key.Namespace()
-	}
+	key.Doc = cmp.Or(key.Doc, "of the project "+key.Namespace())
 	return key, secret
 }
 

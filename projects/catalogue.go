@@ -106,11 +106,11 @@ func All() []Project {
 
 // ByName finds a project by its Pulumi name.
 func ByName(name string) (Project, bool) {
-	return find(All(), func(p Project) bool { return p.Name == name })
+	return Find(All(), func(p Project) bool { return p.Name == name })
 }
 
-// find is the first one that is meant.
-func find[T any](all []T, is func(T) bool) (found T, ok bool) {
+// Find is the first one that is meant.
+func Find[T any](all []T, is func(T) bool) (found T, ok bool) {
 	i := slices.IndexFunc(all, is)
 	if i < 0 {
 		return found, false
@@ -120,12 +120,12 @@ func find[T any](all []T, is func(T) bool) (found T, ok bool) {
 
 // Key finds a declared configuration key by its full name.
 func (p Project) Key(name string) (config.Key, bool) {
-	return find(p.Keys, func(key config.Key) bool { return key.Name == name })
+	return Find(p.Keys, func(key config.Key) bool { return key.Name == name })
 }
 
 // Output finds a declared output by its name.
 func (p Project) Output(name string) (Output, bool) {
-	return find(p.Outputs, func(output Output) bool { return output.Name == name })
+	return Find(p.Outputs, func(output Output) bool { return output.Name == name })
 }
 
 // SecretsOf are the secrets of projects, each once.

@@ -72,7 +72,7 @@ func Infrastructures() []Infrastructure {
 
 // InfrastructureByName finds an infrastructure by the provider's name.
 func InfrastructureByName(name string) (Infrastructure, bool) {
-	return find(Infrastructures(), func(i Infrastructure) bool { return i.Name == name })
+	return Find(Infrastructures(), func(i Infrastructure) bool { return i.Name == name })
 }
 
 // infraTypes lists the names of the providers.

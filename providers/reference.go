@@ -67,12 +67,7 @@ func (r reference) serving(project projects.Project) []string {
 
 // step finds a project in the provider's list.
 func (p Provider) step(project string) (Step, bool) {
-	for _, step := range p.Steps {
-		if step.Project.Name == project {
-			return step, true
-		}
-	}
-	return Step{}, false
+	return projects.Find(p.Steps, func(step Step) bool { return step.Project.Name == project })
 }
 
 // writeEdges writes one kind of edges: once for what all providers share, and

@@ -86,12 +86,7 @@ func (c Catalogue) ByName(name string) (providers.Provider, error) {
 
 // Project finds a project by its Pulumi name.
 func (c Catalogue) Project(name string) (projects.Project, bool) {
-	for _, project := range c.Projects {
-		if project.Name == name {
-			return project, true
-		}
-	}
-	return projects.Project{}, false
+	return projects.Find(c.Projects, func(project projects.Project) bool { return project.Name == name })
 }
 
 // StackNames are the patterns of the names of stacks.
@@ -121,10 +116,5 @@ func (c Catalogue) Secrets() []projects.Secret { return projects.SecretsOf(c.Pro
 
 // Secret finds the secret that a key names.
 func (c Catalogue) Secret(key string) (projects.Secret, bool) {
-	for _, secret := range c.Secrets() {
-		if secret.Key == key {
-			return secret, true
-		}
-	}
-	return projects.Secret{}, false
+	return projects.Find(c.Secrets(), func(secret projects.Secret) bool { return secret.Key == key })
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"mara/config"
+	"mara/projects"
 )
 
 // Scheme is how values are encrypted, as the top-level keys of a stack file say:
@@ -108,12 +109,7 @@ func (o Options) savedSalt() (salt string, found bool, err error) {
 // Passphrase is the scheme to check a passphrase against; it has no salt in a
 // new environment. needed is false where no passphrase encrypts anything.
 func (s Schemes) Passphrase(o Options) (scheme Scheme, needed bool) {
-	for _, scheme := range append([]Scheme{s.Stack, s.Secrets}, s.Beside...) {
-		if o.UsesPassphrase(scheme) {
-			return scheme, true
-		}
-	}
-	return Scheme{}, false
+	return projects.Find(append([]Scheme{s.Stack, s.Secrets}, s.Beside...), o.UsesPassphrase)
 }
 
 // UsesPassphrase is false for values that a cloud's key service or Pulumi Cloud

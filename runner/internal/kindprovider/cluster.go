@@ -1,6 +1,7 @@
 package kindprovider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -276,9 +277,7 @@ func (w clusterWork) read(
 	controlPlanes := nodes.Of(kindnodes.ControlPlane)
 	state.ControlPlanes, state.Workers = new(len(controlPlanes)), new(len(nodes.Of(kindnodes.Worker)))
 	state.NodeNames, state.Network, state.UID = nodes.kubernetes(), nodes.network(), nodes.mark.uid
-	if state.NodeImage == "" {
-		state.NodeImage = controlPlanes[0].Image
-	}
+	state.NodeImage = cmp.Or(state.NodeImage, controlPlanes[0].Image)
 	problems := nodes.halted()
 	if len(problems) == 0 {
 		if kubeconfig, endpoint, err := w.kubeconfig(ctx); err == nil {

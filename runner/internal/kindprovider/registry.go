@@ -167,10 +167,8 @@ func (w registryWork) create(ctx context.Context, replace bool) (string, error) 
 }
 
 func (w registryWork) spec() containers.Spec {
-	labels := maps.Clone(w.args.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
+	labels := map[string]string{}
+	maps.Copy(labels, w.args.Labels)
 	labels[ownerLabel] = w.owner
 	return containers.Spec{
 		Name: w.args.Name, Image: w.args.Image, Network: w.args.Network, Labels: labels, Restart: "always",

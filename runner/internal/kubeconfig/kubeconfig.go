@@ -6,6 +6,7 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,14 +134,9 @@ func choose(files []string, name string) (string, error) {
 		if has(config, name) {
 			return file, nil
 		}
-		if existing == "" {
-			existing = file
-		}
+		existing = cmp.Or(existing, file)
 	}
-	if existing != "" {
-		return existing, nil
-	}
-	return files[len(files)-1], nil
+	return cmp.Or(existing, files[len(files)-1]), nil
 }
 
 func has(config *api.Config, name string) bool {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -70,10 +71,7 @@ func uid(content []byte) string {
 		Metadata struct{ UID, Namespace, Name string }
 	}
 	_ = json.Unmarshal(content, &object) // it was JSON a moment ago
-	if object.Metadata.UID != "" {
-		return object.Metadata.UID
-	}
-	return object.Kind + "/" + object.Metadata.Namespace + "/" + object.Metadata.Name
+	return cmp.Or(object.Metadata.UID, object.Kind+"/"+object.Metadata.Namespace+"/"+object.Metadata.Name)
 }
 
 func (s *store) put(content []byte, there bool) {

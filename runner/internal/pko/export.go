@@ -304,9 +304,7 @@ func (e Environment) ConfigSecret() string { return e.Name + "-secrets" }
 
 // SecretKeys lists the keys that the Secret of the configuration has to have.
 func (e Environment) SecretKeys() []string {
-	keys := slices.Concat(slices.Collect(maps.Values(e.Secrets))...)
-	slices.Sort(keys)
-	return slices.Compact(keys)
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(e.Secrets))...))))
 }
 
 // SecretName is a key of the configuration as a Secret of Kubernetes can have it.

@@ -278,8 +278,7 @@ func secretKeys(object manifest.Object) []string {
 			keys = slices.AppendSeq(keys, maps.Keys(values))
 		}
 	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
+	return slices.Compact(slices.Sorted(slices.Values(keys)))
 }
 
 // pathOf is where a text is among the fields of an object; "" where it is not.

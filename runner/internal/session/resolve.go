@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -226,9 +227,7 @@ func (s *Session) unresolved(first error) error {
 
 // missingAll is what an environment of a provider needs that has no file at all.
 func (s *Session) missingAll(stack string, provider providers.Provider) error {
-	if stack == "" {
-		stack = "NAME"
-	}
+	stack = cmp.Or(stack, "NAME")
 	var err error
 	if s.Plan, err = plan.New(provider); err != nil {
 		return err

@@ -4,6 +4,7 @@
 package wizard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,9 +138,7 @@ func (i *interview) answer(ctx context.Context, q providers.Question, key config
 	case len(options) > 0 && key.Kind == config.List:
 		return i.chooseMany(ctx, question, q, options)
 	case len(options) > 0:
-		if question.Default == "" {
-			question.Default = key.Example
-		}
+		question.Default = cmp.Or(question.Default, key.Example)
 		text, err = i.Asker.Choose(ctx, prompt.Choice{Question: question, Options: options, Other: q.List != ""})
 	default:
 		if question.Default == "" && key.Required && key.Example != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
+	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/fleet"
@@ -32,11 +33,7 @@ func AllFlags(all []*cli.Command) []cli.Flag {
 
 // FindFlag finds a flag by one of its names.
 func FindFlag(flags []cli.Flag, given string) (cli.Flag, bool) {
-	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), given) })
-	if i < 0 {
-		return nil, false
-	}
-	return flags[i], true
+	return projects.Find(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), given) })
 }
 
 // HasFlag says whether a command has a flag.

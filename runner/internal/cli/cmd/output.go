@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,12 +34,7 @@ func (i Invocation) Show(d Deps, document any, text string) error {
 }
 
 // OrDash returns a text, or a dash if it is empty.
-func OrDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
+func OrDash(text string) string { return cmp.Or(text, "-") }
 
 // Ago formats an age the way kubectl does.
 func Ago(d time.Duration) string {

@@ -160,9 +160,7 @@ func (x *differences) addDeployed(a, b map[string]json.RawMessage) error {
 
 // either lists the keys that one of two maps has, sorted.
 func either[V any](a, b map[string]V) []string {
-	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	slices.Sort(keys)
-	return slices.Compact(keys)
+	return slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b)))))
 }
 
 func (x differences) text(width int, deployed bool) string {

@@ -1,6 +1,7 @@
 package exports
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,12 +191,7 @@ func (e environment) addTo(p *pipeline.Options) error {
 	if p.AWSRole == "" {
 		return &failure.Usage{Text: e.name() + " needs AWS, and --aws-role does not say as whom", Next: "name a role that trusts the CI system's OIDC provider"}
 	}
-	if region := e.Settings.Config.Text("aws:region").Text; p.AWSRegion == "" {
-		p.AWSRegion = region
-	}
-	if p.AWSRegion == "" {
-		p.AWSRegion = "us-east-1" // any will do for logging in
-	}
+	p.AWSRegion = cmp.Or(p.AWSRegion, e.Settings.Config.Text("aws:region").Text, "us-east-1") // any will do for logging in
 	return nil
 }
 

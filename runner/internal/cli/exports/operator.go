@@ -1,6 +1,7 @@
 package exports
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -203,9 +204,7 @@ func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
 
 func exportOne(e environment, o *operatorOptions) (operatorDocument, map[string][]byte, error) {
 	described, problems := e.describe(*o)
-	if o.Backend == "" {
-		o.Backend = e.Settings.Backend.Text
-	}
+	o.Backend = cmp.Or(o.Backend, e.Settings.Backend.Text)
 	if o.Within == 0 {
 		const short = 30 * time.Minute // a pod has to start for each project, too
 		o.Within = max(short, 2*e.Plan.CriticalPath(e.Plan.Declared()).Total).Round(time.Minute)
@@ -304,8 +303,7 @@ func (e environment) variables(o operatorOptions, passphrase bool) []string {
 			names = append(names, variable.Name)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 // valuesOf are the values of a project: those that it declares, and those that no
@@ -329,8 +327,7 @@ func (e environment) valuesOf(p projects.Project, declared map[string]bool) (val
 		}
 	}
 	secrets = append(secrets, e.neededSecrets(p)...)
-	slices.Sort(secrets)
-	return values, slices.Compact(secrets)
+	return values, slices.Compact(slices.Sorted(slices.Values(secrets)))
 }
 
 // neededSecrets are the secrets that the program of a project reads from its

@@ -151,8 +151,7 @@ func tellUnchecked(w io.Writer, verdicts []verdict) {
 	if in == 0 {
 		return
 	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
+	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	fmt.Fprintf(w, "not checked: %s not set here in %s (%s); --secrets takes that for wrong\n",
 		typeset.Counted(len(keys), "secret"), typeset.Counted(in, "environment"), strings.Join(keys, ", "))
 }

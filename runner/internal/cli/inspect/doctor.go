@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,10 +81,7 @@ func document(e *doctor.Examination, report preflight.Report) preflight.Document
 
 // examinationText is the report for people.
 func examinationText(e *doctor.Examination, report preflight.Report, style preflight.Style) string {
-	subject := e.Provider.Name
-	if subject == "" {
-		subject = "no provider"
-	}
+	subject := cmp.Or(e.Provider.Name, "no provider")
 	if stack := e.Session.Settings.Stack.Text; stack != "" {
 		subject += ", stack " + stack
 	}

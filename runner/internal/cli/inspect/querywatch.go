@@ -62,8 +62,7 @@ func resultsOf(ctx context.Context, o queryOptions, e query.Environment, objects
 			lines[i] = string(content)
 		}
 	}
-	slices.Sort(lines)
-	return slices.Compact(lines), nil
+	return slices.Compact(slices.Sorted(slices.Values(lines))), nil
 }
 
 // printChanges prints what has gone and what has come.

@@ -135,8 +135,7 @@ func (r *rollout) addresses(stack string) ([]string, error) {
 				}
 			}
 		}
-		slices.Sort(found)
-		return slices.Compact(found), nil
+		return slices.Compact(slices.Sorted(slices.Values(found))), nil
 	}
 	return nil, nil
 }

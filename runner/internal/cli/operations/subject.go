@@ -67,8 +67,7 @@ func programFiles(s *session.Session) ([]string, error) {
 		}
 		files = append(files, more...)
 	}
-	slices.Sort(files)
-	return slices.Compact(files), nil
+	return slices.Compact(slices.Sorted(slices.Values(files))), nil
 }
 
 // subjectOf is what a fingerprint is made of, but for the outputs that are read.

@@ -1,6 +1,7 @@
 package clouds
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -86,9 +87,7 @@ func serverOf(kubeconfig, wanted string) (string, error) {
 	if err != nil {
 		return "", errors.New("it cannot be parsed; its text is not shown here because it is secret")
 	}
-	if wanted == "" {
-		wanted = config.CurrentContext
-	}
+	wanted = cmp.Or(wanted, config.CurrentContext)
 	cluster := clusterOf(config, wanted)
 	if cluster == nil || cluster.Server == "" {
 		return "", fmt.Errorf("its context %q leads to no server", wanted)
