@@ -10,10 +10,10 @@ import (
 // filePrefix begins the address of a folder as a place for state.
 const filePrefix = "file://"
 
-// fileBackend is a folder below the root.
-func fileBackend(root, folder string, source Source) Value {
-	return Value{Text: folderAddress(filepath.Join(root, folder)), Origin: Origin{Source: source}}
-}
+// withoutSidecars ends the address of a folder in which each file is one file. By
+// itself Pulumi writes a second one beside each, with a checksum and a content type,
+// which it does not need. See https://pkg.go.dev/gocloud.dev/blob/fileblob.
+const withoutSidecars = "?metadata=skip"
 
 // folderAddress writes a path the way Pulumi reads it: signs that mean
 // something in an address are escaped.

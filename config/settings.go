@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"strings"
 )
 
@@ -166,11 +167,9 @@ func providerMismatch(asked, configured Value) error {
 // resolveBackend is where state is kept: where PULUMI_BACKEND_URL says, else
 // where the user is logged in, else below the root.
 func resolveBackend(r Request, environ map[string]string) (Value, error) {
-	if r.Simulate && r.StateFolder != "" {
-		return Value{Text: folderAddress(r.StateFolder), Origin: Origin{Source: FromSimulation}}, nil
-	}
 	if r.Simulate {
-		return fileBackend(r.Root, simulatedStateFolder, FromSimulation), nil
+		folder := cmp.Or(r.StateFolder, filepath.Join(r.Root, simulatedStateFolder))
+		return Value{Text: folderAddress(folder) + withoutSidecars, Origin: Origin{Source: FromSimulation}}, nil
 	}
 	if backend := r.Sources.Lookup(BackendVariable); backend.IsSet() {
 		if err := CheckBackend(backend); err != nil {
@@ -188,7 +187,7 @@ func resolveBackend(r Request, environ map[string]string) (Value, error) {
 	if login.IsSet() {
 		return absoluteBackend(login, r.Root)
 	}
-	return fileBackend(r.Root, stateFolder, FromDefault), nil
+	return Value{Text: folderAddress(filepath.Join(r.Root, stateFolder)), Origin: Origin{Source: FromDefault}}, nil
 }
 
 // CheckBackend refuses what is not the address of a backend.
