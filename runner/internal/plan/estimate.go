@@ -80,3 +80,12 @@ func (p Plan) Levels() [][]string {
 	}
 	return levels
 }
+
+// Width is the size of the largest level: at least as many projects can run at once.
+func (p Plan) Width() int {
+	width := 0
+	for _, level := range p.Levels() {
+		width = max(width, len(level))
+	}
+	return width
+}

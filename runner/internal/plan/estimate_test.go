@@ -47,9 +47,15 @@ func TestCriticalPath(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	t.Parallel()
-	got := mustNew(t, provider("a", "b a", "c", "d b / c", "e c")).Levels()
-	if diff := cmp.Diff([][]string{{"a", "c"}, {"b", "e"}, {"d"}}, got); diff != "" {
+	p := mustNew(t, provider("a", "b a", "c", "d b / c", "e c"))
+	if diff := cmp.Diff([][]string{{"a", "c"}, {"b", "e"}, {"d"}}, p.Levels()); diff != "" {
 		t.Error(diff)
+	}
+	if got := p.Width(); got != 2 {
+		t.Errorf("the width is %d", got)
+	}
+	if got := mustNew(t, provider("a", "b a", "c b")).Width(); got != 1 {
+		t.Errorf("the width of a chain is %d", got)
 	}
 }
 

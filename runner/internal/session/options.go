@@ -77,7 +77,7 @@ func (w Waiting) Until(ctx context.Context) (context.Context, func()) {
 }
 
 // workers is how many workers are worth starting early: as many as will be
-// needed, but no more than there are processors to start them on.
-func (o Options) workers(projects int) int {
-	return max(1, min(o.AtOnce, projects, runtime.NumCPU()))
+// needed at once, but no more than there are processors to start them on.
+func (o Options) workers(width int) int {
+	return max(1, min(o.AtOnce, width, runtime.NumCPU()))
 }

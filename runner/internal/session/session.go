@@ -116,7 +116,7 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 		start = s.Options.Shared.engine
 	}
 	e, stop, err := start(ctx, engine.Options{
-		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: s.Options.workers(len(s.Plan.Steps)),
+		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: s.Options.workers(s.Plan.Width()),
 		Interrupt: s.Deps.Interrupt, Log: s.Log, Now: s.Deps.Now, Watch: s.Profile.Watch,
 	})
 	if err != nil {
