@@ -73,7 +73,7 @@ var readersFolders = map[string]func(e *environment){
 	},
 	"fleet": func(e *environment) {
 		e.write("config/layers/base.yaml", "values:\n  runner: {provider: aws}\n  pulumiConfig: {aws:region: eu-north-1, eks:max_size: 6}\n")
-		e.write("config/layers/small.yaml", "imports: [base]\nvalues:\n  runner: {labels: {stage: prod, region: eu}, projects: {skip: [logstore, logagent, certmgr]}}\n")
+		e.write("config/layers/small.yaml", "imports: [base]\nvalues:\n  runner: {labels: {stage: prod, region: eu}, projects: {skip: [secrets, ingress-controller, logstore, logagent, certmgr, prometheus, observability, bank-of-anthos]}}\n")
 		e.write("config/environments/prod-eu-1.yaml", "imports: [small]\nvalues: {pulumiConfig: {eks:max_size: 9}}\n")
 		e.write("config/environments/prod-eu-2.yaml", "imports: [small]\n")
 		e.write("config/environments/review-1.yaml", "imports: [small]\nvalues: {runner: {labels: {stage: test}, ttl: 8h}}\n")

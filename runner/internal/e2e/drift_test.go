@@ -34,31 +34,30 @@ func TestDriftOfWhatIsOnlyRead(t *testing.T) {
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
-		e.simulate(0, "up", "-p", "kind", "--only", "+logstore")
-		if got := results(e.simulate(0, "drift", "--exit-code")); got != (event.Results{Succeeded: 3, Skipped: 11}) {
-			t.Errorf("drift of what nobody touched: %+v", got)
+	e := newEnvironment(t, embedded)
+	e.simulate(0, "up", "-p", "kind", "--only", "+logstore")
+	if got := results(e.simulate(0, "drift", "--exit-code")); got != (event.Results{Succeeded: 3, Skipped: 11}) {
+		t.Errorf("drift of what nobody touched: %+v", got)
+	}
+	e.lose("core.v1.Secret/logstore%2Flogstore-credentials.json")
+	before := e.stateResources()
+	for _, args := range [][]string{{"drift"}, {"refresh", "--preview-only"}} {
+		step := finished(e.simulate(5, args[0], append(args[1:], "--exit-code")...))["logstore"]
+		if step.Changes == nil || step.Changes.Delete != 1 {
+			t.Errorf("%s: %+v, want one that is gone", args, step.Changes)
 		}
-		e.lose("core.v1.Secret/logstore%2Flogstore-credentials.json")
-		before := e.stateResources()
-		for _, args := range [][]string{{"drift"}, {"refresh", "--preview-only"}} {
-			step := finished(e.simulate(5, args[0], append(args[1:], "--exit-code")...))["logstore"]
-			if step.Changes == nil || step.Changes.Delete != 1 {
-				t.Errorf("%s: %+v, want one that is gone", args, step.Changes)
-			}
-		}
-		r := e.run("drift", "--simulate", "--only", "logstore")
-		if r.code != 0 || !strings.Contains(r.stdout, "gone: kubernetes:core/v1:Secret logstore-credentials") || !strings.Contains(r.stdout, "runner refresh -s dev --simulate") {
-			t.Errorf("drift does not tell what is gone: exit code %d\n%s", r.code, r.stdout)
-		}
-		if len(e.stateResources()["logstore"]) != len(before["logstore"]) {
-			t.Error("looking for drift has changed the state")
-		}
-		if step := finished(e.simulate(5, "refresh", "--exit-code"))["logstore"]; step.Changes.Delete != 1 {
-			t.Errorf("refresh: %s", step.Changes)
-		}
-		e.simulate(0, "drift", "--exit-code")
-	})
+	}
+	r := e.run("drift", "--simulate", "--only", "logstore")
+	if r.code != 0 || !strings.Contains(r.stdout, "gone: kubernetes:core/v1:Secret logstore-credentials") || !strings.Contains(r.stdout, "runner refresh -s dev --simulate") {
+		t.Errorf("drift does not tell what is gone: exit code %d\n%s", r.code, r.stdout)
+	}
+	if len(e.stateResources()["logstore"]) != len(before["logstore"]) {
+		t.Error("looking for drift has changed the state")
+	}
+	if step := finished(e.simulate(5, "refresh", "--exit-code"))["logstore"]; step.Changes.Delete != 1 {
+		t.Errorf("refresh: %s", step.Changes)
+	}
+	e.simulate(0, "drift", "--exit-code")
 }
 
 func TestProtection(t *testing.T) {

@@ -172,55 +172,55 @@ func (e *environment) checkState(project string) {
 }
 
 // TestChangeProvider from one passphrase to another, to a key service, and back.
+// TestChangeProviderIsKilled does it with the stock CLI.
 func TestChangeProvider(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
-		v := newVault(t, e)
-		e = e.with("FIRST="+firstPassphrase, "SECOND="+secondPassphrase)
-		first, second := e.with("PULUMI_CONFIG_PASSPHRASE="+firstPassphrase), e.with("PULUMI_CONFIG_PASSPHRASE="+secondPassphrase)
-		e.write("config/pulumi/Pulumi.dev.yaml", "# mine\nconfig:\n  kubernetes:infra_type: kind # stays\n")
-		projects := []string{"certmgr", "logstore"}
+	e := newEnvironment(t, embedded)
+	v := newVault(t, e)
+	e = e.with("FIRST="+firstPassphrase, "SECOND="+secondPassphrase)
+	first, second := e.with("PULUMI_CONFIG_PASSPHRASE="+firstPassphrase), e.with("PULUMI_CONFIG_PASSPHRASE="+secondPassphrase)
+	e.write("config/pulumi/Pulumi.dev.yaml", "# mine\nconfig:\n  kubernetes:infra_type: kind # stays\n")
+	projects := []string{"certmgr", "logstore"}
+	for _, project := range projects {
+		first.deployedSecret(project)
+	}
+	first.secrets(0, fileSecret, "set", "prometheus:admin_password", "-")
+	processes := watchProcesses(t, "change-provider")
+	printed := ""
+	for _, step := range []struct {
+		from, to *environment
+		args     []string
+	}{
+		{first, second, []string{"passphrase", "--new-passphrase", "env:SECOND"}},
+		{second, e, []string{"hashivault://mara"}},
+		{e, e, []string{"hashivault://other"}},
+		{e, first, []string{"passphrase", "--new-passphrase", "env:FIRST"}},
+	} {
+		r := step.from.secrets(0, "", append([]string{"change-provider", "--yes"}, step.args...)...)
+		printed += r.stdout + r.stderr
 		for _, project := range projects {
-			first.deployedSecret(project)
-		}
-		first.secrets(0, fileSecret, "set", "prometheus:admin_password", "-")
-		processes := watchProcesses(t, "change-provider")
-		printed := ""
-		for _, step := range []struct {
-			from, to *environment
-			args     []string
-		}{
-			{first, second, []string{"passphrase", "--new-passphrase", "env:SECOND"}},
-			{second, e, []string{"hashivault://mara"}},
-			{e, e, []string{"hashivault://other"}},
-			{e, first, []string{"passphrase", "--new-passphrase", "env:FIRST"}},
-		} {
-			r := step.from.secrets(0, "", append([]string{"change-provider", "--yes"}, step.args...)...)
-			printed += r.stdout + r.stderr
-			for _, project := range projects {
-				if !strings.Contains(r.stdout, "encrypted the state of "+project+"\n") {
-					t.Errorf("%v: %s", step.args, r.stdout)
-				}
-				step.to.checkState(project)
+			if !strings.Contains(r.stdout, "encrypted the state of "+project+"\n") {
+				t.Errorf("%v: %s", step.args, r.stdout)
 			}
-			step.to.secrets(0, "", "export", "--to-file", "plain.yaml", "--yes")
-			plain := filepath.Join(e.root, "plain.yaml")
-			if content, err := os.ReadFile(plain); err != nil || !strings.Contains(string(content), fileSecret) {
-				t.Errorf("%v: the secrets file has not what it had: %v", step.args, err)
-			}
-			_ = os.Remove(plain)
+			step.to.checkState(project)
 		}
-		stack, err := os.ReadFile(filepath.Join(e.root, "config/pulumi/Pulumi.dev.yaml"))
-		if text := string(stack); err != nil || strings.Contains(text, "vault") || !strings.HasPrefix(text, "# mine\nencryptionsalt: ") || !strings.HasSuffix(text, "infra_type: kind # stays\n") {
-			t.Errorf("the stack file is not as it was: %v\n%s", err, text)
+		step.to.secrets(0, "", "export", "--to-file", "plain.yaml", "--yes")
+		plain := filepath.Join(e.root, "plain.yaml")
+		if content, err := os.ReadFile(plain); err != nil || !strings.Contains(string(content), fileSecret) {
+			t.Errorf("%v: the secrets file has not what it had: %v", step.args, err)
 		}
-		if v.used() != 2 {
-			t.Errorf("%d data keys were made for two key services", v.used())
-		}
-		secrets := map[string]string{"the first passphrase": firstPassphrase, "the second": secondPassphrase, "the state's": stateSecret, "the file's": fileSecret}
-		searchFor(t, secrets, map[string][]byte{"the output": []byte(printed), "process arguments": processes()})
-		searchFor(t, secrets, everyFileBelow(t, e.root))
-	})
+		_ = os.Remove(plain)
+	}
+	stack, err := os.ReadFile(filepath.Join(e.root, "config/pulumi/Pulumi.dev.yaml"))
+	if text := string(stack); err != nil || strings.Contains(text, "vault") || !strings.HasPrefix(text, "# mine\nencryptionsalt: ") || !strings.HasSuffix(text, "infra_type: kind # stays\n") {
+		t.Errorf("the stack file is not as it was: %v\n%s", err, text)
+	}
+	if v.used() != 2 {
+		t.Errorf("%d data keys were made for two key services", v.used())
+	}
+	secrets := map[string]string{"the first passphrase": firstPassphrase, "the second": secondPassphrase, "the state's": stateSecret, "the file's": fileSecret}
+	searchFor(t, secrets, map[string][]byte{"the output": []byte(printed), "process arguments": processes()})
+	searchFor(t, secrets, everyFileBelow(t, e.root))
 }
 
 // everyFileBelow reads every file.
