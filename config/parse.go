@@ -3,9 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 )
 
@@ -46,13 +48,8 @@ func parseKind(kind Kind, text string) (any, error) {
 
 // splitList is the items of a list with commas; nothing is an empty list.
 func splitList(text string) []any {
-	items := []any{}
-	for item := range strings.SplitSeq(text, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			items = append(items, item)
-		}
-	}
-	return items
+	items := slice.Map(strings.Split(text, ","), func(item string) any { return strings.TrimSpace(item) })
+	return slices.DeleteFunc(items, func(item any) bool { return item == "" })
 }
 
 // ParseFree makes the value of a text for a key that no project declares: a

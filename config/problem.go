@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Problem is one thing that is wrong in a configuration file.
@@ -71,11 +73,7 @@ func Join(errs ...error) error {
 	case 1:
 		return errs[0]
 	}
-	joined := &Error{}
-	for _, err := range errs {
-		joined.Problems = append(joined.Problems, problemsOf(err)...)
-	}
-	return joined
+	return &Error{Problems: slices.Concat(slice.Map(errs, problemsOf)...)}
 }
 
 // problemsOf are the problems that an error tells, the last one with what to do

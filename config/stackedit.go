@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"regexp"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 )
 
@@ -82,11 +83,7 @@ func asDecoded(value any) any {
 	if !ok {
 		return value
 	}
-	decoded := make([]any, len(items))
-	for i, item := range items {
-		decoded[i] = item
-	}
-	return decoded
+	return append([]any{}, slice.Map(items, func(item string) any { return item })...)
 }
 
 // otherKeys is what a stack file says besides its configuration.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 )
 
@@ -74,11 +75,7 @@ func Unknown(declared []Key, name string) string {
 // Validate is Check and Missing as one error: declared are the keys of all
 // known projects, needed those of the projects that will run.
 func (f StackFile) Validate(declared, needed []Key) error {
-	problems := f.Check(declared)
-	for _, key := range f.Missing(needed) {
-		problems = append(problems, f.missing(key))
-	}
-	return problemsError(problems)
+	return problemsError(append(f.Check(declared), slice.Map(f.Missing(needed), f.missing)...))
 }
 
 // missing says how to give a value to a key, every way there is.

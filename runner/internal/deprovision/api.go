@@ -3,7 +3,10 @@ package deprovision
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/runner/internal/kubeconfig"
 )
@@ -29,18 +32,9 @@ func (a api) resources(ctx context.Context) ([]Resource, error) {
 	if err := a.Get(ctx, "api/v1/persistentvolumes", &volumes); err != nil {
 		return nil, err
 	}
-	var found []Resource
-	for _, s := range services.Items {
-		if s.Spec.Type == "LoadBalancer" {
-			found = append(found, s.resource())
-		}
-	}
-	for _, v := range volumes.Items {
-		if v.Metadata.Annotations[provisionedBy] != "" {
-			found = append(found, v.resource())
-		}
-	}
-	return found, nil
+	balancers := slices.DeleteFunc(services.Items, func(s service) bool { return s.Spec.Type != "LoadBalancer" })
+	provisioned := slices.DeleteFunc(volumes.Items, func(v volume) bool { return v.Metadata.Annotations[provisionedBy] == "" })
+	return slices.Concat(slice.Map(balancers, service.resource), slice.Map(provisioned, volume.resource)), nil
 }
 
 // list is a list of objects in the API's JSON.

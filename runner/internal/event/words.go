@@ -3,8 +3,11 @@ package event
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/providers/operation"
 )
@@ -29,12 +32,8 @@ type count struct {
 
 // counted renders the numbers that are not zero, or none.
 func counted(separator, none string, counts ...count) string {
-	var parts []string
-	for _, c := range counts {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf(c.format, c.n))
-		}
-	}
+	shown := slices.DeleteFunc(slices.Clone(counts), func(c count) bool { return c.n <= 0 })
+	parts := slice.Map(shown, func(c count) string { return fmt.Sprintf(c.format, c.n) })
 	return cmp.Or(strings.Join(parts, separator), none)
 }
 

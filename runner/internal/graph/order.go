@@ -3,6 +3,8 @@ package graph
 import (
 	"cmp"
 	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // sweeps is how often the layers are ordered by their neighbours, forwards and
@@ -32,13 +34,7 @@ func (l *layered) order() {
 	l.layers = best
 }
 
-func clone(layers [][]int) [][]int {
-	out := make([][]int, len(layers))
-	for i := range layers {
-		out[i] = slices.Clone(layers[i])
-	}
-	return out
-}
+func clone(layers [][]int) [][]int { return slice.Map(layers, slices.Clone[[]int]) }
 
 // sortLayer orders a layer by the mean place of the neighbours in another one.
 // A point without neighbours there keeps its place.

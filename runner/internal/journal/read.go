@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 )
@@ -44,11 +46,9 @@ func (r Run) Logs() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, file := range files {
-		files[i] = strings.TrimSuffix(filepath.Base(file), ".log")
-	}
-	slices.Sort(files)
-	return files, nil
+	projects := slice.Map(files, func(file string) string { return strings.TrimSuffix(filepath.Base(file), ".log") })
+	slices.Sort(projects)
+	return projects, nil
 }
 
 // LogFile is the log of a project that has one.

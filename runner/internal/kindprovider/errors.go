@@ -18,10 +18,7 @@ func incomplete(causes ...error) error {
 	if len(causes) == 0 {
 		return nil
 	}
-	for i, cause := range causes {
-		causes[i] = explain(cause)
-	}
-	return &incompleteError{causes}
+	return &incompleteError{slice.Map(causes, explain)}
 }
 
 // incompleteError tells the causes, where infer's own error says only that there

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -82,13 +83,10 @@ func (k *kinds) listable(ctx context.Context, version schema.GroupVersion) ([]Re
 	if err != nil {
 		return nil, err
 	}
-	var found []Resource
-	for _, r := range list.APIResources {
-		if slices.Contains(r.Verbs, "list") {
-			found = append(found, Resource{version.WithResource(r.Name), r.Kind, r.Namespaced})
-		}
-	}
-	return found, nil
+	listed := slices.DeleteFunc(slices.Clone(list.APIResources), func(r metav1.APIResource) bool { return !slices.Contains(r.Verbs, "list") })
+	return slice.Map(listed, func(r metav1.APIResource) Resource {
+		return Resource{version.WithResource(r.Name), r.Kind, r.Namespaced}
+	}), nil
 }
 
 // in lists the kinds in a version of a group; there are none if there is no such

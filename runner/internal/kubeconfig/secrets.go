@@ -1,6 +1,10 @@
 package kubeconfig
 
-import "k8s.io/client-go/tools/clientcmd"
+import (
+	"slices"
+
+	"k8s.io/client-go/tools/clientcmd"
+)
 
 // Secrets are the keys, tokens and passwords in a kubeconfig. One that cannot be
 // read has none.
@@ -11,18 +15,12 @@ func Secrets(content []byte) []string {
 	}
 	var secrets []string
 	for _, user := range config.AuthInfos {
-		for _, secret := range []string{user.Token, user.Password, string(user.ClientKeyData)} {
-			if secret != "" {
-				secrets = append(secrets, secret)
-			}
-		}
+		secrets = append(secrets, user.Token, user.Password, string(user.ClientKeyData))
 		if user.AuthProvider != nil {
 			for _, name := range []string{"access-token", "id-token", "refresh-token", "client-secret"} {
-				if secret := user.AuthProvider.Config[name]; secret != "" {
-					secrets = append(secrets, secret)
-				}
+				secrets = append(secrets, user.AuthProvider.Config[name])
 			}
 		}
 	}
-	return secrets
+	return slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Runner is the folder in which the runner keeps its files.
@@ -64,10 +66,7 @@ const providerEnding = ".provider.yaml"
 // Stacks names the stacks whose provider is recorded.
 func (r Runner) Stacks() []string {
 	files, _ := filepath.Glob(r.Provider("*")) // the pattern is good
-	for i, file := range files {
-		files[i] = strings.TrimSuffix(filepath.Base(file), providerEnding)
-	}
-	return files
+	return slice.Map(files, func(file string) string { return strings.TrimSuffix(filepath.Base(file), providerEnding) })
 }
 
 // KeyChange records a change of a stack's key provider that has begun.

@@ -3,12 +3,14 @@ package preflight
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/blang/semver"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Program is the program of an own project.
@@ -53,20 +55,16 @@ func Languages(o LanguageOptions) Check {
 func (o LanguageOptions) look(context.Context) []Finding {
 	projects := map[string][]string{} // by runtime
 	built := map[string]bool{}        // all programs of the runtime are
-	var runtimes []string
 	for _, p := range o.Programs {
-		if !slices.Contains(runtimes, p.Runtime) {
-			runtimes, built[p.Runtime] = append(runtimes, p.Runtime), true
+		if projects[p.Runtime] == nil {
+			built[p.Runtime] = true
 		}
 		projects[p.Runtime] = append(projects[p.Runtime], p.Project)
 		built[p.Runtime] = built[p.Runtime] && p.Built
 	}
-	slices.Sort(runtimes)
-	var findings []Finding
-	for _, runtime := range runtimes {
-		findings = append(findings, o.lookAt(runtime, strings.Join(projects[runtime], ", "), built[runtime])...)
-	}
-	return findings
+	return slices.Concat(slice.Map(slices.Sorted(maps.Keys(projects)), func(runtime string) []Finding {
+		return o.lookAt(runtime, strings.Join(projects[runtime], ", "), built[runtime])
+	})...)
 }
 
 // lookAt looks for the host of a runtime, and for what runs its programs.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/failure"
 )
 
@@ -152,13 +154,8 @@ func withAdvice(err error, diagnostics string) error {
 
 // TransientKinds names the kinds of errors for which trying again helps.
 func TransientKinds() []string {
-	var kinds []string
-	for _, d := range diagnoses {
-		if d.transient {
-			kinds = append(kinds, d.kind)
-		}
-	}
-	return slices.Compact(kinds)
+	transient := slices.DeleteFunc(slices.Clone(diagnoses), func(d diagnosis) bool { return !d.transient })
+	return slices.Compact(slice.Map(transient, func(d diagnosis) string { return d.kind }))
 }
 
 // transientError is a failure that trying again may mend.

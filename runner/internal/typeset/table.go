@@ -3,6 +3,8 @@ package typeset
 import (
 	"slices"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Table is a table with a heading, its columns two spaces apart.
@@ -35,10 +37,7 @@ type Column struct {
 func (t Table) Text(width int) string {
 	keep, sizes := t.fit(width)
 	var b strings.Builder
-	titles := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		titles[i] = c.Title
-	}
+	titles := slice.Map(t.Columns, func(c Column) string { return c.Title })
 	b.WriteString(t.line(titles, keep, sizes, func(_ int, text string) string { return text }))
 	for r, row := range t.Rows {
 		b.WriteString(t.line(row, keep, sizes, func(column int, text string) string {

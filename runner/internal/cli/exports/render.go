@@ -11,8 +11,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
+	"mara/projects"
 	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
@@ -191,12 +193,8 @@ func (o renderOptions) refuseMadeUp(s *session.Session, copies encryption.Copies
 	if copies.Unread() {
 		return &failure.Environment{Text: "the secrets cannot be sealed without their passphrase", Next: "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE; what a key service encrypts cannot be sealed"}
 	}
-	var missing []string
-	for _, secret := range s.Vault.Secrets {
-		if slices.Contains(copies.MadeUp, secret.Key) {
-			missing = append(missing, secret.Key)
-		}
-	}
+	missing := slice.Map(s.Vault.Secrets, func(secret projects.Secret) string { return secret.Key })
+	missing = slices.DeleteFunc(missing, func(key string) bool { return !slices.Contains(copies.MadeUp, key) })
 	if len(missing) == 0 {
 		return nil
 	}
