@@ -304,7 +304,8 @@ func (e Environment) ConfigSecret() string { return e.Name + "-secrets" }
 
 // SecretKeys lists the keys that the Secret of the configuration has to have.
 func (e Environment) SecretKeys() []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(e.Secrets))...))))
+	keys := slices.Concat(slices.Collect(maps.Values(e.Secrets))...)
+	return slices.Compact(slices.Sorted(slices.Values(keys)))
 }
 
 // SecretName is a key of the configuration as a Secret of Kubernetes can have it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
@@ -62,35 +63,27 @@ func serviceAddresses() map[string]string {
 
 // variables turns plain values into environment variables, in a stable order.
 func variables(values map[string]string) corev1.EnvVarArray {
-	var array corev1.EnvVarArray
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		array = append(array, corev1.EnvVarArgs{Name: pulumi.String(name), Value: pulumi.String(values[name])})
-	}
-	return array
+	return slice.Map(slices.Sorted(maps.Keys(values)), func(name string) corev1.EnvVarInput {
+		return corev1.EnvVarArgs{Name: pulumi.String(name), Value: pulumi.String(values[name])}
+	})
 }
 
 // secretVariables are environment variables with values of the credentials: the
 // name of each variable and the key of its value.
 func (a *application) secretVariables(keys map[string]string) corev1.EnvVarArray {
-	var array corev1.EnvVarArray
-	for _, name := range slices.Sorted(maps.Keys(keys)) {
-		array = append(array, corev1.EnvVarArgs{
+	return slice.Map(slices.Sorted(maps.Keys(keys)), func(name string) corev1.EnvVarInput {
+		return corev1.EnvVarArgs{
 			Name: pulumi.String(name),
 			ValueFrom: corev1.EnvVarSourceArgs{SecretKeyRef: corev1.SecretKeySelectorArgs{
 				Name: a.credentials, Key: pulumi.String(keys[name]),
 			}},
-		})
-	}
-	return array
+		}
+	})
 }
 
 // fromConfigMaps takes every entry of the ConfigMaps as a variable.
 func fromConfigMaps(names ...string) corev1.EnvFromSourceArray {
-	var array corev1.EnvFromSourceArray
-	for _, name := range names {
-		array = append(array, corev1.EnvFromSourceArgs{
-			ConfigMapRef: corev1.ConfigMapEnvSourceArgs{Name: pulumi.String(name)},
-		})
-	}
-	return array
+	return slice.Map(names, func(name string) corev1.EnvFromSourceInput {
+		return corev1.EnvFromSourceArgs{ConfigMapRef: corev1.ConfigMapEnvSourceArgs{Name: pulumi.String(name)}}
+	})
 }

@@ -160,7 +160,8 @@ func (x *differences) addDeployed(a, b map[string]json.RawMessage) error {
 
 // either lists the keys that one of two maps has, sorted.
 func either[V any](a, b map[string]V) []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b)))))
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	return slices.Compact(slices.Sorted(slices.Values(keys)))
 }
 
 func (x differences) text(width int, deployed bool) string {
