@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 		serveFakeHost()
 		return
 	}
+	useMemory()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(m.Run())
 }
