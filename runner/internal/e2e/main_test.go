@@ -1,15 +1,19 @@
 package e2e
 
 import (
+	"flag"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 )
 
 // TestMain listens to SIGHUP: where it is ignored, as under nohup, the programs
-// that the tests start would ignore it as well.
+// that the tests start would ignore it as well. Twice as many tests as usual run
+// at once, for most wait for programs, and some of those for time to pass.
 //
 // Under the name of a language host the program is that one.
 func TestMain(m *testing.M) {
@@ -17,6 +21,7 @@ func TestMain(m *testing.M) {
 		serveFakeHost()
 		return
 	}
+	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // unless the command line says another number
 	useMemory()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(m.Run())
