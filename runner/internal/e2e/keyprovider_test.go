@@ -246,23 +246,31 @@ func everyFileBelow(t *testing.T, root string) map[string][]byte {
 func TestChangeProviderIsKilled(t *testing.T) {
 	t.Parallel()
 	projects := []string{"certmgr", "logstore"}
-	for _, when := range []string{"before import 1", "behind import 1", "behind import 2"} {
+	before := newEnvironment(t, embedded).with("PULUMI_CONFIG_PASSPHRASE=" + firstPassphrase)
+	before.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n")
+	for _, project := range projects {
+		before.deployedSecret(project)
+	}
+	before.secrets(0, fileSecret, "set", "prometheus:admin_password", "-")
+	for when, refused := range map[string][]string{
+		"before import 1": {"refresh"},
+		"behind import 1": {"destroy --yes", "outputs"},
+		"behind import 2": {"secrets generate"},
+	} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			e := newEnvironment(t, embedded).with("SECOND=" + secondPassphrase)
-			first, second := e.with("PULUMI_CONFIG_PASSPHRASE="+firstPassphrase), e.with("PULUMI_CONFIG_PASSPHRASE="+secondPassphrase)
-			e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n")
-			for _, project := range projects {
-				first.deployedSecret(project)
+			e := &environment{t: t, root: filepath.Join(t.TempDir(), "root"), home: t.TempDir(), temp: t.TempDir(), env: []string{"SECOND=" + secondPassphrase}}
+			if err := os.CopyFS(e.root, os.DirFS(before.root)); err != nil {
+				t.Fatal(err)
 			}
-			first.secrets(0, fileSecret, "set", "prometheus:admin_password", "-")
+			first, second := e.with("PULUMI_CONFIG_PASSPHRASE="+firstPassphrase), e.with("PULUMI_CONFIG_PASSPHRASE="+secondPassphrase)
 			change := []string{"change-provider", "passphrase", "--new-passphrase", "env:SECOND", "--yes"}
 			doomed := first.with("RUNNER_PULUMI=" + e.killer(when))
 			if r := doomed.finish(doomed.command(append([]string{"secrets"}, change...)...), ""); r.code != -1 {
 				t.Fatalf("it was not killed: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 			}
-			for _, args := range [][]string{{"refresh"}, {"destroy", "--yes"}, {"outputs"}, {"secrets", "generate"}} {
-				if r := first.run(args...); r.code != 3 || !strings.Contains(r.stderr, "runner secrets change-provider passphrase -s dev") {
+			for _, args := range refused {
+				if r := first.run(strings.Fields(args)...); r.code != 3 || !strings.Contains(r.stderr, "runner secrets change-provider passphrase -s dev") {
 					t.Errorf("%v in the middle of a change: exit code %d\n%s", args, r.code, r.stderr)
 				}
 			}
