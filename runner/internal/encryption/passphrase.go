@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 )
@@ -85,15 +86,19 @@ func OpenKey(passphrase, salt string) (*Key, error) {
 	return key, nil
 }
 
+// derived has a function for each passphrase and salt, which derives their key when it
+// is first called. A rollout opens an environment several times.
+var derived sync.Map // from [2]string to func() ([]byte, error)
+
 // derive makes the key, which has no salt yet. That of simulations is written down.
 func derive(passphrase string, salt []byte) (*Key, error) {
-	var raw []byte
-	var err error
-	if passphrase == simulatedPassphrase && string(salt) == simulatedSalt {
-		raw, err = hex.DecodeString(simulatedKey)
-	} else {
-		raw, err = pbkdf2.Key(sha256.New, passphrase, salt, rounds, config.SymmetricCrypterKeyBytes)
-	}
+	once, _ := derived.LoadOrStore([2]string{passphrase, string(salt)}, sync.OnceValues(func() ([]byte, error) {
+		if passphrase == simulatedPassphrase && string(salt) == simulatedSalt {
+			return hex.DecodeString(simulatedKey)
+		}
+		return pbkdf2.Key(sha256.New, passphrase, salt, rounds, config.SymmetricCrypterKeyBytes)
+	}))
+	raw, err := once.(func() ([]byte, error))()
 	if err != nil {
 		return nil, err
 	}
