@@ -291,7 +291,7 @@ func (p *preparation) ownSalt() (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Keys.add(p.passphrase, key)
+	p.Keys.add(key)
 	return key, SaveSalt(p.Options, key.Salt())
 }
 

@@ -260,7 +260,8 @@ func secretsOf(env map[string]string, isNamedBy func(name, word string) bool) []
 	words := []string{"SECRET", "TOKEN", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "_KEY", "APIKEY", "AUTH"}
 	var secrets []string
 	for name, value := range env {
-		if slices.ContainsFunc(words, func(word string) bool { return isNamedBy(strings.ToUpper(name), word) }) {
+		name = strings.ToUpper(name)
+		if slices.ContainsFunc(words, func(word string) bool { return isNamedBy(name, word) }) {
 			secrets = append(secrets, value)
 		}
 	}
