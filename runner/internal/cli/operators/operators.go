@@ -141,6 +141,20 @@ func tell(d cmd.Deps, s pko.State) {
 	fmt.Fprintln(d.Stderr, text)
 }
 
+// list lists the Stacks, of which there has to be one.
+func (w work) list(ctx context.Context) ([]pko.State, error) {
+	states, err := w.List(ctx)
+	if err == nil && len(states) == 0 {
+		err = pko.ErrNoStacks
+	}
+	return states, err
+}
+
+// conclude tells how the Stacks are now: to machines, or in these words.
+func (w work) conclude(states []pko.State, text string) error {
+	return w.o.Show(w.d, document{version, w.stack, w.o.Namespace, append([]pko.State{}, states...)}, text)
+}
+
 func (w work) explain(err error) error {
 	var stalled *pko.StalledError
 	switch {

@@ -1,0 +1,50 @@
+package operations
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+	"github.com/urfave/cli/v2"
+
+	"mara/projects"
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/session"
+	"mara/runner/internal/typeset"
+)
+
+func hookListCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "list", Usage: "list the hooks of an environment",
+		Description: "Shows the hooks of each project and of the run: when they run, and for which operations.\n\n" +
+			"Example:\n  runner hook list -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
+		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).Resolve, runHookList)),
+	}
+}
+
+// hookLine is a hook in a list, and its JSON form.
+type hookLine struct {
+	Project    string                `json:"project"` // "run" for a hook of the run
+	Hook       string                `json:"hook"`
+	On         projects.Moment       `json:"on"`
+	Operations []operation.Operation `json:"operations"`
+	Command    []string              `json:"command,omitempty"` // none for what the runner itself does
+}
+
+func runHookList(_ context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
+	lines := []hookLine{}
+	for _, step := range append(slices.Clone(s.Plan.Steps), runStep(s)) {
+		for _, h := range step.Project.Hooks {
+			lines = append(lines, hookLine{step.Project.Name, h.Name, h.On, h.Operations, h.Command})
+		}
+	}
+	table := typeset.Table{Columns: []typeset.Column{{Title: "PROJECT"}, {Title: "HOOK"}, {Title: "ON"}, {Title: "OPERATIONS", Min: 10}, {Title: "COMMAND", Min: 10}}}
+	for _, l := range lines {
+		operations := slice.Map(l.Operations, func(op operation.Operation) string { return string(op) })
+		table.Rows = append(table.Rows, []string{l.Project, l.Hook, string(l.On), strings.Join(operations, ","), cmd.OrDash(strings.Join(l.Command, " "))})
+	}
+	return o.Show(d, lines, table.Text(d.Width()))
+}
