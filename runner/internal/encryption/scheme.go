@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"mara/config"
-	"mara/projects"
 )
 
 // Scheme is how values are encrypted, as the top-level keys of a stack file say:
@@ -109,7 +108,12 @@ func (o Options) savedSalt() (salt string, found bool, err error) {
 // Passphrase is the scheme to check a passphrase against; it has no salt in a
 // new environment. needed is false where no passphrase encrypts anything.
 func (s Schemes) Passphrase(o Options) (scheme Scheme, needed bool) {
-	return projects.Find(append([]Scheme{s.Stack, s.Secrets}, s.Beside...), o.UsesPassphrase)
+	for _, scheme := range append([]Scheme{s.Stack, s.Secrets}, s.Beside...) {
+		if o.UsesPassphrase(scheme) {
+			return scheme, true
+		}
+	}
+	return Scheme{}, false
 }
 
 // UsesPassphrase is false for values that a cloud's key service or Pulumi Cloud

@@ -8,7 +8,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
-	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/fleet"
@@ -33,7 +32,12 @@ func AllFlags(all []*cli.Command) []cli.Flag {
 
 // FindFlag finds a flag by one of its names.
 func FindFlag(flags []cli.Flag, given string) (cli.Flag, bool) {
-	return projects.Find(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), given) })
+	for _, f := range flags {
+		if slices.Contains(f.Names(), given) {
+			return f, true
+		}
+	}
+	return nil, false
 }
 
 // HasFlag says whether a command has a flag.
