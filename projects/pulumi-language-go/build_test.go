@@ -1,10 +1,13 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +70,25 @@ func TestBuildOfAFile(t *testing.T) {
 	b, source := builder{t.TempDir()}, module(t)
 	if program, err := b.build(t.Context(), filepath.Join(source, "main.go")); err != nil || says(t, program) != "one" {
 		t.Errorf("%s: %v", program, err)
+	}
+}
+
+// TestBuildFlags: programs are linked without the tables of debuggers, but for users who
+// want them.
+func TestBuildFlags(t *testing.T) {
+	for _, test := range []struct{ own, want string }{{"", "-w"}, {"-tags=some", "-w"}, {"-ldflags=-w=0", "-w=0"}} {
+		t.Setenv("GOFLAGS", test.own)
+		program, err := builder{t.TempDir()}.build(t.Context(), module(t))
+		if err != nil || says(t, program) != "one" {
+			t.Fatalf("GOFLAGS=%s: %s: %v", test.own, program, err)
+		}
+		info, err := buildinfo.ReadFile(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(info.Settings, debug.BuildSetting{Key: "-ldflags", Value: test.want}) {
+			t.Errorf("GOFLAGS=%s: built with %v, want -ldflags %s", test.own, info.Settings, test.want)
+		}
 	}
 }
 
