@@ -84,7 +84,7 @@ var readersFolders = map[string]func(e *environment){
 // environment makes the folder of a session: one of the above, or a copy of an example.
 func (s readerSession) environment(t *testing.T) *environment {
 	t.Helper()
-	e := &environment{t: t, root: t.TempDir(), home: t.TempDir(), temp: t.TempDir(), env: []string{"PULUMI_CONFIG_PASSPHRASE=correct horse"}}
+	e := emptyEnvironment(t).with("PULUMI_CONFIG_PASSPHRASE=correct horse")
 	if fill, ok := readersFolders[s.folder]; ok {
 		fill(e)
 		return e

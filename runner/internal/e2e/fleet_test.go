@@ -20,7 +20,7 @@ import (
 // test, a canary and two of production.
 func newFleet(t *testing.T) *environment {
 	t.Helper()
-	e := &environment{t: t, root: t.TempDir(), home: t.TempDir(), temp: t.TempDir()}
+	e := emptyEnvironment(t)
 	e.write("config/layers/base.yaml", `values:
   runner:
     provider: kind
@@ -164,7 +164,7 @@ func TestFleetAffectedSinceACommit(t *testing.T) {
 // without resources, each with a backend of its own.
 func TestFleetWithBackendsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	e := &environment{t: t, root: t.TempDir(), home: t.TempDir(), temp: t.TempDir()}
+	e := emptyEnvironment(t)
 	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=swordfish")
 	program := "name: a\nruntime: yaml\nconfig: {size: {type: string}}\noutputs: {where: \"${pulumi.stack}-${size}\"}\n"
 	e.write("a/Pulumi.yaml", program)

@@ -45,9 +45,15 @@ type environment struct {
 	env  []string // besides a bare minimum
 }
 
+// emptyEnvironment has an empty folder.
+func emptyEnvironment(t *testing.T) *environment {
+	t.Helper()
+	return &environment{t: t, root: t.TempDir(), home: t.TempDir(), temp: t.TempDir()}
+}
+
 func newEnvironment(t *testing.T, engine string) *environment {
 	t.Helper()
-	e := &environment{t: t, root: t.TempDir(), home: t.TempDir(), temp: t.TempDir()}
+	e := emptyEnvironment(t)
 	if engine == stock {
 		e.env = append(e.env, "RUNNER_PULUMI="+program(t, "pulumi"))
 	}

@@ -259,7 +259,7 @@ func TestChangeProviderIsKilled(t *testing.T) {
 	} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			e := &environment{t: t, root: filepath.Join(t.TempDir(), "root"), home: t.TempDir(), temp: t.TempDir(), env: []string{"SECOND=" + secondPassphrase}}
+			e := emptyEnvironment(t).with("SECOND=" + secondPassphrase)
 			if err := os.CopyFS(e.root, os.DirFS(before.root)); err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ func TestFrugality(t *testing.T) {
 		}{
 			{"up --force --only " + few, 3 + 1 + 1}, {"up --only certmgr --force", 1 + 1}, {"preview --only " + few, 3 + 1}, {"refresh", 3 + 1}, {"drift", 3 + 1}, {"destroy", 3 + 1 + 1},
 		}
-		if e.stock() { // the first and the last, for commands are the same ones and slower
+		if e.stock() { // the first and the last tell whether it is frugal; see few
 			tests = append(tests[:1], tests[len(tests)-1])
 		}
 		for _, test := range tests {
