@@ -131,5 +131,5 @@ func (t *Tolerance) Allows(step string) bool {
 		return false
 	}
 	t.failed[w.Name]++
-	return t.failed[w.Name] <= w.MaxFailures.Of(t.plan.inWave[w.Name])
+	return t.failed[w.Name] <= w.MaxFailures.AtMost(t.plan.inWave[w.Name])
 }

@@ -58,6 +58,14 @@ func (s Share) Of(total int) int {
 	return s.Number
 }
 
+// AtMost is the number of a total that a limit of failures allows: a percentage rounds down, to none if need be.
+func (s Share) AtMost(total int) int {
+	if s.Percent > 0 {
+		return total * s.Percent / 100
+	}
+	return s.Number
+}
+
 // Gate is what has to hold after a wave.
 type Gate struct {
 	Kind     GateKind

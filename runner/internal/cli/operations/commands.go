@@ -101,6 +101,7 @@ func flagsOf(names ...string) []cli.Flag {
 			Name: "simulate-cluster", Category: cmd.CommonCategory,
 			Usage: "have the cluster of a `KUBECONFIG` check simulated Kubernetes objects, as server-side dry runs",
 		},
+		unknownAgeFlag(),
 		&cli.BoolFlag{Name: "why", Usage: "with --affected: print why each environment is affected"},
 	}
 	return slice.Map(names, func(name string) cli.Flag {

@@ -119,7 +119,7 @@ func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[st
 		if len(one.Environments) == 0 {
 			continue
 		}
-		one.Parallel, one.MaxFailures = w.Parallel.Of(len(one.Environments)), w.MaxFailures.Of(len(one.Environments))
+		one.Parallel, one.MaxFailures = w.Parallel.Of(len(one.Environments)), w.MaxFailures.AtMost(len(one.Environments))
 		if w.Soak > 0 {
 			one.Soak = event.FormatDuration(w.Soak)
 		}

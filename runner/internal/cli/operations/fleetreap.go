@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -22,21 +24,44 @@ import (
 // FleetReap is `runner fleet reap`.
 func FleetReap(d cmd.Deps) *cli.Command {
 	command := rolloutCommand(d, operation.Destroy, spec{
-		use: "destroy the environments that are past their time", flags: []string{"remove-stacks", "force-forget"},
+		use: "destroy the environments that are past their time", flags: []string{"remove-stacks", "force-forget", "unknown-age"},
 	})
-	command.Name, command.Description = reapName, "Destroys environments that have `runner:ttl` and were created longer ago than that: their oldest resource counts, as\n"+
-		"their states have it. It says which ones before it asks; without a terminal it needs --yes, as in a cron job. One\n"+
-		"that is protected is never destroyed, and one that is locked by another run makes it fail. Without names or\n"+
-		"labels it looks at all environments.\n\n"+
+	command.Name, command.Description = reapName, "Destroys environments that have `runner:ttl` and were created longer ago than that: the oldest resource in the stacks\n"+
+		"of their projects counts, as their states have it. It says which ones before it asks; without a terminal it needs\n"+
+		"--yes, as in a cron job. One that is protected is never destroyed, and one that is locked by another run makes it\n"+
+		"fail, as does one whose age its states do not tell, unless --unknown-age says what to do with it. Without names\n"+
+		"or labels it looks at all environments.\n\n"+
 		"Examples:\n  runner fleet reap --yes\n  runner fleet reap 'review-*'\n\n"+
 		cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
-	command.Action = rolloutAction(d, operation.Destroy, runReap)
+	command.Action = cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (reapOptions, error) {
+		o, err := parseRollout(c, d, common, operation.Destroy)
+		return reapOptions{o, cmd.Chosen(c, "unknown-age")}, err
+	}, runReap)
 	return command
 }
 
 const reapName = "reap"
 
-func runReap(ctx context.Context, d cmd.Deps, o rolloutOptions) error {
+type reapOptions struct {
+	rolloutOptions
+	UnknownAge string // what happens to environments of an unknown age
+}
+
+// The values of --unknown-age.
+const (
+	refuseUnknown  = "refuse"
+	keepUnknown    = "keep"
+	destroyUnknown = "destroy"
+)
+
+func unknownAgeFlag() cli.Flag {
+	return &cli.GenericFlag{
+		Name: "unknown-age", Value: &cmd.Choice{Allowed: []string{refuseUnknown, keepUnknown, destroyUnknown}, Value: refuseUnknown},
+		Usage: "`WHAT` to do with environments whose age their states do not tell: refuse (a failure), keep, destroy",
+	}
+}
+
+func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	all, _, err := o.Fleet()
 	if err != nil {
 		return err
@@ -51,31 +76,58 @@ func runReap(ctx context.Context, d cmd.Deps, o rolloutOptions) error {
 	if err != nil {
 		return err
 	}
-	var past []string
+	past, refused := o.judge(d, chosen, lives)
+	if len(past) == 0 && refused == nil {
+		fmt.Fprintln(d.Stderr, "there is nothing to destroy: no environment is past its time")
+	}
+	if len(past) == 0 {
+		return refused
+	}
+	rollout := o.rolloutOptions
+	rollout.Chosen = fleet.Selection{Names: past}
+	return errors.Join(runRollout(ctx, d, rollout), refused)
+}
+
+// judge prints which environments are past their time, and returns those that may be destroyed. The error
+// names those whose age is unknown.
+func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []life) (past []string, refused error) {
+	var unknown []string
 	for i, e := range chosen {
 		l := lives[i]
-		if !l.isPast(d.Now()) {
+		text := ""
+		switch {
+		case l.isPast(d.Now()):
+			text = fmt.Sprintf("%s: %s old, %s is %s", e.Stack, event.FormatDuration(d.Now().Sub(l.born).Truncate(time.Second)), l.origin, event.FormatDuration(l.ttl))
+		case l.ttl > 0 && l.isUnknown:
+			text = fmt.Sprintf("%s: of unknown age, its states do not tell when they were created; %s is %s", e.Stack, l.origin, event.FormatDuration(l.ttl))
+		default:
 			continue
 		}
-		text := fmt.Sprintf("%s: %s old, %s is %s", e.Stack, event.FormatDuration(d.Now().Sub(l.born).Truncate(time.Second)), l.origin, event.FormatDuration(l.ttl))
 		if l.protected != (config.Origin{}) {
 			fmt.Fprintf(d.Stderr, "%s; it is protected, and stays: %s\n", text, l.protected)
 			continue
 		}
 		fmt.Fprintln(d.Stderr, text)
-		past = append(past, e.Stack)
+		switch {
+		case !l.isUnknown || o.UnknownAge == destroyUnknown:
+			past = append(past, e.Stack)
+		case o.UnknownAge == refuseUnknown:
+			unknown = append(unknown, e.Stack)
+		}
 	}
-	if len(past) == 0 {
-		fmt.Fprintln(d.Stderr, "there is nothing to destroy: no environment is past its time")
-		return nil
+	if len(unknown) > 0 {
+		refused = &failure.Environment{
+			Text: "not destroyed, for their age is unknown: " + strings.Join(unknown, ", "),
+			Next: "look at them with `runner status -s NAME`; --unknown-age keep leaves them, --unknown-age destroy destroys them",
+		}
 	}
-	o.Chosen = fleet.Selection{Names: past}
-	return runRollout(ctx, d, o)
+	return past, refused
 }
 
 // life is how long an environment lives.
 type life struct {
-	born      time.Time // zero if nothing is deployed
+	born      time.Time // zero if nothing is deployed, or the age is unknown
+	isUnknown bool      // something is deployed, and its states do not tell since when
 	ttl       time.Duration
 	origin    config.Origin // of the ttl
 	protected config.Origin
@@ -101,36 +153,46 @@ func lifeOf(ctx context.Context, d cmd.Deps, o session.Options, stack string) (l
 		if name != stack {
 			return nil
 		}
-		return projects
+		return ownProjects(s.Plan.Names(), projects)
 	})
 	if err != nil {
 		return l, &failure.Environment{Text: fmt.Sprintf("looking how old %s is: %v", stack, err)}
 	}
+	resources := 0
 	for _, state := range states[stack] {
-		if l.born, err = older(l.born, state); err != nil {
+		n, err := l.add(state)
+		if err != nil {
 			return l, fmt.Errorf("looking how old %s is: %w", stack, err)
 		}
+		resources += n
 	}
+	l.isUnknown = resources > 0 && l.born.IsZero()
 	return l, nil
 }
 
-// older is the time of the oldest resource, in a state or so far.
-func older(so time.Time, state json.RawMessage) (time.Time, error) {
+// ownProjects returns the projects that are in the plan of the environment: a backend may hold stacks of the
+// same name that belong to another repository, or to a project that is no longer in mara.yaml.
+func ownProjects(planned, deployed []string) []string {
+	return slices.DeleteFunc(slices.Clone(deployed), func(name string) bool { return !slices.Contains(planned, name) })
+}
+
+// add counts the resources of a state, and notes when the oldest was created.
+func (l *life) add(state json.RawMessage) (resources int, err error) {
 	var content struct {
 		Resources []struct {
 			Created *time.Time `json:"created"`
 		} `json:"resources"`
 	}
 	if len(state) == 0 {
-		return so, nil
+		return 0, nil
 	}
 	if err := json.Unmarshal(state, &content); err != nil {
-		return so, err
+		return 0, err
 	}
 	for _, r := range content.Resources {
-		if r.Created != nil && !r.Created.IsZero() && (so.IsZero() || r.Created.Before(so)) {
-			so = *r.Created
+		if r.Created != nil && !r.Created.IsZero() && (l.born.IsZero() || r.Created.Before(l.born)) {
+			l.born = *r.Created
 		}
 	}
-	return so, nil
+	return len(content.Resources), nil
 }

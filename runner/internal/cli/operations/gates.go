@@ -83,10 +83,15 @@ func (r *rollout) hasNoDrift(ctx context.Context, stack string, emit func(event.
 			emit(e)
 		}
 	})
-	if err == nil && p.summary.Changes.Any() {
-		err = fmt.Errorf("differs from its state: %s; run %s", p.summary.Changes.Words(operation.Drift), p.summary.Run)
+	switch {
+	case err != nil:
+		return err
+	case p.summary.Changes.Any():
+		return fmt.Errorf("differs from its state: %s; run %s", p.summary.Changes.Words(operation.Drift), p.summary.Run)
+	case p.summary.Results.Succeeded == 0:
+		return fmt.Errorf("no project of it was compared with its state; run %s", p.summary.Run)
 	}
-	return err
+	return nil
 }
 
 // answers asks the addresses that the environment's last up has told.

@@ -72,14 +72,23 @@ func (p *part) action() event.Action {
 // Close implements cmd.Screen.
 func (p *part) Close() error { return nil }
 
-// enter waits until one more project may run; leave makes room for another.
+// enter waits until one more project may run; leave makes room for another. A rollout that stops lets none
+// of those run that still wait.
 func (p *part) enter(ctx context.Context) (leave func(), err error) {
 	if p == nil {
 		return func() {}, nil
 	}
 	select {
 	case p.room <- struct{}{}:
-		return func() { <-p.room }, nil
+		select {
+		case <-p.stop: // both were ready
+			<-p.room
+			return nil, interrupt.ErrInterrupted
+		default:
+			return func() { <-p.room }, nil
+		}
+	case <-p.stop:
+		return nil, interrupt.ErrInterrupted
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

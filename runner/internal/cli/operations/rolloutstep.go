@@ -15,11 +15,13 @@ import (
 	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/fleet"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
+	"mara/runner/internal/vault"
 )
 
 // Operate implements executor.Operator: a step is an environment or a wave's end.
@@ -41,16 +43,8 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 // operate does an operation on one environment, as the command for it does.
 func (r *rollout) operate(ctx context.Context, op operation.Operation, stack string, emit func(event.Event)) (*part, error) {
 	p := &part{emit: emit, stop: r.stop, room: r.room, commit: r.commit, operation: op}
-	o := r.o.operateOptions
-	o.Request = o.Of(stack)
-	o.Interactive = false
-	o.Operation, o.Shared, o.part = op, &r.shared, p
-	o.NeedSecrets = op.RunsPrograms()
-	o.Yes, o.ExitCode, o.Refusal, o.Output, o.Show.Report, o.Profile = true, false, nil, "text", "", false
-	o.Narrow = nil
-	if o.Selection.ofLastRun() {
-		o.Narrow = o.selectRest
-	}
+	o := r.request(op, stack)
+	o.part = p
 	o.Waiting = session.Waiting{Stop: r.stop, Tell: func(text string) {
 		emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: text})
 	}}
@@ -58,6 +52,26 @@ func (r *rollout) operate(ctx context.Context, op operation.Operation, stack str
 		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: line})
 	})
 	return p, p.err(runOperate(ctx, d, o))
+}
+
+// request returns what is asked of one environment. What a gate asks is a request of its own: it is about
+// the whole environment, whatever the rollout selects, resumes or allows.
+func (r *rollout) request(op operation.Operation, stack string) operateOptions {
+	o := r.o.operateOptions
+	if op != r.o.Operation {
+		o = operateOptions{Common: r.o.Common}
+		o.Options.Selection, o.Secrets = plan.Selection{}, vault.Given{}
+	}
+	o.Request = o.Of(stack)
+	o.Interactive = false
+	o.Operation, o.Shared = op, &r.shared
+	o.NeedSecrets = op.RunsPrograms()
+	o.Yes, o.ExitCode, o.Refusal, o.Output, o.Show.Report, o.Profile = true, false, nil, "text", "", false
+	o.Narrow = nil
+	if o.Selection.ofLastRun() {
+		o.Narrow = o.selectRest
+	}
+	return o
 }
 
 // endWave lets a wave soak, and waits for its gates. One that is destroyed has none.
@@ -75,11 +89,24 @@ func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Even
 		}
 	}
 	for _, gate := range w.Gates {
+		if r.isStopping() {
+			return executor.Outcome{}, interrupt.ErrInterrupted
+		}
 		if err := hooked(emit, "gate "+gate.String(), func() error { return r.pass(ctx, w, gate, emit) }); err != nil {
 			return executor.Outcome{}, fmt.Errorf("gate %s: %w", gate, err)
 		}
 	}
 	return executor.Outcome{}, nil
+}
+
+// isStopping reports whether an interrupt has asked that nothing new starts.
+func (r *rollout) isStopping() bool {
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
 }
 
 // hooked tells of something around the steps as of a hook.

@@ -589,6 +589,7 @@ complete -c runner -n '__fish_seen_subcommand_from fleet' -l environments -x -d 
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l total -x -d 'run up to N projects at once in all environments; --parallel is the limit in one (default: 8)'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l remove-stacks -d 'also remove the stacks once they are empty'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l force-forget -d 'if the cluster is gone or cannot be reached, drop what was in it from the state'
+complete -c runner -n '__fish_seen_subcommand_from fleet' -l unknown-age -x -a 'refuse keep destroy' -d 'WHAT to do with environments whose age their states do not tell: refuse (a failure), keep, destroy (default: refuse)'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l only -x -a '(runner completion projects 2>/dev/null)' -d 'run only these PROJECTS: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l skip -x -a '(runner completion projects 2>/dev/null)' -d 'skip these PROJECTS'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l from -x -a '(runner completion projects 2>/dev/null)' -d 'skip everything listed before the first of these PROJECTS'

@@ -1,0 +1,114 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"mara/config"
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/fleet"
+	"mara/runner/internal/interrupt"
+	"mara/runner/internal/plan"
+)
+
+// TestAGateAsksForItself: what a rollout selects, resumes and allows is not what its gates look at.
+func TestAGateAsksForItself(t *testing.T) {
+	t.Parallel()
+	only := plan.Selection{Only: []string{"shop"}}
+	var o rolloutOptions
+	o.Operation, o.Options.Selection, o.Force, o.Allow = operation.Up, only, true, []string{"dev"}
+	o.Selection = selectionOptions{Selection: only, Resume: true}
+	r := &rollout{o: o}
+	own := r.request(operation.Up, "dev")
+	if !own.Selection.Resume || own.Narrow == nil || !own.Force || own.Stack.Text != "dev" {
+		t.Errorf("the rollout asks for %+v", own.Selection)
+	}
+	gate := r.request(operation.Drift, "dev")
+	if gate.Selection.Resume || len(gate.Selection.Only)+len(gate.Options.Selection.Only)+len(gate.Allow) > 0 || gate.Narrow != nil || gate.Force {
+		t.Errorf("the gate asks for %+v, allows %v, narrow: %v", gate.Selection, gate.Allow, gate.Narrow != nil)
+	}
+	if gate.Operation != operation.Drift || !gate.Yes || gate.Stack.Text != "dev" {
+		t.Errorf("the gate does %s of %q, yes: %v", gate.Operation, gate.Stack.Text, gate.Yes)
+	}
+}
+
+// TestNothingNewStartsAfterAnInterrupt: neither what waits for room, nor what gets room at that moment.
+func TestNothingNewStartsAfterAnInterrupt(t *testing.T) {
+	t.Parallel()
+	stop := make(chan struct{})
+	p := &part{stop: stop, room: make(chan struct{}, 1)}
+	leave, err := p.enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan error)
+	go func() {
+		_, err := p.enter(context.Background())
+		waits <- err
+	}()
+	close(stop)
+	if err := <-waits; !errors.Is(err, interrupt.ErrInterrupted) {
+		t.Errorf("what waits for room got %v", err)
+	}
+	leave()
+	for range 50 {
+		if _, err := p.enter(t.Context()); !errors.Is(err, interrupt.ErrInterrupted) {
+			t.Fatalf("with room it got %v", err)
+		}
+	}
+	if len(p.room) > 0 {
+		t.Error("a token is lost")
+	}
+}
+
+func TestWhatIsPastItsTime(t *testing.T) {
+	t.Parallel()
+	now := cmdtest.Now()
+	lives := []life{
+		{born: now.Add(-2 * time.Hour), ttl: time.Hour},
+		{born: now.Add(-time.Minute), ttl: time.Hour},
+		{isUnknown: true, ttl: time.Hour},
+		{isUnknown: true},
+		{isUnknown: true, ttl: time.Hour, protected: config.Origin{File: "x"}},
+		{ttl: time.Hour},
+	}
+	var chosen []fleet.Environment
+	for _, name := range []string{"old", "young", "unknown", "forever", "protected", "empty"} {
+		chosen = append(chosen, fleet.Environment{Stack: name})
+	}
+	for flag, want := range map[string]struct {
+		past    []string
+		refused bool
+	}{
+		refuseUnknown: {[]string{"old"}, true}, keepUnknown: {[]string{"old"}, false}, destroyUnknown: {[]string{"old", "unknown"}, false},
+	} {
+		d, _, _ := cmdtest.Deps(t)
+		past, err := reapOptions{UnknownAge: flag}.judge(d, chosen, lives)
+		if !slices.Equal(past, want.past) || (err != nil) != want.refused {
+			t.Errorf("%s: %v, %v", flag, past, err)
+		}
+	}
+}
+
+// TestAgeOfAnEnvironment: the oldest resource of its own projects counts; a state without times tells nothing.
+func TestAgeOfAnEnvironment(t *testing.T) {
+	t.Parallel()
+	if got := ownProjects([]string{"a", "b"}, []string{"a", "stranger"}); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("own projects: %v", got)
+	}
+	var l life
+	for state, want := range map[string]int{
+		"": 0, "{}": 0, `{"resources":[{"urn":"x"},{"created":"2026-11-20T10:00:00Z"}]}`: 2, `{"resources":[{"created":"2026-11-20T11:00:00Z"}]}`: 1,
+	} {
+		if n, err := l.add([]byte(state)); err != nil || n != want {
+			t.Errorf("%s: %d, %v", state, n, err)
+		}
+	}
+	if want := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC); !l.born.Equal(want) {
+		t.Errorf("born %s", l.born)
+	}
+}
