@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -106,7 +108,7 @@ func TestFailedAndResumed(t *testing.T) {
 		t.Errorf("--resume with another configuration: exit code %d, %s", r.code, r.stderr)
 	}
 	events := e.simulate(0, "up", "--resume-changed")
-	if diff := cmp.Diff([]string{"prometheus", "bank-of-anthos"}, ran(events)); diff != "" {
+	if diff := cmp.Diff([]string{"certmgr", "prometheus", "bank-of-anthos"}, ran(events)); diff != "" {
 		t.Error(diff)
 	}
 	if text := strings.Join(warnings(events), "\n"); !strings.Contains(text, "the configuration has changed") {
@@ -170,4 +172,54 @@ func TestTimeout(t *testing.T) {
 	if got := results(e.simulate(0, "up", "--resume")); got.Failed+got.Cancelled > 0 {
 		t.Errorf("carrying on: %+v", got)
 	}
+}
+
+// TestResumeKnowsPrograms: what a resumed run has done is done again where its program has changed since, with
+// what reads its outputs, and nothing else is; --force is remembered.
+func TestResumeKnowsPrograms(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=swordfish")
+	program := func(name, value string) {
+		e.write(name+"/Pulumi.yaml", "name: "+name+"\nruntime: yaml\n"+value)
+	}
+	reader := func(of, to string) string {
+		return "resources: {" + of + ": {type: pulumi:pulumi:StackReference, properties: {name: organization/" + of + "/dev}}}\noutputs: {value: \"${" + of + ".outputs[\"value\"]}-" + to + "\"}\n"
+	}
+	program("a", "outputs: {value: one}\n")
+	program("b", strings.ReplaceAll(reader("a", "b"), `["value"]`, `.value`))
+	program("c", strings.ReplaceAll(reader("b", "c"), `["value"]`, `.value`))
+	program("other", "outputs: {value: x}\n")
+	e.write("mara.yaml", "projects:\n- {path: a, outputs: [value]}\n- {path: b, reads: [a], outputs: [value]}\n"+
+		"- {path: c, reads: [b], outputs: [value], hooks: [{name: check, run: [test, \"!\", -e, ../broken], on: before}]}\n- {path: other, outputs: [value], after: [c]}\n")
+	up := func(want int, args ...string) []event.Event {
+		r := e.run(append([]string{"up", "--yes", "-o", "json", "--parallel", "1"}, args...)...)
+		if r.code != want {
+			t.Fatalf("%v: exit code %d\n%s%s", args, r.code, lastLines(r.stdout), r.stderr)
+		}
+		return decode(t, r.stdout)
+	}
+	e.write("broken", "")
+	up(1)
+	expectRun(t, "resumed as it was", up(1, "--resume"), "c", "other")
+	program("a", "outputs: {value: two}\n")
+	again := up(1, "--resume")
+	expectRun(t, "resumed with another program", again, "a", "b", "c", "other")
+	if text := strings.Join(warnings(again), "\n"); !strings.Contains(text, "a (program)") {
+		t.Errorf("warnings: %s", text)
+	}
+	if err := os.Remove(filepath.Join(e.root, "broken")); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "resumed to its end", up(0, "--resume"), "c", "other")
+	if r := e.run("outputs", "c"); !strings.Contains(r.stdout, "two-b-c") {
+		t.Errorf("outputs: %s%s", r.stdout, r.stderr)
+	}
+	expectRun(t, "another up", up(0), "c") // which has a hook
+	e.write("broken", "")
+	up(1, "--force")
+	if err := os.Remove(filepath.Join(e.root, "broken")); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "--force is remembered", up(0, "--resume"), "c", "other")
 }

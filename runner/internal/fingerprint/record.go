@@ -16,7 +16,10 @@ const format = 1
 type Record struct {
 	Format int `json:"format"`
 	// Run is the one in which it ran; "" if it has to run again in any case.
-	Run   string              `json:"run,omitempty"`
+	Run string `json:"run,omitempty"`
+	// Done is the run in which it ran, also where Run is empty; a resumed run skips what that one has done
+	// while the parts are the same. Without parts nothing can be compared.
+	Done  string              `json:"done,omitempty"`
 	Parts journal.Fingerprint `json:"parts,omitempty"`
 	State string              `json:"state"` // digest of the state
 	// Told stands for the outputs in that state. It stays the same as long as they

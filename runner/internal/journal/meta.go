@@ -29,6 +29,10 @@ type Meta struct {
 	Selection []string `json:"selection,omitempty"`
 	// Resumes is the id of the run that this one carries on.
 	Resumes string `json:"resumes,omitempty"`
+	// Rollout is the id of the run on many environments that this one was a part of.
+	Rollout string `json:"rollout,omitempty"`
+	// Force is true where projects ran that had not changed; what resumes the run does the same.
+	Force bool `json:"force,omitempty"`
 	// Commit is what the root was at in git, marked if files differed from it.
 	Commit string `json:"commit,omitempty"`
 	// Fingerprint is that of the configuration.

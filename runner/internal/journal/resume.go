@@ -20,6 +20,8 @@ type Query struct {
 	Fingerprint Fingerprint
 	// Changed allows to carry on although the configuration has changed.
 	Changed bool
+	// Rollouts are those whose runs may be resumed; nil for any run.
+	Rollouts []string
 }
 
 // Resumption is what an earlier run has left. The lists are in plan order.
@@ -35,6 +37,10 @@ type Resumption struct {
 	Failed []string
 	// NeverRan have not been started.
 	NeverRan []string
+	// Chain has the ids of the run and of those that it resumed, the last one first.
+	Chain []string
+	// Force is true where the run also ran what had not changed.
+	Force bool
 	// Changes are the parts of the configuration that have changed since; none
 	// unless the query allows it.
 	Changes []string
@@ -69,6 +75,9 @@ func Resume(dir string, q Query) (Resumption, error) {
 	if err != nil {
 		return Resumption{}, err
 	}
+	if q.Rollouts != nil && !slices.Contains(q.Rollouts, last.meta.Rollout) {
+		return Resumption{}, nothing(q.Operation, "", "nothing to carry on: run %s belongs to another rollout", last.ID)
+	}
 	changes := last.meta.Fingerprint.Changes(q.Fingerprint)
 	if len(changes) > 0 && !q.Changed {
 		return Resumption{}, nothing(q.Operation, ", or carry on all the same with --resume-changed",
@@ -79,7 +88,10 @@ func Resume(dir string, q Query) (Resumption, error) {
 		return Resumption{}, err
 	}
 	r := fold(chain)
-	r.Run, r.Changes = last.Run, changes
+	r.Run, r.Changes, r.Force = last.Run, changes, last.meta.Force
+	for _, run := range chain {
+		r.Chain = append(r.Chain, run.ID)
+	}
 	return r, nil
 }
 

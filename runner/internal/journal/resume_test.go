@@ -132,6 +132,26 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestResumeOfARollout: only runs of the rollouts that are resumed count, and --force is remembered.
+func TestResumeOfARollout(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	meta := journal.Meta{Environment: dev, Fingerprint: fingerprint(""), Rollout: "r1", Force: true}
+	run := writeWith(t, dir, start, meta, past{steps: "a=succeeded b=failed"}.events())
+	q := journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint(""), Rollouts: []string{"r2", "r1"}}
+	got, err := journal.Resume(dir, q)
+	if err != nil || !got.Force || len(got.Chain) != 1 || got.Chain[0] != run.ID {
+		t.Errorf("%v, force %v, chain %v", err, got.Force, got.Chain)
+	}
+	for _, others := range [][]string{{"r2"}, {}} {
+		q.Rollouts = others
+		var refused *journal.ResumeError
+		if _, err := journal.Resume(dir, q); !errors.As(err, &refused) {
+			t.Errorf("of %v: %v", others, err)
+		}
+	}
+}
+
 func TestUnfinishedIsInPlanOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -55,8 +55,8 @@ func operateFlags(own []string) []cli.Flag {
 		flagsOf(own...), cmd.SelectionFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: "config", Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` keeps it"},
 			&cli.BoolFlag{Name: "failed", Usage: "run only what failed in the last run"},
-			&cli.BoolFlag{Name: "resume", Usage: "resume the last run: only what failed in it or never ran"},
-			&cli.BoolFlag{Name: "resume-changed", Usage: "like --resume, even if the configuration has changed since"},
+			&cli.BoolFlag{Name: "resume", Usage: "resume the last run: what failed in it, never ran, or has changed since"},
+			&cli.BoolFlag{Name: "resume-changed", Usage: "like --resume, even if the configuration has changed since; what that changes runs again"},
 		}, policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
 		[]cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print to stderr where the time went"}},
 		cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
@@ -149,6 +149,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	o.Force = o.Force || w.force
 	if err := o.checkPlan(ctx, s); err != nil {
 		return err
 	}
@@ -178,6 +179,7 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 		return err
 	}
 	known := newUnchanged(s, o)
+	known.resume(w)
 	err = walk(ctx, d, o, s, w, known, run.emit)
 	if err != nil {
 		// A worker that was killed, by us or by others, cannot unlock its stack.

@@ -146,7 +146,9 @@ type rollout struct {
 	shared session.Shared
 	stop   <-chan struct{}
 	room   chan struct{}
-	ran    sync.Map // the runs of environments, by environment
+	// resumes has the ids of the rollout that is resumed, and of those that it resumed.
+	resumes []string
+	ran     sync.Map // the runs of environments, by environment
 }
 
 // runRollout is the workflow: choose the environments, order them in waves, ask,
@@ -218,7 +220,8 @@ func (r *rollout) limitToRest(w *work) error {
 	if err != nil {
 		return err
 	}
-	w.resumes = rest.Run.ID
+	w.resumes, r.resumes = rest.Run.ID, rest.Chain
+	r.o.Force = r.o.Force || rest.Force && r.o.Operation.Deploys()
 	w.plan = w.plan.Limit(rest.Projects, "left out of "+rest.Run.ID).Limit(rest.Unfinished(), "done in "+rest.Run.ID)
 	return nil
 }
@@ -234,7 +237,7 @@ func (r *rollout) start(ctx context.Context, w work) (err error) {
 	}
 	r.run, err = beginRun(ctx, r.d, o, journal.Options{Dir: folder.Rollouts(), ID: id, Meta: journal.Meta{
 		Operation: r.o.Operation, Environment: fleetRuns(), Simulated: r.o.Simulation.On, Selection: r.o.words(), Resumes: w.resumes,
-		Commit: r.commit, User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
+		Force: r.o.Force, Commit: r.commit, User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
 	}}, ui.Options{Durations: r.durations(), Resources: r.projects(), Next: r.next}, r.masker)
 	return err
 }

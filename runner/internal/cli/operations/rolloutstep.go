@@ -42,7 +42,7 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 
 // operate does an operation on one environment, as the command for it does.
 func (r *rollout) operate(ctx context.Context, op operation.Operation, stack string, emit func(event.Event)) (*part, error) {
-	p := &part{emit: emit, stop: r.stop, room: r.room, commit: r.commit, operation: op}
+	p := &part{emit: emit, stop: r.stop, room: r.room, commit: r.commit, operation: op, rollout: r.run.journal.ID(), resumes: r.resumes}
 	o := r.request(op, stack)
 	o.part = p
 	o.Waiting = session.Waiting{Stop: r.stop, Tell: func(text string) {

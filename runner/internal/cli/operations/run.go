@@ -149,8 +149,12 @@ func (r *run) report(d cmd.Deps, o operateOptions, details report.Details) {
 
 // meta says who runs what, for the run's folder.
 func meta(s *session.Session, d cmd.Deps, o operateOptions, w work) journal.Meta {
+	rollout := ""
+	if o.part != nil {
+		rollout = o.part.rollout
+	}
 	return journal.Meta{
-		Operation: o.Operation, Environment: s.Environment(), Simulated: o.Simulation.On,
+		Rollout: rollout, Force: o.Force, Operation: o.Operation, Environment: s.Environment(), Simulated: o.Simulation.On,
 		Selection: o.Selection.words(), Resumes: w.resumes, Fingerprint: configurationOf(s),
 		User: s.Held.Owner.User, Host: s.Held.Owner.Host, PID: s.Held.Owner.PID, Runner: d.Version,
 	}

@@ -57,6 +57,8 @@ type work struct {
 	limit   time.Duration            // for each project; 0 is none
 	limits  map[string]time.Duration // for single projects
 	preview event.Summary            // of an up that was shown first
+	force   bool                     // the run that it resumes ran what had not changed, too
+	done    []string                 // projects that the resumed run has done, to be skipped while they are current
 }
 
 // choose orders and selects the projects. It refuses a selection that cannot work.
@@ -76,7 +78,7 @@ func choose(s *session.Session, o operateOptions) (work, error) {
 		return w, err
 	}
 	if o.Selection.ofLastRun() {
-		if err := limitToRest(s, &w, o); err != nil {
+		if err := limitToRest(s, &w, o, newUnchanged(s, o).changedSince); err != nil {
 			return w, err
 		}
 	}
@@ -91,8 +93,12 @@ func (o selectionOptions) ofLastRun() bool { return o.Failed || o.Resume }
 
 // readRest reads what the last run has left to do.
 func readRest(s *session.Session, o operateOptions) (journal.Resumption, error) {
+	var rollouts []string
+	if o.part != nil {
+		rollouts = append([]string{}, o.part.resumes...)
+	}
 	return journal.Resume(s.Folder.Runs(), journal.Query{
-		Environment: s.Environment(), Operation: o.Operation, Fingerprint: configurationOf(s),
+		Rollouts: rollouts, Environment: s.Environment(), Operation: o.Operation, Fingerprint: configurationOf(s),
 		Changed: o.Selection.Changed || o.Selection.Failed, // what failed is run to see whether a change has helped
 	})
 }
@@ -106,7 +112,7 @@ func (o operateOptions) selectRest(s *session.Session) plan.Selection {
 	if err != nil || restErr != nil {
 		return own
 	}
-	names := rest.Unfinished()
+	names := left(selected, rest, o.Operation, func(step plan.Step) []string { return changedSources(s, step) })
 	if o.Selection.Failed {
 		names = rest.Failed
 	}
@@ -116,17 +122,17 @@ func (o operateOptions) selectRest(s *session.Session) plan.Selection {
 	return plan.Selection{Skip: []string{"*"}} // nothing is left
 }
 
-// limitToRest leaves out what the last run has done or left out.
-func limitToRest(s *session.Session, w *work, o operateOptions) error {
+// limitToRest skips what the last run has done, as far as that is current, and what it skipped.
+func limitToRest(s *session.Session, w *work, o operateOptions, changed changedFunc) error {
 	rest, err := readRest(s, o)
 	var nothing *journal.ResumeError
 	if o.part != nil && errors.As(err, &nothing) {
-		return nil // then all of this environment is done
+		return nil // the rollout that is resumed has not begun with this environment, or others have worked on it since
 	}
 	if err != nil {
 		return err
 	}
-	w.resumes = rest.Run.ID
+	w.resumes, w.force = rest.Run.ID, rest.Force && o.Operation.Deploys()
 	if o.Selection.Failed {
 		w.plan = w.plan.Limit(rest.Failed, "did not fail in run "+rest.Run.ID)
 		return checkFailed(s, rest, o)
@@ -134,7 +140,18 @@ func limitToRest(s *session.Session, w *work, o operateOptions) error {
 	if len(rest.Changes) > 0 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("the configuration has changed since run %s: %s", rest.Run.ID, strings.Join(rest.Changes, ", ")))
 	}
-	w.plan = w.plan.Limit(rest.Projects, "left out of run "+rest.Run.ID).Limit(rest.Unfinished(), "done in run "+rest.Run.ID)
+	var again []string
+	names := left(w.plan, rest, o.Operation, func(step plan.Step) []string {
+		changes := changed(step)
+		if len(changes) > 0 {
+			again = append(again, step.Project.Name+" ("+strings.Join(changes, ", ")+")")
+		}
+		return changes
+	})
+	w.plan, w.done = w.plan.Limit(rest.Projects, "left out of run "+rest.Run.ID).Limit(names, "done in run "+rest.Run.ID), rest.Succeeded
+	if len(again) > 0 && o.Operation.Deploys() {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("run again, for something has changed since run %s: %s", rest.Run.ID, strings.Join(again, ", ")))
+	}
 	if len(w.plan.Steps) == 0 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("nothing is left to do from run %s", rest.Run.ID))
 	}

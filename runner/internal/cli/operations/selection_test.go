@@ -35,6 +35,45 @@ func lastUp(t *testing.T, results map[string]event.Result) *session.Session {
 	return s
 }
 
+// isCurrent says of every project that nothing has changed.
+func isCurrent(plan.Step) []string { return nil }
+
+// TestResumeRunsWhatHasChanged: a project that is done runs again where its program has changed, and so may
+// those that read its outputs, and a run of another rollout is not resumed.
+func TestResumeRunsWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	s := lastUp(t, map[string]event.Result{
+		"kind-cluster": event.Succeeded, "kubeconfig": event.Succeeded, "certmgr": event.Succeeded, "prometheus": event.Failed,
+	})
+	o := operateOptions{Selection: selectionOptions{Resume: true}}
+	o.Operation = operation.Up
+	w := work{plan: s.Plan}
+	changed := func(step plan.Step) []string {
+		if step.Project.Name == "kubeconfig" {
+			return []string{"program"}
+		}
+		return nil
+	}
+	if err := limitToRest(s, &w, o, changed); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.plan.Names(); !slices.Equal(got, []string{"kubeconfig", "certmgr", "prometheus"}) {
+		t.Errorf("it resumes %v", got)
+	}
+	if !slices.Contains(w.done, "certmgr") || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], ": kubeconfig (program)") {
+		t.Errorf("done %v, warnings %q", w.done, s.Warnings)
+	}
+	o.Operation = operation.Preview
+	if got := left(s.Plan, journal.Resumption{Projects: s.Plan.Names(), Succeeded: s.Plan.Names()}, operation.Preview, (*unchanged)(nil).changedSince); len(got) != len(s.Plan.Steps) {
+		t.Errorf("a preview resumes %v", got)
+	}
+	o.Operation, o.part = operation.Up, &part{resumes: []string{"another"}}
+	w = work{plan: s.Plan}
+	if err := limitToRest(s, &w, o, isCurrent); err != nil || len(w.plan.Steps) != len(s.Plan.Steps) || w.resumes != "" {
+		t.Errorf("of another rollout it resumes %v, %v", w.plan.Names(), err)
+	}
+}
+
 // TestResumeHasTheSelectionOfItsRun: what the run left out stays out, and is not
 // said to be done.
 func TestResumeHasTheSelectionOfItsRun(t *testing.T) {
@@ -43,7 +82,7 @@ func TestResumeHasTheSelectionOfItsRun(t *testing.T) {
 	o := operateOptions{Selection: selectionOptions{Resume: true}}
 	o.Operation = operation.Up
 	w := work{plan: s.Plan}
-	if err := limitToRest(s, &w, o); err != nil {
+	if err := limitToRest(s, &w, o, isCurrent); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.plan.Names(); !slices.Equal(got, []string{"kubeconfig", "certmgr"}) {
@@ -79,7 +118,7 @@ func TestResumeOfARunThatIsDone(t *testing.T) {
 		t.Errorf("it looks at %v", selected.Names())
 	}
 	w := work{plan: s.Plan}
-	if err := limitToRest(s, &w, o); err != nil || len(w.plan.Steps) > 0 {
+	if err := limitToRest(s, &w, o, isCurrent); err != nil || len(w.plan.Steps) > 0 {
 		t.Errorf("it carries on with %v, %v", w.plan.Names(), err)
 	}
 	if len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "nothing is left to do from run 20261120-") {
@@ -100,7 +139,7 @@ func TestFailedWhereNothingFailed(t *testing.T) {
 		s := lastUp(t, test.results)
 		o := operateOptions{Selection: selectionOptions{Failed: true}}
 		o.Operation = operation.Up
-		err := limitToRest(s, &work{plan: s.Plan}, o)
+		err := limitToRest(s, &work{plan: s.Plan}, o, isCurrent)
 		if err == nil || !strings.HasPrefix(err.Error(), "nothing failed in the last up of kind/dev: run 20261120-") || !strings.HasSuffix(err.Error(), test.text) {
 			t.Errorf("%s: %v", test.name, err)
 			continue

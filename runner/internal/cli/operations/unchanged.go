@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,6 +39,9 @@ type unchanged struct {
 	leave   bool // projects may be left out
 	// passphrase is what encrypts the states.
 	passphrase func() (string, error)
+	// resumed are the projects that the resumed run has done: they are skipped while they are as they were
+	// then, also those that any other up runs again.
+	resumed []string
 
 	mu        sync.Mutex // guards what follows
 	standings map[string]stacks.Standing
@@ -89,11 +93,11 @@ func (u *unchanged) since(ctx context.Context, step plan.Step, emit func(event.E
 		parts = nil
 	}
 	record, ok := u.records.Load(name)
-	ok = ok && record.Run != "" && u.leave
+	ok = ok && (record.Run != "" && u.leave || record.Done != "" && slices.Contains(u.resumed, name))
 	changed := u.changed(ctx, step, record, parts)
 	if ok && len(changed) == 0 {
 		u.session.Stacks.Recall(name, record.Outputs)
-		return record.Run, nil
+		return cmp.Or(record.Run, record.Done), nil
 	}
 	if ok {
 		emit(event.Event{Type: event.StepLog, Severity: event.Debug, Message: fmt.Sprintf("changed since run %s: %s", record.Run, strings.Join(changed, ", "))})
@@ -129,6 +133,7 @@ func (u *unchanged) changed(ctx context.Context, step plan.Step, record fingerpr
 
 // fingerprint is that of a project as everything is now.
 func (u *unchanged) fingerprint(ctx context.Context, step plan.Step) (journal.Fingerprint, error) {
+	step = planned(u.session, step)
 	subject, err := subjectOf(u.session, step)
 	if err != nil {
 		return nil, err
@@ -198,8 +203,15 @@ func (u *unchanged) done(ctx context.Context, step plan.Step, outcome stacks.Out
 		told = began.told
 	}
 	record := fingerprint.Record{State: standing.Digest, Told: told}
-	if began.parts != nil && isSettled(step, outcome) && len(standing.Foreign) == 0 {
-		record.Run, record.Parts = u.session.Held.RunID, began.parts
+	if began.parts != nil && len(standing.Foreign) == 0 {
+		record.Done, record.Parts = u.session.Held.RunID, began.parts
+	}
+	// Should the runner be killed, what resumes the run has to know; its end decides about other ups.
+	if err := u.records.Keep(name, record); err != nil {
+		u.session.Log.Debug("no record", "project", name, "error", err)
+	}
+	if record.Done != "" && isSettled(step, outcome) {
+		record.Run = record.Done
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()

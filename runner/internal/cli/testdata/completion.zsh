@@ -179,8 +179,8 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--failed[run only what failed in the last run]' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
-        '--resume-changed[like --resume, even if the configuration has changed since]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -224,8 +224,8 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--failed[run only what failed in the last run]' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
-        '--resume-changed[like --resume, even if the configuration has changed since]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -261,8 +261,8 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--failed[run only what failed in the last run]' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
-        '--resume-changed[like --resume, even if the configuration has changed since]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -298,8 +298,8 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--failed[run only what failed in the last run]' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
-        '--resume-changed[like --resume, even if the configuration has changed since]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -336,8 +336,8 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--failed[run only what failed in the last run]' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
-        '--resume-changed[like --resume, even if the configuration has changed since]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -502,7 +502,7 @@ _runner() {
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -541,7 +541,7 @@ _runner() {
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -574,7 +574,7 @@ _runner() {
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -608,7 +608,7 @@ _runner() {
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -643,7 +643,7 @@ _runner() {
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -678,7 +678,7 @@ _runner() {
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
-        '--resume[resume the last run\: only what failed in it or never ran]' \
+        '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
