@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"mara/projects/monitor"
 )
 
 // engineMonitor answers reads with what it is given, and refuses an invoke.
@@ -68,8 +70,8 @@ func TestPreview(t *testing.T) {
 		outputs map[string]any
 		want    *structpb.Value
 	}{
-		"not deployed":     {stackReference, map[string]any{}, structpb.NewStringValue(plugin.UnknownStringValue)},
-		"deployed":         {stackReference, map[string]any{"a": "b"}, structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{"a": structpb.NewStringValue("b")}})},
+		"not deployed":     {monitor.StackReference, map[string]any{}, structpb.NewStringValue(plugin.UnknownStringValue)},
+		"deployed":         {monitor.StackReference, map[string]any{"a": "b"}, structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{"a": structpb.NewStringValue("b")}})},
 		"another resource": {"a:b:C", map[string]any{}, structpb.NewStructValue(&structpb.Struct{})},
 	} {
 		monitor := previewOf(t, c.outputs)

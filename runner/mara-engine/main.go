@@ -71,13 +71,14 @@ func work() error {
 	interrupts := watchInterrupts()
 	backend.CancellationScopes = interrupts
 	asked := watchQuestions()
+	previews := hookLogins()
 
 	encoder := json.NewEncoder(replies)
 	if err := encoder.Encode(wire.Hello{Protocol: wire.Version, Pulumi: sdk.Version.String()}); err != nil {
 		return fmt.Errorf("greeting the runner: %w", err)
 	}
 	for request := range receive(requests, interrupts) {
-		if err := serve(request, encoder, asked); err != nil {
+		if err := serve(request, encoder, asked, previews); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ import (
 const drainTime = 2 * time.Second
 
 // serve runs one command and streams its output to the runner.
-func serve(request wire.Request, encoder *json.Encoder, asked *questions) error {
+func serve(request wire.Request, encoder *json.Encoder, asked *questions, previews *logins) error {
 	replies := &replyWriter{encoder: encoder}
 	output, err := capture(replies)
 	if err != nil {
@@ -27,9 +27,34 @@ func serve(request wire.Request, encoder *json.Encoder, asked *questions) error 
 	if len(request.Keys) > 0 {
 		keepKeys(request.Keys)
 	}
-	code := run(request, asked)
+	code, found := runPreview(request, previews, func() int { return run(request, asked) })
 	output.release()
-	return replies.send(wire.Reply{Exit: &code})
+	return replies.send(wire.Reply{Exit: &code, Found: found})
+}
+
+// runPreview executes a command. A command that is a preview reads foreseen outputs,
+// and what it finds is returned as well.
+func runPreview(request wire.Request, previews *logins, execute func() int) (int, *wire.Found) {
+	if request.Preview == nil {
+		return execute(), nil
+	}
+	preview, err := newForesight(request.Preview)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "error: reading the outputs of other previews: %v\n", err)
+		return 1, nil
+	}
+	previews.preview = preview
+	code := execute()
+	previews.preview = nil
+	if code != 0 {
+		return code, nil
+	}
+	found, err := preview.found()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "error: comparing the outputs of the preview: %v\n", err)
+		return 1, nil
+	}
+	return 0, found
 }
 
 // run sets the working folder, environment and standard input of the process,

@@ -157,6 +157,32 @@ func (l logged) Run(ctx context.Context, dir string, stdin io.Reader, stdout, st
 	return out, errs, code, err
 }
 
+// WithForesight implements stacks.Foreseer.
+func (l logged) WithForesight(f *pulumicli.Foresight) stacks.Command {
+	l.Engine = WithForesight(l.Engine, f)
+	return l
+}
+
+// WithForesight returns an engine whose previews have foresight, or the engine
+// itself where it has none to give.
+func WithForesight(e Engine, f *pulumicli.Foresight) Engine {
+	if able, ok := e.(stacks.Foreseer); ok {
+		return foreseeing{e, able.WithForesight(f)}
+	}
+	return e
+}
+
+// foreseeing is an engine whose previews have foresight.
+type foreseeing struct {
+	Engine
+	command stacks.Command
+}
+
+// Run implements auto.PulumiCommand.
+func (f foreseeing) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string, args ...string) (string, string, int, error) {
+	return f.command.Run(ctx, dir, stdin, stdout, stderr, env, args...)
+}
+
 // ProjectOf is the project whose stack a Pulumi command works on; "" for none.
 func ProjectOf(args []string) string {
 	if i := slices.Index(args, "--stack"); i >= 0 && i+1 < len(args) {

@@ -18,6 +18,7 @@ import (
 	"mara/runner/internal/engine"
 	"mara/runner/internal/event"
 	"mara/runner/internal/pulumicli"
+	"mara/runner/internal/stacks"
 )
 
 // Profile measures where the time of a run goes; a nil Profile measures nothing.
@@ -83,6 +84,12 @@ func (w watched) Run(ctx context.Context, dir string, stdin io.Reader, stdout, s
 	out, errs, code, err := w.Engine.Run(ctx, dir, stdin, stdout, stderr, env, args...)
 	w.profile.ran(engine.ProjectOf(args), args, w.profile.now().Sub(began))
 	return out, errs, code, err
+}
+
+// WithForesight implements stacks.Foreseer.
+func (w watched) WithForesight(f *pulumicli.Foresight) stacks.Command {
+	w.Engine = engine.WithForesight(w.Engine, f)
+	return w
 }
 
 func (p *Profile) ran(project string, args []string, took time.Duration) {

@@ -122,10 +122,18 @@ func (p *workers) Warm(n int) {
 func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,
 	env []string, args ...string,
 ) (string, string, int, error) {
+	return p.run(ctx, nil, dir, stdin, stdout, stderr, env, args)
+}
+
+// run is Run for a command that may be a preview with foresight.
+func (p *Pool) run(ctx context.Context, foresight *Foresight, dir string, stdin io.Reader, stdout, stderr []io.Writer,
+	env, args []string,
+) (string, string, int, error) {
 	request, err := newRequest(dir, stdin, env, args)
 	if err != nil {
 		return "", "", unknownExit, err
 	}
+	foresight.giveTo(&request)
 	if err := ctx.Err(); err != nil {
 		return "", "", unknownExit, context.Cause(ctx)
 	}
@@ -136,8 +144,9 @@ func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, std
 	request.Keys = w.lacks(p.ownKeys())
 	out, errs := newSinks(stdout), newSinks(stderr)
 	stop := cancelWith(ctx, w.process.Process.Pid, args, p.grace)
-	code, err := w.do(request, out, errs)
+	code, found, err := w.do(request, out, errs)
 	stop()
+	foresight.take(found)
 	if err != nil {
 		p.drop(w)
 		return out.String(), errs.String(), unknownExit, err

@@ -113,6 +113,14 @@ func fakeWorker(version string) {
 			<-interrupted
 			_ = encoder.Encode(wire.Reply{Stdout: []byte(" cancelled")})
 			code = 255
+		case "preview":
+			if request.Preview == nil {
+				_ = encoder.Encode(wire.Reply{Stdout: []byte("without foresight")})
+				break
+			}
+			values := wire.Values(append([]byte("after "), request.Preview.Foreseen["a"]...))
+			_ = encoder.Encode(wire.Reply{Exit: &code, Found: &wire.Found{Values: values, Reads: []string{"a"}}})
+			continue
 		case "crash":
 			panic("worker crashed")
 		case "hang", "stack":

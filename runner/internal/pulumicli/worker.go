@@ -102,25 +102,25 @@ func (w *worker) lacks(keys []wire.Key) []wire.Key {
 	return keys
 }
 
-// do runs one request and returns the command's exit code. An error means the
-// worker itself failed, and cannot be used again.
-func (w *worker) do(request wire.Request, stdout, stderr io.Writer) (int, error) {
+// do runs one request and returns the command's exit code, and what a preview has
+// found. An error means the worker itself failed, and cannot be used again.
+func (w *worker) do(request wire.Request, stdout, stderr io.Writer) (int, *wire.Found, error) {
 	if err := w.requests.Encode(request); err != nil {
-		return 0, w.failure(err)
+		return 0, nil, w.failure(err)
 	}
 	for {
 		var reply wire.Reply
 		if err := w.replies.Decode(&reply); err != nil {
-			return 0, w.failure(err)
+			return 0, nil, w.failure(err)
 		}
 		if reply.Exit != nil {
-			return *reply.Exit, nil
+			return *reply.Exit, reply.Found, nil
 		}
 		if _, err := stdout.Write(reply.Stdout); err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		if _, err := stderr.Write(reply.Stderr); err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 	}
 }

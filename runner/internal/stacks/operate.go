@@ -54,11 +54,13 @@ type Outcome struct {
 // it runs. The error is the cause in one line; the diagnostics have the details.
 func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (Outcome, error) {
 	w := work{Set: e, Task: task, project: task.Step.Project.Name, emit: emit}
+	w.forgetPreview()
 	if reason := w.nothingToDo(); reason != "" {
 		return Outcome{Skipped: reason}, w.finishDestroy(ctx)
 	}
 	w.events = &arrival{begun: make(chan struct{}), patience: e.patience}
-	at, err := e.placeOf(ctx, w.project, w.events)
+	command, foresight := w.command()
+	at, err := e.placeOf(ctx, w.project, command, w.events)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -80,8 +82,8 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	w.learn()
 	w.noteTold()
 	if task.Operation == operation.Preview {
-		outcome.Unknown = w.unknownNeeds()
-		w.expect(w.engine.changesOutputs(len(outcome.Unknown) > 0))
+		outcome.Unknown = w.unknownNeeds(foresight.Found)
+		w.keepForesight(foresight.Found, outcome.Unknown)
 		w.keepPreview(outcome.Unknown)
 	}
 	if task.Operation.RunsPrograms() {

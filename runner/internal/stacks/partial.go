@@ -2,23 +2,37 @@ package stacks
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+
+	"mara/runner/internal/pulumicli/wire"
 )
 
 // The preview of a project is partial if the project reads outputs that are not
-// known yet: those of a project that does not exist, or that the same run would
-// change. The engine treats missing outputs as unknown.
+// known yet. Where the engine hands the outputs of a preview on, they are those
+// with unknown values. Elsewhere they are those of a project that is not deployed,
+// that would change, or whose own preview is partial, so that the label travels.
 
-// unknownNeeds are the projects that the step reads and whose outputs are not known
-// yet, according to the earlier previews of this run.
-func (w work) unknownNeeds() []string {
+// unknownNeeds returns the projects that the step reads and whose outputs are not
+// known yet, according to the earlier previews of this run. found names more of
+// them where the program reads what the plan does not declare.
+func (w work) unknownNeeds(found *wire.Found) []string {
+	reads := slices.Clone(w.Step.Reads)
+	if found != nil {
+		for _, project := range w.projectsOf(found.Reads) {
+			if !slices.Contains(reads, project) && !slices.Contains(w.Step.Outside, project) {
+				reads = append(reads, project)
+			}
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var unknown []string
-	for _, project := range w.Step.Reads {
-		if w.summaries[project].Resources == 0 || w.changing[project] {
+	for _, project := range reads {
+		seen, previewed := w.seen[project]
+		if previewed && seen.uncertain || !previewed && w.summaries[project].Resources == 0 {
 			unknown = append(unknown, project)
 		}
 	}
@@ -30,13 +44,6 @@ func (w work) unknownNeeds() []string {
 	return unknown
 }
 
-// expect keeps whether the project's outputs will change.
-func (w work) expect(changing bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.changing[w.project] = changing
-}
-
 // stackOutputs are the outputs of a stack before and after a step.
 type stackOutputs struct{ before, after map[string]any }
 
@@ -46,8 +53,8 @@ func isSecret(value any) bool {
 }
 
 // changesOutputs reports whether outputs of the stack differ after the operation.
-// The engine does not show secret ones: they count as changed if any resource
-// has, or if the preview is partial.
+// The events do not show secret ones: they count as changed if any resource has, or
+// if the preview is partial.
 func (e *engineEvents) changesOutputs(partial bool) bool {
 	if e.outputs == nil {
 		return false

@@ -62,7 +62,7 @@ type Set struct {
 
 	mu        sync.Mutex // guards what follows
 	summaries map[string]Summary
-	changing  map[string]bool           // projects whose outputs will change, says a preview
+	seen      map[string]seen           // by project, from the last preview
 	outputs   map[string]map[string]any // by project, from the last up of this run
 	previews  map[string]updateplan.Project
 
@@ -79,7 +79,7 @@ type Summary struct {
 
 // Open asks the backend once which of the environment's stacks exist.
 func Open(ctx context.Context, options Options) (*Set, error) {
-	e := &Set{copies: copies{options}, summaries: map[string]Summary{}, changing: map[string]bool{}, outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}, patience: patience}
+	e := &Set{copies: copies{options}, summaries: map[string]Summary{}, seen: map[string]seen{}, outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}, patience: patience}
 	if options.Standings != nil {
 		e.summaries = summariesOf(options.Standings)
 		return e, nil

@@ -40,8 +40,8 @@ type place struct {
 // placeOf prepares the working copy of a project, and its stack, which it
 // creates if there is none. A project with a folder of its own runs there, so
 // that all that its program and its Pulumi.yaml refer to is where they say; of
-// the working copy it takes the stack file.
-func (e *Set) placeOf(ctx context.Context, project string, events *arrival) (place, error) {
+// the working copy it takes the stack file. Operations on the stack run with command.
+func (e *Set) placeOf(ctx context.Context, project string, command Command, events *arrival) (place, error) {
 	dir, err := e.workingCopy(project)
 	if err == nil && !e.Summary(project).Exists {
 		err = e.create(ctx, project)
@@ -54,7 +54,7 @@ func (e *Set) placeOf(ctx context.Context, project string, events *arrival) (pla
 	if folder, ok := e.folderOf(project); ok {
 		dir = folder.Path
 	}
-	ws, err := auto.NewLocalWorkspace(ctx, auto.Pulumi(frugal{e.options.Command, events}), auto.WorkDir(dir), auto.EnvVars(env))
+	ws, err := auto.NewLocalWorkspace(ctx, auto.Pulumi(frugal{command, events}), auto.WorkDir(dir), auto.EnvVars(env))
 	if err == nil {
 		p.Stack, err = auto.SelectStack(ctx, e.qualified(project), ws)
 	}

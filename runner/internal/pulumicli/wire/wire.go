@@ -8,8 +8,13 @@
 // graceful way and exits.
 package wire
 
+import (
+	"fmt"
+	"log/slog"
+)
+
 // Version is the protocol's version; a worker of another version is refused.
-const Version = 4
+const Version = 5
 
 // The file descriptors a worker finds its pipes at.
 const (
@@ -38,7 +43,62 @@ type Request struct {
 	// Keys are the keys that the command may need, so that the worker need not derive
 	// them. They take the place of those that it has; none leaves these.
 	Keys []Key `json:"keys,omitempty"`
+
+	// Preview makes the command, a preview, read foreseen outputs, and the last reply
+	// say what the preview has found. Nil leaves the command as Pulumi has it.
+	Preview *Preview `json:"preview,omitempty"`
 }
+
+// Preview is what a preview is given.
+type Preview struct {
+	// Foreseen are the outputs that earlier previews have found, by the full names of
+	// their stacks. A program that reads one of these stacks gets them instead of the
+	// outputs in the stack's state.
+	Foreseen map[string]Values `json:"foreseen,omitempty"`
+}
+
+// Values are the outputs of a stack as Pulumi encodes properties, with unknown
+// values and with secrets in the clear. They live in memory and in this protocol
+// only. Neither fmt nor slog prints them.
+type Values []byte
+
+// Format implements fmt.Formatter.
+func (v Values) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "[%d bytes of outputs]", len(v)) }
+
+// LogValue implements slog.LogValuer.
+func (v Values) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(v)) }
+
+// Found is what a preview has found.
+type Found struct {
+	// Values are the outputs of the stack, for Preview.Foreseen; nil if the program has
+	// not registered any.
+	Values Values `json:"values,omitempty"`
+	// Outputs describe the outputs, and those that the stack's state has in addition,
+	// by name.
+	Outputs []Output `json:"outputs,omitempty"`
+	// Reads are the full names of the stacks that the program has read, sorted.
+	Reads []string `json:"reads,omitempty"`
+}
+
+// Output describes an output without its value.
+type Output struct {
+	Name    string `json:"name"`
+	Unknown bool   `json:"unknown,omitempty"` // the value or a part of it is not known yet
+	Secret  bool   `json:"secret,omitempty"`  // the value or a part of it is secret
+	Change  Change `json:"change,omitempty"`
+}
+
+// Change says how an output differs from the one in the stack's state.
+type Change string
+
+// The changes of an output. An output whose value is not known yet may be the same
+// in the end; it counts as changed unless the rest of it proves that it is.
+const (
+	Same    Change = ""
+	Changed Change = "changed"
+	Added   Change = "added"
+	Removed Change = "removed"
+)
 
 // Key is the key of a passphrase.
 type Key struct {
@@ -50,5 +110,6 @@ type Key struct {
 type Reply struct {
 	Stdout []byte `json:"stdout,omitempty"`
 	Stderr []byte `json:"stderr,omitempty"`
-	Exit   *int   `json:"exit,omitempty"` // set in the last reply only
+	Exit   *int   `json:"exit,omitempty"`  // set in the last reply only
+	Found  *Found `json:"found,omitempty"` // of a preview that has succeeded; in the last reply only
 }

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+
+	"github.com/pulumi/pulumi/pkg/v3/backend"
+	"github.com/pulumi/pulumi/pkg/v3/backend/httpstate"
+	cmdbackend "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi/backend"
+	"github.com/pulumi/pulumi/pkg/v3/display"
+	"github.com/pulumi/pulumi/pkg/v3/engine"
+	"github.com/pulumi/pulumi/pkg/v3/resource/deploy"
+	"github.com/pulumi/pulumi/pkg/v3/resource/plugin"
+	pkgworkspace "github.com/pulumi/pulumi/pkg/v3/workspace"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/diag"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/diag/colors"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+
+	"mara/projects/monitor"
+)
+
+// Pulumi's engine makes the resource monitor of a preview deep inside, and has no
+// hook there. The exported hooks lead to it in steps: the login manager makes the
+// backend, which makes the stack, whose backend previews it with a plugin host,
+// which has the language runtime, which is given the monitor's address. Each type
+// here wraps one of them and changes only what leads to the next. Only previews
+// that the runner asks for are wrapped: all other commands look for the backend's
+// own types.
+
+// logins wraps the login manager.
+type logins struct {
+	cmdbackend.LoginManager
+	preview *foresight // of the running command; nil for a command as Pulumi has it
+}
+
+// hookLogins has all commands log in through a wrapped login manager.
+func hookLogins() *logins {
+	l := &logins{LoginManager: cmdbackend.DefaultLoginManager}
+	cmdbackend.DefaultLoginManager = l
+	return l
+}
+
+// Current implements LoginManager.
+func (l *logins) Current(
+	ctx context.Context, ws pkgworkspace.Context, sink diag.Sink, url string, project *workspace.Project, setCurrent bool,
+) (backend.Backend, error) {
+	b, err := l.LoginManager.Current(ctx, ws, sink, url, project, setCurrent)
+	return l.wrap(b), err
+}
+
+// Login implements LoginManager.
+func (l *logins) Login(
+	ctx context.Context, ws pkgworkspace.Context, sink diag.Sink, url string, project *workspace.Project, setCurrent bool,
+	insecure bool, color colors.Colorization,
+) (backend.Backend, error) {
+	b, err := l.LoginManager.Login(ctx, ws, sink, url, project, setCurrent, insecure, color)
+	return l.wrap(b), err
+}
+
+func (l *logins) wrap(b backend.Backend) backend.Backend {
+	if b == nil || l.preview == nil {
+		return b
+	}
+	if cloud, ok := b.(cloudBackend); ok {
+		return cloudPreviewer{cloud, l.preview}
+	}
+	return previewer{b, l.preview}
+}
+
+// cloudBackend is all that commands expect of the backend of Pulumi Cloud.
+type cloudBackend interface {
+	httpstate.Backend
+	backend.EnvironmentsBackend
+	backend.SpecificDeploymentExporter
+}
+
+// previewer wraps a backend that keeps states in a folder or a bucket.
+type previewer struct {
+	backend.Backend
+	preview *foresight
+}
+
+// GetStack implements Backend.
+func (p previewer) GetStack(ctx context.Context, ref backend.StackReference) (backend.Stack, error) {
+	s, err := p.Backend.GetStack(ctx, ref)
+	if err != nil || s == nil {
+		return s, err
+	}
+	return previewedStack{s, p}, nil
+}
+
+// Preview implements Backend.
+func (p previewer) Preview(
+	ctx context.Context, s backend.Stack, op backend.UpdateOperation, events chan<- engine.Event,
+) (*deploy.Plan, display.ResourceChanges, error) {
+	if wrapped, ok := s.(previewedStack); ok {
+		s = wrapped.Stack
+	}
+	p.preview.attach(ctx, p.Backend, s, &op)
+	return p.Backend.Preview(ctx, s, op, events)
+}
+
+// previewedStack is a stack of a previewer.
+type previewedStack struct {
+	backend.Stack
+	previewer previewer
+}
+
+// Backend implements Stack.
+func (s previewedStack) Backend() backend.Backend { return s.previewer }
+
+// cloudPreviewer wraps the backend of Pulumi Cloud.
+type cloudPreviewer struct {
+	cloudBackend
+	preview *foresight
+}
+
+// GetStack implements Backend.
+func (p cloudPreviewer) GetStack(ctx context.Context, ref backend.StackReference) (backend.Stack, error) {
+	s, err := p.cloudBackend.GetStack(ctx, ref)
+	if cloud, ok := s.(httpstate.Stack); ok && err == nil {
+		return previewedCloudStack{cloud, p}, nil
+	}
+	return s, err
+}
+
+// Preview implements Backend.
+func (p cloudPreviewer) Preview(
+	ctx context.Context, s backend.Stack, op backend.UpdateOperation, events chan<- engine.Event,
+) (*deploy.Plan, display.ResourceChanges, error) {
+	if wrapped, ok := s.(previewedCloudStack); ok {
+		s = wrapped.Stack
+	}
+	p.preview.attach(ctx, p.cloudBackend, s, &op)
+	return p.cloudBackend.Preview(ctx, s, op, events)
+}
+
+// previewedCloudStack is a stack of a cloudPreviewer.
+type previewedCloudStack struct {
+	httpstate.Stack
+	previewer cloudPreviewer
+}
+
+// Backend implements Stack.
+func (s previewedCloudStack) Backend() backend.Backend { return s.previewer }
+
+// attach makes a preview of a stack call the foresight.
+func (f *foresight) attach(ctx context.Context, b backend.Backend, s backend.Stack, op *backend.UpdateOperation) {
+	f.state = func() (resource.PropertyMap, error) {
+		outputs, err := s.SnapshotStackOutputs(ctx, op.SecretsProvider)
+		return resource.ToResourcePropertyMap(outputs), err
+	}
+	newHost := op.Opts.Engine.HostFactory
+	if newHost == nil {
+		newHost = backend.DefaultHostFactory(b.GetReadOnlyCloudRegistry())
+	}
+	canonical := func(name string) string {
+		ref, err := b.ParseStackReference(name)
+		if err != nil {
+			return name // which the engine refuses
+		}
+		return string(ref.FullyQualifiedName())
+	}
+	op.Opts.Engine.HostFactory = func(ctx context.Context, d, status diag.Sink, debug plugin.DebugContext) (plugin.Host, error) {
+		h, err := newHost(ctx, d, status, debug)
+		if err != nil {
+			return nil, err
+		}
+		return host{h, reader{foresight: f, canonical: canonical}}, nil
+	}
+}
+
+// host wraps a plugin host.
+type host struct {
+	plugin.Host
+	reader reader
+}
+
+// LanguageRuntime implements Host.
+func (h host) LanguageRuntime(ctx *plugin.Context, name string) (plugin.LanguageRuntime, error) {
+	l, err := h.Host.LanguageRuntime(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	h.reader.runtime = name
+	return language{l, h.reader}, nil
+}
+
+// language wraps a language runtime.
+type language struct {
+	plugin.LanguageRuntime
+	reader reader
+}
+
+// Run implements LanguageRuntime: a program that is previewed calls the foresight's
+// monitor.
+func (l language) Run(ctx context.Context, info plugin.RunInfo) (string, bool, error) {
+	if !info.DryRun {
+		return l.LanguageRuntime.Run(ctx, info)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	address, err := monitor.Serve(ctx, info.MonitorAddress, func(engine pulumirpc.ResourceMonitorClient) []grpc.MethodDesc {
+		l.reader.engine = engine
+		return l.reader.methods()
+	})
+	if err != nil {
+		return "", false, err
+	}
+	info.MonitorAddress = address
+	return l.LanguageRuntime.Run(ctx, info)
+}
