@@ -2,9 +2,13 @@
 package gomodule
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
+
+	"golang.org/x/mod/modfile"
 )
 
 // Above is the nearest folder, from one upward, that has something of a name; that
@@ -31,9 +35,22 @@ func Of(source string) string {
 }
 
 // UsesOthers reports whether a module may be built with sources that are neither
-// below its folder nor pinned by go.sum.
+// below its folder nor pinned by go.sum. One whose go.mod cannot be read may.
 func UsesOthers(module string) bool {
-	_, workspace := Above(module, "go.work")
-	content, _ := os.ReadFile(filepath.Join(module, "go.mod"))
-	return workspace || strings.Contains(string(content), "=> .") || strings.Contains(string(content), "=> /")
+	if _, workspace := Above(module, "go.work"); workspace {
+		return true
+	}
+	path := filepath.Join(module, "go.mod")
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil {
+		return true
+	}
+	file, err := modfile.Parse(path, content, nil)
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(file.Replace, func(r *modfile.Replace) bool { return r.New.Version == "" })
 }

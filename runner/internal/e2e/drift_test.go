@@ -54,6 +54,7 @@ func TestDrift(t *testing.T) {
 	if len(e.stateResources()["logstore"]) != len(before["logstore"]) {
 		t.Error("looking for drift has changed the state")
 	}
+	expectRun(t, "up after a drift", e.simulate(0, "up", "--only", "+logstore"), "logstore")
 	if step := finished(e.simulate(5, "refresh", "--exit-code"))["logstore"]; step.Changes.Delete != 1 {
 		t.Errorf("refresh: %s", step.Changes)
 	}

@@ -157,7 +157,16 @@ func TestUnchangedOwn(t *testing.T) {
 	program("a", "variables:\n  text:\n    fn::readFile: ../shared.txt\noutputs:\n  text: ${text}\n# changed\n")
 	expectRun(t, "a program with the same outputs", up(), "a")
 	e.env = append(e.env, "SOME_VARIABLE=1")
-	expectRun(t, "a variable of the environment", up(), "a", "b", "c")
+	changed := up()
+	expectRun(t, "a variable of the environment", changed, "a", "b", "c")
+	named := slices.DeleteFunc(changed, func(e event.Event) bool {
+		return e.Severity != event.Info || !strings.Contains(e.Message, "the environment variable SOME_VARIABLE;")
+	})
+	if len(named) != 1 {
+		t.Errorf("the variable that has changed is named %d times, want once", len(named))
+	}
+	e.env = append(e.env, "GITHUB_RUN_ID=2", "TERM_PROGRAM=vscode")
+	expectRun(t, "another job, another terminal", up())
 	e.write("mara.yaml", strings.Replace(mara, "{path: c, after: a}", "{path: c, reads: a, hooks: [{name: tell, run: 'true'}]}", 1))
 	expectRun(t, "a hook", up(), "c")
 	expectRun(t, "the hook again", up(), "c")

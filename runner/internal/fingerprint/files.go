@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,40 +37,42 @@ func stats(paths []string) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// named are the files and folders that values of the configuration name: what is
-// in them counts as the value itself.
-func (b Basis) named(config map[string]any) ([]byte, error) {
-	var text bytes.Buffer
-	for _, path := range slices.Sorted(b.paths(config)) {
-		if err := addTree(&text, path, isHidden); err != nil {
-			return nil, err
-		}
+// named digests the files and directories that values of the configuration name:
+// what is in them counts as the value itself.
+func (b Basis) named(config map[string]any, source *Source) ([]byte, error) {
+	bases := append([]string{b.Root}, b.Folders...)
+	if source != nil {
+		bases = append(bases, source.Dir)
 	}
-	return text.Bytes(), nil
-}
-
-// isHidden says of folders that hold nothing of a program: hidden ones, and what
-// package managers have installed, which their lock files name.
-func isHidden(path string) bool {
-	name := filepath.Base(path)
-	return strings.HasPrefix(name, ".") || name == "node_modules" || name == "__pycache__"
-}
-
-// paths yields the paths that exist among the texts in a value.
-func (b Basis) paths(value any) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for text := range texts(value) {
-			for _, path := range b.candidates(text) {
-				if _, err := os.Stat(path); err == nil && !yield(path) {
-					return
-				}
+	var found tree
+	for text := range texts(config) {
+		for _, path := range candidates(text, bases) {
+			if err := found.addNamed(path, b.Root); err != nil {
+				return nil, err
 			}
 		}
 	}
+	return found.content(), nil
 }
 
-// candidates are the paths that a text may stand for.
-func (b Basis) candidates(text string) []string {
+// isHidden reports whether a directory holds nothing of a program: hidden ones, and
+// what package managers have installed, which their lock files name.
+func isHidden(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasPrefix(name, ".") || isInstalled(name)
+}
+
+func isInstalled(name string) bool { return name == "node_modules" || name == "__pycache__" }
+
+// isKept reports whether a directory is Git's or the runner's own, which change
+// with every command.
+func isKept(path string) bool {
+	name := filepath.Base(path)
+	return name == ".git" || name == ".runner"
+}
+
+// candidates returns the paths that a string may stand for.
+func candidates(text string, bases []string) []string {
 	if text == "" || len(text) > 4096 || strings.ContainsAny(text, "\x00\n") {
 		return nil
 	}
@@ -77,7 +80,7 @@ func (b Basis) candidates(text string) []string {
 		return []string{filepath.Clean(text)}
 	}
 	var all []string
-	for _, folder := range append([]string{b.Root}, b.Folders...) {
+	for _, folder := range bases {
 		if path := filepath.Join(folder, text); path != filepath.Clean(folder) {
 			all = append(all, path)
 		}
@@ -110,9 +113,39 @@ func walkTexts(value any, yield func(string) bool) bool {
 	return true
 }
 
-// addTree adds a file, or all files below a folder but those in folders that
+// tree digests files, each once.
+type tree struct {
+	files    map[string]string
+	variable []string // volatile variables to look for
+	names    map[string]bool
+}
+
+// content returns a line for each file, sorted.
+func (t *tree) content() []byte {
+	var text bytes.Buffer
+	for _, path := range slices.Sorted(maps.Keys(t.files)) {
+		fmt.Fprintf(&text, "%q %s\n", path, t.files[path])
+	}
+	return text.Bytes()
+}
+
+// addNamed adds a path that a value names, if it exists. A directory counts only
+// below the root: "/" and "/tmp" are ordinary values, and mean a directory in a
+// container or on another machine.
+func (t *tree) addNamed(path, root string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil, info.IsDir() && !isBelow(path, root):
+		return nil // it is no path, or none of this repository
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return nil
+	}
+	return t.add(path, isKept)
+}
+
+// add adds a file, or all files below a directory except those in directories that
 // isOutside names.
-func addTree(text *bytes.Buffer, root string, isOutside func(path string) bool) error {
+func (t *tree) add(root string, isOutside func(path string) bool) error {
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
 	}
@@ -129,43 +162,72 @@ func addTree(text *bytes.Buffer, root string, isOutside func(path string) bool) 
 		if count++; count > mostFiles {
 			return fmt.Errorf("%s: %w", root, ErrTooMuch)
 		}
-		return addFile(text, path, entry)
+		return t.addFile(path, entry)
 	})
 }
 
-// addFile adds one file. A link counts as where it leads to; what is behind it
-// is a file of somebody's own, or a folder that is looked at as its size and time.
-func addFile(text *bytes.Buffer, path string, entry fs.DirEntry) error {
+// addFile adds one file. A link counts as where it leads to, and as the file there.
+func (t *tree) addFile(path string, entry fs.DirEntry) error {
+	if _, ok := t.files[path]; ok {
+		return nil
+	}
 	info, err := entry.Info()
 	if err != nil {
 		return err
 	}
+	link := ""
 	if info.Mode()&fs.ModeSymlink != 0 {
-		target, err := os.Readlink(path)
-		if err != nil {
+		if link, info, err = follow(path); err != nil {
 			return err
 		}
-		fmt.Fprintf(text, "%q -> %q\n", path, target)
-		behind, err := os.Stat(path)
-		if err != nil { // it leads nowhere
-			return nil
-		}
-		if behind.IsDir() {
-			return fmt.Errorf("%s is a link to a folder: %w", path, ErrTooMuch)
-		}
-		info = behind
 	}
-	if !info.Mode().IsRegular() {
-		return nil
+	content, err := t.describe(path, info)
+	if err == nil && link+content != "" {
+		if t.files == nil {
+			t.files = map[string]string{}
+		}
+		t.files[path] = link + content
+	}
+	return err
+}
+
+// follow returns the target of a link and what is there; nil where it leads nowhere.
+func follow(path string) (string, fs.FileInfo, error) {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return "", nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "-> " + target, nil, nil
+	}
+	if info.IsDir() {
+		return "", nil, fmt.Errorf("%s is a link to a directory: %w", path, ErrTooMuch)
+	}
+	return "-> " + target + " ", info, nil
+}
+
+// describe returns mode and digest of a regular file, or size and time of a large one.
+func (t *tree) describe(path string, info fs.FileInfo) (string, error) {
+	if info == nil || !info.Mode().IsRegular() {
+		return "", nil
 	}
 	if info.Size() > wholeFile {
-		fmt.Fprintf(text, "%q %v %d %d\n", path, info.Mode(), info.Size(), info.ModTime().UnixNano())
-		return nil
+		return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano()), nil
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	fmt.Fprintf(text, "%q %v %x\n", path, info.Mode(), sha256.Sum256(content))
-	return nil
+	for _, name := range t.variable {
+		if !t.names[name] && bytes.Contains(content, []byte(name)) {
+			t.names[name] = true
+		}
+	}
+	return fmt.Sprintf("%v %x", info.Mode(), sha256.Sum256(content)), nil
+}
+
+func isBelow(path, folder string) bool {
+	relative, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(relative)
 }

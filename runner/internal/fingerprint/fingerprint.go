@@ -3,21 +3,16 @@
 // reads, the programs that run it, and the state that it has left. Such a project
 // need not be run again.
 //
-// What cannot be told apart cheaply and for certain has no fingerprint; such a
-// project is always run.
+// A project whose fingerprint cannot be computed reliably has none, and always runs.
 package fingerprint
 
 import (
 	"bytes"
-	"crypto/pbkdf2"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"mara/runner/internal/journal"
 )
@@ -37,6 +32,8 @@ type Basis struct {
 	// IsSecret names are told apart in a way that is slow to guess.
 	Environ  map[string]string
 	IsSecret func(variable string) bool
+	// Declared are variables of the environment file, which count in any case.
+	Declared []string
 	// Setting is whatever else has to be the same, such as the backend.
 	Setting map[string]string
 }
@@ -63,7 +60,7 @@ func (b Basis) common() (map[string][]byte, error) {
 	setting, err := json.Marshal(b.Setting)
 	return map[string][]byte{
 		"programs": programs, "plugins": listings(b.PluginFolders),
-		"environment variables": environ, "setting": setting,
+		VariablesPart: environ, "setting": setting,
 	}, err
 }
 
@@ -91,11 +88,11 @@ func (m *Maker) Of(s Subject) (journal.Fingerprint, error) {
 		return nil, err
 	}
 	parts["configuration"], parts["plan"], parts["secrets"] = config, plan, bytes.Join(s.Secrets, []byte{0})
-	if parts["files"], err = m.basis.named(s.Config); err != nil {
+	if parts["files"], err = m.basis.named(s.Config, s.Source); err != nil {
 		return nil, err
 	}
 	if s.Source != nil {
-		if parts["program"], err = s.Source.sum(); err != nil {
+		if err := m.addSource(parts, *s.Source); err != nil {
 			return nil, err
 		}
 	}
@@ -105,37 +102,26 @@ func (m *Maker) Of(s Subject) (journal.Fingerprint, error) {
 	return journal.NewFingerprint(parts), nil
 }
 
-// volatile are variables that differ from one terminal or command to the next
-// and mean nothing to a program.
-var volatile = []string{
-	"_", "COLUMNS", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "LINES", "OLDPWD", "PS1", "PWD", "SHLVL", "SSH_AGENT_PID", "SSH_AUTH_SOCK",
-	"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "STY", "TERM_SESSION_ID", "TMUX", "TMUX_PANE", "WAYLAND_DISPLAY", "WINDOWID", "XDG_SESSION_ID",
+// addSource adds the program of a user's project, and the volatile variables that
+// it names.
+func (m *Maker) addSource(parts map[string][]byte, source Source) error {
+	volatile := m.basis.volatile()
+	content, mentioned, err := source.sum(volatile)
+	if err != nil {
+		return err
+	}
+	parts["program"] = content
+	if len(mentioned) > 0 {
+		parts[mentionedPart], err = m.basis.digestOf(func(name string) bool { return slices.Contains(mentioned, name) })
+	}
+	return err
 }
 
-// guessRounds makes guessing a secret from its digest slow; they cost some
-// milliseconds once a run.
-const guessRounds = 20_000
-
-// environ are the variables as text, but for those that secrets are in: of them
-// it has one digest for all.
-func (b Basis) environ() ([]byte, error) {
-	var plain, secret strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(b.Environ)) {
-		switch value := b.Environ[name]; {
-		case slices.Contains(volatile, name) || strings.HasPrefix(name, "PULUMI_CONFIG_PASSPHRASE"):
-			// what the passphrase opens is checked when it is needed
-		case b.IsSecret != nil && b.IsSecret(name):
-			fmt.Fprintf(&secret, "%s=%q\n", name, value)
-		default:
-			fmt.Fprintf(&plain, "%s=%q\n", name, value)
-		}
-	}
-	if secret.Len() == 0 {
-		return []byte(plain.String()), nil
-	}
-	digest, err := pbkdf2.Key(sha256.New, secret.String(), []byte(b.Root), guessRounds, sha256.Size)
-	return []byte(plain.String() + hex.EncodeToString(digest)), err
-}
+// The parts that environment variables are in.
+const (
+	VariablesPart = "environment variables"
+	mentionedPart = "environment variables that the program names"
+)
 
 // listings are the names in folders; one that is missing has none.
 func listings(folders []string) []byte {

@@ -10,7 +10,7 @@ import (
 )
 
 // format is the version of a record. One of another version does not count.
-const format = 1
+const format = 2
 
 // Record is what the last success of a project depended on, and what it has left.
 type Record struct {
@@ -22,6 +22,8 @@ type Record struct {
 	Done  string              `json:"done,omitempty"`
 	Parts journal.Fingerprint `json:"parts,omitempty"`
 	State string              `json:"state"` // digest of the state
+	// Variables are hints by which a variable that has changed is named.
+	Variables map[string]string `json:"variables,omitempty"`
 	// Told stands for the outputs in that state. It stays the same as long as they
 	// do, secrets included, however often those are encrypted anew.
 	Told string `json:"told"`
@@ -58,6 +60,17 @@ func (r Records) Keep(project string, record Record) error {
 		return err
 	}
 	return atomicfile.WriteDeep(r.file(project), append(content, '\n'), 0o600, 0o700)
+}
+
+// Invalidate makes the next up run a project. The record keeps the digest of the
+// outputs, so that the readers of the project need not run as well.
+func (r Records) Invalidate(project string) error {
+	record, ok := r.Load(project)
+	if !ok {
+		return nil
+	}
+	record.Run, record.Done = "", ""
+	return r.Keep(project, record)
 }
 
 // Forget removes the record of a project, before it is run: whatever becomes of

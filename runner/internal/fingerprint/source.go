@@ -3,14 +3,16 @@ package fingerprint
 import (
 	"bytes"
 	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-
-	"mara/projects/gomodule"
+	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"mara/projects/gomodule"
 )
 
 // Source is where the program of a user's project comes from.
@@ -24,72 +26,110 @@ type Source struct {
 // errOthers is the error for programs that are built with sources from anywhere.
 var errOthers = errors.New("the program is built with sources that are neither below its folder nor pinned")
 
-// sum is what the program is made of. One in Pulumi YAML is its folder, and what
-// it names; one in Go is its module. What others are made of nobody knows without
-// asking their language: everything in the repository counts.
-func (s Source) sum() ([]byte, error) {
-	var text bytes.Buffer
-	add := func(folder string) error { return addTree(&text, folder, s.isOutside) }
-	if err := add(s.Dir); err != nil {
-		return nil, err
+// sum digests what the program is made of, and returns which of the variables it
+// names. A program in Pulumi YAML is its directory, and what it names; one in Go
+// is its module, or the repository if it may read files outside of that. What
+// others are made of nobody knows without asking their language: everything in
+// the repository counts.
+func (s Source) sum(variables []string) (content []byte, mentioned []string, err error) {
+	t := &tree{variable: variables, names: map[string]bool{}}
+	if err := s.addAll(t); err != nil {
+		return nil, nil, err
 	}
-	if err := s.addNamed(&text); err != nil {
-		return nil, err
-	}
-	var err error
-	switch s.Runtime {
-	case "yaml":
-		return text.Bytes(), nil
-	case "go":
-		module := gomodule.Of(s.Dir)
-		if gomodule.UsesOthers(module) {
-			return nil, errOthers
-		}
-		err = add(module)
-	default:
-		err = add(s.Root)
-	}
-	return text.Bytes(), err
+	return t.content(), slices.Sorted(maps.Keys(t.names)), nil
 }
 
-// isOutside leaves out hidden folders and those that are named.
-func (s Source) isOutside(path string) bool {
-	return slices.Contains(s.Outside, path) || isHidden(path)
-}
-
-// variables are those by which YAML names folders.
-var variables = regexp.MustCompile(`\$\{pulumi\.(cwd|rootDirectory|root)\}`)
-
-// addNamed adds the files that the YAML files of the project name, such as a
-// program elsewhere, or assets.
-func (s Source) addNamed(text *bytes.Buffer) error {
-	files, err := filepath.Glob(filepath.Join(s.Dir, "*.yaml"))
-	if err != nil {
+func (s Source) addAll(t *tree) error {
+	if err := t.add(s.Dir, s.isOutside); err != nil {
 		return err
 	}
-	here := Basis{Root: s.Dir}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		var document any
-		if err := yaml.Unmarshal(variables.ReplaceAll(content, []byte(s.Dir)), &document); err != nil {
-			continue // no YAML that Pulumi could read
-		}
-		for _, path := range slices.Sorted(here.paths(document)) { // a map has no order
-			if isBelow(path, s.Dir) && s.Runtime == "yaml" {
-				continue // it has been added
-			}
-			if err := addTree(text, path, s.isOutside); err != nil {
-				return err
-			}
-		}
+	if err := s.addNamed(t); err != nil {
+		return err
 	}
-	return nil
+	switch s.Runtime {
+	case "yaml":
+		return nil
+	case "go":
+		return s.addModule(t)
+	default:
+		return t.add(s.Root, s.isOutside)
+	}
 }
 
-func isBelow(path, folder string) bool {
-	relative, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(relative)
+// isOutside reports whether a directory holds nothing of the program: those that
+// are named, and those of tools.
+func (s Source) isOutside(path string) bool {
+	name := filepath.Base(path)
+	return slices.Contains(s.Outside, path) || isInstalled(name) || slices.Contains(toolDirs, name)
+}
+
+// toolDirs are hidden directories that tools write. Other hidden ones may hold
+// templates that a program reads.
+var toolDirs = []string{
+	".cache", ".direnv", ".eggs", ".git", ".gradle", ".hg", ".idea", ".ipynb_checkpoints", ".mypy_cache", ".next", ".nox", ".npm", ".nuget",
+	".nyc_output", ".pnpm-store", ".pulumi", ".pytest_cache", ".ruff_cache", ".runner", ".svn", ".terraform", ".tox", ".venv", ".vs",
+	".vscode", ".yarn",
+}
+
+// addModule adds the module of a Go program, and all of the repository if
+// something in it may read files elsewhere.
+func (s Source) addModule(t *tree) error {
+	module := gomodule.Of(s.mainDir())
+	if gomodule.UsesOthers(module) {
+		return errOthers
+	}
+	if err := t.add(module, s.isOutside); err != nil {
+		return err
+	}
+	leaves, err := s.leavesModule(module)
+	if err != nil || !leaves {
+		return err
+	}
+	return t.add(s.Root, s.isOutside)
+}
+
+// elsewhere are the words in Go programs that find files outside of their module.
+var elsewhere = [][]byte{
+	[]byte(`"..`), []byte(`/..`), []byte("`.."), []byte("runtime.Caller"), []byte("os.Getwd"), []byte("os.Executable"), []byte("filepath.Abs"),
+	[]byte("rev-parse"),
+}
+
+func (s Source) leavesModule(module string) (leaves bool, err error) {
+	err = filepath.WalkDir(module, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != module && (s.isOutside(path) || entry.Name() == "vendor"):
+			return fs.SkipDir
+		case entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err == nil && slices.ContainsFunc(elsewhere, func(word []byte) bool { return bytes.Contains(content, word) }) {
+			leaves = true
+			return fs.SkipAll
+		}
+		return err
+	})
+	return leaves, err
+}
+
+// mainDir returns the directory that `main` of Pulumi.yaml names, in which the
+// program runs; that of Pulumi.yaml itself where there is none.
+func (s Source) mainDir() string {
+	content, _ := os.ReadFile(filepath.Join(s.Dir, "Pulumi.yaml"))
+	var file struct {
+		Main string `yaml:"main"`
+	}
+	if yaml.Unmarshal(content, &file) != nil || file.Main == "" {
+		return s.Dir
+	}
+	dir := file.Main
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(s.Dir, dir)
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	return dir
 }

@@ -188,6 +188,7 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	run.outputs = maskedOutputs(s)
 	run.finish(d, o)
 	warn(d, "what the projects depended on is not kept, so that the next up runs them all: ", known.keep(run))
+	warn(d, "the next up may skip projects that have drifted; use up --force: ", invalidateDrifted(o, s, &run.summary))
 	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {
 		return errors.Join(&cmd.Reported{Code: cmd.ExitCode(err)}, forbidden(err))

@@ -37,6 +37,7 @@ func fingerprints(s *session.Session) (*fingerprint.Maker, error) {
 		Programs:      append(programs, s.Options.Simulation.Schemas...),
 		PluginFolders: []string{filepath.Join(preflight.PulumiHome(s.Env), "plugins")},
 		Environ:       environ,
+		Declared:      slice.Map(s.Options.Sources.File.Variables(), func(variable config.Variable) string { return variable.Name }),
 		IsSecret:      func(name string) bool { return len(session.SecretsOf(map[string]string{name: ""})) > 0 },
 		Setting: map[string]string{
 			"backend": s.Settings.Backend.Text, "stack": s.Settings.Stack.Text, "provider": s.Provider.Name,
@@ -86,9 +87,15 @@ func subjectOf(s *session.Session, step plan.Step) (fingerprint.Subject, error) 
 	subject.Secrets = append(subject.Secrets, file.Content)
 	subject.Source = &fingerprint.Source{
 		Dir: project.Own.Dir, Runtime: project.Own.Runtime, Root: s.Settings.Root,
-		Outside: []string{filepath.Join(s.Settings.Root, "config")},
+		Outside: ownFolders(s.Settings.Root),
 	}
 	return subject, err
+}
+
+// ownFolders returns the directories of the runner's own configuration. Others in
+// config may hold files that programs read.
+func ownFolders(root string) []string {
+	return slice.Map([]string{"pulumi", "environments", "layers"}, func(name string) string { return filepath.Join(root, "config", name) })
 }
 
 // configOf is the configuration that a project may read. A program of the

@@ -6,9 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"mara/providers/operation"
@@ -47,6 +45,7 @@ type unchanged struct {
 	standings map[string]stacks.Standing
 	began     map[string]beginning          // of the projects that run
 	ended     map[string]fingerprint.Record // of those that have run well
+	explained bool                          // that only environment variables have changed
 }
 
 // beginning is how a project stood before it was run.
@@ -100,7 +99,7 @@ func (u *unchanged) since(ctx context.Context, step plan.Step, emit func(event.E
 		return cmp.Or(record.Run, record.Done), nil
 	}
 	if ok {
-		emit(event.Event{Type: event.StepLog, Severity: event.Debug, Message: fmt.Sprintf("changed since run %s: %s", record.Run, strings.Join(changed, ", "))})
+		emit(u.why(name, record, changed))
 	}
 	before, told, err := u.told(ctx, name)
 	if err != nil {
@@ -204,7 +203,7 @@ func (u *unchanged) done(ctx context.Context, step plan.Step, outcome stacks.Out
 	}
 	record := fingerprint.Record{State: standing.Digest, Told: told}
 	if began.parts != nil && len(standing.Foreign) == 0 {
-		record.Done, record.Parts = u.session.Held.RunID, began.parts
+		record.Done, record.Parts, record.Variables = u.session.Held.RunID, began.parts, u.maker.Hints()
 	}
 	// Should the runner be killed, what resumes the run has to know; its end decides about other ups.
 	if err := u.records.Keep(name, record); err != nil {
