@@ -333,11 +333,11 @@ func (c Copies) Over(own config.StackFile) ([]byte, error) {
 			return nil, err
 		}
 	}
-	ownScheme := file.text(saltKey) != "" || file.text(providerKey) != ""
+	ownScheme := file.scheme() != (Scheme{})
 	values := shared.config()
 	for i := 0; i+1 < len(values.Content); i += 2 {
 		key, value := values.Content[i].Value, values.Content[i+1]
-		foreign := ownScheme && hasSecure(value) && file.text(saltKey) != shared.text(saltKey)
+		foreign := ownScheme && hasSecure(value) && !file.scheme().opens(shared.scheme())
 		if get(file.config(), key) == nil && !foreign {
 			set(file.config(), key, value)
 		}

@@ -537,6 +537,31 @@ func TestOver(t *testing.T) {
 	}
 }
 
+// TestOverKeyServices: the secrets of one key service do not get into a file of
+// another, which could not decrypt them.
+func TestOverKeyServices(t *testing.T) {
+	t.Parallel()
+	const value = "config: {a:x: y, a:s: {secure: c}}\n"
+	for name, test := range map[string]struct {
+		shared, own string
+		secret      bool
+	}{
+		"the same":             {"secretsprovider: awskms://a\nencryptedkey: k\n", "secretsprovider: awskms://a\nencryptedkey: k\n", true},
+		"another key":          {"secretsprovider: awskms://a\nencryptedkey: k\n", "secretsprovider: awskms://b\nencryptedkey: l\n", false},
+		"another data key":     {"secretsprovider: awskms://a\nencryptedkey: k\n", "secretsprovider: awskms://a\nencryptedkey: l\n", false},
+		"a salt, named or not": {"encryptionsalt: v1:s\n", "secretsprovider: passphrase\nencryptionsalt: v1:s\n", true},
+		"Pulumi Cloud":         {"", "secretsprovider: awskms://a\nencryptedkey: k\n", false},
+	} {
+		got, err := encryption.Copies{Stack: []byte(test.shared + value)}.Over(config.StackFile{Content: []byte(test.own)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, has := read(t, got).Config["a:s"]; has != test.secret {
+			t.Errorf("%s: the secret is in the file: %t, want %t", name, has, test.secret)
+		}
+	}
+}
+
 // TestSkippedProjectsNeedNoSecrets: what an environment leaves out has a namespace
 // only while its secrets are there, as they are if it was deployed before.
 func TestSkippedProjectsNeedNoSecrets(t *testing.T) {

@@ -20,6 +20,15 @@ type Scheme struct {
 	File     string `yaml:"-"`                      // where this is written; "" when it is not yet
 }
 
+// opens reports whether what the other scheme has encrypted is encrypted in the same
+// way: with the same salt, or with the same data key of the same key service.
+func (s Scheme) opens(other Scheme) bool {
+	if s.Salt != "" || other.Salt != "" {
+		return s.Salt == other.Salt
+	}
+	return s.Provider == other.Provider && s.DataKey == other.DataKey
+}
+
 // Header is the scheme as the lines of a stack file.
 func (s Scheme) Header() config.Header {
 	return config.Header{EncryptionSalt: s.Salt, SecretsProvider: s.Provider, EncryptedKey: s.DataKey}
