@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/utilities"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/projects/internal/contain"
 	"mara/projects/internal/inputs"
 )
 
@@ -24,10 +25,10 @@ type Release struct {
 
 // Namespace is where the release is.
 func (r *Release) Namespace() pulumi.StringOutput {
-	return r.Status.MapIndex(pulumi.String("namespace")).ApplyT(func(namespace any) string {
+	return r.Status.MapIndex(pulumi.String("namespace")).ApplyT(contain.Value(func(namespace any) string {
 		text, _ := namespace.(string)
 		return text
-	}).(pulumi.StringOutput)
+	})).(pulumi.StringOutput)
 }
 
 // ReleaseArgs are inputs of a Release.

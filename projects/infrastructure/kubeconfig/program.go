@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/projects"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 )
@@ -23,14 +24,14 @@ func Program(ctx *pulumi.Context) error {
 		return err
 	}
 	ref := stackref.New(ctx, project)
-	text := ref.String("kubeconfig").ApplyT(func(exported string) (string, error) {
+	text := ref.String("kubeconfig").ApplyT(contain.Try(func(exported string) (string, error) {
 		return normalise(exported, project)
-	}).(pulumi.StringOutput)
+	})).(pulumi.StringOutput)
 
 	ctx.Export("kubeconfig", pulumi.ToSecret(text))
 	ctx.Export("cluster_name", ref.String("cluster_name"))
 	// Only the name of the context leaves the secret.
-	ctx.Export("context", pulumi.Unsecret(text.ApplyT(currentContext).(pulumi.StringOutput)))
+	ctx.Export("context", pulumi.Unsecret(text.ApplyT(contain.Try(currentContext)).(pulumi.StringOutput)))
 	return nil
 }
 

@@ -6,6 +6,7 @@ package credential
 import (
 	"fmt"
 
+	"mara/projects/internal/contain"
 	"mara/projects/password"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -34,12 +35,12 @@ func Password(ctx *pulumi.Context, name string, length int) (pulumi.StringOutput
 	if err != nil {
 		return pulumi.StringOutput{}, err
 	}
-	kept := stash.Output.ApplyT(func(value any) (string, error) {
+	kept := stash.Output.ApplyT(contain.Try(func(value any) (string, error) {
 		text, ok := value.(string)
 		if !ok {
 			return "", fmt.Errorf("the stash %s holds a %T, not text", name, value)
 		}
 		return text, nil
-	}).(pulumi.StringOutput)
+	})).(pulumi.StringOutput)
 	return pulumi.ToSecret(kept).(pulumi.StringOutput), nil
 }

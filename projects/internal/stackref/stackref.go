@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/internal/contain"
 )
 
 // Reference gives typed access to the outputs of one stack.
@@ -35,18 +36,18 @@ func New(ctx *pulumi.Context, project string) *Reference {
 
 // String is an output that is a text.
 func (r *Reference) String(name string) pulumi.StringOutput {
-	return r.Output(name).ApplyT(func(value any) (string, error) {
+	return r.Output(name).ApplyT(contain.Try(func(value any) (string, error) {
 		text, ok := value.(string)
 		if !ok {
 			return "", r.mistyped(name, "text", value)
 		}
 		return text, nil
-	}).(pulumi.StringOutput)
+	})).(pulumi.StringOutput)
 }
 
 // StringMap is an output that maps names to texts.
 func (r *Reference) StringMap(name string) pulumi.StringMapOutput {
-	return r.Output(name).ApplyT(func(value any) (map[string]string, error) {
+	return r.Output(name).ApplyT(contain.Try(func(value any) (map[string]string, error) {
 		object, ok := value.(map[string]any)
 		if !ok {
 			return nil, r.mistyped(name, "a map", value)
@@ -60,24 +61,24 @@ func (r *Reference) StringMap(name string) pulumi.StringMapOutput {
 			texts[key] = text
 		}
 		return texts, nil
-	}).(pulumi.StringMapOutput)
+	})).(pulumi.StringMapOutput)
 }
 
 // Entry is one entry of an output that maps names to texts. An entry that is
 // missing is an error like a missing output.
 func (r *Reference) Entry(name, key string) pulumi.StringOutput {
-	return r.StringMap(name).ApplyT(func(entries map[string]string) (string, error) {
+	return r.StringMap(name).ApplyT(contain.Try(func(entries map[string]string) (string, error) {
 		entry, ok := entries[key]
 		if !ok {
 			return "", r.missing(name + "." + key)
 		}
 		return entry, nil
-	}).(pulumi.StringOutput)
+	})).(pulumi.StringOutput)
 }
 
 // StringList is an output that is a list of texts.
 func (r *Reference) StringList(name string) pulumi.StringArrayOutput {
-	return r.Output(name).ApplyT(func(value any) ([]string, error) {
+	return r.Output(name).ApplyT(contain.Try(func(value any) ([]string, error) {
 		items, ok := value.([]any)
 		if !ok {
 			return nil, r.mistyped(name, "a list", value)
@@ -91,26 +92,26 @@ func (r *Reference) StringList(name string) pulumi.StringArrayOutput {
 			texts[i] = text
 		}
 		return texts, nil
-	}).(pulumi.StringArrayOutput)
+	})).(pulumi.StringArrayOutput)
 }
 
 // Output is an output of any type. A secret stays secret. During a preview an
 // output that does not exist yet is unknown; otherwise it is an error.
 func (r *Reference) Output(name string) pulumi.AnyOutput {
 	if r.err != nil {
-		return pulumi.Bool(false).ToBoolOutput().ApplyT(func(bool) (any, error) { return nil, r.err }).(pulumi.AnyOutput)
+		return pulumi.Bool(false).ToBoolOutput().ApplyT(contain.Try(func(bool) (any, error) { return nil, r.err })).(pulumi.AnyOutput)
 	}
 	if _, ok := r.project.Output(name); !ok {
 		panic(fmt.Sprintf("project %s declares no output %q in the catalogue", r.project.Name, name))
 	}
 	// GetOutput already makes a missing output unknown during a preview, so
 	// the function below does not run then; and it keeps secrets secret.
-	return r.source.GetOutput(pulumi.String(name)).ApplyT(func(value any) (any, error) {
+	return r.source.GetOutput(pulumi.String(name)).ApplyT(contain.Try(func(value any) (any, error) {
 		if value == nil {
 			return nil, r.missing(name)
 		}
 		return value, nil
-	}).(pulumi.AnyOutput)
+	})).(pulumi.AnyOutput)
 }
 
 // Has reports whether the output exists now. A program asks where it cannot go

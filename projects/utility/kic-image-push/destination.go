@@ -7,6 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/stackref"
 )
 
@@ -31,7 +32,7 @@ func target(ctx *pulumi.Context, registry projects.Registry, folder string) (des
 	host := outputs.String(registry.Host)
 	to := destination{repository: pulumi.Sprintf("%s/%s%s", host, folder, imageName)}
 	if registry.Login == projects.LoginOutputs {
-		to.address = host.ApplyT(registryURL).(pulumi.StringOutput)
+		to.address = host.ApplyT(contain.Value(registryURL)).(pulumi.StringOutput)
 		to.user, to.password = outputs.String(registry.User), outputs.String(registry.Password)
 		return to, nil
 	}

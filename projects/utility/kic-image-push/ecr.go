@@ -6,6 +6,7 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/ecr"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/projects/internal/contain"
 	"mara/projects/internal/stackref"
 )
 
@@ -19,9 +20,9 @@ func ecrTarget(ctx *pulumi.Context, outputs *stackref.Reference) (destination, e
 	})
 	return destination{
 		repository: repository,
-		address:    repository.ApplyT(registryURL).(pulumi.StringOutput),
+		address:    repository.ApplyT(contain.Value(registryURL)).(pulumi.StringOutput),
 		user:       token.UserName(),
-		password:   token.Password().ApplyT(secret).(pulumi.StringOutput),
+		password:   token.Password().ApplyT(contain.Value(secret)).(pulumi.StringOutput),
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects/infrastructure/aws/internal/environment"
+	"mara/projects/internal/contain"
 )
 
 // deletionDays is how long AWS keeps a deleted key, for those who regret it:
@@ -28,7 +29,7 @@ func (b *builder) makeEncryption(cluster role) (eks.ClusterEncryptionConfigPtrIn
 	permission, err := iam.NewRolePolicy(b.Context, "encryption", &iam.RolePolicyArgs{
 		Name:   pulumi.String("encryption"),
 		Role:   cluster.name,
-		Policy: key.ApplyT(encryptionPolicy).(pulumi.StringOutput),
+		Policy: key.ApplyT(contain.Try(encryptionPolicy)).(pulumi.StringOutput),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -6,6 +6,8 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/eks"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gopkg.in/yaml.v3"
+
+	"mara/projects/internal/contain"
 )
 
 // access is what a kubeconfig tells.
@@ -17,12 +19,12 @@ type access struct {
 // kubeconfig is the cluster's kubeconfig.
 func kubeconfig(cluster *eks.Cluster, region, profile string) pulumi.StringOutput {
 	authority := cluster.CertificateAuthority.Data().Elem()
-	text := pulumi.All(cluster.Name, cluster.Endpoint, authority).ApplyT(func(parts []any) (string, error) {
+	text := pulumi.All(cluster.Name, cluster.Endpoint, authority).ApplyT(contain.Try(func(parts []any) (string, error) {
 		return access{
 			cluster: parts[0].(string), endpoint: parts[1].(string), authority: parts[2].(string),
 			region: region, profile: profile,
 		}.render()
-	}).(pulumi.StringOutput)
+	})).(pulumi.StringOutput)
 	return pulumi.ToSecret(text).(pulumi.StringOutput)
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/infrastructure/aws/internal/environment"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 )
@@ -32,7 +33,7 @@ func Program(ctx *pulumi.Context) error {
 		return err
 	}
 	network := stackref.New(ctx, projects.AWSVPC().Name)
-	subnets := network.StringList("private_subnet_ids").ApplyT(enoughZones).(pulumi.StringArrayOutput)
+	subnets := network.StringList("private_subnet_ids").ApplyT(contain.Try(enoughZones)).(pulumi.StringArrayOutput)
 
 	b := &builder{Context: ctx, configuration: wanted, partition: where.partition, name: environment.ClusterName(ctx.Stack())}
 	cluster, err := b.makeCluster(subnets)

@@ -14,6 +14,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/infrastructure/digitalocean/internal/environment"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 )
 
@@ -77,10 +78,10 @@ func create(ctx *pulumi.Context, tier, region string) (place, error) {
 // part is a part of the login, which DigitalOcean gives out as Docker's
 // configuration.
 func part(login *digitalocean.ContainerRegistryDockerCredentials, choose func(user, password string) string) pulumi.Output {
-	return pulumi.ToSecret(login.DockerCredentials.ApplyT(func(text string) (string, error) {
+	return pulumi.ToSecret(login.DockerCredentials.ApplyT(contain.Try(func(text string) (string, error) {
 		user, password, err := parse(text)
 		return choose(user, password), err
-	}))
+	})))
 }
 
 // parse takes user and password from Docker's configuration. Errors never quote

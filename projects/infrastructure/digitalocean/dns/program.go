@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 )
@@ -42,7 +43,7 @@ func Program(ctx *pulumi.Context) error {
 	}
 	record, err := digitalocean.NewDnsRecord(ctx, "application", &digitalocean.DnsRecordArgs{
 		Domain: pulumi.String(domain), Type: digitalocean.RecordTypeA, Name: pulumi.String(name),
-		Value: controller.String("ip").ApplyT(address).(pulumi.StringOutput), Ttl: pulumi.Int(ttl),
+		Value: controller.String("ip").ApplyT(contain.Try(address)).(pulumi.StringOutput), Ttl: pulumi.Int(ttl),
 	})
 	if err != nil {
 		return err

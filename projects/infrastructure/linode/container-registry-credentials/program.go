@@ -11,6 +11,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/cluster"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 )
@@ -23,9 +24,9 @@ func Program(ctx *pulumi.Context) error {
 	}
 	harbor := stackref.New(ctx, projects.LinodeHarbor().Name)
 	login := pulumi.All(harbor.String("harbor_hostname"), harbor.String("harbor_user"), harbor.String("harbor_password")).
-		ApplyT(func(parts []any) (string, error) {
+		ApplyT(contain.Try(func(parts []any) (string, error) {
 			return dockerConfig(parts[0].(string), parts[1].(string), parts[2].(string))
-		}).(pulumi.StringOutput)
+		})).(pulumi.StringOutput)
 	return kubernetes.PullSecret(ctx, login)
 }
 

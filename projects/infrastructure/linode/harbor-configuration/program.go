@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 )
@@ -32,10 +33,10 @@ func run(ctx *pulumi.Context, dial func(host, user, password string) *client) er
 	}
 	harbor := stackref.New(ctx, projects.LinodeHarbor().Name)
 	login := pulumi.All(harbor.String("harbor_hostname"), harbor.String("harbor_user"), harbor.String("harbor_password"))
-	private := login.ApplyTWithContext(ctx.Context(), func(c context.Context, parts []any) (bool, error) {
+	private := login.ApplyTWithContext(ctx.Context(), contain.TryContext(func(c context.Context, parts []any) (bool, error) {
 		registry := dial(parts[0].(string), parts[1].(string), parts[2].(string))
 		return true, wanted.apply(c, ctx, registry)
-	}).(pulumi.BoolOutput)
+	})).(pulumi.BoolOutput)
 	ctx.Export("harbor_project", pulumi.String(wanted.project))
 	// Only that it is so leaves the login, not the login.
 	ctx.Export("harbor_project_private", pulumi.Unsecret(private))

@@ -25,6 +25,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/cluster"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 )
@@ -51,7 +52,7 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	host := machine.Ipv4s.ApplyT(hostname).(pulumi.StringOutput)
+	host := machine.Ipv4s.ApplyT(contain.Try(hostname)).(pulumi.StringOutput)
 	ctx.Export("harbor_hostname", host)
 	ctx.Export("harbor_url", pulumi.Sprintf("https://%s", host))
 	ctx.Export("harbor_user", pulumi.String(administrator))
@@ -74,15 +75,15 @@ func adminPassword(ctx *pulumi.Context, kubernetes *cluster.Cluster) (pulumi.Str
 		// as unknown as the name.
 		return pulumi.ToSecret(name).(pulumi.StringOutput), nil
 	}
-	id := name.ApplyT(func(name string) pulumi.ID { return pulumi.ID(project.Namespace + "/" + name) }).(pulumi.IDOutput)
+	id := name.ApplyT(contain.Value(func(name string) pulumi.ID { return pulumi.ID(project.Namespace + "/" + name) })).(pulumi.IDOutput)
 	secret, err := corev1.GetSecret(ctx, "credentials", id, nil,
 		kubernetes.Provider(), pulumi.AdditionalSecretOutputs([]string{"data", "stringData"}))
 	if err != nil {
 		return pulumi.StringOutput{}, err
 	}
-	password := secret.Data.ApplyT(func(data map[string]string) (string, error) {
+	password := secret.Data.ApplyT(contain.Try(func(data map[string]string) (string, error) {
 		return decode(data, project.Secrets[0].DataKey)
-	}).(pulumi.StringOutput)
+	})).(pulumi.StringOutput)
 	return pulumi.ToSecret(password).(pulumi.StringOutput), nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/stackref"
 )
 
@@ -44,7 +45,7 @@ func (a *application) publish(ctx *pulumi.Context, controller *stackref.Referenc
 		return err
 	}
 	ctx.Export("host", host)
-	ctx.Export("application_url", host.ApplyT(a.url).(pulumi.StringOutput))
+	ctx.Export("application_url", host.ApplyT(contain.Value(a.url)).(pulumi.StringOutput))
 	ctx.Export("demo_user", pulumi.String(a.loginHint()))
 	return nil
 }
@@ -71,9 +72,9 @@ func (a *application) hostOf(controller *stackref.Reference) pulumi.StringOutput
 	case a.Local():
 		return pulumi.String("localhost").ToStringOutput()
 	}
-	return pulumi.All(controller.String("hostname"), controller.String("ip")).ApplyT(func(found []any) (string, error) {
+	return pulumi.All(controller.String("hostname"), controller.String("ip")).ApplyT(contain.Try(func(found []any) (string, error) {
 		return balancerHost(found[0].(string), found[1].(string))
-	}).(pulumi.StringOutput)
+	})).(pulumi.StringOutput)
 }
 
 // balancerHost names the host behind a load balancer.

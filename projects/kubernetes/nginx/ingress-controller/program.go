@@ -16,6 +16,7 @@ import (
 	"mara/projects"
 	"mara/projects/helm"
 	"mara/projects/internal/cluster"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 )
@@ -138,23 +139,23 @@ func export(ctx *pulumi.Context, c *cluster.Cluster, deployed *helm.Release) err
 		ctx.Export("ip", pulumi.String(""))
 		return nil
 	}
-	id := deployed.Namespace().ApplyT(func(namespace string) pulumi.ID {
+	id := deployed.Namespace().ApplyT(contain.Value(func(namespace string) pulumi.ID {
 		return pulumi.ID(namespace + "/" + service)
-	}).(pulumi.IDOutput)
+	})).(pulumi.IDOutput)
 	balancer, err := corev1.GetService(ctx, service, id, nil, c.Provider())
 	if err != nil {
 		return fmt.Errorf("reading the load balancer's address: %w", err)
 	}
-	hostname := balancer.Status.ApplyT(func(status *corev1.ServiceStatus) string { return address(status).hostname })
-	ip := balancer.Status.ApplyT(func(status *corev1.ServiceStatus) string { return address(status).ip })
+	hostname := balancer.Status.ApplyT(contain.Value(func(status *corev1.ServiceStatus) string { return address(status).hostname }))
+	ip := balancer.Status.ApplyT(contain.Value(func(status *corev1.ServiceStatus) string { return address(status).ip }))
 	ctx.Export("hostname", hostname)
 	ctx.Export("ip", ip)
-	ctx.Export("address", pulumi.All(hostname, ip).ApplyT(func(found []any) string {
+	ctx.Export("address", pulumi.All(hostname, ip).ApplyT(contain.Value(func(found []any) string {
 		if hostname := found[0].(string); hostname != "" {
 			return hostname
 		}
 		return found[1].(string)
-	}))
+	})))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/projects/internal/contain"
 	"mara/projects/naming"
 )
 
@@ -31,5 +32,5 @@ func Tags(ctx *pulumi.Context) pulumi.StringArray {
 
 // Number is a resource's id as other resources refer to it.
 func Number(id pulumi.IDOutput) pulumi.IntOutput {
-	return id.ApplyT(func(id pulumi.ID) (int, error) { return strconv.Atoi(string(id)) }).(pulumi.IntOutput)
+	return id.ApplyT(contain.Try(func(id pulumi.ID) (int, error) { return strconv.Atoi(string(id)) })).(pulumi.IntOutput)
 }
