@@ -27,6 +27,7 @@ type Options struct {
 	Namespace  string            // "" for all
 	Selector   string            // of labels
 	Timeout    time.Duration     // for all of it
+	relist     time.Duration     // between two lists of a watched resource; 0 for the usual
 }
 
 // atOnce is how many resources are listed at once.
@@ -62,6 +63,7 @@ type cluster struct {
 	metadata  metadata.Interface
 	options   Options
 	resources []kubeapi.Resource
+	versions  []string // of the lists of resources, from which watches go on
 }
 
 func connect(ctx context.Context, o Options) (c cluster, err error) {
@@ -79,6 +81,7 @@ func connect(ctx context.Context, o Options) (c cluster, err error) {
 	}
 	all, err := c.Resources(ctx)
 	c.resources = slices.DeleteFunc(all, func(r kubeapi.Resource) bool { return !o.choose(r) })
+	c.versions = make([]string, len(c.resources))
 	return c, err
 }
 
@@ -102,7 +105,7 @@ func (c cluster) all(ctx context.Context) ([][]byte, error) {
 	group.SetLimit(atOnce)
 	for i, r := range c.resources {
 		group.Go(func() (err error) {
-			found[i], err = c.list(ctx, r)
+			found[i], c.versions[i], err = c.list(ctx, r)
 			return err
 		})
 	}
@@ -112,13 +115,15 @@ func (c cluster) all(ctx context.Context) ([][]byte, error) {
 	return slices.Concat(found...), nil
 }
 
-// list reads the objects of one resource; of Secrets it reads only the metadata.
-func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte, err error) {
+// list reads the objects of one resource, and the version of the list; of Secrets
+// it reads only the metadata.
+func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte, version string, err error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		if isSecrets(r) {
-			return c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+		page, of, err := c.page(ctx, r, options)
+		if version == "" { // the other pages have the version of the first
+			version = of
 		}
-		return c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+		return page, err
 	})
 	err = pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: c.options.Selector}, func(object runtime.Object) error {
 		if secret, ok := object.(*metav1.PartialObjectMetadata); ok {
@@ -131,5 +136,20 @@ func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte
 	if err != nil {
 		err = fmt.Errorf("listing %s: %w", r.GroupResource(), err)
 	}
-	return objects, err
+	return objects, version, err
+}
+
+func (c cluster) page(ctx context.Context, r kubeapi.Resource, options metav1.ListOptions) (runtime.Object, string, error) {
+	if isSecrets(r) {
+		page, err := c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+		if err != nil {
+			return nil, "", err
+		}
+		return page, page.GetResourceVersion(), nil
+	}
+	page, err := c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+	if err != nil {
+		return nil, "", err
+	}
+	return page, page.GetResourceVersion(), nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,5 +126,42 @@ func TestWatch(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"a b", "a b c", "b c", "b2 c"}, seen); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestWatchForgets: what was deleted while no watch ran is gone after the next list.
+func TestWatchForgets(t *testing.T) {
+	t.Parallel()
+	for name, unwatchable := range map[string]bool{"a watch that ends": false, "a resource without watches": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var deleted atomic.Bool
+			changes := make(chan livetest.Change, 1)
+			config := livetest.Serve(t, livetest.Resource{
+				GroupVersion: "v1", Name: "pods", Kind: "Pod", Changes: changes, Unwatchable: unwatchable,
+				Current: func() []string {
+					if deleted.Load() {
+						return []string{`{"metadata":{"name":"b","uid":"2"}}`}
+					}
+					return []string{`{"metadata":{"name":"a","uid":"1"}}`, `{"metadata":{"name":"b","uid":"2"}}`}
+				},
+			})
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ended := errors.New("seen enough")
+			var seen []string
+			watched := func(objects [][]byte) error {
+				seen = append(seen, strings.ReplaceAll(strings.Join(names(t, objects), " "), "v1 Pod/", ""))
+				if deleted.Swap(true) {
+					cancel(ended)
+				} else {
+					changes <- livetest.Change{Type: "END"}
+				}
+				return nil
+			}
+			err := Watch(ctx, Options{Kubeconfig: []byte(config), Timeout: time.Minute, relist: 10 * time.Millisecond}, watched)
+			if diff := cmp.Diff([]string{"a b", "b"}, seen); diff != "" || !errors.Is(err, ended) {
+				t.Errorf("%s, ended with %v", diff, err)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -36,9 +37,9 @@ func Watch(ctx context.Context, o Options, changed func(objects [][]byte) error)
 	}
 	store := newStore(first)
 	group, ctx := errgroup.WithContext(ctx)
-	for _, r := range c.resources {
+	for i, r := range c.resources {
 		group.Go(func() error {
-			c.follow(ctx, r, store)
+			c.follow(ctx, r, c.versions[i], store)
 			return nil
 		})
 	}
@@ -82,10 +83,46 @@ func (s *store) put(content []byte, there bool) {
 	} else {
 		delete(s.objects, uid(content))
 	}
+	s.markDirty()
+}
+
+func (s *store) markDirty() {
 	select {
 	case s.dirty <- struct{}{}:
 	default:
 	}
+}
+
+// replace makes objects all that the store has of a resource.
+func (s *store) replace(r kubeapi.Resource, objects [][]byte) {
+	now := make(map[string][]byte, len(objects))
+	for _, content := range objects {
+		now[uid(content)] = content
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed := false
+	for id, content := range s.objects {
+		if _, there := now[id]; !there && isOf(r, content) {
+			delete(s.objects, id)
+			changed = true
+		}
+	}
+	for id, content := range now {
+		if !bytes.Equal(s.objects[id], content) {
+			s.objects[id], changed = content, true
+		}
+	}
+	if changed {
+		s.markDirty()
+	}
+}
+
+// isOf reports whether an object is of a resource.
+func isOf(r kubeapi.Resource, content []byte) bool {
+	var object struct{ APIVersion, Kind string }
+	_ = json.Unmarshal(content, &object) // it was JSON a moment ago
+	return object.Kind == r.Kind && object.APIVersion == r.GroupVersion().String()
 }
 
 // tell calls changed when something has changed and then nothing for a moment.
@@ -114,12 +151,12 @@ func (s *store) tell(ctx context.Context, changed func([][]byte) error) error {
 	}
 }
 
-// follow keeps the store up to date with one resource, until ctx ends. A watch
-// that the server ends is begun again.
-func (c cluster) follow(ctx context.Context, r kubeapi.Resource, s *store) {
-	for ctx.Err() == nil {
-		watcher, err := c.watch(ctx, r)
-		if err == nil {
+// follow keeps the store up to date with one resource, until ctx ends. When the
+// server ends a watch, or allows none, it lists the resource again: what was
+// deleted in between was in no watch.
+func (c cluster) follow(ctx context.Context, r kubeapi.Resource, version string, s *store) {
+	for {
+		if watcher, err := c.watch(ctx, r, version); err == nil {
 			for event := range watcher.ResultChan() {
 				if content, err := json.Marshal(event.Object); err == nil && event.Type != watch.Error && event.Type != watch.Bookmark {
 					s.put(content, event.Type != watch.Deleted)
@@ -127,14 +164,23 @@ func (c cluster) follow(ctx context.Context, r kubeapi.Resource, s *store) {
 			}
 			watcher.Stop()
 		}
-		_ = interrupt.Sleep(ctx, relist) // the loop ends with ctx
+		if interrupt.Sleep(ctx, cmp.Or(c.options.relist, relist)) != nil {
+			return
+		}
+		objects, now, err := c.list(ctx, r)
+		if err != nil {
+			version = "" // a watch without a version begins with all objects
+			continue
+		}
+		version = now
+		s.replace(r, objects)
 	}
 }
 
-// watch begins a watch. Without a version it begins with all that is there.
-func (c cluster) watch(ctx context.Context, r kubeapi.Resource) (watch.Interface, error) {
+// watch begins a watch from the version of a list.
+func (c cluster) watch(ctx context.Context, r kubeapi.Resource, version string) (watch.Interface, error) {
 	seconds := int64(forWait.Seconds())
-	options := metav1.ListOptions{LabelSelector: c.options.Selector, TimeoutSeconds: &seconds}
+	options := metav1.ListOptions{LabelSelector: c.options.Selector, TimeoutSeconds: &seconds, ResourceVersion: version}
 	if isSecrets(r) {
 		watcher, err := c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).Watch(ctx, options)
 		if err != nil {

@@ -15,11 +15,13 @@ type Resource struct {
 	GroupVersion, Name, Kind string
 	Objects                  []string // in JSON
 	Changes                  <-chan Change
+	Current                  func() []string // the objects now; nil for Objects
+	Unwatchable              bool
 }
 
 // Change is what a watch tells.
 type Change struct {
-	Type   string // ADDED, MODIFIED or DELETED
+	Type   string // ADDED, MODIFIED or DELETED; END ends the watch
 	Object string // in JSON
 }
 
@@ -51,12 +53,19 @@ func stream(w http.ResponseWriter, r *http.Request, resources []Resource) {
 		if !strings.HasSuffix(r.URL.Path, "/"+resource.Name) {
 			continue
 		}
+		if resource.Unwatchable {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
 		w.(http.Flusher).Flush()
 		for {
 			select {
 			case <-r.Context().Done():
 				return
 			case change := <-resource.Changes:
+				if change.Type == "END" {
+					return
+				}
 				var object map[string]any
 				if err := json.Unmarshal([]byte(change.Object), &object); err != nil {
 					panic(err)
@@ -124,6 +133,9 @@ func list(resources []Resource, groupVersion string) any {
 
 // page is one page of the objects. Whoever asks for metadata alone gets no more.
 func (resource Resource) page(r *http.Request) any {
+	if resource.Current != nil {
+		resource.Objects = resource.Current()
+	}
 	metadataOnly := strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadataList")
 	start := 0
 	_, _ = fmt.Sscan(r.URL.Query().Get("continue"), &start) // without one, the first
@@ -139,7 +151,7 @@ func (resource Resource) page(r *http.Request) any {
 		}
 		items = append(items, object)
 	}
-	metadata := map[string]any{}
+	metadata := map[string]any{"resourceVersion": "1"}
 	if end := start + pageSize; end < len(resource.Objects) {
 		metadata["continue"] = fmt.Sprint(end)
 	}
