@@ -40,7 +40,8 @@ func TestChanges(t *testing.T) {
 		"linode": {
 			[]edit{
 				{`lke:node_count: 5`, []string{"linode-lke"}},
-				{`harbor:project: platform`, []string{"kic-image-push", "ingress-controller"}},
+				// Of the configuration only an output changes.
+				{`harbor:project: platform`, []string{"kic-image-push", "ingress-controller", "linode-harbor-configuration"}},
 				{`harbor:ready_timeout: 60`, nil},
 			},
 			map[string]string{"kubernetes/*/core.v1.Secret/nginx-ingress*registry*": "linode-registry-credentials"},

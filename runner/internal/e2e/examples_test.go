@@ -63,6 +63,7 @@ func TestOwnProjects(t *testing.T) {
 	if r := e.run("hook", "run", "shop"); r.code != 0 || !strings.Contains(r.stderr, "shop has an address\nhook smoke of shop done") {
 		t.Errorf("hook run: exit code %d, %s", r.code, r.stderr)
 	}
+	expectChangedOutputs(t, e)
 	if r := e.run("drift", "--exit-code"); r.code != 0 {
 		t.Errorf("drift: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}

@@ -24,7 +24,7 @@ func TestPreviewOfTheWholeEnvironment(t *testing.T) {
 		t.Error(diff)
 	}
 	r := e.run("preview", "--simulate", "-p", "kind", "--only", "+kubeconfig")
-	for _, want := range []string{"CREATE  PREVIEW", "complete", "partial: kind-cluster"} {
+	for _, want := range []string{"CREATE  OUTPUTS  PREVIEW", "complete", "partial: kind-cluster"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("the table does not say %q:\n%s", want, r.stdout)
 		}

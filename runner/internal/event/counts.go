@@ -8,10 +8,21 @@ type Changes struct {
 	Replace int `json:"replace"`
 	Delete  int `json:"delete"`
 	Same    int `json:"same"`
+	// Outputs counts the outputs of stacks that differ. They are no resources.
+	Outputs int `json:"outputs,omitempty"`
 }
 
-// Any reports whether anything differs from before.
-func (c Changes) Any() bool { return c.Create+c.Update+c.Replace+c.Delete > 0 }
+// Any reports whether anything differs from before: a resource or an output.
+func (c Changes) Any() bool { return c.Create+c.Update+c.Replace+c.Delete+c.Outputs > 0 }
+
+// Resources returns the counts of resources alone.
+func (c Changes) Resources() Changes {
+	c.Outputs = 0
+	return c
+}
+
+// IsNew reports whether the stack has not existed before: everything in it is created.
+func (c Changes) IsNew() bool { return c.Create > 0 && c.Total() == c.Create }
 
 // Total returns the number of resources counted.
 func (c Changes) Total() int { return c.Create + c.Update + c.Replace + c.Delete + c.Same }
@@ -24,6 +35,7 @@ func (c Changes) Plus(d Changes) Changes {
 		Replace: c.Replace + d.Replace,
 		Delete:  c.Delete + d.Delete,
 		Same:    c.Same + d.Same,
+		Outputs: c.Outputs + d.Outputs,
 	}
 }
 

@@ -50,6 +50,10 @@ const (
 	// status, counts (what is done in this step so far), message if it failed,
 	// and properties if it differs from what it was.
 	StepProgress Type = "step.progress"
+	// StepOutputs lists the outputs of the project's stack that a preview or an up
+	// changes, once all of its resources are done: project, title, outputs. It is
+	// not sent if none changes.
+	StepOutputs Type = "step.outputs"
 	// StepLog is a diagnostic: project, title, severity, message, and
 	// resource if it is about one.
 	StepLog Type = "step.log"
@@ -203,6 +207,9 @@ type Event struct {
 	Counts   *Changes `json:"counts,omitempty"`
 	// Properties are the paths of what differs in a resource.
 	Properties []string `json:"properties,omitempty"`
+
+	// Outputs are the outputs of the stack that change.
+	Outputs []OutputChange `json:"outputs,omitempty"`
 
 	Severity Severity `json:"severity,omitempty"`
 	Message  string   `json:"message,omitempty"`

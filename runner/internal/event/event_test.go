@@ -37,6 +37,10 @@ func everyType() []event.Event {
 		{Time: at(3), Run: run, Type: event.StepProgress, Project: name, Title: title,
 			Resource: event.Resource{Type: "kind:index:Cluster", Name: "dev"},
 			Action:   event.Create, Status: event.ActionDone, Counts: &event.Changes{Create: 1}},
+		{Time: at(3), Run: run, Type: event.StepOutputs, Project: name, Title: title, Outputs: []event.OutputChange{
+			{Name: "endpoint", Action: event.Update, Before: "https://a", After: event.Unknown},
+			{Name: "kubeconfig", Action: event.Create, After: event.Masked},
+			{Name: "nodes", Action: event.Delete, Before: []any{"<a>", 1.0}}}},
 		{Time: at(3), Run: run, Type: event.StepRetrying, Project: name, Title: title, Error: "too many requests", Attempt: 2, WaitMS: 5000},
 		{Time: at(4), Run: run, Type: event.StepLog, Project: name, Title: title, Severity: event.Error,
 			Message: "port 80 is taken <by> another & process", Resource: event.Resource{Type: "kind:index:Cluster", Name: "dev"}},

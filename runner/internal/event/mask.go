@@ -88,6 +88,7 @@ func (e Event) withTexts(change func(string) string) Event {
 	e.Resource.Type = change(e.Resource.Type)
 	e.Resource.Name = change(e.Resource.Name)
 	e.Properties = slice.Map(e.Properties, change) // paths have the keys of maps in them
+	e.Outputs = slice.Map(e.Outputs, func(c OutputChange) OutputChange { return c.withTexts(change) })
 	return e
 }
 

@@ -74,6 +74,9 @@ type Step struct {
 	// would change.
 	Differences []Difference `json:"differences,omitempty"`
 
+	// Outputs are the outputs of its stack that an up or a preview changes.
+	Outputs []OutputChange `json:"outputs,omitempty"`
+
 	Hooks       []Hook       `json:"hooks,omitempty"`
 	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
 }
@@ -213,6 +216,8 @@ func (s *Summary) applyStep(step *Step, e Event) {
 		if s.Operation == operation.Drift || s.Operation == operation.Preview {
 			step.differ(e)
 		}
+	case StepOutputs:
+		step.Outputs = e.Outputs
 	case StepLog:
 		step.log(e)
 	case StepRetrying:
@@ -299,7 +304,7 @@ func (s *Step) differ(e Event) {
 // retry forgets the errors of an attempt that is not the last: they are not why
 // the step ended as it did, and if they are, they come again.
 func (s *Step) retry(e Event) {
-	s.Attempt, s.Differences = e.Attempt, nil
+	s.Attempt, s.Differences, s.Outputs = e.Attempt, nil, nil
 	s.Diagnostics = slices.DeleteFunc(s.Diagnostics, func(d Diagnostic) bool { return d.Severity == Error })
 }
 

@@ -38,22 +38,41 @@ func counted(separator, none string, counts ...count) string {
 }
 
 // String renders what differs with one sign each: +created ~updated ±replaced
-// -deleted.
+// -deleted. Changed outputs follow after a comma.
 func (c Changes) String() string {
-	return counted(" ", "no changes", count{"+%d", c.Create}, count{"~%d", c.Update}, count{"±%d", c.Replace}, count{"-%d", c.Delete})
+	resources := counted(" ", "", count{"+%d", c.Create}, count{"~%d", c.Update}, count{"±%d", c.Replace}, count{"-%d", c.Delete})
+	return joinCounts(resources, c.outputWords(""))
+}
+
+// outputWords renders how many outputs differ, "" if none does.
+func (c Changes) outputWords(suffix string) string {
+	switch c.Outputs {
+	case 0:
+		return ""
+	case 1:
+		return "1 output" + suffix
+	}
+	return fmt.Sprintf("%d outputs%s", c.Outputs, suffix)
+}
+
+// joinCounts joins the words about resources and about outputs.
+func joinCounts(resources, outputs string) string {
+	parts := slices.DeleteFunc([]string{resources, outputs}, func(part string) bool { return part == "" })
+	return cmp.Or(strings.Join(parts, ", "), "no changes")
 }
 
 // Words renders what differs in words. A preview tells what would be done, a
 // look for drift what has been done by others.
 func (c Changes) Words(op operation.Operation) string {
-	words := [4]string{"%d created", "%d updated", "%d replaced", "%d deleted"}
+	words, outputs := [4]string{"%d created", "%d updated", "%d replaced", "%d deleted"}, " changed"
 	switch op {
 	case operation.Preview:
-		words = [4]string{"%d to create", "%d to update", "%d to replace", "%d to delete"}
+		words, outputs = [4]string{"%d to create", "%d to update", "%d to replace", "%d to delete"}, " to change"
 	case operation.Drift:
 		words = [4]string{"%d new", "%d changed", "%d replaced", "%d gone"}
 	}
-	return counted(", ", "no changes", count{words[0], c.Create}, count{words[1], c.Update}, count{words[2], c.Replace}, count{words[3], c.Delete})
+	resources := counted(", ", "", count{words[0], c.Create}, count{words[1], c.Update}, count{words[2], c.Replace}, count{words[3], c.Delete})
+	return joinCounts(resources, c.outputWords(outputs))
 }
 
 // String renders how many projects ended how.

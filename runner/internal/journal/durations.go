@@ -49,9 +49,7 @@ func (q DurationQuery) counts(step event.Step) bool {
 	if step.Result != event.Succeeded {
 		return false
 	}
-	c := step.Changes
-	fromNothing := c.Create > 0 && c.Total() == c.Create
-	return q.New == nil || q.New(step.Name) == fromNothing
+	return q.New == nil || q.New(step.Name) == step.Changes.IsNew()
 }
 
 // Resources returns how many resources each project had after the last time

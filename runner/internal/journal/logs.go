@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/runner/internal/event"
 )
 
@@ -93,6 +95,8 @@ func describe(s *event.Summary, e event.Event) string {
 			return "unchanged " + e.Resource.String()
 		}
 		return withMessage(fmt.Sprintf("%s %s %s", e.Action, e.Status, e.Resource), e.Message)
+	case event.StepOutputs:
+		return "outputs\n" + strings.Join(slice.Map(e.Outputs, event.OutputChange.String), "\n")
 	case event.StepLog:
 		return withMessage(strings.TrimSpace(fmt.Sprintf("%s %s", e.Severity, e.Resource)), e.Message)
 	case event.RunWarning:

@@ -14,13 +14,13 @@ import (
 // databases.
 func writeCSV(w io.Writer, s *event.Summary) error {
 	rows := [][]string{{"run", "operation", "provider", "stack", "simulated", "project", "title", "result", "reason", "causes",
-		"create", "update", "replace", "delete", "same", "started", "finished", "duration_ms", "error"}}
+		"create", "update", "replace", "delete", "same", "started", "finished", "duration_ms", "error", "outputs"}}
 	for _, step := range s.Steps {
 		c := step.Changes
 		rows = append(rows, []string{s.Run, string(s.Operation), s.Provider, s.Stack, fmt.Sprint(s.Simulated),
 			step.Name, step.Title, string(result(step)), tame(step.Reason), strings.Join(step.Causes, " "),
 			fmt.Sprint(c.Create), fmt.Sprint(c.Update), fmt.Sprint(c.Replace), fmt.Sprint(c.Delete), fmt.Sprint(c.Same),
-			moment(step.Started), moment(step.Finished), fmt.Sprint(step.DurationMS), tame(step.Error)})
+			moment(step.Started), moment(step.Finished), fmt.Sprint(step.DurationMS), tame(step.Error), fmt.Sprint(c.Outputs)})
 	}
 	return csv.NewWriter(w).WriteAll(rows)
 }

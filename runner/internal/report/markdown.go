@@ -19,6 +19,7 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 	}
 	fmt.Fprintf(&b, "%s; %s; %s\n\n", s.Results, s.Changes.Words(s.Operation), event.FormatDuration(s.Duration()))
 	markdownTable(&b, s)
+	markdownOutputs(&b, s)
 	for _, f := range s.Failures() {
 		markdownFailure(&b, f)
 	}
@@ -34,6 +35,19 @@ func markdownTable(b *strings.Builder, s *event.Summary) {
 	for _, step := range s.Steps {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n",
 			inline(step.Name), result(step), changes(step), took(step), inline(step.Reason))
+	}
+}
+
+// markdownOutputs lists the outputs that change. All those of a new stack are new, and
+// only counted.
+func markdownOutputs(b *strings.Builder, s *event.Summary) {
+	for _, step := range s.Steps {
+		if len(step.Outputs) == 0 || step.Changes.IsNew() {
+			continue
+		}
+		lines := strings.Join(slice.Map(step.Outputs, event.OutputChange.String), "\n")
+		fence := fenceFor(lines)
+		fmt.Fprintf(b, "\n### Outputs of %s\n\n%s\n%s\n%s\n", inline(step.Name), fence, lines, fence)
 	}
 }
 

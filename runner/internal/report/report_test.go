@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/event/eventtest"
 	"mara/runner/internal/report"
@@ -36,6 +37,7 @@ func TestGolden(t *testing.T) {
 	extensions := map[report.Format]string{report.JSON: "json", report.Markdown: "md", report.JUnit: "xml", report.HTML: "html", report.CSV: "csv"}
 	runs := map[string][]event.Event{
 		"failure": eventtest.Failure(), "simulated": eventtest.Simulated(), "interrupted": eventtest.Interrupted(), "unreachable": eventtest.Unreachable(),
+		"outputs": eventtest.Outputs(operation.Preview),
 	}
 	for name, events := range runs {
 		for _, f := range report.Formats() {

@@ -54,6 +54,7 @@ type Outcome struct {
 // it runs. The error is the cause in one line; the diagnostics have the details.
 func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (Outcome, error) {
 	w := work{Set: e, Task: task, project: task.Step.Project.Name, emit: emit}
+	secrets := e.changedSecrets(w.project) // as the preview before an up has found
 	w.forgetPreview()
 	if reason := w.nothingToDo(); reason != "" {
 		return Outcome{Skipped: reason}, w.finishDestroy(ctx)
@@ -84,7 +85,12 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	if task.Operation == operation.Preview {
 		outcome.Unknown = w.unknownNeeds(foresight.Found)
 		w.keepForesight(foresight.Found, outcome.Unknown)
-		w.keepPreview(outcome.Unknown)
+		secrets = e.changedSecrets(w.project)
+	}
+	outputs := w.reportOutputs(secrets)
+	outcome.Changes.Outputs = len(outputs)
+	if task.Operation == operation.Preview {
+		w.keepPreview(outcome.Unknown, outputs)
 	}
 	if task.Operation.RunsPrograms() {
 		w.compareReferences(w.engine.references)

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"mara/providers/operation"
+	"mara/runner/internal/event"
+	"mara/runner/internal/updateplan"
 )
 
 // Secret stands for a secret value, as it does for Pulumi.
@@ -63,6 +66,30 @@ func (w work) noteTold() {
 		told[name] = value
 	}
 	w.outputs[w.project] = told
+}
+
+// reportOutputs emits and returns the outputs of the stack that an up or a preview
+// changes. secrets reports which of the secret ones do, as their values are hidden.
+func (w work) reportOutputs(secrets func(name string) bool) []event.OutputChange {
+	if !w.Operation.RunsPrograms() || w.engine.outputs == nil {
+		return nil
+	}
+	changes := updateplan.OutputChanges(w.engine.outputs.before, w.engine.outputs.after, secrets, w.options.Masker.Mask)
+	if len(changes) > 0 {
+		w.emit(event.Event{Type: event.StepOutputs, Outputs: changes})
+	}
+	return changes
+}
+
+// changedSecrets returns a function that reports whether a secret output of a project
+// differs, by what the last preview has found inside the engine.
+func (e *Set) changedSecrets(project string) func(name string) bool {
+	outputs, _ := e.PreviewedOutputs(project)
+	return func(name string) bool {
+		return slices.ContainsFunc(outputs, func(o PreviewedOutput) bool {
+			return o.Name == name && o.Secret && o.Change == OutputChanged
+		})
+	}
 }
 
 // Update is an operation in Pulumi's history of a stack.

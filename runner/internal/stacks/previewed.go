@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
+	"mara/runner/internal/event"
 	"mara/runner/internal/updateplan"
 )
 
@@ -19,7 +20,7 @@ func (e *Set) Previewed(project string) (updateplan.Project, bool) {
 }
 
 // keepPreview keeps what a preview has found.
-func (w work) keepPreview(unknown []string) {
+func (w work) keepPreview(unknown []string, outputs []event.OutputChange) {
 	if !w.Record {
 		return
 	}
@@ -27,6 +28,7 @@ func (w work) keepPreview(unknown []string) {
 	defer w.mu.Unlock()
 	w.previews[w.project] = updateplan.Project{
 		Name: w.project, Title: w.Step.Project.Title, Steps: append([]updateplan.Step{}, w.engine.steps...), Unknown: unknown,
+		Outputs: append([]event.OutputChange{}, outputs...),
 	}
 }
 

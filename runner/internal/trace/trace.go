@@ -186,6 +186,6 @@ func counts(c event.Changes) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		attribute.Int("mara.changes.create", c.Create), attribute.Int("mara.changes.update", c.Update),
 		attribute.Int("mara.changes.replace", c.Replace), attribute.Int("mara.changes.delete", c.Delete),
-		attribute.Int("mara.changes.same", c.Same),
+		attribute.Int("mara.changes.same", c.Same), attribute.Int("mara.changes.outputs", c.Outputs),
 	}
 }

@@ -3,27 +3,46 @@ package ui
 import (
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/typeset"
 )
 
-// differences lists what a look for drift has found, or what a preview would change.
+// differences lists what a look for drift has found, what a preview would change if
+// that is asked for, and in any case the outputs that change.
 func (e ending) differences() string {
-	if e.summary.Operation == operation.Preview && !e.diff {
-		return ""
-	}
 	var b strings.Builder
 	for _, s := range e.summary.Steps {
-		if len(s.Differences) == 0 {
+		var lines []string
+		if e.summary.Operation != operation.Preview || e.diff {
+			lines = slice.Map(s.Differences, func(d event.Difference) string { return "  " + difference(e.summary.Operation, d) })
+		}
+		lines = append(lines, e.outputLines(s)...)
+		if len(lines) == 0 {
 			continue
 		}
 		b.WriteString("\n" + e.paint.bold(typeset.Wrap(s.Title+" ("+s.Name+")", e.width, 2)) + "\n")
-		for _, d := range s.Differences {
-			b.WriteString(typeset.Wrap("  "+difference(e.summary.Operation, d), e.width, 6) + "\n")
+		for _, line := range lines {
+			b.WriteString(typeset.Wrap(line, e.width, 6) + "\n")
 		}
 	}
 	return b.String()
+}
+
+// outputLines lists the outputs of a project that change. All those of a new stack
+// are new: they are named if a preview lists everything, and else only counted.
+func (e ending) outputLines(s event.Step) []string {
+	switch {
+	case len(s.Outputs) == 0 || s.Changes.IsNew() && !e.diff:
+		return nil
+	case s.Changes.IsNew():
+		names := slice.Map(s.Outputs, func(c event.OutputChange) string { return c.Name })
+		return []string{"  new outputs: " + strings.Join(names, ", ")}
+	}
+	lines := slice.Map(s.Outputs, func(c event.OutputChange) string { return "    " + c.String() })
+	return append([]string{"  Outputs:"}, lines...)
 }
 
 // difference says what has become of a resource, or would become of it.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
@@ -73,6 +74,12 @@ func (e ending) table() string {
 		colTime:    {Title: "TIME"},
 		colReason:  {Title: "REASON", Min: 16, Optional: true, Wrap: true},
 	}
+	if e.summary.Changes.Outputs > 0 {
+		columns = slices.Insert(columns, colTime, typeset.Column{Title: "OUTPUTS", Optional: true})
+		for i, s := range steps {
+			rows[i] = slices.Insert(rows[i], colTime, typeset.Dash(s.Changes.Outputs))
+		}
+	}
 	paint := func(row, col int, text string) string {
 		if col == colResult {
 			return e.paint.result(steps[row].Result, text)
@@ -103,8 +110,8 @@ func (e ending) row(s event.Step) []string {
 		row[colChanges] = "none"
 		row[colTime] = event.FormatDuration(s.Duration())
 	}
-	if s.Changes.Any() {
-		row[colChanges] = s.Changes.String()
+	if resources := s.Changes.Resources(); resources.Any() {
+		row[colChanges] = resources.String()
 	}
 	return row
 }

@@ -55,6 +55,7 @@ func kinds() []kind {
 		{"REPLACE", func(c event.Changes) int { return c.Replace }},
 		{"DELETE", func(c event.Changes) int { return c.Delete }},
 		{"SAME", func(c event.Changes) int { return c.Same }},
+		{"OUTPUTS", func(c event.Changes) int { return c.Outputs }},
 	}
 }
 

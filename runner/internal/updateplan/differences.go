@@ -26,7 +26,7 @@ func (p Project) Differences(later Project) []string {
 			differences = append(differences, fmt.Sprintf("other values for %s %s", now.Type, now.Name))
 		}
 	}
-	return differences
+	return append(differences, p.outputDifferences(later)...)
 }
 
 // fits reports whether a value is the planned one, as far as that was known.

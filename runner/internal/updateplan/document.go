@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/event"
 )
 
 // Version changes when a field changes its meaning or is removed.
@@ -41,6 +42,9 @@ type Project struct {
 	// Unknown are the projects whose outputs are not known yet. The steps are
 	// what can be told without them.
 	Unknown []string `json:"unknown,omitempty"`
+	// Outputs are the outputs of its stack that would change. It is nil only in the
+	// plan of a runner that did not record them.
+	Outputs []event.OutputChange `json:"outputs"`
 	// State is a digest of the state that the preview ran against.
 	State string `json:"state,omitempty"`
 }
@@ -68,7 +72,7 @@ type Step struct {
 }
 
 // Unknown stands for a value that is not known yet.
-const Unknown = "[unknown]"
+const Unknown = event.Unknown
 
 // unknownValue is what Pulumi's engine sends for it.
 const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -133,6 +137,9 @@ func (r reader) value(value any, path string) any {
 		}
 		return Unknown
 	case map[string]any:
+		if isSecret(value) {
+			return event.Masked
+		}
 		return r.properties(value, path)
 	case []any:
 		copied := make([]any, len(value))

@@ -30,6 +30,8 @@ func All() []Run {
 		{"destroy", Destroy()},
 		{"refresh", Refresh()},
 		{"preview", Preview()},
+		{"outputs", Outputs(operation.Preview)},
+		{"outputs-up", Outputs(operation.Up)},
 		{"simulated", Simulated()},
 	}
 }
@@ -98,6 +100,35 @@ func Preview() []event.Event {
 	for _, p := range kind() {
 		r.start(p.Name)
 		r.wait(90*time.Millisecond).finish(p.Name, 90, event.Changes{Create: 3})
+	}
+	return r.end(event.Succeeded)
+}
+
+// Outputs is an operation on an environment in which outputs change: with a resource,
+// alone, and those of a project that is new.
+func Outputs(op operation.Operation) []event.Event {
+	r := begin(header(op, false))
+	for i, p := range kind() {
+		r.start(p.Name)
+		changes := event.Changes{Same: 3}
+		switch i {
+		case 0:
+			r.progress(p.Name, event.Update, "kind:index:Cluster", "dev", event.Changes{Update: 1})
+			changes = event.Changes{Update: 1, Same: 2, Outputs: 3}
+			r.outputs(p.Name,
+				event.OutputChange{Name: "domain", Action: event.Update, Before: "shop.example.com", After: "<shop>.example.org"},
+				event.OutputChange{Name: "id", Action: event.Update, Before: "c-1", After: event.Unknown},
+				event.OutputChange{Name: "token", Action: event.Update, Before: event.Masked, After: event.Masked})
+		case 1:
+			changes.Outputs = 2
+			r.outputs(p.Name, event.OutputChange{Name: "address", Action: event.Delete, Before: "localhost:5000"},
+				event.OutputChange{Name: "addresses", Action: event.Create, After: []any{"localhost:5000", map[string]any{"port": 5001.0}}})
+		case 2:
+			changes = event.Changes{Create: 2, Outputs: 2}
+			r.outputs(p.Name, event.OutputChange{Name: "context", Action: event.Create, After: "kind-dev"},
+				event.OutputChange{Name: "kubeconfig", Action: event.Create, After: event.Masked})
+		}
+		r.wait(90*time.Millisecond).finish(p.Name, 90, changes)
 	}
 	return r.end(event.Succeeded)
 }
@@ -294,6 +325,10 @@ func (r *recorder) progress(project string, a event.Action, typ, name string, co
 		Resource: event.Resource{Type: typ, Name: name}, Counts: &counts})
 }
 
+func (r *recorder) outputs(project string, changes ...event.OutputChange) {
+	r.add(event.Event{Type: event.StepOutputs, Project: project, Title: title(project), Outputs: changes})
+}
+
 func (r *recorder) progressFailed(project string, a event.Action, resource event.Resource, message string) {
 	r.add(event.Event{Type: event.StepProgress, Project: project, Title: title(project), Action: a, Status: event.ActionFailed,
 		Resource: resource, Counts: &event.Changes{}, Message: message})
@@ -319,7 +354,7 @@ func (r *recorder) end(result event.Result) []event.Event {
 func Types() []event.Type {
 	return []event.Type{
 		event.RunStarted, event.RunStopping, event.RunWarning, event.RunCosts,
-		event.StepStarted, event.StepProgress, event.StepLog, event.StepRetrying,
+		event.StepStarted, event.StepProgress, event.StepOutputs, event.StepLog, event.StepRetrying,
 		event.HookStarted, event.HookFinished,
 		event.StepFinished, event.RunFinished,
 	}

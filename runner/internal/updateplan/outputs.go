@@ -1,0 +1,88 @@
+package updateplan
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+
+	"mara/runner/internal/event"
+)
+
+// OutputChanges compares the outputs of a stack before and after a step, as Pulumi's
+// engine reports them, and returns those that differ, by name. The engine hides what
+// is secret, so hidden reports whether the secret output of a name differs; nil stands
+// for "no". mask hides secrets in strings.
+func OutputChanges(before, after map[string]any, hidden func(name string) bool, mask func(string) string) []event.OutputChange {
+	r := reader{mask: mask}
+	var changes []event.OutputChange
+	for _, name := range namesOf(before, after) {
+		was, existed := before[name]
+		is, exists := after[name]
+		change := event.OutputChange{Name: name, Action: event.Update, Before: r.value(was, name), After: r.value(is, name)}
+		switch {
+		case !existed:
+			change.Action, change.Before = event.Create, nil
+		case !exists:
+			change.Action, change.After = event.Delete, nil
+		case !reflect.DeepEqual(was, is):
+		case hidden == nil || !holdsSecret(is) || !hidden(name):
+			continue
+		}
+		changes = append(changes, change)
+	}
+	return changes
+}
+
+// namesOf lists the keys of both maps in order, each once.
+func namesOf(a, b map[string]any) []string {
+	names := map[string]bool{}
+	for name := range a {
+		names[name] = true
+	}
+	for name := range b {
+		names[name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// isSecret reports whether a value is a secret, as the engine reports it.
+func isSecret(value map[string]any) bool { return value[sig.Key] == sig.Secret }
+
+// holdsSecret reports whether a value is a secret or has one inside.
+func holdsSecret(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return value == event.Masked
+	case []any:
+		return slices.ContainsFunc(value, holdsSecret)
+	case map[string]any:
+		return isSecret(value) || slices.ContainsFunc(slices.Collect(maps.Values(value)), holdsSecret)
+	}
+	return false
+}
+
+// outputDifferences lists in what the changes of outputs in a later preview differ
+// from the planned ones. A plan of a runner that did not record outputs allows any.
+func (p Project) outputDifferences(later Project) []string {
+	if p.Outputs == nil {
+		return nil
+	}
+	planned := map[string]event.OutputChange{}
+	for _, change := range p.Outputs {
+		planned[change.Name] = change
+	}
+	var differences []string
+	for _, now := range later.Outputs {
+		before, ok := planned[now.Name]
+		switch {
+		case !ok:
+			differences = append(differences, fmt.Sprintf("the change of output %s is not in the plan: %s", now.Name, now))
+		case before.Action != now.Action || !fits(before.After, now.After):
+			differences = append(differences, fmt.Sprintf("another change of output %s: %s, not %s", now.Name, now, before))
+		}
+	}
+	return differences
+}
