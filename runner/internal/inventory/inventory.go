@@ -7,10 +7,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
+	"mara/runner/internal/scope"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
@@ -53,7 +58,7 @@ func everywhere[T any](s *session.Session, look func(at *session.Session, only s
 	if err != nil {
 		return nil, err
 	}
-	err = eachElsewhere(s, func(other *session.Session, stack string) error {
+	unread, err := eachElsewhere(s, func(other *session.Session, stack string) error {
 		found, err := look(other, stack)
 		if all == nil {
 			all = map[string]map[string]T{}
@@ -63,45 +68,81 @@ func everywhere[T any](s *session.Session, look func(at *session.Session, only s
 		}
 		return err
 	})
+	if err == nil && len(unread) > 0 {
+		err = &IncompleteError{Causes: unread}
+	}
 	return all, err
 }
 
+// IncompleteError says that environments are missing from what was found, because it
+// is not known where their states are. The rest was found and comes with the error.
+type IncompleteError struct{ Causes []error }
+
+// Error says why.
+func (e *IncompleteError) Error() string {
+	causes := slice.Map(e.Causes, error.Error)
+	return "not all environments can be read: " + strings.Join(causes, "; ")
+}
+
+// NextStep says what shows and checks the environments.
+func (e *IncompleteError) NextStep() string {
+	return "`runner fleet check` shows what is wrong with them"
+}
+
 // eachElsewhere opens the environments, one after the other, that keep their state
-// in another backend than the root's, in a session of all environments. One whose
-// configuration is not valid is left out: whoever lists environments tells of what
-// there is.
-func eachElsewhere(s *session.Session, do func(other *session.Session, stack string) error) error {
+// in another backend than the root's, in a session of all environments. It skips an
+// environment whose configuration is not valid, and returns why.
+func eachElsewhere(s *session.Session, do func(other *session.Session, stack string) error) (unread []error, err error) {
 	if s.Settings.Stack.IsSet() {
-		return nil // of one environment
+		return nil, nil // of one environment
 	}
 	names, err := config.Described(s.Options.Root)
 	if err != nil {
-		return nil
+		unread = append(unread, err) // it lists those that can be read all the same
 	}
 	for _, stack := range names {
 		o := s.Options
 		o.Request = o.Of(stack)
 		other := session.New(s.Deps, o)
 		err := other.ResolveStack()
-		if err == nil && other.Settings.Backend.Text != s.Settings.Backend.Text {
+		switch {
+		case err != nil:
+			unread, err = append(unread, fmt.Errorf("%s: %w", stack, err)), nil
+		case other.Settings.Backend.Text != s.Settings.Backend.Text:
 			err = do(other, stack)
-		} else {
-			err = nil
 		}
 		if err := errors.Join(err, other.Close()); err != nil {
-			return err
+			return unread, err
 		}
 	}
-	return nil
+	return unread, nil
 }
 
-// StatesOf are the states of environments, each from its own backend: by the name
+// OfEnvironment reads the states of the environment of a session, by project. States
+// of other projects with a stack of its name are not among them: they may belong to
+// another repository that shares the backend.
+func OfEnvironment(ctx context.Context, s *session.Session) (map[string]json.RawMessage, error) {
+	own := s.Scope()
+	found, err := statesAt(ctx, s, chosenBy(own))
+	return scope.Own(own, found), err
+}
+
+// chosenBy chooses the projects of some environments.
+func chosenBy(scopes ...scope.Scope) Wanted {
+	return func(environment string, projects []string) []string {
+		return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
+			return !slices.ContainsFunc(scopes, func(s scope.Scope) bool { return s.Contains(environment, project) })
+		})
+	}
+}
+
+// StatesOf reads the states of environments, each from its own backend: by the name
 // of the environment and then by project.
 func StatesOf(ctx context.Context, d session.Deps, o session.Options, names []string) (map[string]map[string]json.RawMessage, error) {
-	at := map[string][]string{} // environments, by backend
+	at := map[string][]scope.Scope{} // by backend
 	for _, name := range names {
 		err := resolved(d, o, name, func(s *session.Session) error {
-			at[s.Settings.Backend.Text] = append(at[s.Settings.Backend.Text], name)
+			at[s.Settings.Backend.Text] = append(at[s.Settings.Backend.Text], s.Scope())
 			return nil
 		})
 		if err != nil {
@@ -110,16 +151,8 @@ func StatesOf(ctx context.Context, d session.Deps, o session.Options, names []st
 	}
 	all := map[string]map[string]json.RawMessage{}
 	for _, backend := range slices.Sorted(maps.Keys(at)) {
-		err := resolved(d, o, at[backend][0], func(s *session.Session) error {
-			found, err := statesAt(ctx, s, func(environment string, projects []string) []string {
-				if !slices.Contains(at[backend], environment) {
-					return nil
-				}
-				return slices.DeleteFunc(slices.Clone(projects), func(name string) bool {
-					_, known := o.Known().Project(name)
-					return !known
-				})
-			})
+		err := resolved(d, o, at[backend][0].Environment, func(s *session.Session) error {
+			found, err := statesAt(ctx, s, chosenBy(at[backend]...))
 			maps.Copy(all, found)
 			return err
 		})

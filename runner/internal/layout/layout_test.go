@@ -37,7 +37,17 @@ func TestStacks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := folder.Stacks(); !slices.Equal(got, []string{"a.b", "dev"}) {
-		t.Errorf("got %q", got)
+	if got, err := folder.Stacks(); err != nil || !slices.Equal(got, []string{"a.b", "dev"}) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	unreadable := layout.Of(t.TempDir(), false)
+	if err := os.MkdirAll(string(unreadable), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(string(unreadable), "environments"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := unreadable.Stacks(); err == nil {
+		t.Errorf("got %q from what cannot be listed", got)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Runner is the folder in which the runner keeps its files.
@@ -64,9 +62,18 @@ func (r Runner) Provider(stack string) string { return r.join("environments", st
 const providerEnding = ".provider.yaml"
 
 // Stacks names the stacks whose provider is recorded.
-func (r Runner) Stacks() []string {
-	files, _ := filepath.Glob(r.Provider("*")) // the pattern is good
-	return slice.Map(files, func(file string) string { return strings.TrimSuffix(filepath.Base(file), providerEnding) })
+func (r Runner) Stacks() ([]string, error) {
+	entries, err := os.ReadDir(r.join("environments"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		if name, isRecord := strings.CutSuffix(entry.Name(), providerEnding); isRecord {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // KeyChange records a change of a stack's key provider that has begun.

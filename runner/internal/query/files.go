@@ -2,6 +2,7 @@ package query
 
 import (
 	"embed"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,14 +50,18 @@ func filesIn(folder fs.FS, below string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := fs.Glob(folder, "*.jq")
-	if err != nil {
-		return nil, err
+	entries, err := fs.ReadDir(folder, ".")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // whatever is in it must not pass for nothing
 	}
 	var all []File
-	for _, name := range names {
-		source, err := fs.ReadFile(folder, name)
-		all = append(all, File{Name: strings.TrimSuffix(name, ".jq"), Source: string(source), Err: err})
+	for _, entry := range entries {
+		name, isQuery := strings.CutSuffix(entry.Name(), ".jq")
+		if !isQuery {
+			continue
+		}
+		source, err := fs.ReadFile(folder, entry.Name())
+		all = append(all, File{Name: name, Source: string(source), Err: err})
 	}
 	return all, nil
 }

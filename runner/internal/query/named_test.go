@@ -210,3 +210,18 @@ func slice(service string, pods ...string) string {
 func exposed(pod, service, via string) string {
 	return `{"address":"203.0.113.7","environment":"dev","namespace":"shop","pod":"` + pod + `","service":"` + service + `","via":"` + via + `"}`
 }
+
+// TestUnreadableFolder: rules and queries that cannot be listed are an error.
+func TestUnreadableFolder(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "queries")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := filesIn(os.DirFS(file), "."); err == nil {
+		t.Errorf("%v, and no error", files)
+	}
+	if files, err := filesIn(os.DirFS(file+"-missing"), "."); err != nil || len(files) > 0 {
+		t.Errorf("a missing one: %v, %v", files, err)
+	}
+}

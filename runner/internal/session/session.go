@@ -151,6 +151,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	o := stacks.Options{
 		Stack:       s.Settings.Stack.Text,
 		Names:       s.Options.Known().StackNames(),
+		Projects:    s.Scope().Projects,
 		WorkDir:     work,
 		StackFile:   copies.Stack,
 		SecretsFile: copies.Secrets,
@@ -190,7 +191,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 
 // OpenKnown opens stacks whose states are files, to read them without an engine.
 func (s *Session) OpenKnown() error {
-	o := stacks.Options{Stack: s.Settings.Stack.Text, Organization: "organization", Env: s.Env, Masker: s.Masker, States: s.States()}
+	o := stacks.Options{Stack: s.Settings.Stack.Text, Projects: s.Scope().Projects, Organization: "organization", Env: s.Env, Masker: s.Masker, States: s.States()}
 	var err error
 	if o.Standings, err = o.StandingsIn(s.Plan.Names()); err != nil {
 		return err
@@ -249,16 +250,18 @@ func (s *Session) Organization(ctx context.Context, dir string) (string, error) 
 	return stacks.Organization(ctx, e, dir, s.Env)
 }
 
-// deployedSalt is the salt of the environment's states, "" when there is none.
+// deployedSalt returns the salt of the environment's states, "" when there is none.
+// Other states in the backend do not count, whatever the names of their stacks.
 func (s *Session) deployedSalt(ctx context.Context) (string, error) {
 	states := s.States()
 	if states.IsFile() {
-		return states.Salt(), nil
+		return states.Salt(s.sharingKey())
 	}
 	o, err := s.OptionsToRead(ctx)
 	if err != nil {
 		return "", err
 	}
+	o.Projects = s.sharingKey()
 	deployed, err := stacks.Open(ctx, o)
 	if err != nil {
 		return "", err

@@ -33,11 +33,24 @@ func (n Encryption) inState() (secretsProvider, error) {
 	return secretsProvider{Type: kind, State: text}, err
 }
 
-// Projects lists the projects that have a stack in the environment.
+// Projects lists the projects of the environment that have a stack.
 func (e *Set) Projects() []string {
+	return slices.DeleteFunc(e.listed(), func(project string) bool { return !e.isOurs(project) })
+}
+
+// Unclaimed lists the projects with a stack of the environment's name that are not
+// projects of the environment.
+func (e *Set) Unclaimed() []string { return slices.DeleteFunc(e.listed(), e.isOurs) }
+
+// listed lists all projects with a stack of the environment's name.
+func (e *Set) listed() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Sorted(maps.Keys(e.summaries))
+}
+
+func (e *Set) isOurs(project string) bool {
+	return e.options.Projects == nil || slices.Contains(e.options.Projects, project)
 }
 
 // Salt is the salt of the passphrase that the deployed states are encrypted with;

@@ -35,6 +35,7 @@ type Options struct {
 	Command      Command
 	Stack        string              // the name of the environment, and of its stacks
 	Names        projects.StackNames // of those that have names of their own
+	Projects     []string            // of the environment; nil for all with a stack of its name
 	Organization string              // "organization" on self-managed backends
 	WorkDir      string              // folder for working copies, private to the run
 	StackFile    []byte              // content of the shared stack file

@@ -1,7 +1,6 @@
 package statefiles
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,9 +43,10 @@ func (f Folder) Broken(projects []string) []Broken {
 		return nil
 	}
 	broken := f.brokenFiles(projects, "")
-	sidecars, _ := fs.Glob(os.DirFS(f.files().Stacks()), "*/*"+sidecar) // the pattern is good
+	// What cannot be listed is not broken: the backend's own error says more.
+	sidecars, _ := fs.Glob(os.DirFS(f.files().Stacks()), "*/*"+sidecar)
 	for _, name := range sidecars {
-		if file := filepath.Join(f.files().Stacks(), name); !isWhole(file) {
+		if file := filepath.Join(f.files().Stacks(), name); isCutOff(file) {
 			broken = append(broken, Broken{path.Dir(name), file})
 		}
 	}
@@ -63,7 +63,7 @@ func (f Folder) brokenFiles(projects []string, ending string) []Broken {
 	var broken []Broken
 	for _, project := range projects {
 		file := f.state(project) + ending
-		if _, err := os.Stat(file); err == nil && !isWhole(file) {
+		if isCutOff(file) {
 			broken = append(broken, Broken{project, file})
 		}
 	}
@@ -121,7 +121,10 @@ func replace(file string, content []byte, backup string) error {
 // when the stack was new and had no state yet.
 func (f Folder) before(b Broken) ([]byte, error) {
 	for _, end := range []string{".bak", guardedEnd} {
-		if content, err := os.ReadFile(b.File + end); err == nil && json.Valid(content) {
+		if !isWhole(b.File + end) {
+			continue
+		}
+		if content, err := os.ReadFile(b.File + end); err == nil {
 			return content, nil
 		}
 	}

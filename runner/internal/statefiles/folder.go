@@ -10,12 +10,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mara/projects"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
 )
 
@@ -30,13 +29,14 @@ type Folder struct {
 // IsFile reports whether the backend keeps files.
 func (f Folder) IsFile() bool { return f.Path != "" }
 
-// MayHaveStates is false when nothing can have been deployed yet.
+// MayHaveStates is false when nothing can have been deployed yet. A directory that
+// cannot be read may have states.
 func (f Folder) MayHaveStates() bool {
 	if !f.IsFile() {
 		return true
 	}
 	_, err := os.Stat(f.files().Pulumi())
-	return err == nil
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // CommandEnv is the environment of Pulumi's commands. They need not look for
@@ -75,45 +75,59 @@ func (f Folder) files() layout.State { return layout.State(f.Path) }
 // stackOf is the name of a project's stack.
 func (f Folder) stackOf(project string) string { return f.Names.Of(project, f.Stack) }
 
-// state is the file with the state of a project.
-func (f Folder) state(project string) string {
-	return f.files().Stack(project, f.stackOf(project))
-}
-
 // Read reads the state of a project as Pulumi exports it, without what is around
 // it; nil if it has none.
 func (f Folder) Read(project string) (json.RawMessage, error) {
 	file := f.state(project)
-	content, err := os.ReadFile(file)
+	content, err := readState(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
+	if _, isCutOff := errors.AsType[*cutOffError](err); isCutOff {
 		return nil, err
 	}
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	latest, err := latestIn(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not valid JSON; %s.bak is the state before it", file, filepath.Base(file))
+	}
+	return latest, nil
+}
+
+// latestIn returns the state in the content of a state file.
+func latestIn(content []byte) (json.RawMessage, error) {
 	var stored struct {
 		Checkpoint struct {
 			Latest json.RawMessage `json:"latest"`
 		} `json:"checkpoint"`
 	}
-	if err := json.Unmarshal(content, &stored); err != nil {
-		return nil, fmt.Errorf("%s is not valid JSON; %s.bak is the state before it", file, filepath.Base(file))
+	err := json.Unmarshal(content, &stored)
+	return stored.Checkpoint.Latest, err
+}
+
+// unreadable is the error for a file or directory of states that cannot be read.
+func unreadable(err error) error {
+	return &failure.Environment{
+		Text: fmt.Sprintf("the states cannot be read: %v", err),
+		Next: "what is deployed is not known until they can be; check owner and permissions, for example after a run with sudo",
 	}
-	return stored.Checkpoint.Latest, nil
 }
 
 // ReadAll reads the states in the folder, as Read does, by environment and then by
 // project. wanted chooses from the projects that have a stack there.
 func (f Folder) ReadAll(wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
-	files, err := fs.Glob(os.DirFS(f.files().Stacks()), "*/*.json")
+	found, err := f.list()
 	if err != nil {
 		return nil, err
 	}
 	deployed := map[string][]string{}
-	for _, file := range files {
-		project := path.Dir(file)
-		if environment, ok := f.Names.Environment(project, strings.TrimSuffix(path.Base(file), ".json")); ok {
-			deployed[environment] = append(deployed[environment], project)
+	for _, project := range slices.Sorted(maps.Keys(found)) {
+		for _, stack := range found[project] {
+			if environment, ok := f.Names.Environment(project, stack); ok {
+				deployed[environment] = append(deployed[environment], project)
+			}
 		}
 	}
 	states := map[string]map[string]json.RawMessage{}
@@ -131,27 +145,27 @@ func (f Folder) ReadAll(wanted func(environment string, projects []string) []str
 	return states, nil
 }
 
-// Salt is the salt of the passphrase that the environment's states are encrypted
-// with, "" if there is none. It skips states that cannot be read: whoever needs
-// more of them reports that.
-func (f Folder) Salt() string {
-	folders, _ := os.ReadDir(f.files().Stacks()) // there may be none
-	for _, folder := range folders {
+// Salt returns the salt of the passphrase that the states of projects are encrypted
+// with, "" if there is none. It skips states that were cut off, which the run that
+// needs them reports; one that cannot be read at all is an error.
+func (f Folder) Salt(projects []string) (string, error) {
+	for _, project := range projects {
+		content, err := readState(f.state(project))
+		if _, isCutOff := errors.AsType[*cutOffError](err); isCutOff || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", unreadable(err)
+		}
 		var state struct {
 			Provider struct {
 				State struct{ Salt string } `json:"state"`
 			} `json:"secrets_providers"`
 		}
-		content, err := f.Read(folder.Name())
-		if err == nil && content != nil && json.Unmarshal(content, &state) == nil && state.Provider.State.Salt != "" {
-			return state.Provider.State.Salt
+		latest, err := latestIn(content)
+		if err == nil && latest != nil && json.Unmarshal(latest, &state) == nil && state.Provider.State.Salt != "" {
+			return state.Provider.State.Salt, nil
 		}
 	}
-	return ""
-}
-
-// isWhole reports whether a file is JSON to its end.
-func isWhole(file string) bool {
-	content, err := os.ReadFile(file)
-	return err == nil && json.Valid(content)
+	return "", nil
 }

@@ -1,14 +1,11 @@
 package statefiles
 
 import (
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
 	"sync"
 	"time"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // guardedEnd ends the name of a state that the guard has kept. Pulumi reads no
@@ -41,7 +38,9 @@ func (f Folder) Guard(projects []string, warn func(text string), log *slog.Logge
 	if g.reserve, err = takeReserve(f.Path, reserveSize); err != nil {
 		log.Debug("no room is reserved for the states", "error", err)
 	}
-	g.files = slice.Map(projects, f.state)
+	for _, project := range projects {
+		g.files = append(g.files, f.variants(project)...)
+	}
 	g.forget()
 	done := make(chan struct{})
 	var looking sync.WaitGroup
@@ -84,7 +83,7 @@ func (g *guard) look() {
 			continue
 		}
 		g.looked[file] = info.ModTime()
-		if content, err := os.ReadFile(file); err == nil && !json.Valid(content) {
+		if isCutOff(file) {
 			keep(file)
 		}
 	}

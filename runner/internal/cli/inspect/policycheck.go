@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -71,15 +72,16 @@ func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) error {
 			findings = append(findings, environmentFinding{e, f})
 		}
 	}
-	if err := writeFindings(d, o, set, findings); err != nil {
+	incomplete := document.incomplete()
+	if err := writeFindings(d, o, set, findings, incomplete == nil); err != nil {
 		return err
 	}
 	for _, f := range findings {
 		if len(policy.Denied([]policy.Finding{f.Finding})) > 0 {
-			return &cmd.Reported{Code: cmd.ExitFailed}
+			return errors.Join(incomplete, &cmd.Reported{Code: cmd.ExitFailed})
 		}
 	}
-	return nil
+	return incomplete
 }
 
 type environmentFinding struct {
@@ -87,7 +89,7 @@ type environmentFinding struct {
 	policy.Finding
 }
 
-func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []environmentFinding) error {
+func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []environmentFinding, complete bool) error {
 	switch o.Output {
 	case "json":
 		return cmd.WriteJSON(d.Stdout, findings)
@@ -98,7 +100,11 @@ func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []enviro
 		_, _ = io.WriteString(d.Stdout, "[SIMULATED]\n\n") // the next write tells an error
 	}
 	if len(findings) == 0 {
-		_, err := io.WriteString(d.Stdout, "no findings\n")
+		text := "no findings\n"
+		if !complete {
+			text = "no findings in what could be read\n"
+		}
+		_, err := io.WriteString(d.Stdout, text)
 		return err
 	}
 	var rows [][]string

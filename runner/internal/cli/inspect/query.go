@@ -107,6 +107,9 @@ func runQuery(ctx context.Context, d cmd.Deps, o queryOptions) error {
 	if err := writeResults(d, o, results, compiled.Columns); err != nil {
 		return err
 	}
+	if err := document.incomplete(); err != nil {
+		return err
+	}
 	if o.ExitCode && len(results) > 0 {
 		return &cmd.Reported{Code: cmd.ExitChanges}
 	}

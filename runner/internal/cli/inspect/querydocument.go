@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
@@ -16,22 +17,44 @@ import (
 	"mara/runner/internal/session"
 )
 
+// collected is what a query reads.
+type collected struct {
+	query.Document
+	unread []string // environments of which something could not be read
+}
+
+// incomplete returns an error if something could not be read: "no results" and "no
+// findings" would say more than is known.
+func (c collected) incomplete() error {
+	if len(c.unread) == 0 {
+		return nil
+	}
+	return &failure.Environment{
+		Text: "the result is not complete: " + strings.Join(c.unread, ", ") + " could not be read, as the warnings say",
+		Next: "ask for one environment alone with -s NAME",
+	}
+}
+
 // collect puts together what a query reads.
-func collect(ctx context.Context, d cmd.Deps, o queryOptions, q query.Named) (document query.Document, err error) {
+func collect(ctx context.Context, d cmd.Deps, o queryOptions, q query.Named) (document collected, err error) {
 	err = session.Use(d.Deps, o.Options, (*session.Session).ResolveRoot, func(s *session.Session) error {
 		return collectIn(ctx, d, o, s, q, &document)
 	})
 	return document, err
 }
 
-func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session, q query.Named, document *query.Document) error {
+func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session, q query.Named, document *collected) error {
 	states, err := inventory.States(ctx, s, func(environment string, projects []string) []string {
 		if o.Stack.IsSet() && environment != o.Stack.Text || !isEnvironment(o.Known(), projects) {
 			return nil
 		}
 		return projects
 	})
-	if err != nil {
+	var incomplete *inventory.IncompleteError
+	if errors.As(err, &incomplete) && !(o.Stack.IsSet() && states[o.Stack.Text] != nil) {
+		fmt.Fprintf(d.Stderr, "warning: %v\n", incomplete)
+		document.unread = append(document.unread, "some environments")
+	} else if err != nil && incomplete == nil {
 		return err
 	}
 	if o.Stack.IsSet() && states[o.Stack.Text] == nil {
@@ -55,7 +78,7 @@ func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Sessi
 	return nil
 }
 
-func addStates(document *query.Document, e query.Environment, projects []string, states map[string]json.RawMessage) error {
+func addStates(document *collected, e query.Environment, projects []string, states map[string]json.RawMessage) error {
 	for _, project := range projects {
 		items, err := query.FromState(e, project, states[project])
 		if err != nil {
@@ -67,13 +90,16 @@ func addStates(document *query.Document, e query.Environment, projects []string,
 }
 
 // addObjects adds the objects in a cluster, or reports that it cannot be asked.
-func addObjects(ctx context.Context, d cmd.Deps, o queryOptions, document *query.Document, e query.Environment, q query.Named) error {
+func addObjects(ctx context.Context, d cmd.Deps, o queryOptions, document *collected, e query.Environment, q query.Named) error {
 	objects, err := objectsOf(ctx, d, o, e, q)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
 		fmt.Fprintf(d.Stderr, "warning: %s is left out: %v\n", e.Stack, err)
+		if !errors.Is(err, errNoCluster) {
+			document.unread = append(document.unread, "the cluster of "+e.Stack)
+		}
 		return nil
 	}
 	var items []any
@@ -96,6 +122,9 @@ func objectsOf(ctx context.Context, d cmd.Deps, o queryOptions, e query.Environm
 	return objects, err
 }
 
+// errNoCluster says that an environment has no objects, because it has no cluster.
+var errNoCluster = errors.New("it has no cluster")
+
 // inCluster opens an environment, and has its cluster asked for what a query reads.
 func inCluster(ctx context.Context, d cmd.Deps, o queryOptions, stack string, q query.Named, ask func(*session.Session, live.Options) error) error {
 	options := o.Options
@@ -106,7 +135,7 @@ func inCluster(ctx context.Context, d cmd.Deps, o queryOptions, stack string, q 
 		}
 		kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, s.Provider.ClusterProject)
 		if err == nil && kubeconfig == nil {
-			err = errors.New("it has no cluster")
+			err = errNoCluster
 		}
 		if err != nil {
 			return err

@@ -2,6 +2,8 @@ package inspect
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/inventory"
 	"mara/runner/internal/layout"
 	"mara/runner/internal/session"
@@ -39,6 +42,17 @@ func Stacks(d cmd.Deps) *cli.Command {
 	}
 }
 
+// warnIncomplete prints which environments could not be read, where the others could;
+// it returns any other error.
+func warnIncomplete(d cmd.Deps, err error) error {
+	var incomplete *inventory.IncompleteError
+	if !errors.As(err, &incomplete) {
+		return err
+	}
+	fmt.Fprintf(d.Stderr, "warning: %v\n", incomplete)
+	return nil
+}
+
 // environmentLine is one line of the list, and its JSON form.
 type environmentLine struct {
 	Stack      string              `json:"stack"`
@@ -56,9 +70,9 @@ type environmentLine struct {
 }
 
 func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
-	deployed, err := inventory.Stacks(ctx, s)
-	if err != nil {
-		return err
+	deployed, unread := inventory.Stacks(ctx, s)
+	if unread = warnIncomplete(d, unread); unread != nil {
+		return unread
 	}
 	lines, err := environments(s, o, deployed)
 	if err != nil {
@@ -73,8 +87,12 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 	if err != nil {
 		return nil, err
 	}
+	recorded, err := recordedStacks(s.Folder)
+	if err != nil {
+		return nil, err
+	}
 	names := map[string]bool{}
-	for _, name := range slices.Concat(configured, recordedStacks(s.Folder)) {
+	for _, name := range slices.Concat(configured, recorded) {
 		names[name] = true
 	}
 	for name, summaries := range deployed {
@@ -110,8 +128,12 @@ func isEnvironment(known catalogue.Catalogue, deployed []string) bool {
 }
 
 // recordedStacks returns the stacks that were deployed from here.
-func recordedStacks(folder layout.Runner) []string {
-	return slices.DeleteFunc(folder.Stacks(), func(name string) bool { return config.CheckStackName(name) != nil })
+func recordedStacks(folder layout.Runner) ([]string, error) {
+	names, err := folder.Stacks()
+	if err != nil {
+		return nil, failure.RunnerFolder(err)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return config.CheckStackName(name) != nil }), nil
 }
 
 // providerOfStack returns the provider of a stack: the configured one, the recorded

@@ -153,10 +153,13 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: event.MaskURLs(s.Settings.Backend.Text),
 		Simulated: o.Simulation.On, LastRun: lastRun(s),
 	}
-	if state, owner, err := s.RunLock().Inspect(); err == nil && state == lock.Held {
+	state, owner, err := s.RunLock().Inspect()
+	if err != nil {
+		return status, err
+	}
+	if state == lock.Held {
 		status.Lock = owner.String()
 	}
-	var err error
 	if status.Projects, err = cmd.Each(ctx, s.Plan.Steps, func(ctx context.Context, step plan.Step) (projectStatus, error) {
 		return statusOf(ctx, s, step)
 	}); err != nil {

@@ -1,0 +1,48 @@
+// Package scope says which stacks of a backend belong to an environment. A backend
+// may be shared: other repositories may have stacks of the same name there, and
+// whatever reads or changes "the stacks of the environment" has to leave theirs alone.
+package scope
+
+import (
+	"maps"
+	"slices"
+
+	"mara/projects"
+)
+
+// Scope is the stacks of one environment in one backend.
+type Scope struct {
+	Environment string
+	Backend     string
+	Projects    []string            // of the plan, including those that a condition skips here
+	Names       projects.StackNames // of the projects whose stacks have names of their own
+}
+
+// Contains reports whether the stack of a project in an environment, as a backend
+// lists them, belongs to the environment of the scope.
+func (s Scope) Contains(environment, project string) bool {
+	return environment == s.Environment && slices.Contains(s.Projects, project)
+}
+
+// Stack returns the name of a project's stack.
+func (s Scope) Stack(project string) string { return s.Names.Of(project, s.Environment) }
+
+// Own returns what belongs to the environment, by project, of everything that is in
+// the backend, by environment and then by project.
+func Own[T any](s Scope, all map[string]map[string]T) map[string]T {
+	own := map[string]T{}
+	for project, one := range all[s.Environment] {
+		if s.Contains(s.Environment, project) {
+			own[project] = one
+		}
+	}
+	return own
+}
+
+// Unclaimed returns the projects that have a stack of the environment's name and that
+// no project of the environment claims: orphans of it, or stacks of another repository.
+func Unclaimed[T any](s Scope, all map[string]map[string]T) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(all[s.Environment])), func(project string) bool {
+		return s.Contains(s.Environment, project)
+	})
+}

@@ -1,0 +1,162 @@
+package statefiles
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Pulumi compresses states where PULUMI_DIY_BACKEND_GZIP or PULUMI_DIY_BACKEND_ZSTD
+// is set, and reads what an earlier setting has left.
+
+const (
+	stateEnding = ".json"
+	gzipEnding  = ".gz"
+	zstdEnding  = ".zst"
+)
+
+// stateEndings returns the endings of state files, in the order in which Pulumi lists
+// the files of one stack.
+func stateEndings() []string {
+	return []string{stateEnding, stateEnding + gzipEnding, stateEnding + zstdEnding}
+}
+
+// variants returns the files in which the state of a project may be, plain first.
+func (f Folder) variants(project string) []string {
+	plain := f.files().Stack(project, f.stackOf(project))
+	return []string{plain, plain + gzipEnding, plain + zstdEnding}
+}
+
+// state returns the file with the state of a project. Of several it is the one that
+// was written last, as for Pulumi; of none the plain one.
+func (f Folder) state(project string) string {
+	all := f.variants(project)
+	newest, written := all[0], time.Time{}
+	for _, file := range all {
+		if info, err := os.Stat(file); err == nil && !info.ModTime().Before(written) {
+			newest, written = file, info.ModTime()
+		}
+	}
+	return newest
+}
+
+// readState reads a state file, or a copy of one, and decompresses it.
+func readState(file string) ([]byte, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	plain := strings.TrimSuffix(strings.TrimSuffix(file, ".bak"), guardedEnd)
+	switch filepath.Ext(plain) {
+	case gzipEnding:
+		content, err = gunzip(content)
+	case zstdEnding:
+		content, err = unzstd(content)
+	}
+	if err != nil {
+		return nil, &cutOffError{file: file, cause: err}
+	}
+	return content, nil
+}
+
+// cutOffError says that a compressed state does not decompress.
+type cutOffError struct {
+	file  string
+	cause error
+}
+
+// Error names the file.
+func (e *cutOffError) Error() string {
+	return fmt.Sprintf("%s cannot be decompressed: %v; %s.bak is the state before it", e.file, e.cause, filepath.Base(e.file))
+}
+
+func gunzip(content []byte) ([]byte, error) {
+	reader, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(reader)
+}
+
+func unzstd(content []byte) ([]byte, error) {
+	reader, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	return reader.DecodeAll(content, nil)
+}
+
+// list lists the stacks whose states are in the directory, by project.
+func (f Folder) list() (map[string][]string, error) {
+	projects, err := readDirectory(f.files().Stacks())
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]string{}
+	for _, project := range projects {
+		if project.Type().IsRegular() {
+			continue
+		}
+		files, err := readDirectory(filepath.Join(f.files().Stacks(), project.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			if stack, ok := stackOfFile(file.Name()); ok && !slices.Contains(found[project.Name()], stack) {
+				found[project.Name()] = append(found[project.Name()], stack)
+			}
+		}
+	}
+	return found, nil
+}
+
+// stackOfFile returns the stack whose state a file keeps.
+func stackOfFile(name string) (stack string, ok bool) {
+	for _, ending := range stateEndings() {
+		if stack, ok := strings.CutSuffix(name, ending); ok {
+			return stack, true
+		}
+	}
+	return "", false
+}
+
+// readDirectory lists a directory; one that is missing is empty.
+func readDirectory(path string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return entries, nil
+}
+
+// isWhole reports whether a file is JSON to its end.
+func isWhole(file string) bool {
+	content, err := readState(file)
+	return err == nil && json.Valid(content)
+}
+
+// isCutOff reports whether a file was read and is not JSON to its end. A missing or
+// unreadable file is not cut off.
+func isCutOff(file string) bool {
+	content, err := readState(file)
+	if err != nil {
+		_, isCutOff := errors.AsType[*cutOffError](err)
+		return isCutOff
+	}
+	return !json.Valid(content)
+}
