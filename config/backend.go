@@ -73,6 +73,21 @@ func (v Value) wrongAddress(next string) error {
 	return &Error{Problems: []Problem{{File: v.Origin.File, Text: "the address " + v.Text + " is not that of a folder"}}, Next: next}
 }
 
+// sameBackend reports whether two addresses are those of one backend. Options of a
+// folder's address do not matter.
+func sameBackend(a, b string) bool {
+	return withoutFolderOptions(a) == withoutFolderOptions(b)
+}
+
+// withoutFolderOptions removes the options of the address of a folder.
+func withoutFolderOptions(address string) string {
+	if !strings.HasPrefix(address, filePrefix) {
+		return strings.TrimSuffix(address, "/")
+	}
+	path, _, _ := strings.Cut(address, "?")
+	return strings.TrimSuffix(path, "/")
+}
+
 // Managed reports whether the backend is a service that encrypts secrets by
 // itself, such as Pulumi Cloud.
 func (s Settings) Managed() bool {

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -93,6 +95,9 @@ func (e Environment) Merge(process []string) map[string]string {
 type Sources struct {
 	File    Environment
 	Process []string
+	// OnlyStack is the one stack that has a configuration; not set where there are
+	// more, or none.
+	OnlyStack Value
 }
 
 // Lookup is the value of the first name that is set in the file, or else of the
@@ -118,4 +123,87 @@ func (s Sources) process(name string) Value {
 		}
 	}
 	return Value{}
+}
+
+// inFile returns the value of the first name that is set in the environment file.
+func (s Sources) inFile(names ...string) (value Value) {
+	for _, name := range names {
+		if value, ok := s.File.Lookup(name); ok {
+			return value
+		}
+	}
+	return value
+}
+
+// inProcess returns the value of the first name that is set in the process environment.
+func (s Sources) inProcess(names ...string) (value Value) {
+	for _, name := range names {
+		if value := s.process(name); value.IsSet() {
+			return value
+		}
+	}
+	return value
+}
+
+// agreed returns the value of variables that choose the environment to work on. Two
+// values are an error: the environment file against the process environment, or two
+// variables in the file.
+func (s Sources) agreed(names ...string) (Value, error) {
+	value := s.inFile(names...)
+	others := []Value{s.inProcess(names...)}
+	for _, name := range names {
+		other, _ := s.File.Lookup(name)
+		others = append(others, other)
+	}
+	for _, other := range others {
+		if value.IsSet() && other.IsSet() && other.Text != value.Text {
+			return Value{}, disagreement(other, value, fmt.Sprintf("%q", value.Text))
+		}
+	}
+	return cmp.Or(value, others[0]), nil
+}
+
+// disagreement is the error for a value that differs from the one in the environment
+// file; said is what the file says, "" for a value that may hold a password.
+func disagreement(other, file Value, said string) error {
+	text := fmt.Sprintf("is not what %s says", file.Origin)
+	if said != "" {
+		text = fmt.Sprintf("is %q, but %s says %s", other.Text, file.Origin, said)
+	}
+	next := fmt.Sprintf("unset %s, or remove line %d of %s", other.Origin.Name, file.Origin.Line, EnvironmentFile)
+	if flag := flagOf[file.Origin.Name]; flag != "" {
+		next += "; " + flag + " overrides both"
+	}
+	return other.Wrong(text, next)
+}
+
+// flagOf are the flags that override variables.
+var flagOf = map[string]string{StackVariable: "-s NAME", RunnerStackVariable: "-s NAME", ProviderVariable: "-p NAME"}
+
+// Overridden describes the variables that a flag overrides with another value, "" if
+// there are none.
+func (s Sources) Overridden(flag Value, names ...string) string {
+	if !flag.IsSet() || flag.Origin.Source != FromFlag {
+		return ""
+	}
+	var over []string
+	for _, value := range []Value{s.inFile(names...), s.inProcess(names...)} {
+		if value.IsSet() && value.Text != flag.Text {
+			over = append(over, fmt.Sprintf("%s (%s)", value.Origin, value.Text))
+		}
+	}
+	if len(over) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s overrides %s", flag.Origin.Name, flag.Text, strings.Join(over, " and "))
+}
+
+// UseOnlyStack makes the one stack below the root that has a configuration the default.
+// What cannot be listed is reported by the commands that read it.
+func (s *Sources) UseOnlyStack(root string) {
+	names, err := Stacks(root)
+	if err != nil || len(names) != 1 {
+		return
+	}
+	s.OnlyStack = Value{Text: names[0], Origin: Origin{Source: FromOnlyStack, Name: names[0]}}
 }

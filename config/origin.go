@@ -16,6 +16,7 @@ const (
 	FromLogin       Source = "pulumi login"
 	FromRecord      Source = "first deployment" // of the provider: what the environment was first deployed with
 	FromMara        Source = "mara.yaml"        // of the provider: the only one there
+	FromOnlyStack   Source = "the only stack configured"
 	FromDefault     Source = "default"
 	FromSimulation  Source = "simulation" // overrides all others
 )

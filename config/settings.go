@@ -41,6 +41,9 @@ type Request struct {
 	// Describe reads what config/environments says of a stack; nil when nobody
 	// wants to know.
 	Describe func(root, stack string) (Description, error)
+	// ChangeProvider lets the flag override the provider in the stack file. Who sets it
+	// checks that nothing is deployed.
+	ChangeProvider bool
 	// StateFolder is where a simulation keeps its state instead; "" for the usual.
 	StateFolder string
 	backend     Value // of the description
@@ -66,6 +69,7 @@ type Settings struct {
 	Root      string
 	Stack     Value
 	Provider  Value       // not set when it is neither given nor configured
+	Replaced  Value       // the configured provider that the flag overrides; see Request.ChangeProvider
 	Described Description // what config/environments/<stack>.yaml says
 	Backend   Value       // URL of where the state is kept
 	Config    StackFile   // what all projects but secrets share
@@ -85,7 +89,7 @@ func Resolve(r Request) (Settings, error) {
 	if err := Join(fileErr, secretsErr); err != nil {
 		return Settings{}, err
 	}
-	provider, err := ResolveProvider(r.Provider, r.Sources, file)
+	provider, replaced, err := r.provider(file)
 	if err != nil {
 		return Settings{}, err
 	}
@@ -96,6 +100,7 @@ func Resolve(r Request) (Settings, error) {
 	}
 	settings.Described = described
 	settings.Stack, settings.Provider, settings.Config, settings.Secrets = stack, provider, file, secrets
+	settings.Replaced = replaced
 	settings.environ[StackVariable] = stack.Text
 	return settings, nil
 }
@@ -116,38 +121,44 @@ func ResolveRoot(r Request) (Settings, error) {
 // the environment file, with the stack and the backend. The map is a copy.
 func (s Settings) Environ() map[string]string { return maps.Clone(s.environ) }
 
-// ResolveStack is the name of the stack. A name that was asked for (by flag or
-// RUNNER_STACK) and a different PULUMI_STACK in the environment file are an
-// error: one of the two is a mistake, and the wrong environment would change.
+// ResolveStack finds the name of the stack: that of the flag, of RUNNER_STACK or
+// PULUMI_STACK, else the only stack that has a configuration. A flag overrides the
+// variables. Variables that name two stacks are an error: one of the two is a mistake,
+// and the wrong environment would change.
 func ResolveStack(flag Value, sources Sources) (Value, error) {
-	asked := cmp.Or(flag, sources.Lookup(RunnerStackVariable))
-	configured := sources.Lookup(StackVariable)
-	stack := cmp.Or(asked, configured)
+	stack := flag
 	if !stack.IsSet() {
+		var err error
+		if stack, err = sources.agreed(RunnerStackVariable, StackVariable); err != nil {
+			return Value{}, err
+		}
+	}
+	if stack = cmp.Or(stack, sources.OnlyStack); !stack.IsSet() {
 		return Value{}, &FlagError{Flag: "--stack", Text: "no stack is named",
 			Next: fmt.Sprintf("name it with -s NAME, or with %s=NAME in %s", StackVariable, EnvironmentFile)}
 	}
 	if err := CheckStackName(stack.Text); err != nil {
 		return Value{}, stack.Wrong(err.Error(), "")
 	}
-	if asked.IsSet() && asked.Origin.Source != FromFleet && configured.Origin.Source == FromFile && configured.Text != asked.Text {
-		text := fmt.Sprintf("asks for the stack %q, but %s says %q", asked.Text, configured.Origin, configured.Text)
-		return Value{}, asked.Wrong(text, fmt.Sprintf("leave out %s, or change line %d of %s to %s=%s",
-			asked.Origin.Name, configured.Origin.Line, EnvironmentFile, StackVariable, asked.Text))
-	}
 	return stack, nil
 }
 
-// ResolveProvider is the provider: asked for by flag or RUNNER_PROVIDER, else
-// the one in the stack file. It is not set when nobody has named one yet. A
-// stack never changes its provider.
+// ResolveProvider finds the provider: asked for by flag or RUNNER_PROVIDER, else
+// the one in the stack file. It is not set if none is named yet. A stack never
+// changes its provider once something is deployed; see Request.ChangeProvider.
 func ResolveProvider(flag Value, sources Sources, file StackFile) (Value, error) {
 	if entry, ok := file.Lookup(InfraType); ok && entry.Value != nil {
 		if _, text := entry.Value.(string); !text {
 			return Value{}, &Error{Problems: []Problem{file.Problem(InfraType, "must be the name of a provider in plain text")}}
 		}
 	}
-	asked := cmp.Or(flag, sources.Lookup(ProviderVariable))
+	asked := flag
+	if !asked.IsSet() {
+		var err error
+		if asked, err = sources.agreed(ProviderVariable); err != nil {
+			return Value{}, err
+		}
+	}
 	configured := file.Text(InfraType)
 	if asked.IsSet() && configured.IsSet() && asked.Text != configured.Text {
 		return Value{}, providerMismatch(asked, configured)
@@ -155,9 +166,24 @@ func ResolveProvider(flag Value, sources Sources, file StackFile) (Value, error)
 	return cmp.Or(asked, configured), nil
 }
 
+// provider is ResolveProvider, but for a flag that may override the stack file.
+func (r Request) provider(file StackFile) (provider, replaced Value, err error) {
+	if !r.ChangeProvider || !r.Provider.IsSet() {
+		provider, err = ResolveProvider(r.Provider, r.Sources, file)
+		return provider, Value{}, err
+	}
+	if _, err := ResolveProvider(Value{}, Sources{}, file); err != nil {
+		return Value{}, Value{}, err
+	}
+	if configured := file.Text(InfraType); configured.IsSet() && configured.Text != r.Provider.Text {
+		replaced = configured
+	}
+	return r.Provider, replaced, nil
+}
+
 func providerMismatch(asked, configured Value) error {
 	origin := configured.Origin
-	text := fmt.Sprintf("is %q, but %s asks for %q; a stack never changes its provider",
+	text := fmt.Sprintf("is %q, but %s asks for %q; a stack never changes its provider while something is deployed",
 		configured.Text, asked.Origin, asked.Text)
 	next := fmt.Sprintf("leave out %s to go on with %s, or name another stack for %s with -s NAME",
 		asked.Origin.Name, configured.Text, asked.Text)
@@ -175,7 +201,11 @@ func resolveBackend(r Request, environ map[string]string) (Value, error) {
 		if err := CheckBackend(backend); err != nil {
 			return Value{}, err
 		}
-		return absoluteBackend(backend, r.Root)
+		backend, err := absoluteBackend(backend, r.Root)
+		if err != nil {
+			return Value{}, err
+		}
+		return backend, r.checkOneBackend(backend)
 	}
 	if r.backend.IsSet() {
 		return absoluteBackend(r.backend, r.Root)
@@ -188,6 +218,20 @@ func resolveBackend(r Request, environ map[string]string) (Value, error) {
 		return absoluteBackend(login, r.Root)
 	}
 	return Value{Text: folderAddress(filepath.Join(r.Root, stateFolder)), Origin: Origin{Source: FromDefault}}, nil
+}
+
+// checkOneBackend refuses a backend in the environment file when the process
+// environment names another one.
+func (r Request) checkOneBackend(backend Value) error {
+	other := r.Sources.process(BackendVariable)
+	if backend.Origin.Source != FromFile || !other.IsSet() {
+		return nil
+	}
+	absolute, err := absoluteBackend(other, r.Root)
+	if err == nil && sameBackend(absolute.Text, backend.Text) {
+		return nil
+	}
+	return disagreement(other, backend, "")
 }
 
 // CheckBackend refuses what is not the address of a backend.

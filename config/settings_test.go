@@ -26,10 +26,13 @@ func TestResolveStack(t *testing.T) {
 		{"flag over process", "dev", "", "PULUMI_STACK=other", "dev", "--stack"},
 		{"flag agrees with the file", "dev", "PULUMI_STACK=dev", "", "dev", "--stack"},
 		{"file", "", "PULUMI_STACK=dev", "", "dev", "PULUMI_STACK in config/pulumi/environment:1"},
-		{"file over process", "", "# x\nPULUMI_STACK=dev", "PULUMI_STACK=other", "dev", "PULUMI_STACK in config/pulumi/environment:2"},
+		{"flag over file", "prod", "PULUMI_STACK=dev", "", "prod", "--stack"},
+		{"flag over file in capitals", "Dev", "PULUMI_STACK=dev", "", "Dev", "--stack"},
+		{"flag over variables that disagree", "prod", "PULUMI_STACK=dev", "PULUMI_STACK=other", "prod", "--stack"},
+		{"file agrees with process", "", "# x\nPULUMI_STACK=dev", "PULUMI_STACK=dev", "dev", "PULUMI_STACK in config/pulumi/environment:2"},
 		{"process", "", "", "PULUMI_STACK=Dev", "Dev", "PULUMI_STACK in the process environment"},
 		{"runner's own variable", "", "", "RUNNER_STACK=dev PULUMI_STACK=other", "dev", "RUNNER_STACK in the process environment"},
-		{"runner's own variable in the file", "", "RUNNER_STACK=dev", "PULUMI_STACK=other", "dev", "RUNNER_STACK in config/pulumi/environment:1"},
+		{"runner's own variable in the file", "", "RUNNER_STACK=dev", "PULUMI_STACK=dev", "dev", "RUNNER_STACK in config/pulumi/environment:1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -57,12 +60,15 @@ func TestResolveStackRefuses(t *testing.T) {
 		{"too long", strings.Repeat("x", 200), "", "", true, "--stack: the stack name has 200 characters", ""},
 		{"bad in the file", "", "PULUMI_STACK='a b'", "", false, `config/pulumi/environment:1: PULUMI_STACK: the stack name "a b" contains ' '`, ""},
 		{"bad in the process", "", "", "PULUMI_STACK=a/b", false, `PULUMI_STACK in the process environment: the stack name "a/b"`, ""},
-		{"flag against file", "prod", "PULUMI_STACK=dev", "", true,
-			`--stack: asks for the stack "prod", but PULUMI_STACK in config/pulumi/environment:1 says "dev"`,
-			"leave out --stack, or change line 1 of config/pulumi/environment to PULUMI_STACK=prod"},
-		{"flag against file in capitals", "Dev", "PULUMI_STACK=dev", "", true, `--stack: asks for the stack "Dev"`, ""},
+		{"process against file", "", "# x\nPULUMI_STACK=dev", "PULUMI_STACK=prod", false,
+			`PULUMI_STACK in the process environment: is "prod", but PULUMI_STACK in config/pulumi/environment:2 says "dev"`,
+			"unset PULUMI_STACK, or remove line 2 of config/pulumi/environment; -s NAME overrides both"},
+		{"process against runner's variable in the file", "", "RUNNER_STACK=dev", "PULUMI_STACK=prod", false,
+			`PULUMI_STACK in the process environment: is "prod", but RUNNER_STACK in config/pulumi/environment:1 says "dev"`, "-s NAME"},
+		{"two variables in the file", "", "RUNNER_STACK=dev\nPULUMI_STACK=prod", "", false,
+			`config/pulumi/environment:2: PULUMI_STACK: is "prod", but RUNNER_STACK in config/pulumi/environment:1 says "dev"`, "-s NAME"},
 		{"runner's variable against file", "", "PULUMI_STACK=dev", "RUNNER_STACK=prod", false,
-			`RUNNER_STACK in the process environment: asks for the stack "prod"`, "leave out RUNNER_STACK"},
+			`RUNNER_STACK in the process environment: is "prod", but PULUMI_STACK in config/pulumi/environment:1 says "dev"`, "unset RUNNER_STACK"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,7 +86,7 @@ func TestResolveProvider(t *testing.T) {
 		{"flag", "aws", "", "", "", "aws", "--provider"},
 		{"flag agrees", "kind", "", "", configured, "kind", "--provider"},
 		{"flag over variable", "aws", "RUNNER_PROVIDER=kind", "", "", "aws", "--provider"},
-		{"file over process", "", "RUNNER_PROVIDER=aws", "RUNNER_PROVIDER=kind", "", "aws", "RUNNER_PROVIDER in config/pulumi/environment:1"},
+		{"file agrees with process", "", "RUNNER_PROVIDER=aws", "RUNNER_PROVIDER=aws", "", "aws", "RUNNER_PROVIDER in config/pulumi/environment:1"},
 		{"stack file", "", "", "", configured, "kind", "kubernetes:infra_type in f:2"},
 		{"nowhere", "", "", "", "", "", ""},
 	}
@@ -106,7 +112,7 @@ func TestResolveProviderRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, stack, want, next string }{
 		{"another provider", "config:\n  kubernetes:infra_type: kind\n",
-			`f:2: kubernetes:infra_type is "kind", but --provider asks for "aws"; a stack never changes its provider`,
+			`f:2: kubernetes:infra_type is "kind", but --provider asks for "aws"; a stack never changes its provider while something is deployed`,
 			"leave out --provider to go on with kind, or name another stack for aws with -s NAME"},
 		{"encrypted", "config:\n  kubernetes:infra_type: {secure: x}\n", "f:2: kubernetes:infra_type must be the name of a provider", ""},
 		{"a list", "config:\n  kubernetes:infra_type: [aws]\n", "f:2: kubernetes:infra_type must be the name of a provider", ""},
@@ -121,6 +127,94 @@ func TestResolveProviderRefuses(t *testing.T) {
 			_, err = ResolveProvider(flagValue("--provider", "aws"), Sources{}, stack)
 			checkError(t, err, false, tt.want, tt.next)
 		})
+	}
+}
+
+// TestProcessAgainstFile: a provider in the process environment does not silently lose.
+func TestProcessAgainstFile(t *testing.T) {
+	t.Parallel()
+	_, err := ResolveProvider(Value{}, sources(t, "RUNNER_PROVIDER=aws", "RUNNER_PROVIDER=kind"), StackFile{})
+	checkError(t, err, false, `RUNNER_PROVIDER in the process environment: is "kind", but RUNNER_PROVIDER in config/pulumi/environment:1 says "aws"`, "-p NAME overrides both")
+}
+
+// TestOneBackend: the environment file and the process environment name the same one.
+func TestOneBackend(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, file, process, want string }{
+		{"the same", "PULUMI_BACKEND_URL=s3://a", "PULUMI_BACKEND_URL=s3://a", ""},
+		{"the same folder, relative and absolute", "PULUMI_BACKEND_URL=file://states", "PULUMI_BACKEND_URL=file:///root/states?metadata=skip", ""},
+		{"only the file", "PULUMI_BACKEND_URL=s3://a", "", ""},
+		{"only the process", "", "PULUMI_BACKEND_URL=s3://a", ""},
+		{"another", "A=1\nPULUMI_BACKEND_URL=s3://a", "PULUMI_BACKEND_URL=postgres://me:swordfish@db/b",
+			"PULUMI_BACKEND_URL in the process environment: is not what PULUMI_BACKEND_URL in config/pulumi/environment:2 says"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := ResolveRoot(Request{Root: "/root", Sources: sources(t, tt.file, tt.process)})
+			if tt.want != "" {
+				checkError(t, err, false, tt.want, "unset PULUMI_BACKEND_URL, or remove line 2 of config/pulumi/environment")
+			} else if err != nil {
+				t.Error(err)
+			}
+			if err != nil && strings.Contains(err.Error(), "swordfish") {
+				t.Error("the error shows the password")
+			}
+		})
+	}
+}
+
+// TestOnlyStack: the one stack that has a configuration needs no name.
+func TestOnlyStack(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, map[string]string{StackPath("dev"): "config: {}\n"})
+	var s Sources
+	s.UseOnlyStack(root)
+	if got, err := ResolveStack(Value{}, s); err != nil || got.Text != "dev" {
+		t.Errorf("one stack: %+v, %v", got, err)
+	}
+	if got, err := ResolveStack(flagValue("--stack", "prod"), s); err != nil || got.Text != "prod" {
+		t.Errorf("a flag: %+v, %v", got, err)
+	}
+	s = Sources{}
+	s.UseOnlyStack(newRoot(t, map[string]string{StackPath("dev"): "", StackPath("prod"): ""}))
+	_, err := ResolveStack(Value{}, s)
+	checkError(t, err, true, "--stack: no stack is named", "-s NAME")
+}
+
+// TestOverridden: a flag that overrides a variable says so.
+func TestOverridden(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, flag, file, process, want string }{
+		{"nothing to override", "prod", "", "", ""},
+		{"the same", "prod", "PULUMI_STACK=prod", "PULUMI_STACK=prod", ""},
+		{"no flag", "", "PULUMI_STACK=dev", "", ""},
+		{"the file", "prod", "PULUMI_STACK=dev", "", "--stack prod overrides PULUMI_STACK in config/pulumi/environment:1 (dev)"},
+		{"both", "prod", "PULUMI_STACK=dev", "RUNNER_STACK=test",
+			"--stack prod overrides PULUMI_STACK in config/pulumi/environment:1 (dev) and RUNNER_STACK in the process environment (test)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := sources(t, tt.file, tt.process).Overridden(flagValue("--stack", tt.flag), RunnerStackVariable, StackVariable)
+			if got != tt.want {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+// TestChangeProvider: a flag overrides the provider in the stack file where the caller
+// checks that nothing is deployed.
+func TestChangeProvider(t *testing.T) {
+	t.Parallel()
+	root := newRoot(t, map[string]string{StackPath("dev"): "config:\n  kubernetes:infra_type: kind\n"})
+	r := Request{Root: root, Stack: flagValue("--stack", "dev"), Provider: flagValue("--provider", "aws"), ChangeProvider: true}
+	if got, err := Resolve(r); err != nil || got.Provider.Text != "aws" || got.Replaced.Text != "kind" {
+		t.Errorf("another provider: %+v, %v", got.Replaced, err)
+	}
+	r.Provider = flagValue("--provider", "kind")
+	if got, err := Resolve(r); err != nil || got.Replaced.IsSet() {
+		t.Errorf("the same provider: %+v, %v", got.Replaced, err)
 	}
 }
 
@@ -188,7 +282,7 @@ func TestBackend(t *testing.T) {
 		{"token only", "", "PULUMI_ACCESS_TOKEN=x HOME=" + empty, false, pulumiCloud, FromLogin},
 		{"token, never logged in", "", "PULUMI_ACCESS_TOKEN=x PULUMI_HOME=" + empty, false, pulumiCloud, FromLogin},
 		{"process", "", "PULUMI_BACKEND_URL=s3://p PULUMI_HOME=" + home, false, "s3://p", FromProcess},
-		{"file", "PULUMI_BACKEND_URL=s3://f", "PULUMI_BACKEND_URL=s3://p", false, "s3://f", FromFile},
+		{"file", "PULUMI_BACKEND_URL=s3://f", "PULUMI_HOME=" + home, false, "s3://f", FromFile},
 		{"simulation", "PULUMI_BACKEND_URL=s3://f", "PULUMI_HOME=" + home, true, "file:///root/.runner/simulated/state?metadata=skip", FromSimulation},
 	}
 	for _, tt := range tests {

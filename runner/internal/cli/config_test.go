@@ -12,6 +12,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/layout"
 )
 
 const configFile = `# mine
@@ -153,6 +154,39 @@ func TestConfigSetBesideOwnProjects(t *testing.T) {
 	}
 }
 
+// TestConfigSetProvider: the provider may be changed while nothing is deployed.
+func TestConfigSetProvider(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, state, want, recorded string
+		code                        int
+	}{
+		{"nothing deployed", "", "set kubernetes:infra_type to kind (was aws)", "", cmd.ExitDone},
+		{"destroyed", `{"checkpoint":{"latest":{"resources":[]}}}`, "set kubernetes:infra_type to kind (was aws)", "provider: kind\n", cmd.ExitDone},
+		{"deployed", `{"checkpoint":{"latest":{"resources":[{"urn":"x::y","type":"a:b:C"}]}}}`,
+			"error: the stack \"dev\" is deployed with the provider aws (aws-eks), and kind was asked for; a stack never changes its provider while something is deployed\n" +
+				"hint: use -p aws; or name another stack for kind with -s NAME; or destroy this one first, with -p aws\n", "provider: aws\n", cmd.ExitConfig},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n"})
+			folder := layout.Of(root, false)
+			if test.state != "" {
+				cmdtest.WriteFile(t, folder.State().Stack("aws-eks", "dev"), test.state)
+				cmdtest.WriteFile(t, folder.Provider("dev"), "provider: aws\n")
+			}
+			d, _, stderr := cmdtest.Deps(t)
+			d.Dir = root
+			if code := Run(context.Background(), d, []string{"config", "set", "kubernetes:infra_type", "kind", "-s", "dev"}); code != test.code || !strings.Contains(stderr.String(), test.want) {
+				t.Errorf("exit code %d: %s", code, stderr)
+			}
+			if recorded, _ := os.ReadFile(folder.Provider("dev")); string(recorded) != test.recorded {
+				t.Errorf("recorded: %s", recorded)
+			}
+		})
+	}
+}
+
 // TestConfigSetRefuses: nothing is written.
 func TestConfigSetRefuses(t *testing.T) {
 	t.Parallel()
@@ -161,7 +195,7 @@ func TestConfigSetRefuses(t *testing.T) {
 		"set eks:min_size 0":              "error: eks:min_size is 0; the smallest allowed value is 1\n",
 		"set vpc:nat two":                 "error: vpc:nat is \"two\"; allowed: single, per-az, none\n",
 		"set eks:min_szie 3":              "error: eks:min_szie is read by no project; did you mean \"eks:min_size\"?\n",
-		"set kubernetes:infra_type kind":  "error: config/pulumi/Pulumi.dev.yaml:3: kubernetes:infra_type is \"aws\"; a stack never changes its provider\n",
+		"set kubernetes:infra_type gke":   "error: kubernetes:infra_type is \"gke\"; allowed: ",
 		"set prometheus:admin_password x": "error: prometheus:admin_password is a secret (",
 		"set mara:simulated true":         "error: mara:simulated is the runner's own: it tells programs that they are simulated\nhint: use --simulate\n",
 		"set myapp:token x":               "error: config/pulumi/Pulumi.dev.yaml:9: myapp:token is encrypted; a plain value would show it\n",

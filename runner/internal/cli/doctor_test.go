@@ -67,7 +67,7 @@ func TestDoctorReportsEverything(t *testing.T) {
 		{"broken environment file", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, cmd.ExitConfig, "environment-file", preflight.Problem, "config/pulumi/environment:2: has no =; write NAME=value"},
 		{"what depends on it", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, cmd.ExitConfig, "configuration", preflight.Skipped, "not looked at"},
 		{"what does not", "-p kind", map[string]string{"environment": "A=1\nB"}, nil, cmd.ExitConfig, "engine", preflight.OK, "v3.250.0"},
-		{"no stack", "", map[string]string{"environment": "A=1"}, nil, cmd.ExitConfig, "settings", preflight.Problem, "--stack: no stack is named"},
+		{"no stack", "", map[string]string{"environment": "A=1", "Pulumi.prod.yaml": ""}, nil, cmd.ExitConfig, "settings", preflight.Problem, "--stack: no stack is named"},
 		{"no provider", "", map[string]string{"Pulumi.dev.yaml": ""}, nil, cmd.ExitConfig, "settings", preflight.Problem, "--provider: no provider is named"},
 		{"unknown provider", "", map[string]string{"Pulumi.dev.yaml": "config: {kubernetes:infra_type: gke}"}, nil, cmd.ExitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:1: kubernetes:infra_type: unknown provider \"gke\""},
 		{"another provider", "-p aws", nil, nil, cmd.ExitConfig, "settings", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:2: kubernetes:infra_type is \"kind\", but --provider asks for \"aws\""},

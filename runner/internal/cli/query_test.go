@@ -42,6 +42,9 @@ func twoEnvironments(t *testing.T) string {
 func TestQuery(t *testing.T) {
 	t.Parallel()
 	root := twoEnvironments(t)
+	overrides := func(stack string) string {
+		return "note: --stack " + stack + " overrides PULUMI_STACK in config/pulumi/environment:1 (dev)\n"
+	}
 	for _, test := range []struct {
 		args           []string
 		code           int
@@ -49,8 +52,8 @@ func TestQuery(t *testing.T) {
 	}{
 		{[]string{"charts"}, 0, "CHART         VERSION  COUNT  WHERE\ncert-manager  1.2      2      dev/certmgr, prod/certmgr\n", ""},
 		{[]string{"mysql", "-o", "csv"}, 0, "version,count,where\n8.3,1,dev/certmgr\n8.4,1,prod/certmgr\n", ""},
-		{[]string{"mysql", "-s", "prod", "-o", "ndjson"}, 0, `{"count":1,"version":"8.4","where":["prod/certmgr"]}` + "\n", ""},
-		{[]string{"mysql", "-s", "prod", "-o", "json"}, 0, "[\n  {\n    \"count\": 1,\n    \"version\": \"8.4\",\n    \"where\": [\n      \"prod/certmgr\"\n    ]\n  }\n]\n", ""},
+		{[]string{"mysql", "-s", "prod", "-o", "ndjson"}, 0, `{"count":1,"version":"8.4","where":["prod/certmgr"]}` + "\n", overrides("prod")},
+		{[]string{"mysql", "-s", "prod", "-o", "json"}, 0, "[\n  {\n    \"count\": 1,\n    \"version\": \"8.4\",\n    \"where\": [\n      \"prod/certmgr\"\n    ]\n  }\n]\n", overrides("prod")},
 		{[]string{"names"}, 0, "certmgr\nd\ncertmgr\nd\n", ""},
 		{[]string{"[.items[].provider] | unique"}, 0, "[\"aws\",\"linode\"]\n", ""},
 		{[]string{".items[] | select(.name == \"d\" and .environment == \"dev\") | .outputs.key"}, 0, "[secret]\n", ""},
@@ -61,7 +64,7 @@ func TestQuery(t *testing.T) {
 		{[]string{"mysq"}, cmd.ExitUsage, "", "error: no query \"mysq\"; did you mean \"mysql\"?\nhint: `runner query --list` shows the queries\n"},
 		{[]string{".items[] | lenght"}, cmd.ExitUsage, "", "error: the query: line 1, column 12: there is no function lenght\nhint: see `runner query --help`\n"},
 		{[]string{"wrong"}, cmd.ExitUsage, "", "error: " + root + "/queries/wrong.jq: line 3, column 3: there is no function nothing\nhint: see `runner query --help`\n"},
-		{[]string{"-s", "staging", "types"}, cmd.ExitConfig, "", "error: nothing of the stack staging is deployed\nhint: `runner stacks` lists the environments\n"},
+		{[]string{"-s", "staging", "types"}, cmd.ExitConfig, "", overrides("staging") + "error: nothing of the stack staging is deployed\nhint: `runner stacks` lists the environments\n"},
 		{[]string{"types", "--watch"}, cmd.ExitUsage, "", "error: --watch follows one cluster; name its environment with -s\nhint: see `runner query --help`\n"},
 		{nil, cmd.ExitUsage, "", "error: a jq program or the name of a query is missing; --list shows the names\nhint: see `runner query --help`\n"},
 		{[]string{"exposed", "--simulate"}, cmd.ExitUsage, "", "error: simulated clusters have no objects to ask for; without --live a query reads the states\nhint: see `runner query --help`\n"},

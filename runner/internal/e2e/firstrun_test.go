@@ -59,7 +59,6 @@ func firstRuns(t *testing.T) []firstRun {
 func (f firstRun) written() map[string]string {
 	return map[string]string{
 		"Pulumi.dev.yaml": "# Configuration of the stack dev. Every key is in Pulumi.stackname.yaml.example.\nconfig:\n" + f.want,
-		"environment":     "PULUMI_STACK=dev\n",
 	}
 }
 
@@ -75,7 +74,7 @@ func TestFirstRun(t *testing.T) {
 			first.answer(slices.Concat(run.configuration, run.secrets)...)
 			screen := first.end(1)
 			e.checkWritten(run.written())
-			e.checkModes(map[string]os.FileMode{"environment": 0o600, "secrets/Pulumi.dev.yaml": 0o600})
+			e.checkModes(map[string]os.FileMode{"secrets/Pulumi.dev.yaml": 0o600})
 			before := everyFileBelow(t, filepath.Join(e.root, "config"))
 
 			second := e.sit("up")
@@ -170,7 +169,7 @@ func TestInterruptedFirstRun(t *testing.T) {
 				}
 				e.checkWritten(run.written())
 				e.checkFolder(".runner/locks", "config/pulumi/.gitignore", "config/pulumi/Pulumi.dev.yaml",
-					"config/pulumi/Pulumi.stackname.yaml.example", "config/pulumi/environment", "config/pulumi/environment.example")
+					"config/pulumi/Pulumi.stackname.yaml.example", "config/pulumi/environment.example")
 			})
 		}
 	}

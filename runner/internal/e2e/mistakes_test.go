@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -63,9 +64,10 @@ var mistakes = []mistake{
 	{name: "a token in plain text", config: "kubernetes:infra_type: linode\n  linode:token: abcdef", want: inFile + "3: linode:token is a credential in plain text"},
 	{name: "an unknown provider", config: "kubernetes:infra_type: azure", want: inFile + `2: kubernetes:infra_type: unknown provider "azure"`},
 	{name: "no provider", config: "kind:workers: 1", want: "no provider is named"},
-	{name: "another provider than the file's", config: onKind, args: "preview -p aws", want: "kubernetes:infra_type"},
+	{name: "another provider than the deployed one", config: onKind, args: "preview -p aws", want: "never changes its provider while something is deployed", files: []string{
+		".runner/simulated/state/.pulumi/stacks/kind-cluster/dev.json", deployedState("kind-cluster")}},
 	{name: "a wrong line in the environment file", config: onKind, files: []string{"config/pulumi/environment", "PULUMI_STACK=dev\nnonsense\n"}, want: "config/pulumi/environment:2: has no ="},
-	{name: "another stack than the file's", config: onKind, args: "preview -s prod", want: `asks for the stack "prod", but PULUMI_STACK in config/pulumi/environment:1 says "dev"`},
+	{name: "two stacks", config: onKind, files: []string{"config/pulumi/environment", "RUNNER_STACK=dev\nPULUMI_STACK=prod\n"}, want: `PULUMI_STACK: is "prod", but RUNNER_STACK in config/pulumi/environment:1 says "dev"`},
 	{name: "missing secrets", config: onKind, args: "up --yes --non-interactive", want: "prometheus:admin_password is missing"},
 	{name: "a project with a typing error", config: onKind, args: "preview --only certmger", want: `no project "certmger" in the plan; did you mean "certmgr"?`},
 	{name: "left out what others need", config: onKind, args: simUp + "--skip kind-cluster", want: "not deployed yet, but left out: kind-cluster (needed by kind-registry, kubeconfig)"},
@@ -113,4 +115,10 @@ func TestMistakes(t *testing.T) {
 	if found < least && made >= least { // with -run, only some are made
 		t.Errorf("%d of %d mistakes were found; %d are to be", found, len(mistakes), least)
 	}
+}
+
+// deployedState returns the state of a project of the stack dev that has one resource.
+func deployedState(project string) string {
+	return fmt.Sprintf(`{"version":3,"checkpoint":{"stack":"organization/%[1]s/dev","latest":{"manifest":{"time":"2026-01-01T00:00:00Z"},
+		"resources":[{"urn":"urn:pulumi:dev::%[1]s::pulumi:pulumi:Stack::%[1]s-dev","type":"pulumi:pulumi:Stack","created":"2026-01-01T00:00:00Z","modified":"2026-01-01T00:00:00Z"}]}}}`, project)
 }

@@ -30,6 +30,9 @@ type providerRecord struct {
 // mara.yaml knows.
 func (r Request) RememberedProvider(folder layout.Runner, stack string, named config.Value) (config.Value, error) {
 	recorded, err := recordedProvider(folder, stack, named)
+	if r.ChangeProvider && named.IsSet() && err != nil && errors.As(err, new(*otherProviderError)) {
+		return named, nil
+	}
 	if err != nil || recorded.IsSet() {
 		return recorded, err
 	}
@@ -59,13 +62,28 @@ func recordedProvider(folder layout.Runner, stack string, named config.Value) (c
 		return named, nil
 	}
 	if named.IsSet() && named.Text != record.Provider {
-		return config.Value{}, &failure.Environment{
-			Text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its provider",
+		return config.Value{}, &otherProviderError{failure.Environment{
+			Text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its provider while something is deployed",
 				stack, record.Provider, named.Origin, named.Text),
-			Next: fmt.Sprintf("go on with -p %s, or name another stack for %s with -s NAME", record.Provider, named.Text),
-		}
+			Next: fmt.Sprintf("use -p %s, or name another stack for %s with -s NAME", record.Provider, named.Text),
+		}}
 	}
 	return config.Value{Text: record.Provider, Origin: config.Origin{Source: config.FromRecord, File: file}}, nil
+}
+
+// otherProviderError says that the record names another provider than the user.
+type otherProviderError struct{ failure.Environment }
+
+// Unwrap returns the error that decides the exit code.
+func (e *otherProviderError) Unwrap() error { return &e.Environment }
+
+// RecordedProvider returns the provider that the folder has recorded for a stack, "" for none.
+func RecordedProvider(folder layout.Runner, stack string) string {
+	recorded, err := recordedProvider(folder, stack, config.Value{})
+	if err != nil {
+		return ""
+	}
+	return recorded.Text
 }
 
 // RememberProvider notes the provider of an environment.

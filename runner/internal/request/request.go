@@ -21,6 +21,10 @@ type Request struct {
 	Simulation  Simulation
 	Interactive bool // questions may be asked
 	Debug       bool
+	// ChangeProvider lets a provider that is named differ from the one that the stack
+	// file or the record of the first deployment names. Whoever sets it checks that
+	// nothing is deployed.
+	ChangeProvider bool
 }
 
 // Known is what is known of projects and providers.
@@ -62,7 +66,7 @@ func (r Request) RootSettings() (config.Settings, error) {
 
 // resolving are the request's facts that settings are made from.
 func (r Request) resolving() config.Request {
-	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources, Simulate: r.Simulation.On}
+	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources, Simulate: r.Simulation.On, ChangeProvider: r.ChangeProvider}
 	if r.Simulation.Scratch != "" {
 		o.StateFolder = string(r.Folder().State())
 	}

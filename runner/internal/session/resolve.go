@@ -34,6 +34,9 @@ func (s *Session) ResolveStack() error {
 	if err != nil {
 		return err
 	}
+	if settings.Replaced.IsSet() { // programs read the provider in the configuration
+		o.Overrides = append(slices.Clone(o.Overrides), config.Change{Key: config.InfraType, Value: settings.Provider.Text})
+	}
 	if settings.Config, err = settings.Config.Override(o.Overrides...); err != nil {
 		return err
 	}

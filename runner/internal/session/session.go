@@ -171,7 +171,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	if o.Organization, err = s.Organization(ctx, work); err != nil {
 		return err
 	}
-	if s.Options.Shared != nil && s.States().IsFile() {
+	if s.Options.Shared != nil && s.States().IsFile() && s.ProviderBefore() == "" {
 		o.Direct = s.Provider.Names()
 	}
 	s.Stacks, err = stacks.Open(ctx, o)

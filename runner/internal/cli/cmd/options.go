@@ -39,6 +39,11 @@ type Invocation struct {
 // were not given from their environment variables, including the command's own:
 // it comes before any flag is read.
 func Parse(c *cli.Context, d Deps) (o Common, err error) {
+	defer func() {
+		if err == nil {
+			o.noticeOverridden(d)
+		}
+	}()
 	if !HasFlag(c.Command, "root") {
 		o.Sources.Process = d.Environ
 		return o, o.readFlags(c, d)
@@ -51,6 +56,18 @@ func Parse(c *cli.Context, d Deps) (o Common, err error) {
 		broken = config.Join(broken, o.StackProblems())
 	}
 	return Common{}, broken
+}
+
+// noticeOverridden says which variables the flags for stack and provider override.
+func (o Common) noticeOverridden(d Deps) {
+	for _, text := range []string{
+		o.Sources.Overridden(o.Stack, config.RunnerStackVariable, config.StackVariable),
+		o.Sources.Overridden(o.Provider, config.ProviderVariable),
+	} {
+		if text != "" {
+			fmt.Fprintln(d.Stderr, "note: "+text)
+		}
+	}
 }
 
 // ParseKnown is Parse for commands that only have to know which projects and
@@ -106,6 +123,7 @@ func (o *Common) findRoot(c *cli.Context, d Deps) error {
 		return err
 	}
 	o.Root = root
+	o.Sources.UseOnlyStack(root)
 	o.Sources.File, err = config.ReadEnvironment(root)
 	known, catalogueErr := catalogue.Load(root, o.Sources.Lookup("PATH").Text)
 	if catalogueErr == nil {

@@ -3,6 +3,7 @@
 package configuration
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -77,6 +78,12 @@ func open(o request.Request) (configuration, error) {
 	}
 	c.provider, err = o.RememberedProvider(layout.Of(o.Root, false), c.stack, settings.Provider)
 	return c, err
+}
+
+// providerBefore returns the provider that the stack has so far, "" for none: the one
+// that it was first deployed with, else the configured one.
+func (c configuration) providerBefore() string {
+	return cmp.Or(request.RecordedProvider(layout.Of(c.root, false), c.stack), c.provider.Text)
 }
 
 // fileOf is the stack file beside a project that has the value of a key; ok is

@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/request"
+	"mara/runner/internal/session"
 )
 
 func setCommand(d cmd.Deps) *cli.Command {
@@ -37,8 +38,9 @@ func parseSet(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 	return parseKey(c, d, common)
 }
 
-func runSet(_ context.Context, d cmd.Deps, o options) error {
+func runSet(ctx context.Context, d cmd.Deps, o options) error {
 	name, text := o.Key, o.Args[1]
+	o.ChangeProvider = name == config.InfraType
 	c, err := open(o.Request)
 	if err != nil {
 		return err
@@ -54,9 +56,10 @@ func runSet(_ context.Context, d cmd.Deps, o options) error {
 	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
 		return c.refuse(name, "is encrypted; a plain value would show it", "remove it first with `runner config unset "+name+"`")
 	}
-	if name == config.InfraType && c.provider.IsSet() && c.provider.Text != text {
-		return c.refuse(name, fmt.Sprintf("is %q; a stack never changes its provider", c.provider.Text),
-			"name another stack for "+text+" with -s NAME")
+	if before := c.providerBefore(); name == config.InfraType && before != "" && before != text {
+		if err := checkProviderChange(ctx, d, o, c.stack, before, text); err != nil {
+			return err
+		}
 	}
 	if err := c.write(config.Change{Key: name, Value: value}); err != nil {
 		return err
@@ -66,6 +69,25 @@ func runSet(_ context.Context, d cmd.Deps, o options) error {
 		told += fmt.Sprintf(" (was %s)", Show(entry.Value))
 	}
 	return o.tell(d, c.file.File, value, entry.Value, told)
+}
+
+// checkProviderChange refuses another provider while something is deployed. The record
+// of the first deployment follows.
+func checkProviderChange(ctx context.Context, d cmd.Deps, o options, stack, before, asked string) error {
+	if _, err := o.ProviderOf(config.Value{Text: asked, Origin: config.Origin{Source: config.FromFlag, Name: config.InfraType}}); err != nil {
+		return err
+	}
+	deployed, err := session.DeployedProjects(ctx, d.Deps, o.Options)
+	if err != nil {
+		return fmt.Errorf("looking whether the stack %q, which has the provider %s, is deployed: %w", stack, before, err)
+	}
+	if err := session.RefuseProviderChange(stack, before, asked, deployed); err != nil {
+		return err
+	}
+	if folder := o.Folder(); request.RecordedProvider(folder, stack) != "" {
+		return request.RememberProvider(folder, stack, asked)
+	}
+	return nil
 }
 
 // change is the JSON form of a change in the stack file.

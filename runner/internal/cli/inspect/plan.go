@@ -77,7 +77,7 @@ func plannedProvider(o cmd.Common) (config.Value, error) {
 	if asked := o.Sources.Lookup(config.ProviderVariable); asked.IsSet() {
 		return asked, nil
 	}
-	stackNamed := o.Stack.IsSet() || o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet()
+	stackNamed := o.Stack.IsSet() || o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet() || o.Sources.OnlyStack.IsSet()
 	if o.Root == "" || !stackNamed {
 		return config.Value{}, nil
 	}

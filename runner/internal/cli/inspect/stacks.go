@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,13 +103,13 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 	if err != nil {
 		return nil, err
 	}
-	lines := []environmentLine{}
+	lines, defaultStack := []environmentLine{}, cmp.Or(o.Sources.Lookup(config.StackVariable), o.Sources.OnlyStack).Text
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !names[name] {
 			continue
 		}
 		line := environmentLine{Stack: name, Configured: slices.Contains(configured, name)}
-		line.Default = o.Sources.Lookup(config.StackVariable).Text == name
+		line.Default = defaultStack == name
 		line.Provider = providerOfStack(s, o, name, slices.Collect(maps.Keys(deployed[name])))
 		line.count(o.Known(), deployed[name])
 		if run, ok := last[name]; ok {

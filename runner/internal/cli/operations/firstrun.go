@@ -44,7 +44,6 @@ type firstRun struct {
 	terminal prompt.Terminal
 	o        cmd.Common
 	newRoot  bool // the configuration folder is still to be made
-	asked    bool // the stack's name was asked for
 	file     config.StackFile
 	provider providers.Provider
 }
@@ -127,13 +126,12 @@ func (f *firstRun) checkWritable() error {
 
 // nameStack asks for a stack if nobody has named one, and reads its file.
 func (f *firstRun) nameStack(ctx context.Context) error {
-	named := f.o.Stack.IsSet() || f.o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet()
+	named := f.o.Stack.IsSet() || f.o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet() || f.o.Sources.OnlyStack.IsSet()
 	if !named {
 		name, err := f.askStack(ctx)
 		if err != nil {
 			return err
 		}
-		f.asked = true
 		f.o.Stack = config.Value{Text: name, Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}
 	}
 	stack, err := config.ResolveStack(f.o.Stack, f.o.Sources)
@@ -162,11 +160,15 @@ func (f *firstRun) askStack(ctx context.Context) (string, error) {
 // chooseProvider finds the provider, or asks for it. It is written where it was
 // asked for, and where the configuration begins.
 func (f *firstRun) chooseProvider(ctx context.Context) ([]config.Change, error) {
-	named, err := config.ResolveProvider(f.o.Provider, f.o.Sources, f.file)
-	if err != nil {
-		return nil, err
+	named := f.o.Provider // overrides the stack file while nothing is deployed
+	if !named.IsSet() || !f.o.ChangeProvider {
+		var err error
+		if named, err = config.ResolveProvider(f.o.Provider, f.o.Sources, f.file); err != nil {
+			return nil, err
+		}
 	}
-	if named, err = f.o.RememberedProvider(layout.Of(f.o.Root, false), stackName(f.o.Request), named); err != nil {
+	named, err := f.o.RememberedProvider(layout.Of(f.o.Root, false), stackName(f.o.Request), named)
+	if err != nil {
 		return nil, err
 	}
 	asked := !named.IsSet()
@@ -223,9 +225,8 @@ func (f *firstRun) write(ctx context.Context, changes []config.Change) error {
 	return err
 }
 
-// files are those that are to be written: the stack file last, with which the
-// environment begins. A name that was asked for becomes the default, unless there
-// is an environment file, which belongs to the user.
+// files lists the files to write, the stack file last, with which the environment
+// begins. It is the default as long as it is the only one.
 func (f *firstRun) files(changes []config.Change) ([]vault.NewFile, error) {
 	var files []vault.NewFile
 	if f.newRoot {
@@ -234,9 +235,6 @@ func (f *firstRun) files(changes []config.Change) ([]vault.NewFile, error) {
 			return nil, err
 		}
 		files = slice.Map(examples, func(e config.Example) vault.NewFile { return vault.NewFile{Path: e.Path, Content: e.Data} })
-	}
-	if _, err := os.Lstat(filepath.Join(f.o.Root, config.EnvironmentFile)); f.asked && err != nil {
-		files = append(files, vault.NewFile{Path: config.EnvironmentFile, Content: []byte(config.StackVariable + "=" + stackName(f.o.Request) + "\n")})
 	}
 	file := f.file.Own()
 	if !file.Exists {
@@ -259,7 +257,7 @@ func (f *firstRun) show(files []vault.NewFile, changes []config.Change) {
 			for _, change := range changes {
 				fmt.Fprintf(f.d.Stderr, "  %s: %s\n", change.Key, configuration.Show(change.Value))
 			}
-		case file.Path == f.file.File, file.Path == config.EnvironmentFile:
+		case file.Path == f.file.File:
 			fmt.Fprintf(f.d.Stderr, "%s:\n", file.Path)
 			for line := range strings.Lines(string(file.Content)) {
 				fmt.Fprint(f.d.Stderr, "  "+line)

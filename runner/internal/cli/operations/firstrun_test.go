@@ -147,8 +147,8 @@ func TestFirstRun(t *testing.T) {
 			if diff := cmp.Diff(head+want[provider], content(t, dir, "Pulumi.dev.yaml")); diff != "" {
 				t.Error(diff)
 			}
-			if got := content(t, dir, "environment"); got != "PULUMI_STACK=dev\n" {
-				t.Errorf("environment: %q", got)
+			if _, err := os.Lstat(filepath.Join(dir, config.EnvironmentFile)); err == nil {
+				t.Error("there is an environment file, which would choose the stack of every command")
 			}
 			settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
 			if err != nil || settings.Provider.Text != provider || settings.Stack.Text != "dev" {

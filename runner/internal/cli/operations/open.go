@@ -86,6 +86,9 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	if err := held.OpenStacks(ctx, copies, o.restore); err != nil {
 		return err
 	}
+	if err := s.CheckProviderChange(); err != nil {
+		return err
+	}
 	s.GuardStates()
 	err = checked()
 	s.Profile.Lap("checks")

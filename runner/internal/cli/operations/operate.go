@@ -87,6 +87,7 @@ func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command
 
 func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Operation) (o operateOptions, err error) {
 	o.Common, o.Operation = common, op
+	o.ChangeProvider = true // open checks that nothing is deployed
 	if o.Simulation.Cluster = c.String("simulate-cluster"); o.Simulation.Cluster != "" && !o.Simulation.On {
 		return o, failure.Usagef(c.Command.Name, "--simulate-cluster needs --simulate: it asks a cluster about what is simulated")
 	}
@@ -165,11 +166,24 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 		return err
 	}
 	if o.Operation.Deploys() { // the provider is known before anything is deployed with it
-		if err := request.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name); err != nil {
+		if err := rememberProvider(d, s); err != nil {
 			return err
 		}
 	}
 	return carryOut(ctx, d, o, s, w)
+}
+
+// rememberProvider records the provider, and writes it into a stack file that named
+// another one.
+func rememberProvider(d cmd.Deps, s *session.Session) error {
+	changed, err := s.KeepProvider(configuration.Write)
+	if err != nil {
+		return err
+	}
+	if changed != "" {
+		fmt.Fprintln(d.Stderr, changed)
+	}
+	return request.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name)
 }
 
 // carryOut runs the plan, reports the result and checks it.

@@ -279,6 +279,9 @@ func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) bo
 		o.Selection.ofLastRun() || o.restore || len(o.Secrets.Sources) > 0 || o.Secrets.Generate || len(s.Provider.Hooks) > 0 {
 		return false
 	}
+	if s.ProviderBefore() != "" {
+		return false // what is deployed has to be looked at
+	}
 	selected, err := plan.Select(s.Plan, o.Selection.Selection)
 	if err != nil || len(selected.Steps) == 0 {
 		return false // it is told where it is refused
