@@ -20,7 +20,7 @@ func TestDemo(t *testing.T) {
 		t.Fatalf("%v\n%s%s", err, lastLines(stdout.String()), stderr.String())
 	}
 	for _, want := range []string{
-		`KIC Image Push \(kic-image-push\): FAILED`, `the registry answers 503`, `ingress-controller +skipped +- +- +kic-image-push failed`,
+		`KIC Image Push \(kic-image-push\): FAILED`, `the registry answers 503`, `ingress-controller +skipped +- +- +- +kic-image-push failed`,
 		`up succeeded in .*\[SIMULATED\]`, `destroy succeeded in .*14 succeeded`, `\nhttps?://`, `nothing of it is left`,
 	} {
 		if !regexp.MustCompile(want).MatchString(stdout.String()) {

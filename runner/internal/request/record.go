@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -84,6 +85,16 @@ func RecordedProvider(folder layout.Runner, stack string) string {
 		return ""
 	}
 	return recorded.Text
+}
+
+// ProviderBefore returns the provider that the environment had so far, "" if it is the
+// same: the stack file or the record of its first deployment names it.
+func ProviderBefore(folder layout.Runner, settings config.Settings, provider string) string {
+	before := cmp.Or(RecordedProvider(folder, settings.Stack.Text), settings.Replaced.Text)
+	if before == provider {
+		return ""
+	}
+	return before
 }
 
 // RememberProvider notes the provider of an environment.

@@ -26,7 +26,7 @@ func (s *Session) Scope() scope.Scope {
 
 // sharingKey returns the projects of the environment that share its key. The others
 // have stack files of their own that say how they are encrypted.
-func (s *Session) sharingKey() []string {
+func sharingKey(s *Session) []string {
 	beside, _ := s.Checkouts().Files.InPlan(s.Plan)
 	return slices.DeleteFunc(slices.Clone(s.Scope().Projects), func(project string) bool {
 		file, there := beside[project]

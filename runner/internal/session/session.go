@@ -25,6 +25,7 @@ import (
 	"mara/runner/internal/preflight"
 	"mara/runner/internal/profile"
 	"mara/runner/internal/programhost"
+	"mara/runner/internal/request"
 	"mara/runner/internal/runlock"
 	"mara/runner/internal/simulated"
 	"mara/runner/internal/stackfiles"
@@ -171,7 +172,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	if o.Organization, err = s.Organization(ctx, work); err != nil {
 		return err
 	}
-	if s.Options.Shared != nil && s.States().IsFile() && s.ProviderBefore() == "" {
+	if s.Options.Shared != nil && s.States().IsFile() && request.ProviderBefore(s.Folder, s.Settings, s.Provider.Name) == "" {
 		o.Direct = s.Provider.Names()
 	}
 	s.Stacks, err = stacks.Open(ctx, o)
@@ -255,13 +256,13 @@ func (s *Session) Organization(ctx context.Context, dir string) (string, error) 
 func (s *Session) deployedSalt(ctx context.Context) (string, error) {
 	states := s.States()
 	if states.IsFile() {
-		return states.Salt(s.sharingKey())
+		return states.Salt(sharingKey(s))
 	}
 	o, err := s.OptionsToRead(ctx)
 	if err != nil {
 		return "", err
 	}
-	o.Projects = s.sharingKey()
+	o.Projects = sharingKey(s)
 	deployed, err := stacks.Open(ctx, o)
 	if err != nil {
 		return "", err

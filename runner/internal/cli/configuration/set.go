@@ -12,8 +12,8 @@ import (
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/identity"
 	"mara/runner/internal/request"
-	"mara/runner/internal/session"
 )
 
 func setCommand(d cmd.Deps) *cli.Command {
@@ -77,11 +77,11 @@ func checkProviderChange(ctx context.Context, d cmd.Deps, o options, stack, befo
 	if _, err := o.ProviderOf(config.Value{Text: asked, Origin: config.Origin{Source: config.FromFlag, Name: config.InfraType}}); err != nil {
 		return err
 	}
-	deployed, err := session.DeployedProjects(ctx, d.Deps, o.Options)
+	deployed, err := identity.DeployedProjects(ctx, d.Deps, o.Options)
 	if err != nil {
 		return fmt.Errorf("looking whether the stack %q, which has the provider %s, is deployed: %w", stack, before, err)
 	}
-	if err := session.RefuseProviderChange(stack, before, asked, deployed); err != nil {
+	if err := identity.RefuseProvider(stack, before, asked, deployed); err != nil {
 		return err
 	}
 	if folder := o.Folder(); request.RecordedProvider(folder, stack) != "" {

@@ -8,6 +8,7 @@ import (
 	"mara/runner/internal/dependencies"
 	"mara/runner/internal/doctor"
 	"mara/runner/internal/engine"
+	"mara/runner/internal/identity"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 )
@@ -86,7 +87,7 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	if err := held.OpenStacks(ctx, copies, o.restore); err != nil {
 		return err
 	}
-	if err := s.CheckProviderChange(); err != nil {
+	if err := identity.CheckProvider(s); err != nil {
 		return err
 	}
 	s.GuardStates()

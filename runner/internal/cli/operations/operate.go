@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/hooks"
+	"mara/runner/internal/identity"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/request"
@@ -176,7 +177,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 // rememberProvider records the provider, and writes it into a stack file that named
 // another one.
 func rememberProvider(d cmd.Deps, s *session.Session) error {
-	changed, err := s.KeepProvider(configuration.Write)
+	changed, err := identity.KeepProvider(s, configuration.Write)
 	if err != nil {
 		return err
 	}

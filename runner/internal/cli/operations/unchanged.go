@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/hooks"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/request"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
@@ -279,7 +280,7 @@ func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) bo
 		o.Selection.ofLastRun() || o.restore || len(o.Secrets.Sources) > 0 || o.Secrets.Generate || len(s.Provider.Hooks) > 0 {
 		return false
 	}
-	if s.ProviderBefore() != "" {
+	if request.ProviderBefore(s.Folder, s.Settings, s.Provider.Name) != "" {
 		return false // what is deployed has to be looked at
 	}
 	selected, err := plan.Select(s.Plan, o.Selection.Selection)

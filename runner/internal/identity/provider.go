@@ -1,7 +1,8 @@
-package session
+// Package identity checks that an environment stays the one that it was: that its
+// provider changes only while nothing is deployed.
+package identity
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,31 +13,22 @@ import (
 	"mara/projects"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/request"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
-// ProviderBefore returns the provider that the environment had so far, "" if it is the
-// same: the stack file or the record of its first deployment names it.
-func (s *Session) ProviderBefore() string {
-	before := cmp.Or(request.RecordedProvider(s.Folder, s.Settings.Stack.Text), s.Settings.Replaced.Text)
-	if before == s.Provider.Name {
-		return ""
-	}
-	return before
-}
-
-// CheckProviderChange refuses another provider than before while projects have
-// resources. The stacks are open.
-func (s *Session) CheckProviderChange() error {
-	before := s.ProviderBefore()
+// CheckProvider refuses another provider than before while projects have resources.
+// The stacks of the session are open.
+func CheckProvider(s *session.Session) error {
+	before := request.ProviderBefore(s.Folder, s.Settings, s.Provider.Name)
 	if before == "" {
 		return nil
 	}
-	return RefuseProviderChange(s.Settings.Stack.Text, before, s.Provider.Name, s.deployedProjects(s.Stacks.Summary))
+	return RefuseProvider(s.Settings.Stack.Text, before, s.Provider.Name, deployedProjects(s, s.Stacks.Summary))
 }
 
 // deployedProjects returns the projects of any provider that have resources.
-func (s *Session) deployedProjects(summary func(project string) stacks.Summary) []string {
+func deployedProjects(s *session.Session, summary func(project string) stacks.Summary) []string {
 	var deployed []string
 	for _, project := range s.Options.Known().Projects {
 		if summary(project.Name).Resources > 0 {
@@ -47,16 +39,16 @@ func (s *Session) deployedProjects(summary func(project string) stacks.Summary) 
 }
 
 // DeployedProjects asks the backend which projects of the environment have resources.
-func DeployedProjects(ctx context.Context, d Deps, o Options) (deployed []string, err error) {
-	err = Use(d, o, (*Session).ResolveStack, func(s *Session) error {
+func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (deployed []string, err error) {
+	err = session.Use(d, o, (*session.Session).ResolveStack, func(s *session.Session) error {
 		if !s.States().MayHaveStates() {
 			return nil
 		}
-		set, err := s.readStacks(ctx)
+		set, err := readStacks(ctx, s)
 		if err != nil {
 			return err
 		}
-		deployed = s.deployedProjects(set.Summary)
+		deployed = deployedProjects(s, set.Summary)
 		return nil
 	})
 	return deployed, err
@@ -64,7 +56,7 @@ func DeployedProjects(ctx context.Context, d Deps, o Options) (deployed []string
 
 // readStacks asks the backend which stacks the environment has. Files are read without
 // an engine.
-func (s *Session) readStacks(ctx context.Context) (*stacks.Set, error) {
+func readStacks(ctx context.Context, s *session.Session) (*stacks.Set, error) {
 	if s.States().IsFile() {
 		o := stacks.Options{Stack: s.Settings.Stack.Text, States: s.States()}
 		standings, err := o.StandingsIn(slice.Map(s.Options.Known().Projects, func(project projects.Project) string { return project.Name }))
@@ -81,9 +73,9 @@ func (s *Session) readStacks(ctx context.Context) (*stacks.Set, error) {
 	return stacks.Open(ctx, o)
 }
 
-// RefuseProviderChange returns the error for another provider while projects are
+// RefuseProvider returns the error for another provider while projects are
 // deployed, nil if none is.
-func RefuseProviderChange(stack, before, asked string, deployed []string) error {
+func RefuseProvider(stack, before, asked string, deployed []string) error {
 	if len(deployed) == 0 {
 		return nil
 	}
@@ -101,7 +93,7 @@ func RefuseProviderChange(stack, before, asked string, deployed []string) error 
 
 // KeepProvider writes the provider into the stack file that named another one. It
 // returns what it changed, "" for nothing.
-func (s *Session) KeepProvider(write func(root, file string, content []byte) error) (string, error) {
+func KeepProvider(s *session.Session, write func(root, file string, content []byte) error) (string, error) {
 	replaced := s.Settings.Replaced
 	if !replaced.IsSet() || s.Options.Simulation.On {
 		return "", nil
