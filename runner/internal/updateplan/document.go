@@ -78,12 +78,11 @@ const Unknown = event.Unknown
 const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
 // NewStep makes a step of an event of Pulumi's engine; mask hides secrets in
-// texts. ok is false for the halves
-// of a replacement, which has a step of its own, and for what is only in the
-// state: stacks, providers and references.
+// texts. ok is false for the halves of a replacement, which has a step of its own,
+// and for stacks, providers and references.
 func NewStep(m apitype.StepEventMetadata, mask func(string) string) (step Step, ok bool) {
 	op, ok := ops[m.Op]
-	if !ok || strings.HasPrefix(m.Type, "pulumi:") {
+	if !ok || isBookkeeping(m.Type) {
 		return Step{}, false
 	}
 	step = Step{
@@ -100,6 +99,12 @@ func NewStep(m apitype.StepEventMetadata, mask func(string) string) (step Step, 
 		step.Protected = step.Protected || m.New.Protect
 	}
 	return step, true
+}
+
+// isBookkeeping reports whether the engine keeps resources of a type for itself:
+// stacks, references and providers. A pulumi:index:Stash is the user's.
+func isBookkeeping(kind string) bool {
+	return strings.HasPrefix(kind, "pulumi:pulumi:") || strings.HasPrefix(kind, "pulumi:providers:")
 }
 
 // ops are the operations of Pulumi's engine that are steps.

@@ -46,6 +46,10 @@ func TestWhatIsNoStep(t *testing.T) {
 			t.Errorf("%s of %s is %+v", m.Op, m.Type, step)
 		}
 	}
+	stash := apitype.StepEventMetadata{Op: apitype.OpReplace, Type: "pulumi:index:Stash", URN: "urn:pulumi:dev::p::pulumi:index:Stash::key"}
+	if step, ok := NewStep(stash, strings.TrimSpace); !ok || step.Name != "key" {
+		t.Errorf("a stash is no step: %+v", step)
+	}
 }
 
 func TestWriteAndRead(t *testing.T) {
