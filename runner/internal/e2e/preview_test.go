@@ -49,6 +49,27 @@ func TestPreviewOfTheWholeEnvironment(t *testing.T) {
 			t.Errorf("another chart: %s is partial: %v", name, step.Unknown)
 		}
 	}
+
+	// Another image goes through the registry to the release of the controller, and an
+	// up does what the plan says of it.
+	image := []string{"--config", "kic:image_name=nginx/nginx-ingress:5.5.3"}
+	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
+	events = e.simulate(5, "preview", append(image, "--exit-code", "--save-plan", "plan.json")...)
+	images := slices.Sorted(slices.Values(changed(events)))
+	if !slices.Equal(images, []string{"ingress-controller", "kic-image-build", "kic-image-push"}) {
+		t.Errorf("another image changes %v", images)
+	}
+	if diff := cmp.Diff([]string{"kic-image-push"}, finished(events)["ingress-controller"].Unknown); diff != "" {
+		t.Error(diff)
+	}
+	planned := e.simulate(0, "up", append(image, "--plan", "plan.json")...)
+	for _, name := range images {
+		if before, after := finished(events)[name].Changes.String(), finished(planned)[name].Changes.String(); before != after {
+			t.Errorf("%s: the plan says %s, and it was %s", name, before, after)
+		}
+	}
+	e.simulate(0, "up")
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  certmgr:chart_version: v1.20.0\n")
 	r = e.run("preview", "--simulate", "--only", "certmgr", "--diff")
 	if want := "to update: kubernetes:helm.sh/v3:Release cert-manager, in version\n"; !strings.Contains(r.stdout, want) {
 		t.Errorf("--diff does not tell %q:\n%s", want, r.stdout)

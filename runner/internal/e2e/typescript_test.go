@@ -23,6 +23,7 @@ class Shop extends pulumi.ComponentResource {
 }
 
 new Shop("shop");
+new pulumi.Stash("domain", {input: base.requireOutput("domain")});
 export const url = pulumi.interpolate` + "`https://${base.getOutput(\"domain\")}/`" + `;
 export const replicas = config.requireNumber("replicas");
 export const token = base.getOutput("token");
@@ -62,7 +63,8 @@ func TestTypeScript(t *testing.T) {
 
 	e := newTypeScript(t, host)
 	e.write("mara.yaml", "projects:\n  - path: base\n  - path: shop\n    reads: shop-base\n    outputs: [url]\n")
-	e.write("base/Pulumi.yaml", "name: shop-base\nruntime: yaml\noutputs:\n  domain: example.com\n  token: {fn::secret: s3cret-token}\n")
+	base := "name: shop-base\nruntime: yaml\noutputs:\n  domain: example.com\n  token: {fn::secret: s3cret-token}\n"
+	e.write("base/Pulumi.yaml", base)
 	e.program("shop", shopProgram, `"@pulumi/pulumi": "3.250.0"`, "config:\n  replicas: {type: integer, default: 2}\n")
 	if r := e.run("doctor"); r.code != 0 || !strings.Contains(r.stdout, "nodejs: shop") {
 		t.Errorf("doctor: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
@@ -87,6 +89,12 @@ func TestTypeScript(t *testing.T) {
 		t.Errorf("up again: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 	}
 	part("nothing to do")
+	e.write("base/Pulumi.yaml", strings.Replace(base, "example.com", "example.org", 1))
+	if r := e.run("preview", "--diff"); r.code != 0 || !strings.Contains(r.stdout, "to update: pulumi:index:Stash domain, in input") || strings.Contains(r.stdout, "partial") {
+		t.Errorf("preview of another output: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	e.write("base/Pulumi.yaml", base)
+	part("preview with an output that another project would change")
 	e.write("shop/index.ts", strings.Replace(shopProgram, "new Shop", "new Shpo", 1))
 	if r := e.run("up", "--yes"); r.code != 1 || !strings.Contains(r.stdout, "Cannot find name 'Shpo'") {
 		t.Errorf("up of a program with a mistake: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)

@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 
+	"mara/projects"
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/pulumicli"
@@ -115,6 +116,36 @@ func TestForesight(t *testing.T) {
 	}
 	v, ee, a := "organization/vpc/dev=v", "organization/eks/dev=e", "organization/app/dev=a"
 	if diff := cmp.Diff([]string{"", v, ee + " " + v, a + " " + ee + " " + v, a + " " + ee, a, ""}, fake.given); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestForesightOfOtherNames: the outputs of a stack with a name of its own are given
+// under that name, until an up leaves its project out.
+func TestForesightOfOtherNames(t *testing.T) {
+	t.Parallel()
+	same := []apitype.EngineEvent{ofStack(nil, map[string]any{"id": "1"}), summed(nil)}
+	fake := &foreseeing{fakePulumi: newFake(t,
+		call{args: "stack ls --all --json", stdout: listing("organization/vpc/prod-of-dev", "organization/eks/dev")},
+		call{args: "preview", events: same}, call{args: "preview", events: same}, call{args: "preview", events: same},
+	), found: map[string]wire.Found{
+		"organization/vpc/prod-of-dev": {Values: wire.Values("v")},
+		"organization/eks/dev":         {Values: wire.Values("e"), Reads: []string{"organization/vpc/prod-of-dev"}},
+	}}
+	e := openWith(t, fake, func(o *Options) { o.Names = projects.StackNames{"vpc": "prod-of-" + projects.StackPlaceholder} })
+	preview := func(project string) {
+		if _, err := e.Operate(t.Context(), Task{Operation: operation.Preview, Step: step(project)}, func(event.Event) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	preview("vpc")
+	preview("eks")
+	if reads, known := e.ReadsOf("eks"); !known || !slices.Equal(reads, []string{"vpc"}) {
+		t.Errorf("eks reads %v, %t", reads, known)
+	}
+	e.Recall("vpc", map[string]any{"id": "1"})
+	preview("eks")
+	if diff := cmp.Diff([]string{"", "organization/vpc/prod-of-dev=v", ""}, fake.given); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -160,6 +160,7 @@ func (e *Set) Recall(project string, outputs map[string]any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.outputs[project] = maps.Clone(outputs)
+	delete(e.seen, project) // the outputs in the state are the project's, whatever a preview has found
 }
 
 // questionsFile is the file in a working copy to which the engine writes what the
