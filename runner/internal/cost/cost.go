@@ -4,12 +4,9 @@
 package cost
 
 import (
-	"bytes"
-	"context"
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -20,8 +17,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mara/runner/internal/event"
+	"mara/config"
 	"mara/runner/internal/query"
+	"mara/runner/internal/strictyaml"
 	"mara/runner/internal/updateplan"
 )
 
@@ -40,6 +38,9 @@ type Sheet struct {
 	Currency string           `yaml:"currency"`
 	Types    map[string]*rate `yaml:"types"`
 	Free     []string         `yaml:"free"` // types, where * stands for anything
+
+	file  string         // of the root; "" without one
+	lines map[string]int // of the types that the root's file has
 }
 
 // rate is what resources of a type cost.
@@ -50,11 +51,14 @@ type rate struct {
 	Parts  string             `yaml:"parts"`  // jq: what of the inputs costs something; "" for all
 	Size   string             `yaml:"size"`   // jq over a part
 	Count  string             `yaml:"count"`  // jq over a part; "" for one
+	Unit   string             `yaml:"unit"`   // what the count counts, such as GiB of disk
+	Scales string             `yaml:"scales"` // jq over the inputs: whether the count is the least of an autoscaler
 	Region string             `yaml:"region"` // "" where prices are the same everywhere
 	Day    string             `yaml:"day"`
 	Source string             `yaml:"source"`
+	Also   []*rate            `yaml:"also"` // what comes with it at a price of its own
 
-	parts, size, count *query.Query
+	parts, size, count, scales *query.Query
 }
 
 // Load reads our prices and those of a root.
@@ -68,21 +72,22 @@ func Load(root string) (Sheet, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return sheet, nil
 	}
-	var own Sheet
-	if err == nil {
-		own, err = parse(content)
-	}
 	if err != nil {
-		return sheet, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+		return sheet, err
+	}
+	own, err := parse(path, content)
+	if err != nil {
+		return sheet, err
 	}
 	if own.Currency != "" && own.Currency != sheet.Currency {
 		return sheet, fmt.Errorf("%s: the prices are in %s, and those of the runner in %s; one sum cannot hold both", path, own.Currency, sheet.Currency)
 	}
 	sheet.add(own)
+	sheet.file, sheet.lines = path, own.lines
 	return sheet, nil
 }
 
-// shipped are the prices that come with the runner: a file for each cloud, and
+// shipped reads the prices that come with the runner: a file for each cloud, and
 // one for what all have.
 func shipped() (Sheet, error) {
 	sheet := Sheet{Types: map[string]*rate{}}
@@ -95,9 +100,9 @@ func shipped() (Sheet, error) {
 		if err != nil {
 			return sheet, err
 		}
-		part, err := parse(content)
+		part, err := parse(file, content)
 		if err != nil {
-			return sheet, fmt.Errorf("%s: %w", file, err)
+			return sheet, err
 		}
 		sheet.Currency += part.Currency // one of them says it
 		sheet.add(part)
@@ -111,20 +116,35 @@ func (s *Sheet) add(further Sheet) {
 	s.Free = append(s.Free, further.Free...)
 }
 
-func parse(content []byte) (Sheet, error) {
-	sheet := Sheet{Types: map[string]*rate{}}
-	decoder := yaml.NewDecoder(bytes.NewReader(content))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&sheet); err != nil && !errors.Is(err, io.EOF) {
+// parse reads a sheet. Its error has file and line of each problem.
+func parse(path string, content []byte) (Sheet, error) {
+	sheet := Sheet{Types: map[string]*rate{}, lines: map[string]int{}}
+	if err := strictyaml.Decode(path, content, &sheet); err != nil {
 		return sheet, err
 	}
+	var lines struct {
+		Types map[string]yaml.Node `yaml:"types"`
+	}
+	if err := yaml.Unmarshal(content, &lines); err != nil {
+		return sheet, strictyaml.Errors(path, err)
+	}
 	var errs []error
-	for name, rate := range sheet.Types {
-		if err := rate.check(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+	for _, name := range slices.Sorted(maps.Keys(sheet.Types)) {
+		node := lines.Types[name]
+		sheet.lines[name] = node.Line
+		if err := errors.Join(checkType(name), sheet.Types[name].check()); err != nil {
+			errs = append(errs, fmt.Errorf("%s:%d: %s: %w", path, node.Line, name, err))
 		}
 	}
 	return sheet, errors.Join(errs...)
+}
+
+// checkType refuses what is no type of Pulumi's.
+func checkType(name string) error {
+	if strings.Count(name, ":") != 2 {
+		return errors.New("it is no type of a resource, such as aws:eks/nodeGroup:NodeGroup")
+	}
+	return nil
 }
 
 // check compiles the programs of a rate.
@@ -140,6 +160,13 @@ func (r *rate) check() error {
 		return errors.New("prices by size need a size, in jq over the resource's inputs")
 	case r.Source == "":
 		return errors.New("say where the price comes from, in source")
+	case r.Price != nil && *r.Price < 0:
+		return fmt.Errorf("the price is %g; a price is not less than 0", *r.Price)
+	}
+	for _, size := range slices.Sorted(maps.Keys(r.Prices)) {
+		if r.Prices[size] < 0 {
+			return fmt.Errorf("the price of %s is %g; a price is not less than 0", size, r.Prices[size])
+		}
 	}
 	if _, err := time.Parse(time.DateOnly, r.Day); err != nil {
 		return fmt.Errorf("day is %q; write the day of the price as 2026-11-30", r.Day)
@@ -147,7 +174,7 @@ func (r *rate) check() error {
 	for _, program := range []struct {
 		source string
 		into   **query.Query
-	}{{r.Parts, &r.parts}, {r.Size, &r.size}, {r.Count, &r.count}} {
+	}{{r.Parts, &r.parts}, {r.Size, &r.size}, {r.Count, &r.count}, {r.Scales, &r.scales}} {
 		if program.source == "" {
 			continue
 		}
@@ -157,61 +184,15 @@ func (r *rate) check() error {
 		}
 		*program.into = compiled
 	}
+	for _, also := range r.Also {
+		if err := also.check(); err != nil {
+			return fmt.Errorf("also: %w", err)
+		}
+	}
 	return nil
 }
 
-// Estimate is what an environment costs at least.
-type Estimate struct{ event.Costs }
-
-// Item is what one resource costs a month.
-type Item = event.Cost
-
-// Of estimates what an environment costs after an up, in a region.
-func (s Sheet) Of(ctx context.Context, document updateplan.Document, region string) (Estimate, error) {
-	e := Estimate{event.Costs{Currency: s.Currency, Items: []Item{}}}
-	for _, project := range document.Projects {
-		for _, step := range project.Steps {
-			s.addStep(ctx, &e, project.Name, step, region)
-		}
-	}
-	slices.Sort(e.Unpriced)
-	return e, ctx.Err() // an interrupted question looks like one without an answer
-}
-
-// addStep adds what a step makes of the estimate.
-func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step updateplan.Step, region string) {
-	rate := s.Types[step.Type]
-	switch {
-	case step.Op == "read" || rate == nil && s.isFree(step.Type):
-		return
-	case rate == nil, rate.Region != "" && region != "" && rate.Region != region:
-		if !slices.Contains(e.Unpriced, step.Type) {
-			e.Unpriced = append(e.Unpriced, step.Type)
-		}
-		return
-	}
-	inputs := step.Inputs
-	if step.Op == "delete" {
-		inputs = step.Old
-	}
-	item := Item{Project: project, Type: step.Type, Name: step.Name, Source: rate.Source}
-	switch {
-	case !rate.price(ctx, inputs, &item):
-		e.Unknown = append(e.Unknown, project+" "+step.Name)
-		return
-	case step.Op == "delete":
-		e.Change -= item.Monthly
-		return
-	case step.Op == "create" || step.Op == "import":
-		e.Change += item.Monthly
-	}
-	e.Monthly += item.Monthly
-	e.Items = append(e.Items, item)
-	if e.Oldest == "" || rate.Day < e.Oldest {
-		e.Oldest = rate.Day
-	}
-}
-
+// isFree reports whether resources of a type cost nothing.
 func (s Sheet) isFree(token string) bool {
 	return slices.ContainsFunc(s.Free, func(pattern string) bool {
 		prefix, any := strings.CutSuffix(pattern, "*")
@@ -219,82 +200,24 @@ func (s Sheet) isFree(token string) bool {
 	})
 }
 
-// price adds up the parts of a resource; known is false if one cannot be told.
-func (r *rate) price(ctx context.Context, inputs map[string]any, item *Item) (known bool) {
-	parts := []any{inputs}
-	if r.parts != nil {
-		var err error
-		if parts, err = r.parts.Run(ctx, inputs); err != nil {
-			return false // what is not known yet has no parts
+// Unmatched warns of the types in the root's own sheet that no resource has,
+// though there are resources of the same package: they may be typing errors.
+func (s Sheet) Unmatched(document updateplan.Document) []string {
+	var types, packages []string
+	for _, project := range document.Projects {
+		for _, step := range project.Steps {
+			name, _, _ := strings.Cut(step.Type, ":")
+			types, packages = append(types, step.Type), append(packages, name)
 		}
 	}
-	var what []string
-	for _, part := range parts {
-		size, count, ok := r.measure(ctx, part)
-		if !ok {
-			return false
+	var warnings []string
+	for _, name := range slices.Sorted(maps.Keys(s.lines)) {
+		of, _, _ := strings.Cut(name, ":")
+		if slices.Contains(types, name) || !slices.Contains(packages, of) {
+			continue
 		}
-		each, text := 0.0, ""
-		if r.Price != nil {
-			each = *r.Price
-		} else if each, ok = r.Prices[size]; !ok {
-			return false
-		} else {
-			text = size
-		}
-		if r.Per == "hour" {
-			each *= hours
-		}
-		item.Monthly += each * count
-		if count != 1 {
-			text = strings.TrimSpace(fmt.Sprintf("%g %s", count, text))
-		}
-		what = append(what, text)
+		warnings = append(warnings, fmt.Sprintf("%s:%d: no resource has the type %s, so that its price counts for nothing%s",
+			s.file, s.lines[name], name, config.DidYouMean(name, types)))
 	}
-	item.What = strings.Join(what, ", ")
-	return len(parts) > 0
-}
-
-// measure is the size and the number of a part.
-func (r *rate) measure(ctx context.Context, part any) (size string, count float64, ok bool) {
-	if r.size != nil {
-		results, err := r.size.Run(ctx, part)
-		if err != nil || len(results) != 1 {
-			return "", 0, false
-		}
-		if size, ok = results[0].(string); !ok || size == updateplan.Unknown {
-			return "", 0, false
-		}
-	}
-	if r.count == nil {
-		return size, 1, true
-	}
-	results, err := r.count.Run(ctx, part)
-	if err != nil || len(results) != 1 {
-		return "", 0, false
-	}
-	count, ok = results[0].(float64)
-	if n, whole := results[0].(int); whole {
-		return size, float64(n), true
-	}
-	return size, count, ok
-}
-
-// String says it in a sentence.
-func (e Estimate) String() string {
-	text := fmt.Sprintf("at least %.0f %s a month", e.Monthly, e.Currency)
-	if e.Change > 0.5 || e.Change < -0.5 {
-		text += fmt.Sprintf(" (%+.0f)", e.Change)
-	}
-	text += ", before traffic and what the cluster makes itself"
-	if len(e.Unknown) > 0 {
-		text += "; not known before: " + strings.Join(e.Unknown, ", ")
-	}
-	if len(e.Unpriced) > 0 {
-		text += "; without a price: " + strings.Join(e.Unpriced, ", ")
-	}
-	if e.Oldest != "" {
-		text += "; prices of " + e.Oldest + " and later"
-	}
-	return text
+	return warnings
 }

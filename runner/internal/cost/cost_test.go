@@ -20,28 +20,56 @@ func TestOf(t *testing.T) {
 		}
 		return s
 	}
+	changed := func(op, token string, before, after map[string]any) updateplan.Step {
+		return updateplan.Step{Op: op, Type: token, Name: "n", Inputs: after, Old: before}
+	}
 	nodes := func(size string, count any) map[string]any {
 		return map[string]any{"instanceTypes": []any{size}, "scalingConfig": map[string]any{"desiredSize": count}}
 	}
-	const group, cluster, lke = "aws:eks/nodeGroup:NodeGroup", "aws:eks/cluster:Cluster", "linode:index/lkeCluster:LkeCluster"
+	in := func(region string, s updateplan.Step) updateplan.Step {
+		s.Region = region
+		return s
+	}
+	pools := func(pools ...any) map[string]any { return map[string]any{"pools": pools} }
+	const group, cluster, lke, doks = "aws:eks/nodeGroup:NodeGroup", "aws:eks/cluster:Cluster", "linode:index/lkeCluster:LkeCluster",
+		"digitalocean:index/kubernetesCluster:KubernetesCluster"
+	const top = ", before traffic and what the cluster makes itself"
 	for _, test := range []struct {
 		name  string
 		steps []updateplan.Step
 		want  string
 	}{
-		{"nothing", nil, "at least 0 USD a month, before traffic and what the cluster makes itself"},
-		{"a cluster with nodes", []updateplan.Step{step("create", cluster, nil), step("create", group, nodes("t3.large", 3.0))},
-			"at least 255 USD a month (+255), before traffic and what the cluster makes itself; prices of 2026-03-13 and later"},
+		{"nothing", nil, "nothing by the month" + top},
+		{"a cluster with nodes and their disks", []updateplan.Step{step("create", cluster, nil), step("create", group, nodes("t3.large", 3.0))},
+			"at least 260 USD a month (+260)" + top + "; prices of 2026-03-13 and later"},
+		{"large disks", []updateplan.Step{step("same", group, map[string]any{
+			"instanceTypes": []any{"t3.large"}, "scalingConfig": map[string]any{"desiredSize": 3.0}, "diskSize": 2000.0})},
+			"at least 662 USD a month" + top + "; prices of 2026-04-17 and later"},
 		{"less", []updateplan.Step{step("same", cluster, nil), step("delete", group, nodes("t3.large", 1.0))},
-			"at least 73 USD a month (-61), before traffic and what the cluster makes itself; prices of 2026-03-13 and later"},
-		{"pools", []updateplan.Step{step("same", lke, map[string]any{"pools": []any{map[string]any{"type": "g6-standard-2", "count": 2.0}, map[string]any{"type": "g6-standard-4", "count": 1.0}}})},
-			"at least 96 USD a month, before traffic and what the cluster makes itself; prices of 2024-12-31 and later"},
+			"at least 73 USD a month (-62)" + top + "; prices of 2026-03-13 and later"},
+		{"nodes that become eight times dearer", []updateplan.Step{changed("replace", group, nodes("t3.medium", 1.0), nodes("t3.2xlarge", 1.0))},
+			"at least 245 USD a month (+213)" + top + "; prices of 2026-04-17 and later"},
+		{"fewer nodes", []updateplan.Step{changed("update", lke, pools(map[string]any{"type": "g6-standard-2", "count": 3.0}), pools(map[string]any{"type": "g6-standard-2", "count": 1.0}))},
+			"at least 24 USD a month (-48)" + top + "; prices of 2024-12-31 and later"},
+		{"pools", []updateplan.Step{step("same", lke, pools(map[string]any{"type": "g6-standard-2", "count": 2.0}, map[string]any{"type": "g6-standard-4", "count": 1.0}))},
+			"at least 96 USD a month" + top + "; prices of 2024-12-31 and later"},
+		{"a pool that scales", []updateplan.Step{step("same", lke, pools(map[string]any{"type": "g6-standard-4", "autoscaler": map[string]any{"min": 5.0, "max": 10.0}}))},
+			"at least 240 USD a month" + top + "; at the smallest size that it scales to: p n; prices of 2024-12-31 and later"},
+		{"control planes with high availability", []updateplan.Step{
+			step("same", lke, map[string]any{"controlPlane": map[string]any{"highAvailability": true}, "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}}),
+			step("same", doks, map[string]any{"ha": true, "nodePool": map[string]any{"size": "s-2vcpu-4gb", "nodeCount": 1.0}}),
+		}, "at least 148 USD a month" + top + "; prices of 2024-12-31 and later"},
 		{"not known, spot, and a type that the sheet does not have", []updateplan.Step{
 			step("create", group, nodes("t3.large", updateplan.Unknown)), step("create", group, nodes(updateplan.Unknown, 1.0)), step("create", group, nodes("x9.large", 1.0)),
 			step("create", group, map[string]any{"capacityType": "SPOT", "instanceTypes": []any{"t3.large"}}), step("create", lke, map[string]any{"pools": updateplan.Unknown}),
-		}, "at least 0 USD a month, before traffic and what the cluster makes itself; not known before: p n, p n, p n, p n, p n"},
-		{"free, read, and without a price", []updateplan.Step{step("create", "aws:iam/role:Role", nil), step("read", cluster, nil), step("create", "aws:ecr/repository:Repository", nil), step("same", "aws:ecr/repository:Repository", nil)},
-			"at least 0 USD a month, before traffic and what the cluster makes itself; without a price: aws:ecr/repository:Repository"},
+		}, "what cannot be told; not known before: p n, p n, p n, p n, p n"},
+		{"free, read, and without a price", []updateplan.Step{step("create", "aws:iam/role:Role", nil), step("read", cluster, nil), step("create", "aws:rds/instance:Instance", nil), step("same", "aws:rds/instance:Instance", nil)},
+			"what cannot be told; without a price: aws:rds/instance:Instance"},
+		{"deleted, and without a price", []updateplan.Step{step("delete", "aws:rds/instance:Instance", nil)}, "nothing by the month" + top},
+		{"in other regions", []updateplan.Step{in("eu-central-1", step("create", cluster, nil)), in("eu-central-1", step("create", group, nodes("t3.large", 1.0))),
+			in(updateplan.Unknown, step("create", cluster, nil)), step("create", cluster, map[string]any{"region": "eu-west-1"})},
+			"what cannot be told; no price is known for eu-central-1: aws:eks/cluster:Cluster, aws:eks/nodeGroup:NodeGroup; " +
+				"no price is known for a region that is not known: aws:eks/cluster:Cluster; no price is known for eu-west-1: aws:eks/cluster:Cluster"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +77,7 @@ func TestOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := sheet.Of(t.Context(), updateplan.Document{Projects: []updateplan.Project{{Name: "p", Steps: test.steps}}}, "us-east-1")
+			e, err := sheet.Of(t.Context(), updateplan.Document{Projects: []updateplan.Project{{Name: "p", Steps: test.steps}}}, func(string) string { return "us-east-1" })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,16 +88,42 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestElsewhere: in another region a price is not what it is here.
-func TestElsewhere(t *testing.T) {
+// TestAmountsAreRounded: JSON has cents, and says of each item what it is.
+func TestAmountsAreRounded(t *testing.T) {
 	t.Parallel()
 	sheet, err := Load("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := sheet.Of(t.Context(), updateplan.Document{Projects: []updateplan.Project{{Steps: []updateplan.Step{{Op: "create", Type: "aws:eks/cluster:Cluster"}}}}}, "eu-central-1")
-	if err != nil || e.Monthly != 0 || len(e.Unpriced) != 1 {
+	steps := []updateplan.Step{
+		{Op: "create", Type: "aws:ec2/eip:Eip"}, {Op: "create", Type: "aws:eks/cluster:Cluster"},
+		{Op: "create", Type: "aws:eks/nodeGroup:NodeGroup", Inputs: map[string]any{"instanceTypes": []any{"t3.large"}, "scalingConfig": map[string]any{"desiredSize": 3.0}}},
+	}
+	e, err := sheet.Of(t.Context(), updateplan.Document{Projects: []updateplan.Project{{Steps: steps}}}, func(string) string { return "us-east-1" })
+	if err != nil || e.Monthly != 263.66 || e.Items[2].Monthly != 187.01 || e.Items[2].What != "3 t3.large, 60 GiB of disk" || e.Items[1].What != "Cluster" {
 		t.Errorf("%v: %+v", err, e)
+	}
+}
+
+// TestUnmatched: a type that no resource has is named, if its package is in use.
+func TestUnmatched(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	const content = "types:\n  aws:eks/nodegroup:NodeGroup: {per: hour, price: 1, day: 2026-11-01, source: us}\n" +
+		"  gcp:a:B: {per: hour, price: 1, day: 2026-11-01, source: us}\n  aws:eks/cluster:Cluster: {per: hour, price: 1, day: 2026-11-01, source: us}\n"
+	path := filepath.Join(root, File)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sheet, err := Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []updateplan.Step{{Type: "aws:eks/nodeGroup:NodeGroup"}, {Type: "aws:eks/cluster:Cluster"}}
+	got := sheet.Unmatched(updateplan.Document{Projects: []updateplan.Project{{Steps: steps}}})
+	want := []string{path + `:2: no resource has the type aws:eks/nodegroup:NodeGroup, so that its price counts for nothing; did you mean "aws:eks/nodeGroup:NodeGroup"?`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -79,14 +133,18 @@ func TestOwnPrices(t *testing.T) {
 		{"nothing", "# later\n", ""},
 		{"a type of one's own", "types: {own:index:Thing: {per: month, price: 2, day: 2026-11-01, source: us}}\n", ""},
 		{"another currency", "currency: EUR\n", "the prices are in EUR"},
-		{"no source", "types: {a: {per: month, price: 2, day: 2026-11-01}}\n", "a: say where the price comes from"},
-		{"no day", "types: {a: {per: month, price: 2, source: us}}\n", `a: day is ""`},
-		{"no price", "types: {a: {per: month, source: us}}\n", "a: it has either a price, or prices by size"},
-		{"no size", "types: {a: {per: month, prices: {b: 1}, source: us}}\n", "a: prices by size need a size"},
-		{"a wrong program", "types: {a: {per: hour, price: 1, count: '.x |', day: 2026-11-01, source: us}}\n", `a: ".x |": line 1, column 5: the query ends too early`},
-		{"per week", "types: {a: {per: week}}\n", `a: per is "week"; write hour or month`},
-		{"nothing at all", "types: {a: }\n", "a: it has no price"},
-		{"an unknown field", "type: {}\n", "field type not found"},
+		{"no source", "types:\n  a:b:C:\n    {per: month, price: 2, day: 2026-11-01}\n", "prices.yaml:3: a:b:C: say where the price comes from"},
+		{"no day", "types: {a:b:C: {per: month, price: 2, source: us}}\n", `prices.yaml:1: a:b:C: day is ""`},
+		{"no price", "types: {a:b:C: {per: month, source: us}}\n", "a:b:C: it has either a price, or prices by size"},
+		{"no size", "types: {a:b:C: {per: month, prices: {b: 1}, source: us}}\n", "a:b:C: prices by size need a size"},
+		{"a wrong program", "types: {a:b:C: {per: hour, price: 1, count: '.x |', day: 2026-11-01, source: us}}\n", `a:b:C: ".x |": line 1, column 5: the query ends too early`},
+		{"per week", "types: {a:b:C: {per: week}}\n", `a:b:C: per is "week"; write hour or month`},
+		{"nothing at all", "types: {a:b:C: }\n", "a:b:C: it has no price"},
+		{"no type", "types: {nodes: {per: month, price: 2, day: 2026-11-01, source: us}}\n", "prices.yaml:1: nodes: it is no type of a resource"},
+		{"less than nothing", "types: {a:b:C: {per: hour, price: -1, day: 2026-11-01, source: us}}\n", "a:b:C: the price is -1; a price is not less than 0"},
+		{"a size for less than nothing", "types: {a:b:C: {per: hour, size: .s, prices: {l: -2}, day: 2026-11-01, source: us}}\n", "a:b:C: the price of l is -2"},
+		{"a typing error", "types:\n  a:b:C:\n    prise: 1\n", `prices.yaml:3: unknown key "prise"; did you mean "price"?`},
+		{"an unknown key", "type: {}\n", `prices.yaml:1: unknown key "type"; did you mean "types"?`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -76,6 +76,7 @@ var mistakes = []mistake{
 	{name: "a version of Kubernetes without support", config: onAWS + "\n  eks:k8s_version: \"1.31\"", files: []string{"policies/policies.yaml", "use: [kubernetes-version]\nlevels: {kubernetes-version: deny}\n"}, args: "preview --only aws-vpc,aws-eks", want: "Kubernetes 1.31: support has ended on 2025-11-11"},
 	{name: "an API server for everybody", config: onAWS, files: []string{"policies/policies.yaml", "use: [public-api]\n"}, args: "preview --only aws-vpc,aws-eks", want: "policy DENIES public-api"},
 	{name: "more than it may cost", config: "kubernetes:infra_type: linode", args: "preview --only linode-lke --max-monthly 50", want: "forbidden by --max-monthly 50: it costs at least 144 USD"},
+	{name: "a limit of costs where no prices are known", config: onAWS, args: "preview --only aws-vpc,aws-eks --max-monthly 1000", want: "not all costs are known: no price is known for us-west-2: aws:"},
 	{name: "a rule with a typing error", config: onKind, files: []string{"policies/a.jq", "def deny: stepz;"}, want: "policies/a.jq: line 1, column 11: there is no function stepz"},
 }
 

@@ -68,6 +68,11 @@ func TestCosts(t *testing.T) {
 	if r := e.run("query", "--simulate", "types"); !strings.Contains(r.stdout, "no results") {
 		t.Errorf("something is deployed: %s%s", r.stdout, r.stderr)
 	}
+	e.write("prices.yaml", "types:\n  linode:index/lkecluster:LkeCluster: {per: month, price: 1, day: 2026-11-01, source: us}\n")
+	r = e.run(append([]string{"preview", "--max-monthly", "0"}, args...)...)
+	if r.code != 1 || !strings.Contains(r.stderr, "forbidden by --max-monthly 0") || !strings.Contains(r.stdout, `did you mean "linode:index/lkeCluster:LkeCluster"?`) {
+		t.Errorf("exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
 }
 
 // TestPlanIsKept: an up does what its plan says, also where the preview was

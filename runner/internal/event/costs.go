@@ -6,13 +6,17 @@ import "github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 type Costs struct {
 	Currency string  `json:"currency"`
 	Monthly  float64 `json:"monthly"` // of all that will be there
-	Change   float64 `json:"change"`  // by what is created and deleted
+	Change   float64 `json:"change"`  // by what is created, changed and deleted
 	Items    []Cost  `json:"items"`
 	// Unpriced are types without a price; Unknown are resources of which it
 	// cannot be told before what they cost.
 	Unpriced []string `json:"unpriced,omitempty"`
 	Unknown  []string `json:"unknown,omitempty"`
-	Oldest   string   `json:"oldest,omitempty"` // day of the oldest price that was used
+	// Elsewhere are types whose prices are of other regions.
+	Elsewhere []CostRegion `json:"elsewhere,omitempty"`
+	// Outside are projects that are deployed and not among those of the run.
+	Outside []string `json:"outside,omitempty"`
+	Oldest  string   `json:"oldest,omitempty"` // day of the oldest price that was used
 }
 
 // Cost is what one resource costs a month.
@@ -23,6 +27,14 @@ type Cost struct {
 	What    string  `json:"what"`
 	Monthly float64 `json:"monthly"`
 	Source  string  `json:"source"`
+	// Least says that the resource scales by itself, and that this is its smallest size.
+	Least bool `json:"least,omitempty"`
+}
+
+// CostRegion is a region in which some types have no price.
+type CostRegion struct {
+	Region string   `json:"region"` // "" if it is not known
+	Types  []string `json:"types"`
 }
 
 // withTexts returns the costs with their free text changed.
@@ -36,6 +48,9 @@ func (c *Costs) withTexts(change func(string) string) *Costs {
 		item := &clean.Items[i]
 		item.Type, item.Name, item.What, item.Source = change(item.Type), change(item.Name), change(item.What), change(item.Source)
 	}
+	clean.Elsewhere = slice.Map(c.Elsewhere, func(r CostRegion) CostRegion {
+		return CostRegion{Region: change(r.Region), Types: slice.Map(r.Types, change)}
+	})
 	clean.Unpriced, clean.Unknown = slice.Map(c.Unpriced, change), slice.Map(c.Unknown, change)
 	return &clean
 }

@@ -1,20 +1,22 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"mara/config"
+	"mara/runner/internal/strictyaml"
 )
 
 // SettingsFile says which rules apply, and how.
@@ -114,7 +116,8 @@ func (e *exception) UnmarshalYAML(node *yaml.Node) error {
 	known := []string{"rule", "resource", "stack", "reason", "until"}
 	for i := 0; i < len(node.Content); i += 2 {
 		if name := node.Content[i]; !slices.Contains(known, name.Value) {
-			return fmt.Errorf("line %d: an exception has no field %q; it has %s", name.Line, name.Value, strings.Join(known, ", "))
+			near := cmp.Or(config.DidYouMean(name.Value, known), "; it has "+strings.Join(known, ", "))
+			return fmt.Errorf("line %d: an exception has no field %q%s", name.Line, name.Value, near)
 		}
 	}
 	if err := node.Decode((*plain)(e)); err != nil {
@@ -148,45 +151,25 @@ func (e *exception) check(rules []string) error {
 }
 
 func unknownRule(name string, line int, rules []string) error {
-	return fmt.Errorf("line %d: there is no rule %q; there are %s", line, name, strings.Join(rules, ", "))
-}
-
-// withLine finds the line in what yaml.v3 and the checks say is wrong.
-var withLine = regexp.MustCompile(`^line (\d+): `)
-
-// wrongSettings are the problems of a file, each with its line.
-func wrongSettings(path string, err error) error {
-	var errs []error
-	for text := range strings.Lines(strings.TrimPrefix(err.Error(), "yaml: ")) {
-		text = strings.TrimSpace(text)
-		if text == "unmarshal errors:" {
-			continue
-		}
-		place := path + ": "
-		if found := withLine.FindStringSubmatch(text); found != nil {
-			place, text = path+":"+found[1]+": ", strings.TrimPrefix(text, found[0])
-		}
-		errs = append(errs, errors.New(place+text))
+	if near := config.DidYouMean(name, rules); near != "" {
+		return fmt.Errorf("line %d: there is no rule %q%s", line, name, near)
 	}
-	return errors.Join(errs...)
+	return fmt.Errorf("line %d: there is no rule %q; there are %s", line, name, strings.Join(rules, ", "))
 }
 
 // readSettings reads SettingsFile below a root, which may be missing.
 func readSettings(root string, rules []string) (settings, error) {
 	var s settings
 	path := filepath.Join(root, filepath.FromSlash(SettingsFile))
-	file, err := os.Open(path)
+	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
 	if err != nil {
 		return s, err
 	}
-	defer file.Close()
-	decoder := yaml.NewDecoder(file)
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&s); err != nil && !errors.Is(err, io.EOF) {
-		return s, wrongSettings(path, err)
+	if err := strictyaml.Decode(path, content, &s); err != nil {
+		return s, err
 	}
 	var errs []error
 	for _, u := range s.Use {
@@ -203,7 +186,7 @@ func readSettings(root string, rules []string) (settings, error) {
 		errs = append(errs, s.Exceptions[i].check(rules))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return s, wrongSettings(path, err)
+		return s, strictyaml.Errors(path, err)
 	}
 	return s, nil
 }

@@ -43,6 +43,8 @@ type engineEvents struct {
 
 	mask  func(string) string // hides secrets in steps; nil keeps no steps
 	steps []updateplan.Step
+
+	regions map[string]string // of the providers, by URN
 }
 
 func newEngineEvents(emit func(event.Event), arrived chan<- struct{}) *engineEvents {
@@ -54,6 +56,7 @@ func newEngineEvents(emit func(event.Event), arrived chan<- struct{}) *engineEve
 		arrived:    arrived,
 		begun:      map[string]bool{},
 		references: map[string]bool{},
+		regions:    map[string]string{},
 	}
 	go e.read()
 	return e
@@ -121,9 +124,11 @@ func (e *engineEvents) started(step apitype.StepEventMetadata) {
 			e.references[name] = true
 		}
 	}
+	e.noteRegion(step)
 	if e.mask != nil {
 		if planned, ok := updateplan.NewStep(step, e.mask); ok {
 			planned.Properties = propertiesOf(step)
+			planned.Region = e.regionOf(step)
 			e.steps = append(e.steps, planned)
 		}
 	}

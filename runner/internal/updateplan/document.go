@@ -57,6 +57,8 @@ type Step struct {
 	Name string `json:"name"`
 	URN  string `json:"urn"`
 	ID   string `json:"id,omitempty"`
+	// Region is where its provider works, if the provider says so.
+	Region string `json:"region,omitempty"`
 	// Inputs are what the resource would have; Old what it has.
 	Inputs map[string]any `json:"inputs,omitempty"`
 	Old    map[string]any `json:"old,omitempty"`
@@ -111,6 +113,14 @@ func isBookkeeping(kind string) bool {
 var ops = map[apitype.OpType]string{
 	apitype.OpCreate: "create", apitype.OpUpdate: "update", apitype.OpReplace: "replace", apitype.OpDelete: "delete",
 	apitype.OpSame: "same", apitype.OpRead: "read", apitype.OpImport: "import", apitype.OpImportReplacement: "import",
+}
+
+// Text returns a text of the engine's, or Unknown for one that is not known yet.
+func Text(text string) string {
+	if strings.Contains(text, unknownValue) {
+		return Unknown
+	}
+	return text
 }
 
 // reader copies properties: with secrets masked, and Unknown for what is not

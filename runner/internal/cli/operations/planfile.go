@@ -31,16 +31,17 @@ type planOptions struct {
 	packs []string             // Pulumi's own policy packs, for its engine
 
 	prices     cost.Sheet
-	maxMonthly float64        // what an environment may cost; 0 for anything
+	maxMonthly *float64       // what an environment may cost; nil for anything
+	unknownOK  bool           // what cannot be priced does not count
 	estimate   *cost.Estimate // what it costs, once a preview is done
 	losses     *[]string      // what a protected environment would lose, once a preview is done
 }
 
 // parsePlan reads the plan that an up is held to. It selects the plan's projects.
 func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
-	o.estimate, o.losses, o.maxMonthly = &cost.Estimate{}, &[]string{}, c.Float64("max-monthly")
-	if o.maxMonthly < 0 {
-		return failure.Usagef(c.Command.Name, "--max-monthly: %v is less than 0", o.maxMonthly)
+	o.estimate, o.losses = &cost.Estimate{}, &[]string{}
+	if err := o.parseCosts(c); err != nil {
+		return err
 	}
 	for _, folder := range c.StringSlice("policy-pack") {
 		folder = d.Absolute(folder)

@@ -15,7 +15,6 @@ import (
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/policy"
 	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
 	"mara/runner/internal/updateplan"
 )
 
@@ -43,7 +42,7 @@ func (o operateOptions) previews() bool {
 
 // judges reports whether something may forbid an up, which takes a preview then.
 func (o operateOptions) judges() bool {
-	return o.Operation.Deploys() && (o.rules.Active() || o.maxMonthly > 0)
+	return o.Operation.Deploys() && (o.rules.Active() || o.maxMonthly != nil)
 }
 
 // judge returns what concludes a preview: rules, whose findings are warnings, and prices.
@@ -55,18 +54,15 @@ func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Sessio
 		document := planDocument(d, o, s, w)
 		*o.losses = o.lossesIn(s, document, emit)
 		var err error
-		if *o.estimate, err = o.prices.Of(ctx, document, s.Settings.Config.Text("aws:region").Text); err != nil {
+		if *o.estimate, err = o.estimateCosts(ctx, s, w, document, emit); err != nil {
 			return err
-		}
-		if o.estimate.Monthly != 0 || len(o.estimate.Unknown) > 0 {
-			emit(event.Event{Type: event.RunCosts, Costs: &o.estimate.Costs})
 		}
 		findings, err := o.findings(ctx, document, d, s, emit)
 		if err != nil {
 			return err
 		}
-		if o.maxMonthly > 0 && o.estimate.Monthly > o.maxMonthly {
-			return &forbiddenError{fmt.Sprintf("--max-monthly %g: it costs %s", o.maxMonthly, o.estimate), "choose less or smaller, or allow more"}
+		if err := o.checkCosts(); err != nil {
+			return err
 		}
 		if denied := policy.Denied(findings); len(denied) > 0 {
 			return &forbiddenError{deniedText(denied), exceptionAdvice}
@@ -93,18 +89,6 @@ func (o operateOptions) findings(ctx context.Context, document updateplan.Docume
 		emit(event.Event{Type: event.RunWarning, Project: f.Project, Message: findingText(f)})
 	}
 	return findings, nil
-}
-
-// printCosts says what an environment costs after a preview, if anything does.
-func printCosts(d cmd.Deps, o operateOptions) {
-	if o.Output == "json" || o.Operation != operation.Preview || o.estimate.Monthly == 0 && len(o.estimate.Unknown) == 0 {
-		return
-	}
-	text := "Costs " + o.estimate.String() + "."
-	if o.Simulation.On {
-		text += " [SIMULATED: nothing is charged]"
-	}
-	fmt.Fprintln(d.Stdout, "\n"+typeset.Wrap(text, d.Width(), 2))
 }
 
 // deniedText names the policies that forbid, and the projects that they are about.

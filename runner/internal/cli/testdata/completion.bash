@@ -103,6 +103,7 @@ _runner() {
     "doctor --pulumi") offered=""; known=1 ;;
     "preview --save-plan") offered=""; known=1 ;;
     "preview --max-monthly") offered=""; known=1 ;;
+    "preview --unknown-costs") offered="deny allow"; known=1 ;;
     "preview --policy-pack") offered=""; known=1 ;;
     "preview --secret") offered=""; known=1 ;;
     "preview --simulate-cluster") offered=""; known=1 ;;
@@ -133,6 +134,7 @@ _runner() {
     "up --allow") offered=""; known=1 ;;
     "up --plan") offered=""; known=1 ;;
     "up --max-monthly") offered=""; known=1 ;;
+    "up --unknown-costs") offered="deny allow"; known=1 ;;
     "up --policy-pack") offered=""; known=1 ;;
     "up --secret") offered=""; known=1 ;;
     "up --simulate-cluster") offered=""; known=1 ;;
@@ -660,8 +662,8 @@ _runner() {
     plan) offered="--output --destroy --only --skip --from --until --root --stack --provider --debug --no-color" ;;
     config) offered="list get set unset explain diff schema reference --all --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --output --root --stack --provider --debug --no-color --exit-code --simulate --output --root --pulumi --debug --no-color --output --root --debug --no-color --root --stack --provider --debug --no-color" ;;
     doctor) offered="--only --skip --from --until --output --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
-    preview) offered="--exit-code --save-plan --max-monthly --policy-pack --diff --secret --generate-secrets --simulate-cluster --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
-    up) offered="--auto-approve-if --force --allow --plan --max-monthly --policy-pack --diff --secret --generate-secrets --simulate-cluster --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
+    preview) offered="--exit-code --save-plan --max-monthly --unknown-costs --policy-pack --diff --secret --generate-secrets --simulate-cluster --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
+    up) offered="--auto-approve-if --force --allow --plan --max-monthly --unknown-costs --policy-pack --diff --secret --generate-secrets --simulate-cluster --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     refresh) offered="--exit-code --preview-only --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     drift) offered="--exit-code --deep --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     destroy) offered="--allow --remove-stacks --force-forget --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;

@@ -167,7 +167,8 @@ _runner() {
       _arguments \
         '--exit-code[exit with code 5 if there are changes]' \
         '--save-plan[write what up would do to FILE, for `runner up --plan`]:value:' \
-        '--max-monthly[forbid what costs more than AMOUNT a month, as far as prices are known (default\: no limit)]:value:' \
+        '--max-monthly[forbid what costs more than AMOUNT a month, or what has no known price\: see --unknown-costs (default\: no limit)]:value:' \
+        '--unknown-costs[with --max-monthly\: WHAT to do where a price is not known\: deny, or allow, which counts what has a price (default\: deny)]:value:(deny allow)' \
         '--policy-pack[have Pulumi run the policy pack in FOLDER; may be repeated]:value:' \
         '--diff[list the resources that the preview would change, with their properties]' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
@@ -212,7 +213,8 @@ _runner() {
         '--force[run all projects, also those for which nothing has changed since their last success]' \
         '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--plan[do what FILE says, which `runner preview --save-plan` has written, and nothing else]:value:' \
-        '--max-monthly[forbid what costs more than AMOUNT a month, as far as prices are known (default\: no limit)]:value:' \
+        '--max-monthly[forbid what costs more than AMOUNT a month, or what has no known price\: see --unknown-costs (default\: no limit)]:value:' \
+        '--unknown-costs[with --max-monthly\: WHAT to do where a price is not known\: deny, or allow, which counts what has a price (default\: deny)]:value:(deny allow)' \
         '--policy-pack[have Pulumi run the policy pack in FOLDER; may be repeated]:value:' \
         '--diff[list the resources that the preview would change, with their properties]' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \

@@ -1,0 +1,42 @@
+package operations
+
+import (
+	"strings"
+	"testing"
+
+	"mara/runner/internal/cost"
+	"mara/runner/internal/event"
+)
+
+// TestCheckCosts: a limit forbids what costs more, and what may do so.
+func TestCheckCosts(t *testing.T) {
+	t.Parallel()
+	amount := func(f float64) *float64 { return &f }
+	elsewhere := event.Costs{Elsewhere: []event.CostRegion{{Region: "eu-central-1", Types: []string{"a:b:C"}}}}
+	for _, test := range []struct {
+		name    string
+		limit   *float64
+		unknown bool
+		costs   event.Costs
+		want    string
+	}{
+		{"no limit", nil, false, event.Costs{Monthly: 100, Unpriced: []string{"a:b:C"}}, ""},
+		{"below", amount(100), false, event.Costs{Monthly: 100}, ""},
+		{"above", amount(100), true, event.Costs{Monthly: 100.5, Items: []event.Cost{{}}, Currency: "USD"}, "--max-monthly 100: it costs at least 100 USD"},
+		{"nothing at all", amount(0), false, event.Costs{Monthly: 0.01, Items: []event.Cost{{}}}, "--max-monthly 0: it costs"},
+		{"no price", amount(100), false, event.Costs{Unpriced: []string{"a:b:C"}}, "not all costs are known: without a price: a:b:C"},
+		{"not known before", amount(100), false, event.Costs{Unknown: []string{"p n"}}, "not all costs are known: not known before: p n"},
+		{"elsewhere", amount(100), false, elsewhere, "not all costs are known: no price is known for eu-central-1: a:b:C"},
+		{"outside of the run", amount(100), false, event.Costs{Outside: []string{"p"}}, "deployed, but not in this run: p"},
+		{"allowed", amount(100), true, elsewhere, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			o := operateOptions{planOptions: planOptions{maxMonthly: test.limit, unknownOK: test.unknown, estimate: &cost.Estimate{Costs: test.costs}}}
+			err := o.checkCosts()
+			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
