@@ -388,7 +388,7 @@ func TestFleetSharesBackend(t *testing.T) {
 		e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
 		e.write("config/pulumi/environment", "")
 		e.write("a/Pulumi.yaml", "name: a\nruntime: yaml\nconfig: {size: {type: string, default: small}}\noutputs: {text: hello}\n")
-		e.write("a/hold.sh", "#!/bin/sh\ntouch begun\nuntil [ -e go ]; do sleep 0.05; done\n")
+		e.write("a/hold.sh", "#!/bin/sh\ntouch ../begun\nuntil [ -e ../go ]; do sleep 0.05; done\n")
 		if err := os.Chmod(filepath.Join(e.root, "a/hold.sh"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -400,7 +400,7 @@ func TestFleetSharesBackend(t *testing.T) {
 		return e
 	}
 	one, two := newFolder(), newFolder()
-	two.write("a/go", "")
+	two.write("go", "")
 	said := func(e *environment, want int, text string, args ...string) {
 		t.Helper()
 		if r := e.run(args...); r.code != want || !strings.Contains(r.stdout+r.stderr, text) {
@@ -412,24 +412,24 @@ func TestFleetSharesBackend(t *testing.T) {
 	if err := running.Start(); err != nil {
 		t.Fatal(err)
 	}
-	one.await("a/begun")
+	one.await("begun")
 	said(two, 4, "the environment is locked by", "fleet", "up", "first", "--yes")
 	if n := one.statesIn(shared); n > 0 {
 		t.Errorf("%d states although the first hook has not ended", n)
 	}
-	one.write("a/go", "")
+	one.write("go", "")
 	if err := running.Wait(); err != nil {
 		t.Errorf("the first rollout: %v", err)
 	}
 
 	said(two, 0, "2 environments: 1 up to date, 0 changed, 1 never rolled out", "fleet", "status")
-	said(two, 0, "first: rolled out by", "fleet", "plan", "--affected", "--why", "first")
+	said(two, 0, "none of 2 environments is affected", "fleet", "plan", "--affected", "--why", "first")
 	said(two, 0, "1 succeeded", "fleet", "up", "second", "--yes")
 	said(one, 0, "2 environments: 2 up to date", "fleet", "status")
 	one.write("config/environments/first.yaml", "values: {runner: {labels: {wave: first}, backend: \"file://"+shared+"\"}, pulumiConfig: {\"a:size\": large}}\n")
 	said(one, 3, "first comes before, and first has changed since it was", "fleet", "up", "second", "--yes")
 	said(two, 0, "1 succeeded", "fleet", "destroy", "first", "--yes")
-	said(one, 0, "2 environments: 1 up to date, 0 changed, 1 never rolled out", "fleet", "status")
+	said(one, 0, "2 environments: 1 up to date, 0 changed, 0 never rolled out, 1 destroyed", "fleet", "status")
 }
 
 // await waits for a file.
@@ -448,4 +448,85 @@ func (e *environment) await(name string) {
 func (e *environment) statesIn(folder string) int {
 	states, _ := filepath.Glob(filepath.Join(folder, ".pulumi/stacks/*/*.json"))
 	return len(states)
+}
+
+// newOwnFleet is a root with own projects, a and b after it, in two environments of a first wave and one of a second,
+// in two regions. While there is a file "broken", b fails.
+func newOwnFleet(t *testing.T) *environment {
+	t.Helper()
+	e := emptyEnvironment(t)
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=swordfish")
+	e.version("one")
+	e.write("b/Pulumi.yaml", "name: b\nruntime: yaml\noutputs: {value: b}\n")
+	e.write("mara.yaml", `projects:
+- {path: a, outputs: [value], hooks: [{name: hold, run: [sh, -c, "touch ../held; sleep 8"], on: before, operations: [destroy]}]}
+- {path: b, outputs: [value], after: [a], hooks: [{name: check, run: [test, "!", -e, ../broken], on: before, operations: [up]}]}
+`)
+	for _, name := range []string{"test-eu", "test-us", "prod-eu"} {
+		stage, region, _ := strings.Cut(name, "-")
+		e.write("config/environments/"+name+".yaml", fmt.Sprintf("values: {runner: {labels: {stage: %s, region: %s}}}\n", stage, region))
+	}
+	e.write("config/rollout.yaml", "promotion: {by: region}\nwaves:\n- {name: test, match: {stage: test}, maxFailures: 50%}\n- {name: prod, match: {stage: prod}}\n")
+	return e
+}
+
+// version writes the program of a.
+func (e *environment) version(value string) {
+	e.write("a/Pulumi.yaml", "name: a\nruntime: yaml\noutputs: {value: "+value+"}\n")
+}
+
+// said runs a command, and checks its exit code and a part of what it prints.
+func (e *environment) said(want int, text string, args ...string) {
+	e.t.Helper()
+	if r := e.run(args...); r.code != want || !strings.Contains(strings.Join(strings.Fields(r.stdout+r.stderr), " "), text) {
+		e.t.Errorf("%v: exit code %d, want %d and %q\n%s%s", args, r.code, want, text, r.stdout, r.stderr)
+	}
+}
+
+// TestFleetTellsWhatRan: the record of an environment is what ran there, for each project, with its outcome.
+func TestFleetTellsWhatRan(t *testing.T) {
+	t.Parallel()
+	e := newOwnFleet(t)
+	remove := func(name string) {
+		if err := os.Remove(filepath.Join(e.root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.said(0, "3 succeeded", "fleet", "up", "--all", "--yes")
+	e.said(0, "3 environments: 3 up to date", "fleet", "status")
+
+	e.version("two")
+	e.write("broken", "")
+	e.said(1, "", "fleet", "up", "test-eu", "--yes")
+	e.said(0, "failed: did not succeed: b (up, ", "fleet", "status", "test-eu")
+	e.said(0, "changed: program of a", "fleet", "status", "test-us")
+	e.said(3, "test comes before, and test-eu: did not succeed: b (up, ", "fleet", "up", "prod-eu", "--yes")
+
+	e.said(1, "", "fleet", "up", "--all", "--yes", "--on-error", "continue")
+	remove("broken")
+	e.version("three") // between the failure and the resume
+	e.said(0, "succeeded", "fleet", "up", "--resume", "--yes")
+	e.said(0, "three 3 ", "fleet", "get", "a/value")
+	e.said(0, "3 environments: 3 up to date", "fleet", "status")
+	e.said(0, "none of 3 environments is affected", "fleet", "plan", "--affected")
+
+	e.version("four")
+	e.said(3, "test-eu has changed since it was rolled out", "fleet", "up", "prod-eu", "--yes")
+	e.said(0, "1 succeeded", "fleet", "up", "test-eu", "--yes")
+	e.said(0, "1 succeeded", "fleet", "up", "prod-eu", "--yes") // test-us is of another region
+
+	e.said(0, "", "destroy", "-s", "prod-eu", "--only", "b", "--yes")
+	e.said(0, "prod-eu prod partly: never rolled out: b", "fleet", "status", "prod-eu")
+	destroy := e.command("destroy", "-s", "prod-eu", "--yes")
+	if err := destroy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	e.await("held")
+	e.said(0, "running: destroy", "fleet", "status", "prod-eu")
+	e.said(0, "destroy own/prod-eu running", "history", "-s", "prod-eu", "--limit", "1")
+	_ = destroy.Process.Kill()
+	_ = destroy.Wait()
+	e.said(0, "destroy own/prod-eu interrupted", "history", "-s", "prod-eu", "--limit", "1")
+	e.said(0, "unfinished: destroy in run ", "fleet", "status", "prod-eu")
+	e.said(0, "prod-eu: destroy in run ", "fleet", "plan", "--affected", "--why")
 }

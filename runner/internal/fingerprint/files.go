@@ -44,7 +44,7 @@ func (b Basis) named(config map[string]any, source *Source) ([]byte, error) {
 	if source != nil {
 		bases = append(bases, source.Dir)
 	}
-	var found tree
+	found := newTree(b.Root)
 	for text := range texts(config) {
 		for _, path := range candidates(text, bases) {
 			if err := found.addNamed(path, b.Root); err != nil {
@@ -115,16 +115,29 @@ func walkTexts(value any, yield func(string) bool) bool {
 
 // tree digests files, each once.
 type tree struct {
+	root     string // of the repository; links followed
 	files    map[string]string
 	variable []string // volatile variables to look for
 	names    map[string]bool
 }
 
-// content returns a line for each file, sorted.
+func newTree(root string, variables ...string) *tree {
+	if resolved, err := filepath.EvalSymlinks(root); err == nil {
+		root = resolved
+	}
+	return &tree{root: root, files: map[string]string{}, variable: variables, names: map[string]bool{}}
+}
+
+// content returns a line for each file, sorted. Files of the repository have the path below its root, so that
+// clones of one repository have the same content.
 func (t *tree) content() []byte {
 	var text bytes.Buffer
 	for _, path := range slices.Sorted(maps.Keys(t.files)) {
-		fmt.Fprintf(&text, "%q %s\n", path, t.files[path])
+		name := path
+		if isBelow(path, t.root) {
+			name, _ = filepath.Rel(t.root, path)
+		}
+		fmt.Fprintf(&text, "%q %s\n", filepath.ToSlash(name), t.files[path])
 	}
 	return text.Bytes()
 }
@@ -183,9 +196,6 @@ func (t *tree) addFile(path string, entry fs.DirEntry) error {
 	}
 	content, err := t.describe(path, info)
 	if err == nil && link+content != "" {
-		if t.files == nil {
-			t.files = map[string]string{}
-		}
 		t.files[path] = link + content
 	}
 	return err

@@ -342,3 +342,27 @@ func TestVariables(t *testing.T) {
 		t.Error("a record has a hint at a secret")
 	}
 }
+
+// TestClones: another clone of a repository has the same program, so that what one machine has rolled out can be
+// compared on another.
+func TestClones(t *testing.T) {
+	t.Parallel()
+	clone := func() journal.Fingerprint {
+		w := newWorld(t)
+		w.source("yaml")
+		w.write("values.yaml", "a: 1")
+		w.write("project/program/Main.yaml", "outputs: {text: {fn::readFile: ../values.yaml}}\n")
+		w.subject.Config["a:values"] = "values.yaml"
+		parts, err := w.of()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parts
+	}
+	one, two := clone(), clone()
+	for _, part := range []string{"program", "files"} {
+		if one[part] == "" || one[part] != two[part] {
+			t.Errorf("%s: %q and %q", part, one[part], two[part])
+		}
+	}
+}

@@ -32,7 +32,7 @@ var errOthers = errors.New("the program is built with sources that are neither b
 // others are made of nobody knows without asking their language: everything in
 // the repository counts.
 func (s Source) sum(variables []string) (content []byte, mentioned []string, err error) {
-	t := &tree{variable: variables, names: map[string]bool{}}
+	t := newTree(s.Root, variables...)
 	if err := s.addAll(t); err != nil {
 		return nil, nil, err
 	}

@@ -168,6 +168,40 @@ func TestNewPlan(t *testing.T) {
 	}
 }
 
+// TestBefore: promotion is by wave, and within a region where that is asked for.
+func TestBefore(t *testing.T) {
+	t.Parallel()
+	all := fleetOf("t-eu stage=test,region=eu", "t-us stage=test,region=us", "t stage=test", "c-eu stage=canary,region=eu", "p-eu stage=prod,region=eu", "p-ap stage=prod,region=ap", "p stage=prod")
+	const waves = "waves:\n- {name: a, match: {stage: test}}\n- {name: b, match: {stage: canary}}\n- {name: c, match: {stage: prod}}\n"
+	for _, test := range []struct{ by, chosen, want string }{
+		{"", "p-eu", "t-eu t-us t c-eu"},
+		{"region", "p-eu", "t-eu t c-eu"},
+		{"region", "p-ap", "t-eu t-us t c-eu"}, // none of its region comes before
+		{"region", "p", "t-eu t-us t c-eu"},    // it has none
+		{"region", "c-eu", "t-eu t"},
+		{"region", "t-eu", ""},
+	} {
+		text := waves
+		if test.by != "" {
+			text = "promotion: {by: " + test.by + "}\n" + waves
+		}
+		r, err := read(t, text, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen, err := Select(all, Selection{Names: []string{test.chosen}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(Names(r.Before(chosen, all)), " "); got != test.want {
+			t.Errorf("by %q before %s: %s, want %s", test.by, test.chosen, got, test.want)
+		}
+	}
+	if _, err := read(t, "promotion: {by: regoin}\n"+waves, all); err == nil || !strings.Contains(err.Error(), `config/rollout.yaml:1: promotion is by "regoin", which is no label of any environment; did you mean "region"?`) {
+		t.Errorf("a label that there is not: %v", err)
+	}
+}
+
 // TestShares: at least one environment is worked on, and a percentage of failures is never exceeded.
 func TestShares(t *testing.T) {
 	t.Parallel()

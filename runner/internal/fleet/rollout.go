@@ -23,7 +23,12 @@ const RolloutFile = "config/rollout.yaml"
 
 // Rollout is what config/rollout.yaml says. The zero Rollout has no waves: all
 // environments are equal.
-type Rollout struct{ Waves []Wave }
+type Rollout struct {
+	Waves []Wave
+	// PromotionBy is a label: an environment needs only those environments of earlier waves that have the same value
+	// of it; "" for all of them.
+	PromotionBy string
+}
 
 // Wave is a group of environments that a change reaches together.
 type Wave struct {
@@ -118,7 +123,10 @@ func ReadRollout(root string, all []Environment) (Rollout, error) {
 }
 
 // rolloutDecoder collects what is wrong with the file.
-type rolloutDecoder struct{ problems []config.Problem }
+type rolloutDecoder struct {
+	problems      []config.Problem
+	promotionLine int
+}
 
 func (d *rolloutDecoder) problem(line int, key, format string, args ...any) {
 	d.problems = append(d.problems, config.Problem{File: RolloutFile, Line: line, Key: key, Text: fmt.Sprintf(format, args...)})
@@ -133,7 +141,9 @@ func (d *rolloutDecoder) decode(content []byte) Rollout {
 	if len(document.Content) == 0 {
 		return r
 	}
-	d.fields("", document.Content[0], map[string]func(*yaml.Node){"waves": func(n *yaml.Node) {
+	d.fields("", document.Content[0], map[string]func(*yaml.Node){"promotion": func(n *yaml.Node) {
+		d.fields("promotion", n, map[string]func(*yaml.Node){"by": func(n *yaml.Node) { r.PromotionBy, d.promotionLine = n.Value, n.Line }})
+	}, "waves": func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
 			d.problem(n.Line, "waves", "must be a list")
 			return
@@ -295,6 +305,9 @@ func (d *rolloutDecoder) check(r *Rollout, all []Environment) {
 		}
 	}
 	d.checkOverlap(r.Waves, all)
+	if known := labelNames(all); d.promotionLine > 0 && !slices.Contains(known, r.PromotionBy) {
+		d.problem(d.promotionLine, "promotion", "is by %q, which is no label of any environment%s", r.PromotionBy, config.DidYouMean(r.PromotionBy, known))
+	}
 }
 
 // checkOverlap tells of waves that match the same environments, once for two waves.
@@ -345,4 +358,44 @@ func (r Rollout) AddBefore(w Wave, names map[string]bool) {
 			r.AddBefore(before, names)
 		}
 	}
+}
+
+// Before returns the environments of earlier waves that have to be up to date before the chosen environments are
+// rolled out. With a label of promotion, an environment needs the environments that have the same value of the label
+// or do not have the label; it needs the whole wave if the wave has no such environment.
+func (r Rollout) Before(chosen, all []Environment) []Environment {
+	needed := map[string]bool{}
+	for _, c := range chosen {
+		w, err := r.WaveOf(c)
+		if err != nil {
+			continue
+		}
+		names := map[string]bool{}
+		r.AddBefore(w, names)
+		for _, before := range r.Waves {
+			if names[before.Name] {
+				for _, e := range r.promoting(c, before, all) {
+					needed[e.Stack] = true
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(e Environment) bool { return !needed[e.Stack] })
+}
+
+// promoting returns the environments of a wave that have to be up to date before an environment.
+func (r Rollout) promoting(to Environment, w Wave, all []Environment) []Environment {
+	members := slices.DeleteFunc(slices.Clone(all), func(e Environment) bool { return !w.matches(e) })
+	value, ok := to.Labels[r.PromotionBy]
+	if r.PromotionBy == "" || !ok {
+		return members
+	}
+	isSame := func(e Environment) bool { return e.Labels[r.PromotionBy] == value }
+	if !slices.ContainsFunc(members, isSame) {
+		return members
+	}
+	return slices.DeleteFunc(members, func(e Environment) bool {
+		_, has := e.Labels[r.PromotionBy]
+		return has && !isSame(e)
+	})
 }

@@ -2,11 +2,14 @@ package cmd
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/lock"
 )
 
 // PastRun is one line of the history.
@@ -29,10 +32,24 @@ func NewPastRun(r journal.Run, summary *event.Summary) PastRun {
 		Simulated: summary.Simulated, Result: summary.Outcome(), Started: summary.Started,
 		DurationMS: summary.Duration().Milliseconds(),
 	}
+	if summary.Result == "" && isGoingOn(r, summary) {
+		past.Result = Running
+	}
 	if meta, err := r.Meta(); err == nil {
 		past.By = meta.User + "@" + meta.Host
 	}
 	return past
+}
+
+// Running is the result of a run that has not ended, and holds the lock of its environment.
+const Running event.Result = "running"
+
+// isGoingOn reports whether the run still holds the lock of its environment. Whether a process of another machine is
+// alive cannot be seen: its lock counts as held.
+func isGoingOn(r journal.Run, summary *event.Summary) bool {
+	folder := layout.Runner(filepath.Dir(filepath.Dir(r.Dir)))
+	state, owner, err := lock.Inspect(folder.Lock(summary.Provider, summary.Stack))
+	return err == nil && owner.Run == r.ID && (state == lock.Held || state == lock.Foreign)
 }
 
 // Words say in short how the last run went; a dash stands for none.

@@ -77,7 +77,11 @@ func (a affected) choose(ctx context.Context, d cmd.Deps, o session.Options, cho
 	var shared session.Shared // where a backend has to be asked
 	defer func() { err = errors.Join(err, shared.Close()) }()
 	o.Shared = &shared
-	reasons := func(ctx context.Context, s *session.Session) ([]string, error) { return sinceSuccess(ctx, d, s) }
+	t := newToday(ctx, d, o.Root)
+	reasons := func(ctx context.Context, s *session.Session) ([]string, error) {
+		v, err := t.verdictOn(ctx, s)
+		return v.reasons(), err
+	}
 	if a.Ref != "" {
 		past, err := checkOut(ctx, o.Root, a.Ref)
 		if err != nil {
@@ -105,27 +109,6 @@ func (a affected) choose(ctx context.Context, d cmd.Deps, o session.Options, cho
 		}
 	}
 	return left, nil
-}
-
-// sinceSuccess is what has changed for an environment since its last success.
-func sinceSuccess(ctx context.Context, d cmd.Deps, s *session.Session) (reasons []string, err error) {
-	last, ok := lastRolled(ctx, d, s)
-	if !ok {
-		return []string{"has never been rolled out"}, nil
-	}
-	if last.isElsewhere(s) {
-		reasons = last.Values.Changes(valuesIn(s))
-		if commit := commitOf(ctx, s.Settings.Root); commit == "" || commit != last.Commit || strings.HasSuffix(commit, dirty) {
-			reasons = append(reasons, fmt.Sprintf("rolled out by %s, and whether programs have changed since cannot be told", last.Host))
-		}
-		return reasons, nil
-	}
-	now, err := programsIn(s)
-	if err != nil {
-		return nil, err
-	}
-	reasons = last.Values.Changes(valuesIn(s))
-	return append(append(reasons, last.Programs.Changes(now)...), changedOutputs(s)...), nil
 }
 
 // past is the configuration as it was at a commit, and what has changed since.

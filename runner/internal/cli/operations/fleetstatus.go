@@ -18,9 +18,10 @@ import (
 func FleetStatus(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "status", Usage: "show which environments are what they are configured to be", ArgsUsage: cmd.FleetArguments,
-		Description: "Shows for each environment whether the last up of all its projects succeeded with the configuration it has now,\n" +
-			"from which commit, and the last run from here. It asks no backend; `runner status -s NAME` looks into one\n" +
-			"environment, `runner fleet drift` compares all with the clouds.\n\n" +
+		Description: "Shows for each environment whether what last ran of all its projects succeeded, with the values and programs that\n" +
+			"they have now; else which projects failed, never ran or have changed. It asks a backend only for what others who\n" +
+			"share it have rolled out; `runner status -s NAME` looks into one environment, `runner fleet drift` compares all\n" +
+			"with the clouds.\n\n" +
 			"Examples:\n  runner fleet status\n  runner fleet status -l stage=prod -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  lookFlags(),
 		Action: cmd.Action(d, parseFleet, runFleetStatus),
@@ -31,11 +32,15 @@ func FleetStatus(d cmd.Deps) *cli.Command {
 type standing struct {
 	Environment string       `json:"environment"`
 	Wave        string       `json:"wave,omitempty"`
-	State       string       `json:"state"`             // "never rolled out", "up to date", "changed"
-	Changes     []string     `json:"changes,omitempty"` // files that have changed since
-	Commit      string       `json:"commit,omitempty"`  // of the last success
-	Run         string       `json:"run,omitempty"`     // the last success
+	State       string       `json:"state"`             // see the states of a verdict, and "unknown"
+	Changes     []string     `json:"changes,omitempty"` // values and programs that have changed since
+	Failed      []string     `json:"failed,omitempty"`  // projects that have not succeeded
+	Missing     []string     `json:"missing,omitempty"` // projects that never ran
+	Commit      string       `json:"commit,omitempty"`  // of the last run that has ended
+	Run         string       `json:"run,omitempty"`     // that run
+	Error       string       `json:"error,omitempty"`   // why the state is unknown
 	Last        *cmd.PastRun `json:"last_run,omitempty"`
+	reasons     []string
 }
 
 func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error) {
@@ -50,28 +55,42 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 	var shared session.Shared // where a backend has to be asked
 	defer func() { err = errors.Join(err, shared.Close()) }()
 	o.Shared = &shared
+	t := newToday(ctx, d, o.Root)
 	standings, err := cmd.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (standing, error) {
-		s := standing{Environment: e.Stack, State: "never rolled out"}
+		s := standing{Environment: e.Stack}
 		if w, err := waves.WaveOf(e); err == nil {
 			s.Wave = w.Name
 		}
 		if run, ok := last[e.Stack]; ok {
 			s.Last = &run
 		}
-		known, changes, ok, err := standsAs(ctx, d, o.Options, e.Stack)
-		if err != nil || !ok {
-			return s, err
+		v, err := standsAs(ctx, d, o.Options, e.Stack, t)
+		if ctx.Err() != nil {
+			return s, context.Cause(ctx)
 		}
-		s.State, s.Changes, s.Commit, s.Run = "up to date", changes, known.Commit, known.Run
-		if len(s.Changes) > 0 {
-			s.State = "changed"
-		}
-		return s, err
+		s.take(v, err)
+		return s, nil
 	})
 	if err != nil {
 		return err
 	}
 	return o.Show(d, standings, standingsText(d, standings))
+}
+
+// take sets the state of the environment. An environment that a run is changing right now is running, not unfinished.
+func (s *standing) take(v verdict, err error) {
+	s.State, s.Changes, s.Failed, s.Missing, s.Commit, s.Run = v.State, v.Changes, v.Failed, v.Missing, v.Commit, v.Run
+	isLive := s.Last != nil && s.Last.Result == cmd.Running
+	switch {
+	case err != nil:
+		s.State, s.Error = isUnknown, err.Error()
+		s.reasons = []string{s.Error}
+	case isLive && (s.Last.Operation.Deploys() || s.Last.Operation.Destroys()):
+		s.State, s.reasons = isRunning, []string{string(s.Last.Operation)}
+	case v.State == neverRolledOut || v.State == isDestroyed:
+	default:
+		s.reasons = v.reasons()
+	}
 }
 
 func standingsText(d cmd.Deps, standings []standing) string {
@@ -85,11 +104,17 @@ func standingsText(d cmd.Deps, standings []standing) string {
 	for _, s := range standings {
 		counts[s.State]++
 		state := s.State
-		if len(s.Changes) > 0 {
-			state += ": " + strings.Join(s.Changes, ", ")
+		if len(s.reasons) > 0 {
+			state += ": " + strings.Join(s.reasons, "; ")
 		}
 		table.Rows = append(table.Rows, []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit), s.Last.Words(d.Now())})
 	}
-	return fmt.Sprintf("%s\n%s: %d up to date, %d changed, %d never rolled out\n", table.Text(d.Width()),
-		typeset.Counted(len(standings), "environment"), counts["up to date"], counts["changed"], counts["never rolled out"])
+	text := fmt.Sprintf("%s\n%s: %d up to date, %d changed, %d never rolled out", table.Text(d.Width()),
+		typeset.Counted(len(standings), "environment"), counts[isUpToDate], counts[hasChanged], counts[neverRolledOut])
+	for _, state := range []string{hasFailed, isPartly, isUnfinished, isRunning, isDestroyed, isUnknown} {
+		if counts[state] > 0 {
+			text += fmt.Sprintf(", %d %s", counts[state], state)
+		}
+	}
+	return text + "\n"
 }

@@ -189,9 +189,13 @@ func rememberProvider(d cmd.Deps, s *session.Session) error {
 
 // carryOut runs the plan, reports the result and checks it.
 func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) error {
-	run, err := startRun(ctx, d, o, s, w)
+	recording, err := beginRecording(ctx, d, o, s)
 	if err != nil {
 		return err
+	}
+	run, err := startRun(ctx, d, o, s, w)
+	if err != nil {
+		return errors.Join(err, recording.abandon(ctx))
 	}
 	known := newUnchanged(s, o)
 	known.resume(w)
@@ -204,6 +208,10 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	run.finish(d, o)
 	warn(d, "what the projects depended on is not kept, so that the next up runs them all: ", known.keep(run))
 	warn(d, "the next up may skip projects that have drifted; use up --force: ", invalidateDrifted(o, s, &run.summary))
+	left := checkNothingLeft(ctx, o.Operation, s, w.plan, err)
+	if left == nil {
+		warn(d, "what was done is not recorded: ", recording.end(ctx, run, known, len(w.plan.Steps) == len(s.Plan.Steps)))
+	}
 	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {
 		return errors.Join(&cmd.Reported{Code: cmd.ExitCode(err)}, forbidden(err))
@@ -211,11 +219,10 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	if err := savePlan(ctx, d, o, s, w); err != nil {
 		return err
 	}
-	warn(d, "what was rolled out is not recorded: ", recordRolled(ctx, o, s, run))
 	printCosts(d, o)
 	printHighlights(d, o, s, run.outputs)
-	if err := checkNothingLeft(ctx, o.Operation, s, w.plan); err != nil {
-		return err
+	if left != nil {
+		return left
 	}
 	if o.ExitCode && run.summary.Changes.Any() {
 		return &cmd.Reported{Code: cmd.ExitChanges}
@@ -223,9 +230,9 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	return nil
 }
 
-// checkNothingLeft asks the backend after a destroy whether anything is left.
-func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Session, p plan.Plan) error {
-	if !op.Destroys() || len(p.Steps) == 0 {
+// checkNothingLeft asks the backend after a destroy that has not failed whether anything is left.
+func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Session, p plan.Plan, failed error) error {
+	if failed != nil || !op.Destroys() || len(p.Steps) == 0 {
 		return nil
 	}
 	if err := s.Stacks.List(ctx); err != nil {

@@ -4,107 +4,133 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"slices"
-	"strings"
+	"sync"
 	"time"
 
-	"mara/config"
+	"mara/providers/operation"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/failure"
 	"mara/runner/internal/fingerprint"
-	"mara/runner/internal/fleet"
 	"mara/runner/internal/journal"
-	"mara/runner/internal/plan"
+	"mara/runner/internal/lock"
 	"mara/runner/internal/request"
 	"mara/runner/internal/session"
 )
 
-// rolled is what an environment was last brought to by an up of all its projects.
-// It is kept here, and in the backend where others share that.
-type rolled struct {
-	Run      string              `json:"run"`
-	Finished time.Time           `json:"finished"`
-	Commit   string              `json:"commit,omitempty"`
-	Values   journal.Fingerprint `json:"values"` // of the configuration, by key
-	Programs journal.Fingerprint `json:"programs"`
-	// Host and Root are where it was done; programs are told apart only there.
-	Host      string `json:"host,omitempty"`
-	Root      string `json:"root,omitempty"`
-	Destroyed bool   `json:"destroyed,omitempty"` // nothing of it is left
-}
-
 // rolledKey names the record in the backend.
 const rolledKey = "last.json"
 
-// recordRolled keeps what an up has led to, or that all has been destroyed.
-func recordRolled(ctx context.Context, o operateOptions, s *session.Session, r *run) error {
-	partly := len(o.Selection.Only)+len(o.Selection.Skip)+len(o.Selection.From)+len(o.Selection.Until) > 0 || o.Selection.Failed
-	if !o.Operation.Destroys() && (!o.Operation.Deploys() || partly || len(o.Overrides) > 0) {
-		return nil
-	}
-	last := rolled{Run: r.journal.ID(), Finished: r.summary.Finished, Host: hostOf(), Root: s.Settings.Root}
-	if o.Operation.Destroys() {
-		last.Destroyed = true
-		return last.keep(ctx, s)
-	}
-	switch {
-	case o.part != nil:
-		last.Commit = o.part.commit
-	case s.Settings.Described.File != "":
-		last.Commit = commitOf(ctx, o.Root)
-	}
-	var err error
-	if last.Programs, err = programsIn(s); err != nil {
-		return err
-	}
-	last.Values = valuesIn(s)
-	return last.keep(ctx, s)
+// recording records what a run does to an environment. A nil recording records nothing.
+type recording struct {
+	session *session.Session
+	store   lock.Store // of a backend that others share; nil for none
+	last    rolled
 }
 
-// keep writes the record here, and into a backend that others share.
-func (r rolled) keep(ctx context.Context, s *session.Session) error {
-	content, err := json.MarshalIndent(r, "", "  ")
+// beginRecording marks the environment as one that a run is about to change: if the run is killed, the environment
+// is unfinished. Where the mark cannot be written, nothing is changed.
+func beginRecording(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session) (*recording, error) {
+	if !o.Operation.Deploys() && !o.Operation.Destroys() {
+		return nil, nil
+	}
+	r := &recording{session: s}
+	var err error
+	if r.store, err = s.RunLock().Rolled(ctx); err == nil {
+		r.last, err = readRolled(ctx, s, r.store)
+	}
+	if err != nil {
+		return nil, notRecorded(s, err)
+	}
+	run := rolledRun{Operation: o.Operation, Runner: d.Version, Host: hostOf(), Root: s.Settings.Root}
+	if o.Operation.Deploys() {
+		run.Values = valuesIn(s)
+		switch {
+		case o.part != nil:
+			run.Commit = o.part.commit
+		case s.Settings.Described.File != "":
+			run.Commit = commitOf(ctx, o.Root)
+		}
+	}
+	r.last.begin(s.Held.RunID, run)
+	if s.Unchanged != nil {
+		return r, nil // nothing will be changed
+	}
+	if err := r.write(ctx); err != nil {
+		return nil, notRecorded(s, err)
+	}
+	return r, nil
+}
+
+func notRecorded(s *session.Session, err error) error {
+	return &failure.Environment{
+		Text: fmt.Sprintf("nothing was changed, because what is done to %s cannot be recorded: %v", s.Settings.Stack.Text, err),
+		Next: "check that you may read and write .runner below the root, and .mara/rolled in the backend",
+	}
+}
+
+// end records how the projects ended.
+func (r *recording) end(ctx context.Context, run *run, known *unchanged, whole bool) error {
+	const patience = 30 * time.Second
+	if r == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	r.last.end(run.summary.Finished, run.summary.Steps, known.programOf, whole)
+	return r.write(ctx)
+}
+
+// abandon removes the mark of a run that never began.
+func (r *recording) abandon(ctx context.Context) error {
+	if r == nil || r.session.Unchanged != nil {
+		return nil
+	}
+	r.last.Begun = ""
+	r.last.prune()
+	return r.write(ctx)
+}
+
+// write stores the record here, and in a backend that others share.
+func (r *recording) write(ctx context.Context) error {
+	content, err := json.Marshal(r.last)
 	if err != nil {
 		return err
 	}
 	content = append(content, '\n')
-	file := s.Folder.Rolled(s.Settings.Stack.Text)
-	if r.Destroyed {
-		if err := atomicfile.Remove(file); err != nil {
-			return err
-		}
-	} else if err := atomicfile.WriteDeep(file, content, 0o600, 0o700); err != nil {
+	if err := atomicfile.WriteDeep(r.session.Folder.Rolled(r.session.Settings.Stack.Text), content, 0o600, 0o700); err != nil {
 		return err
 	}
-	store, err := s.RunLock().Rolled(ctx)
-	if err != nil || store == nil {
-		return err
+	if r.store == nil {
+		return nil
 	}
-	return store.Put(ctx, rolledKey, content)
+	return r.store.Put(ctx, rolledKey, content)
 }
 
-// lastRolled reads what an environment was last brought to; ok is false where
-// nothing is known. In a backend that others share is what anybody has done last.
-func lastRolled(ctx context.Context, d cmd.Deps, s *session.Session) (last rolled, ok bool) {
-	store, err := s.RunLock().Rolled(ctx)
-	if err == nil && store != nil {
-		var objects map[string][]byte
-		objects, err = store.List(ctx)
-		if content, found := objects[rolledKey]; found && json.Unmarshal(content, &last) == nil {
-			return last, !last.Destroyed
+// readRolled reads the record of an environment: from a shared backend the record of all machines, else the one of
+// this directory. It is empty where nothing is recorded.
+func readRolled(ctx context.Context, s *session.Session, store lock.Store) (last rolled, err error) {
+	var content []byte
+	if store != nil {
+		objects, err := store.List(ctx)
+		if err != nil {
+			return last, err
+		}
+		content = objects[rolledKey]
+	} else {
+		content, err = os.ReadFile(s.Folder.Rolled(s.Settings.Stack.Text))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return last, err
 		}
 	}
-	warn(d, "what others have rolled out of "+s.Settings.Stack.Text+" is not known: ", err)
-	content, err := os.ReadFile(s.Folder.Rolled(s.Settings.Stack.Text))
-	last = rolled{}
-	return last, err == nil && json.Unmarshal(content, &last) == nil
-}
-
-// isElsewhere reports whether it was done on another machine, or in another folder.
-func (r rolled) isElsewhere(s *session.Session) bool {
-	return r.Host != "" && (r.Host != hostOf() || r.Root != s.Settings.Root)
+	if json.Unmarshal(content, &last) != nil || last.Format != rolledFormat {
+		last = rolled{} // of another format: counts as never rolled out
+	}
+	return last, nil
 }
 
 func hostOf() string {
@@ -115,16 +141,57 @@ func hostOf() string {
 	return host
 }
 
-// standsAs is what an environment was last brought to, and what has changed since.
-func standsAs(ctx context.Context, d cmd.Deps, o session.Options, stack string) (last rolled, changes []string, ok bool, err error) {
-	o.Request = o.Of(stack)
-	err = session.Use(d.Deps, o, (*session.Session).ResolveStack, func(s *session.Session) error {
-		if last, ok = lastRolled(ctx, d, s); ok {
-			changes = last.Values.Changes(valuesIn(s))
-		}
-		return nil
+// today has what the comparisons of all environments of a root share.
+type today struct {
+	commit func() string
+	runner string
+}
+
+func newToday(ctx context.Context, d cmd.Deps, root string) today {
+	return today{commit: sync.OnceValue(func() string { return commitOf(ctx, root) }), runner: d.Version}
+}
+
+// standsAs compares what ran in an environment with the files of today.
+func standsAs(ctx context.Context, d cmd.Deps, o session.Options, stack string, t today) (v verdict, err error) {
+	o.Request, o.Operation = o.Of(stack), operation.Up
+	err = session.Use(d.Deps, o, (*session.Session).ResolveStack, func(s *session.Session) (err error) {
+		v, err = t.verdictOn(ctx, s)
+		return err
 	})
-	return last, changes, ok, err
+	return v, err
+}
+
+// verdictOn compares an environment whose settings are resolved. A record that cannot be read is an error.
+func (t today) verdictOn(ctx context.Context, s *session.Session) (verdict, error) {
+	store, err := s.RunLock().Rolled(ctx)
+	if err != nil {
+		return verdict{}, unknownRecord(s, err)
+	}
+	last, err := readRolled(ctx, s, store)
+	if err != nil {
+		return verdict{}, unknownRecord(s, err)
+	}
+	if !last.isKnown() {
+		return verdict{State: neverRolledOut}, nil
+	}
+	return last.compare(t.presentOf(s)), nil
+}
+
+func unknownRecord(s *session.Session, err error) error {
+	return &failure.Environment{Text: fmt.Sprintf("reading what was rolled out of %s: %v", s.Settings.Stack.Text, err)}
+}
+
+// presentOf describes an environment as it is on the disk.
+func (t today) presentOf(s *session.Session) present {
+	return present{
+		projects: s.Plan.Names(), values: valuesIn(s), programs: programsIn(s),
+		mayRead: func(name, key string) bool {
+			project, ok := s.Options.Known().Project(name)
+			return !ok || project.Own != nil || mayRead(s, project, key)
+		},
+		outputs: func() []string { return changedOutputs(s) },
+		commit:  t.commit, host: hostOf(), root: s.Settings.Root, runner: t.runner,
+	}
 }
 
 // valuesOf is the fingerprint of an environment's configuration as it is now.
@@ -152,33 +219,47 @@ func valuesIn(s *session.Session) journal.Fingerprint {
 	return journal.NewFingerprint(parts)
 }
 
-// programsIn is the fingerprint of each project's program, and of what runs them.
-func programsIn(s *session.Session) (journal.Fingerprint, error) {
-	all := journal.Fingerprint{}
+// programsIn returns the fingerprint of each project's program, and of what runs it. It omits programs that have no
+// fingerprint.
+func programsIn(s *session.Session) map[string]journal.Fingerprint {
+	all := map[string]journal.Fingerprint{}
 	maker, err := fingerprints(s)
 	if err != nil {
-		return nil, err
+		s.Log.Debug("no fingerprints", "error", err)
+		return all
 	}
 	for _, step := range s.Plan.Steps {
 		subject, err := subjectOf(s, step)
-		if err != nil {
-			return nil, err
-		}
-		parts, err := maker.Of(subject)
-		if err != nil {
-			continue // it is always run
-		}
-		all["the runner and its programs"] = parts["programs"]
-		for name, what := range map[string]string{"program": "program of ", "files": "files of "} {
-			if digest, ok := parts[name]; ok {
-				all[what+step.Project.Name] = digest
+		if err == nil {
+			var parts journal.Fingerprint
+			if parts, err = maker.Of(subject); err == nil {
+				all[step.Project.Name] = programOnly(parts)
 			}
 		}
+		if err != nil {
+			s.Log.Debug("no fingerprint", "project", step.Project.Name, "error", err)
+		}
 	}
-	return all, nil
+	return all
 }
 
-// changedOutputs names outputs that have changed since projects read them.
+// programOf returns the fingerprint of the program that ran for a project, or that is unchanged since it ran; nil if
+// there is none.
+func (u *unchanged) programOf(project string) journal.Fingerprint {
+	if u == nil {
+		return nil
+	}
+	u.mu.Lock()
+	began, ran := u.began[project]
+	u.mu.Unlock()
+	if ran {
+		return programOnly(began.parts)
+	}
+	record, _ := u.records.Load(project)
+	return programOnly(record.Parts)
+}
+
+// changedOutputs lists the outputs that have changed since projects read them.
 func changedOutputs(s *session.Session) (reasons []string) {
 	records := fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
 	for _, step := range s.Plan.Steps {
@@ -195,54 +276,4 @@ func changedOutputs(s *session.Session) (reasons []string) {
 		}
 	}
 	return reasons
-}
-
-// checkPromotion refuses environments of a wave as long as those of the waves
-// before it have not succeeded with what they are configured with now.
-func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout, p plan.Plan) error {
-	before := map[string]bool{}
-	for _, w := range waves.Waves {
-		if r.takesPart(w, p) {
-			waves.AddBefore(w, before)
-		}
-	}
-	var problems []config.Problem
-	for _, e := range r.all {
-		w, err := waves.WaveOf(e)
-		if err != nil || !before[w.Name] || slices.Contains(p.Names(), e.Stack) {
-			continue
-		}
-		why, err := r.notRolled(ctx, e.Stack)
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			problems = append(problems, config.Problem{File: fleet.RolloutFile, Line: w.Line, Key: w.Name, Text: fmt.Sprintf("comes before, and %s %s", e.Stack, why)})
-		}
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return &config.Error{Problems: problems, Next: "roll out to the earlier waves first, or go on all the same with --out-of-order"}
-}
-
-// takesPart reports whether environments of a wave are about to be worked on.
-func (r *rollout) takesPart(w fleet.Wave, p plan.Plan) bool {
-	return slices.ContainsFunc(p.Names(), func(name string) bool { return fleet.IsEnvironment(name) && r.plan.Waves[name].Name == w.Name })
-}
-
-// notRolled says why an environment is not as it is configured; "" if it is.
-func (r *rollout) notRolled(ctx context.Context, stack string) (string, error) {
-	o := r.o.Options
-	o.Shared = &r.shared
-	last, changes, ok, err := standsAs(ctx, r.d, o, stack)
-	switch {
-	case err != nil:
-		return "", err
-	case !ok:
-		return "has never been rolled out", nil
-	case len(changes) > 0:
-		return fmt.Sprintf("has changed since it was (%s): %s", last.Run, strings.Join(changes, ", ")), nil
-	}
-	return "", nil
 }

@@ -199,7 +199,7 @@ func (r *rollout) prepare(ctx context.Context) (w work, err error) {
 		w.plan = w.plan.Reverse()
 	}
 	if r.o.Selection.Resume {
-		if err := r.limitToRest(&w); err != nil {
+		if err := r.limitToRest(ctx, &w); err != nil {
 			return w, err
 		}
 	}
@@ -214,15 +214,24 @@ func fleetRuns() journal.Environment {
 	return journal.Environment{Provider: fleet.PlanName, Stack: fleet.PlanName}
 }
 
-// limitToRest leaves out what the last rollout has done.
-func (r *rollout) limitToRest(w *work) error {
+// limitToRest skips what the last rollout has done. Environments that are not up to date any more, as their
+// programs or values have changed since, are rolled out again, and the gates of their waves hold again.
+func (r *rollout) limitToRest(ctx context.Context, w *work) error {
 	rest, err := journal.Resume(r.o.Folder().Rollouts(), journal.Query{Environment: fleetRuns(), Operation: r.o.Operation, Changed: true})
 	if err != nil {
 		return err
 	}
 	w.resumes, r.resumes = rest.Run.ID, rest.Chain
 	r.o.Force = r.o.Force || rest.Force && r.o.Operation.Deploys()
-	w.plan = w.plan.Limit(rest.Projects, "left out of "+rest.Run.ID).Limit(rest.Unfinished(), "done in "+rest.Run.ID)
+	names := rest.Unfinished()
+	if r.o.Operation.Deploys() {
+		again, err := r.changedSince(ctx, rest.Succeeded)
+		if err != nil {
+			return err
+		}
+		names = append(names, again...)
+	}
+	w.plan = w.plan.Limit(rest.Projects, "left out of "+rest.Run.ID).Limit(names, "done in "+rest.Run.ID)
 	return nil
 }
 

@@ -62,7 +62,7 @@ func newUnchanged(s *session.Session, o operateOptions) *unchanged {
 		return nil
 	}
 	if s.Unchanged != nil {
-		return &unchanged{session: s}
+		return &unchanged{session: s, records: fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))}
 	}
 	maker, err := fingerprints(s)
 	if err != nil {

@@ -1,0 +1,267 @@
+package operations
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/providers/operation"
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+)
+
+// rolledFormat is the version of the record. A record of another version counts as none.
+const rolledFormat = 2
+
+// rolled is the record of what ran in an environment: for each project the program, the values and the commit, and
+// how the run ended. It never says what is on the disk today. It is stored below .runner, and in the backend if
+// that is shared.
+type rolled struct {
+	Format int    `json:"format"`
+	Run    string `json:"run,omitempty"` // the last run that has ended
+	// Begun is the run that has begun to change the environment and has not ended; "" for none.
+	Begun     string                   `json:"begun,omitempty"`
+	Destroyed bool                     `json:"destroyed,omitempty"` // nothing of it is left
+	Runs      map[string]rolledRun     `json:"runs,omitempty"`      // that projects name, by id
+	Projects  map[string]rolledProject `json:"projects,omitempty"`
+}
+
+// rolledRun is what the projects of a run have in common.
+type rolledRun struct {
+	Operation operation.Operation `json:"operation"`
+	Finished  time.Time           `json:"finished,omitzero"`
+	Commit    string              `json:"commit,omitempty"`
+	Runner    string              `json:"runner,omitempty"` // version
+	Host      string              `json:"host,omitempty"`
+	Root      string              `json:"root,omitempty"`
+	Values    journal.Fingerprint `json:"values,omitempty"` // of the configuration, by key
+}
+
+// rolledProject is what last ran of a project.
+type rolledProject struct {
+	Run     string              `json:"run"`
+	Result  event.Result        `json:"result"`
+	Program journal.Fingerprint `json:"program,omitempty"` // empty if it cannot be compared
+}
+
+// isKnown reports whether anything is recorded.
+func (r rolled) isKnown() bool {
+	return r.Format == rolledFormat && (r.Destroyed || r.Begun != "" || len(r.Projects) > 0)
+}
+
+// begin records that a run is about to change the environment.
+func (r *rolled) begin(id string, run rolledRun) {
+	if r.Format != rolledFormat {
+		*r = rolled{Format: rolledFormat}
+	}
+	if r.Runs == nil {
+		r.Runs, r.Projects = map[string]rolledRun{}, map[string]rolledProject{}
+	}
+	if r.Projects == nil {
+		r.Projects = map[string]rolledProject{}
+	}
+	r.Begun, r.Runs[id] = id, run
+}
+
+// end records how the projects of the run that has begun ended. Projects that it did not touch keep their entries. A
+// destroy of the whole environment also removes projects that the record does not know.
+func (r *rolled) end(finished time.Time, steps []event.Step, program func(project string) journal.Fingerprint, whole bool) {
+	id := r.Begun
+	run := r.Runs[id]
+	run.Finished = finished
+	r.Runs[id], r.Begun, r.Run = run, "", id
+	known := len(r.Projects) > 0
+	for _, step := range steps {
+		switch destroys := run.Operation.Destroys(); {
+		case step.Started.IsZero():
+		case destroys && (step.Result == event.Succeeded || step.Result == event.Skipped):
+			delete(r.Projects, step.Name)
+		case step.Result == event.Skipped && step.Unchanged == "":
+		case step.Result == event.Skipped:
+			r.Projects[step.Name] = rolledProject{Run: id, Result: event.Succeeded, Program: program(step.Name)}
+		default:
+			r.Projects[step.Name] = rolledProject{Run: id, Result: step.Result, Program: program(step.Name)}
+		}
+	}
+	r.Destroyed = len(r.Projects) == 0 && run.Operation.Destroys() && (whole || known)
+	r.prune()
+}
+
+// prune removes the runs that no project names.
+func (r *rolled) prune() {
+	used := map[string]bool{r.Run: true, r.Begun: true}
+	for _, project := range r.Projects {
+		used[project.Run] = true
+	}
+	maps.DeleteFunc(r.Runs, func(id string, _ rolledRun) bool { return !used[id] })
+}
+
+// present is an environment as the files of today describe it.
+type present struct {
+	projects   []string // of the plan
+	values     journal.Fingerprint
+	programs   map[string]journal.Fingerprint // by project; none for a program that cannot be compared
+	mayRead    func(project, key string) bool
+	outputs    func() []string // that have changed since projects read them, as far as this folder knows
+	commit     func() string
+	host, root string
+	runner     string
+}
+
+// The states of an environment.
+const (
+	neverRolledOut = "never rolled out"
+	isDestroyed    = "destroyed"
+	isRunning      = "running"
+	isUnfinished   = "unfinished"
+	hasFailed      = "failed"
+	isPartly       = "partly"
+	hasChanged     = "changed"
+	isUpToDate     = "up to date"
+	isUnknown      = "unknown" // the record cannot be read, or the configuration is not valid
+)
+
+// verdict is the result of comparing what ran in an environment with the files of today.
+type verdict struct {
+	State   string
+	Run     string   // the last run that has ended
+	Commit  string   // of that run
+	Begun   string   // the run that has not ended, with its operation
+	Failed  []string // projects that have not succeeded, with run and operation
+	Missing []string // projects that never ran
+	Changes []string // values and programs that have changed since
+}
+
+// reasons returns why the environment is not up to date; none if it is.
+func (v verdict) reasons() []string {
+	var reasons []string
+	switch {
+	case v.State == neverRolledOut:
+		return []string{"has never been rolled out"}
+	case v.State == isDestroyed:
+		return []string{"has been destroyed"}
+	case v.Begun != "":
+		reasons = append(reasons, v.Begun+" has not ended")
+	}
+	if len(v.Failed) > 0 {
+		reasons = append(reasons, "did not succeed: "+strings.Join(v.Failed, ", "))
+	}
+	if len(v.Missing) > 0 {
+		reasons = append(reasons, "never rolled out: "+strings.Join(v.Missing, ", "))
+	}
+	return append(reasons, v.Changes...)
+}
+
+// compare compares what ran with the files of today.
+func (r rolled) compare(now present) verdict {
+	v := verdict{State: isUpToDate, Run: r.Run, Commit: r.Runs[r.Run].Commit}
+	switch {
+	case !r.isKnown():
+		return verdict{State: neverRolledOut}
+	case r.Destroyed && r.Begun == "":
+		v.State = isDestroyed
+		return v
+	}
+	isHere := true
+	for _, name := range now.projects {
+		project, ok := r.Projects[name]
+		run := r.Runs[project.Run]
+		switch {
+		case !ok:
+			v.Missing = append(v.Missing, name)
+			continue
+		case project.Result != event.Succeeded:
+			v.Failed = append(v.Failed, fmt.Sprintf("%s (%s, %s)", name, run.Operation, project.Run))
+			continue
+		}
+		isHere = isHere && run.Host == now.host && run.Root == now.root
+		for _, key := range run.Values.Changes(now.values) {
+			if now.mayRead(name, key) {
+				v.Changes = append(v.Changes, key)
+			}
+		}
+	}
+	slices.Sort(v.Changes)
+	v.Changes = append(slices.Compact(v.Changes), r.changedPrograms(now)...)
+	if isHere && now.outputs != nil {
+		v.Changes = append(v.Changes, now.outputs()...)
+	}
+	v.State = v.state()
+	if r.Begun != "" {
+		v.State, v.Begun = isUnfinished, fmt.Sprintf("%s in run %s", r.Runs[r.Begun].Operation, r.Begun)
+		if host := r.Runs[r.Begun].Host; host != now.host {
+			v.Begun += " on " + host
+		}
+	}
+	return v
+}
+
+func (v verdict) state() string {
+	switch {
+	case len(v.Failed) > 0:
+		return hasFailed
+	case len(v.Missing) > 0:
+		return isPartly
+	case len(v.Changes) > 0:
+		return hasChanged
+	}
+	return isUpToDate
+}
+
+// The parts of a fingerprint that are about the program of a project.
+const (
+	runnerPart  = "programs"
+	programPart = "program"
+	filesPart   = "files"
+)
+
+// programOnly returns the parts of a project's fingerprint that are about its program.
+func programOnly(parts journal.Fingerprint) journal.Fingerprint {
+	if parts == nil {
+		return nil
+	}
+	own := maps.Clone(parts)
+	maps.DeleteFunc(own, func(part, _ string) bool { return !slices.Contains([]string{runnerPart, programPart, filesPart}, part) })
+	return own
+}
+
+// changedPrograms lists the changed programs of projects that have succeeded.
+func (r rolled) changedPrograms(now present) (changes []string) {
+	runnerChanged := false
+	for _, name := range now.projects {
+		project, ok := r.Projects[name]
+		if !ok || project.Result != event.Succeeded {
+			continue
+		}
+		run, is := r.Runs[project.Run], now.programs[name]
+		sameCommit := func() bool { return isClean(run.Commit) && run.Commit == now.commit() }
+		if project.Program == nil || is == nil {
+			if !sameCommit() || !isSameRunner(run.Runner, now.runner) {
+				changes = append(changes, "program of "+name+", which cannot be compared")
+			}
+			continue
+		}
+		runnerChanged = runnerChanged || project.Program[runnerPart] != is[runnerPart] && !isSameRunner(run.Runner, now.runner)
+		isElsewhere := run.Host != now.host || run.Root != now.root
+		for _, part := range []string{programPart, filesPart} {
+			if project.Program[part] != is[part] && !(isElsewhere && sameCommit()) {
+				changes = append(changes, part+" of "+name)
+			}
+		}
+	}
+	if runnerChanged {
+		changes = append(changes, "the runner and its programs")
+	}
+	return changes
+}
+
+// isClean reports whether a commit identifies the programs of a root.
+func isClean(commit string) bool { return commit != "" && !strings.HasSuffix(commit, dirty) }
+
+// exactVersion matches versions that two different builds do not share.
+var exactVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+[-.0-9A-Za-z]*$`)
+
+func isSameRunner(was, is string) bool { return was == is && exactVersion.MatchString(is) }

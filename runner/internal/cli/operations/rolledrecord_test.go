@@ -1,0 +1,109 @@
+package operations
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"mara/providers/operation"
+	"mara/runner/internal/event"
+	"mara/runner/internal/journal"
+)
+
+// rolledOut is the record after an up of these steps, words such as a=succeeded.
+func rolledOut(r *rolled, id string, op operation.Operation, values, steps string, whole bool) {
+	r.begin(id, rolledRun{Operation: op, Commit: "c0", Runner: "1.2.3", Host: "here", Root: "/root", Values: journal.Fingerprint{"size": values}})
+	var ended []event.Step
+	for word := range strings.FieldsSeq(steps) {
+		name, result, _ := strings.Cut(word, "=")
+		step := event.Step{Project: event.Project{Name: name}, Started: time.Unix(1, 0), Result: event.Result(result)}
+		switch result {
+		case "never":
+			step.Started, step.Result = time.Time{}, event.Skipped
+		case "unchanged":
+			step.Result, step.Unchanged = event.Skipped, "earlier"
+		}
+		ended = append(ended, step)
+	}
+	r.end(time.Unix(2, 0), ended, func(project string) journal.Fingerprint {
+		return journal.Fingerprint{programPart: project + id, runnerPart: "r"}
+	}, whole)
+}
+
+// atPresent is the environment as it was rolled out by the run one.
+func atPresent() present {
+	return present{
+		projects: []string{"a", "b"}, values: journal.Fingerprint{"size": "small"},
+		programs: map[string]journal.Fingerprint{"a": {programPart: "aone", runnerPart: "r"}, "b": {programPart: "bone", runnerPart: "r"}},
+		mayRead:  func(string, string) bool { return true },
+		commit:   func() string { return "c0" }, host: "here", root: "/root", runner: "1.2.3",
+	}
+}
+
+// TestWhatRan: the record knows of each project what ran, whatever lies on the disk, and whether it succeeded.
+func TestWhatRan(t *testing.T) {
+	t.Parallel()
+	const up, destroy = operation.Up, operation.Destroy
+	type action func(r *rolled, now *present)
+	do := func(id string, op operation.Operation, values, steps string, whole bool) action {
+		return func(r *rolled, _ *present) { rolledOut(r, id, op, values, steps, whole) }
+	}
+	all := do("one", up, "small", "a=succeeded b=succeeded", true)
+	for name, test := range map[string]struct {
+		actions []action
+		want    string
+	}{
+		"nothing":        {nil, "never rolled out: has never been rolled out"},
+		"all":            {[]action{all}, "up to date: "},
+		"unchanged":      {[]action{all, do("one", up, "small", "a=unchanged b=unchanged", true)}, "up to date: "},
+		"a part":         {[]action{do("one", up, "small", "a=succeeded", false)}, "partly: never rolled out: b"},
+		"both parts":     {[]action{do("one", up, "small", "a=succeeded", false), do("one", up, "small", "b=succeeded", false)}, "up to date: "},
+		"a failure":      {[]action{all, do("two", up, "small", "a=failed b=never", true)}, "failed: did not succeed: a (up, two)"},
+		"a value":        {[]action{all, func(_ *rolled, now *present) { now.values = journal.Fingerprint{"size": "large"} }}, "changed: size"},
+		"a value of one": {[]action{all, do("two", up, "large", "a=failed b=never", true), do("one", up, "small", "a=succeeded", false)}, "up to date: "},
+		"another program": {[]action{all, func(_ *rolled, now *present) {
+			now.programs["b"] = journal.Fingerprint{programPart: "new", runnerPart: "r"}
+		}}, "changed: program of b"},
+		"resumed meanwhile": {[]action{all, do("two", up, "small", "b=succeeded", false)}, "changed: program of b"},
+		"a part destroyed":  {[]action{all, do("two", destroy, "", "b=succeeded", false)}, "partly: never rolled out: b"},
+		"all destroyed":     {[]action{all, do("two", destroy, "", "a=succeeded b=skipped", true)}, "destroyed: has been destroyed"},
+		"bit by bit":        {[]action{all, do("two", destroy, "", "a=succeeded", false), do("three", destroy, "", "b=succeeded", false)}, "destroyed: has been destroyed"},
+		"part of unknown":   {[]action{do("two", destroy, "", "b=succeeded", false)}, "never rolled out: has never been rolled out"},
+		"destroy failed":    {[]action{all, do("two", destroy, "", "b=succeeded a=failed", true)}, "failed: did not succeed: a (destroy, two); never rolled out: b"},
+		"killed":            {[]action{all, func(r *rolled, _ *present) { r.begin("two", rolledRun{Operation: destroy, Host: "here"}) }}, "unfinished: destroy in run two has not ended"},
+		"killed there":      {[]action{all, func(r *rolled, _ *present) { r.begin("two", rolledRun{Operation: up, Host: "there"}) }}, "unfinished: up in run two on there has not ended"},
+		"killed first":      {[]action{func(r *rolled, _ *present) { r.begin("two", rolledRun{Operation: up, Host: "here"}) }}, "unfinished: up in run two has not ended; never rolled out: a, b"},
+		"another runner": {[]action{all, func(_ *rolled, now *present) {
+			now.runner, now.programs["a"][runnerPart] = "1.2.4", "new"
+		}}, "changed: the runner and its programs"},
+		"the same runner elsewhere": {[]action{all, func(_ *rolled, now *present) {
+			now.host, now.programs["a"][runnerPart] = "there", "installed there"
+		}}, "up to date: "},
+		"the same commit elsewhere": {[]action{all, func(_ *rolled, now *present) { now.host, now.programs["a"][programPart] = "there", "large file" }}, "up to date: "},
+		"another commit elsewhere": {[]action{all, func(_ *rolled, now *present) {
+			now.host, now.programs["a"][programPart], now.commit = "there", "new", func() string { return "c1" }
+		}}, "changed: program of a"},
+		"no fingerprint, same commit": {[]action{all, func(_ *rolled, now *present) { delete(now.programs, "a") }}, "up to date: "},
+		"no fingerprint": {[]action{all, func(_ *rolled, now *present) {
+			delete(now.programs, "a")
+			now.commit = func() string { return "c0" + dirty }
+		}}, "changed: program of a, which cannot be compared"},
+		"an old record": {[]action{func(r *rolled, _ *present) { r.Run, r.Format = "x", 0 }}, "never rolled out: has never been rolled out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var r rolled
+			now := atPresent()
+			for _, act := range test.actions {
+				act(&r, &now)
+			}
+			v := r.compare(now)
+			if got := v.State + ": " + strings.Join(v.reasons(), "; "); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			if len(r.Runs) > 3 {
+				t.Errorf("%d runs are kept", len(r.Runs))
+			}
+		})
+	}
+}
