@@ -27,7 +27,16 @@ func TestPolicies(t *testing.T) {
 	if last := events[len(events)-1]; last.Type != event.RunFinished || last.Result != event.Failed {
 		t.Errorf("the last event is %+v", last)
 	}
-	r := e.run(append([]string{"up", "--simulate", "--yes"}, args...)...)
+	if f := findingOf(events, "no-registry"); f == nil || f.Level != event.LevelDeny || f.Project != "kind-registry" || f.Resource.Name != "registry" || f.File == "" {
+		t.Errorf("the finding is %+v", f)
+	}
+	if events := e.simulate(1, "up", args...); len(events) != 2 || findingOf(events, "no-registry") == nil {
+		t.Errorf("an up that is denied emits %v", events)
+	}
+	r := e.run(append([]string{"up", "--simulate", "--yes", "--report", "up.xml"}, args...)...)
+	if report, err := os.ReadFile(filepath.Join(e.root, "up.xml")); err != nil || !strings.Contains(string(report), `<failure message="is not wanted" type="deny">`) {
+		t.Errorf("%v\n%s", err, report)
+	}
 	if r.code != 1 || !strings.Contains(r.stdout, denied) || !strings.Contains(r.stderr, "error: forbidden by policy: no-registry (kind-registry); nothing was changed") {
 		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
@@ -39,10 +48,23 @@ func TestPolicies(t *testing.T) {
 	if r := e.run("policy", "check", "--simulate", "-o", "json"); r.code != 0 || !strings.Contains(r.stdout, "needed until spring (until 2999-01-01)") {
 		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
+	if r := e.run("policy", "check", "--simulate", "-o", "sarif"); r.code != 0 || !strings.Contains(r.stdout, `"uri": "policies/policies.yaml"`) {
+		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
 	e.write("policies/policies.yaml", "use: [no-such-rule]\n")
 	if r := e.run("up", "--simulate", "--yes"); r.code != 3 || !strings.Contains(r.stderr, `policies.yaml:1: there is no rule "no-such-rule"`) {
 		t.Errorf("exit code %d\n%s", r.code, r.stderr)
 	}
+}
+
+// findingOf returns what a rule has found; nil if it has found nothing.
+func findingOf(events []event.Event, rule string) *event.Finding {
+	for _, e := range events {
+		if e.Finding != nil && e.Finding.Rule == rule {
+			return e.Finding
+		}
+	}
+	return nil
 }
 
 // TestCosts: a preview says what an environment costs at least, and a limit

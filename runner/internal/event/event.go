@@ -38,8 +38,8 @@ const (
 	// another reason.
 	RunStopping Type = "run.stopping"
 	// RunWarning is something to know that fails nothing, such as a reference
-	// that differs from the declared ones: message, and project if it is
-	// about one.
+	// that differs from the declared ones: message, project if it is about one,
+	// and finding if a guard has found it.
 	RunWarning Type = "run.warning"
 	// RunCosts says at the end of a preview what the environment would cost at
 	// least, if anything in it costs: costs.
@@ -229,6 +229,8 @@ type Event struct {
 	// Unchanged is the run since which nothing that a skipped project depends on has
 	// changed.
 	Unchanged string `json:"unchanged,omitempty"`
+	// Finding is what a guard has found.
+	Finding *Finding `json:"finding,omitempty"`
 	// Costs are what the environment costs at least.
 	Costs *Costs `json:"costs,omitempty"`
 	// Unknown are the projects whose outputs a preview has read before they are

@@ -84,6 +84,7 @@ func (e Event) withTexts(change func(string) string) Event {
 	e.Unchanged = change(e.Unchanged)
 	e.Error = change(e.Error)
 	e.Costs = e.Costs.withTexts(change)
+	e.Finding = e.Finding.withTexts(change)
 	e.Hint = change(e.Hint)
 	e.Resource.Type = change(e.Resource.Type)
 	e.Resource.Name = change(e.Resource.Name)

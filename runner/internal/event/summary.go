@@ -108,8 +108,9 @@ type Diagnostic struct {
 
 // Alert is a warning of the run, about a project if it names one.
 type Alert struct {
-	Project string `json:"project,omitempty"`
-	Message string `json:"message"`
+	Project string   `json:"project,omitempty"`
+	Message string   `json:"message"`
+	Finding *Finding `json:"finding,omitempty"` // what a guard has found
 }
 
 // Duration returns how long the run has taken.
@@ -173,7 +174,7 @@ func (s *Summary) Apply(e Event) {
 	case RunCosts:
 		s.Costs = e.Costs
 	case RunWarning:
-		s.Warnings = append(s.Warnings, Alert{Project: e.Project, Message: e.Message})
+		s.Warnings = append(s.Warnings, Alert{Project: e.Project, Message: e.Message, Finding: e.Finding})
 	case RunFinished:
 		s.Result, s.DurationMS, s.Finished = e.Result, e.DurationMS, e.Time
 	default:

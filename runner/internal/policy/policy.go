@@ -15,6 +15,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
+	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/query"
 )
@@ -76,6 +77,35 @@ func (f Finding) String() string {
 		text += where + ": "
 	}
 	return text + f.Message
+}
+
+// Event returns the finding as events and reports have it.
+func (f Finding) Event() event.Finding {
+	return event.Finding{
+		Rule: f.Rule, Level: string(f.Level), Message: f.Message, Project: f.Project,
+		Resource: event.Resource{Type: f.Type, Name: f.Name}, URN: f.URN, Exception: f.Exception,
+	}
+}
+
+// RuleError says that a rule could not be applied.
+type RuleError struct {
+	Rule string
+	File string // below the root; "" for a rule that ships with the runner
+	Err  error
+}
+
+// Error names the rule.
+func (e *RuleError) Error() string { return fmt.Sprintf("the rule %s: %v", e.Rule, e.Err) }
+
+// Unwrap returns the cause.
+func (e *RuleError) Unwrap() error { return e.Err }
+
+// below returns the file of a rule below the root; "" if it ships with the runner.
+func (r Rule) below() string {
+	if r.File == "" {
+		return ""
+	}
+	return Folder + "/" + filepath.Base(r.File)
 }
 
 // Load reads the rules of a root and those that ship with the runner. Its error, a
@@ -161,12 +191,12 @@ func (s Set) Judge(ctx context.Context, document any, target Target, now time.Ti
 			}
 			results, err := function.Run(ctx, document)
 			if err != nil {
-				return nil, fmt.Errorf("the rule %s: %w", rule.Name, err)
+				return nil, &RuleError{rule.Name, rule.below(), err}
 			}
 			for _, result := range results {
 				finding, err := newFinding(rule.Name, level, result)
 				if err != nil {
-					return nil, err
+					return nil, &RuleError{rule.Name, rule.below(), err}
 				}
 				findings = append(findings, finding)
 			}
@@ -188,7 +218,7 @@ func newFinding(rule string, level Level, result any) (Finding, error) {
 		}
 	}
 	if finding.Message == "" {
-		return finding, fmt.Errorf("the rule %s: a finding is a text, or an object with a message, not %s", rule, query.Cell(result))
+		return finding, fmt.Errorf("a finding is a string, or an object with a message, not %s", query.Cell(result))
 	}
 	return finding, nil
 }

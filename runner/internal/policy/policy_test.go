@@ -224,7 +224,7 @@ func TestWrongRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := set.Judge(t.Context(), map[string]any{}, Target{Stack: "dev"}, today()); err == nil || !strings.Contains(err.Error(), "the rule a: a finding is a text") {
+	if _, err := set.Judge(t.Context(), map[string]any{}, Target{Stack: "dev"}, today()); err == nil || !strings.Contains(err.Error(), "the rule a: a finding is a string") {
 		t.Errorf("got %v", err)
 	}
 }

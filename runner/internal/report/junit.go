@@ -10,7 +10,7 @@ import (
 )
 
 // The elements of a JUnit report, as CI systems read them: the run is a suite,
-// each project a test case.
+// each project a test case, and each finding of a guard one more.
 type (
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`
@@ -35,6 +35,8 @@ type (
 		Name    string        `xml:"name,attr"`
 		Class   string        `xml:"classname,attr"`
 		Time    string        `xml:"time,attr"`
+		File    string        `xml:"file,attr,omitempty"`
+		Line    int           `xml:"line,attr,omitempty"`
 		Failure *junitProblem `xml:"failure"`
 		Error   *junitProblem `xml:"error"`
 		Skipped *junitProblem `xml:"skipped"`
@@ -42,6 +44,7 @@ type (
 	}
 	junitProblem struct {
 		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr,omitempty"`
 		Text    string `xml:",chardata"`
 	}
 )
@@ -50,13 +53,16 @@ type (
 // error: an interrupted run must not pass for a green one.
 func writeJUnit(w io.Writer, s *event.Summary) error {
 	suite := junitSuite{
-		Name: fmt.Sprintf("%s %s/%s", s.Operation, s.Provider, s.Stack), Tests: len(s.Steps),
+		Name: fmt.Sprintf("%s %s/%s", s.Operation, s.Provider, s.Stack),
 		Time: seconds(s.DurationMS), Timestamp: s.Started.UTC().Format("2006-01-02T15:04:05"),
 		Properties: []junitProperty{{"run", s.Run}, {"result", string(s.Outcome())}, {"simulated", fmt.Sprint(s.Simulated)}},
 	}
 	for _, step := range s.Steps {
 		suite.add(s, step)
 	}
+	suite.addFindings(s)
+	suite.addOutcome(s)
+	suite.Tests = len(suite.Cases)
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
@@ -71,7 +77,7 @@ func writeJUnit(w io.Writer, s *event.Summary) error {
 
 func (j *junitSuite) add(s *event.Summary, step event.Step) {
 	c := junitCase{
-		Name: step.Name, Class: strings.Join([]string{s.Provider, s.Stack, string(s.Operation)}, "."), Time: seconds(step.DurationMS),
+		Name: step.Name, Class: j.class(s), Time: seconds(step.DurationMS),
 		Output: changes(step),
 	}
 	switch result(step) {
@@ -86,6 +92,11 @@ func (j *junitSuite) add(s *event.Summary, step event.Step) {
 		c.Error = &junitProblem{Message: strings.TrimSuffix(fmt.Sprintf("%s: %s", result(step), step.Reason), ": ")}
 	}
 	j.Cases = append(j.Cases, c)
+}
+
+// class returns the class that the cases of a run belong to.
+func (*junitSuite) class(s *event.Summary) string {
+	return strings.Join([]string{s.Provider, s.Stack, string(s.Operation)}, ".")
 }
 
 // failureText joins the messages of a failed step.

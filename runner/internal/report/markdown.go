@@ -23,7 +23,8 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 	for _, f := range s.Failures() {
 		markdownFailure(&b, f)
 	}
-	markdownList(&b, "Warnings", s.Warnings, func(a event.Alert) string { return inline(strings.TrimPrefix(a.Project+": "+a.Message, ": ")) })
+	markdownFindings(&b, s)
+	markdownList(&b, "Warnings", s.OtherWarnings(), func(a event.Alert) string { return inline(strings.TrimPrefix(a.Project+": "+a.Message, ": ")) })
 	markdownList(&b, "Left out of the plan", s.Excluded, func(x event.Exclusion) string { return inline(x.Name) + ": " + inline(x.Reason) })
 	fmt.Fprintf(&b, "\n<sub>run %s, started %s</sub>\n", inline(s.Run), s.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	_, err := io.WriteString(w, b.String())

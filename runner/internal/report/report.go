@@ -26,12 +26,13 @@ const (
 	JSON     Format = "json"
 	Markdown Format = "md"
 	JUnit    Format = "junit"
+	SARIF    Format = "sarif"
 	HTML     Format = "html"
 )
 
 // Formats lists the names of the forms.
 func Formats() []string {
-	return []string{string(HTML), string(Markdown), string(JSON), string(JUnit), string(CSV)}
+	return []string{string(HTML), string(Markdown), string(JSON), string(JUnit), string(SARIF), string(CSV)}
 }
 
 // ErrFormat is the error for a form that does not exist.
@@ -39,11 +40,11 @@ var ErrFormat = errors.New("unknown report format")
 
 // FormatOf returns the form that the name of a file asks for.
 func FormatOf(path string) (Format, error) {
-	forms := map[string]Format{".html": HTML, ".htm": HTML, ".md": Markdown, ".json": JSON, ".xml": JUnit, ".csv": CSV}
+	forms := map[string]Format{".html": HTML, ".htm": HTML, ".md": Markdown, ".json": JSON, ".xml": JUnit, ".sarif": SARIF, ".csv": CSV}
 	if form, ok := forms[filepath.Ext(path)]; ok {
 		return form, nil
 	}
-	return "", fmt.Errorf("%w for %s: its name must end in .html, .md, .json, .xml (for JUnit) or .csv", ErrFormat, path)
+	return "", fmt.Errorf("%w for %s: its name must end in .html, .md, .json, .xml (for JUnit), .sarif or .csv", ErrFormat, path)
 }
 
 // Write writes the summary in a form, with details where the form has a
@@ -58,6 +59,8 @@ func Write(w io.Writer, f Format, s *event.Summary, d Details) error {
 		return writeMarkdown(w, s)
 	case JUnit:
 		return writeJUnit(w, s)
+	case SARIF:
+		return writeSARIF(w, s)
 	case HTML:
 		return writeHTML(w, s, d)
 	default:

@@ -34,10 +34,10 @@ func write(t *testing.T, f report.Format, s *event.Summary) string {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	extensions := map[report.Format]string{report.JSON: "json", report.Markdown: "md", report.JUnit: "xml", report.HTML: "html", report.CSV: "csv"}
+	extensions := map[report.Format]string{report.JSON: "json", report.Markdown: "md", report.JUnit: "xml", report.SARIF: "sarif", report.HTML: "html", report.CSV: "csv"}
 	runs := map[string][]event.Event{
 		"failure": eventtest.Failure(), "simulated": eventtest.Simulated(), "interrupted": eventtest.Interrupted(), "unreachable": eventtest.Unreachable(),
-		"outputs": eventtest.Outputs(operation.Preview),
+		"outputs": eventtest.Outputs(operation.Preview), "denied": eventtest.Denied(),
 	}
 	for name, events := range runs {
 		for _, f := range report.Formats() {
@@ -201,7 +201,7 @@ func TestEveryFormatOfStrangeSummaries(t *testing.T) {
 func TestUnknownFormat(t *testing.T) {
 	t.Parallel()
 	err := report.Write(io.Discard, "pdf", &event.Summary{}, report.Details{})
-	if !errors.Is(err, report.ErrFormat) || err.Error() != `unknown report format "pdf": choose one of html, md, json, junit, csv` {
+	if !errors.Is(err, report.ErrFormat) || err.Error() != `unknown report format "pdf": choose one of html, md, json, junit, sarif, csv` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -216,6 +216,38 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 	for _, f := range report.Formats() {
 		if err := report.Write(brokenWriter{}, report.Format(f), eventtest.Summary(eventtest.Success()), report.Details{}); err == nil {
 			t.Errorf("%s: the error is lost", f)
+		}
+	}
+}
+
+// TestFailedRunsAreRed: no failed run looks green to a CI system, whether projects,
+// guards or something else have failed it.
+func TestFailedRunsAreRed(t *testing.T) {
+	t.Parallel()
+	withoutReason := eventtest.Simulated()
+	withoutReason[len(withoutReason)-1].Result = event.Failed
+	for name, test := range map[string]struct {
+		events           []event.Event
+		failures, errors int
+	}{
+		"denied by two guards": {eventtest.Denied(), 2, 0},
+		"no reason known":      {withoutReason, 0, 1},
+		"success":              {eventtest.Simulated(), 0, 0},
+	} {
+		var suites struct {
+			Suites []struct {
+				Tests    int        `xml:"tests,attr"`
+				Failures int        `xml:"failures,attr"`
+				Errors   int        `xml:"errors,attr"`
+				Cases    []struct{} `xml:"testcase"`
+			} `xml:"testsuite"`
+		}
+		if err := xml.Unmarshal([]byte(write(t, report.JUnit, eventtest.Summary(test.events))), &suites); err != nil {
+			t.Fatal(err)
+		}
+		suite := suites.Suites[0]
+		if suite.Failures != test.failures || suite.Errors != test.errors || suite.Tests != len(suite.Cases) {
+			t.Errorf("%s: %+v", name, suite)
 		}
 	}
 }

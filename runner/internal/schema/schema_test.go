@@ -250,6 +250,8 @@ func TestSchemasKnowEveryMember(t *testing.T) {
 		{"events", "results", event.Results{}},
 		{"events", "costs", event.Costs{}},
 		{"summary", "costs", event.Costs{}},
+		{"events", "finding", event.Finding{}},
+		{"summary", "finding", event.Finding{}},
 		{"summary", "", event.Summary{}},
 		{"summary", "step", event.Step{}},
 		{"summary", "exclusion", event.Exclusion{}},

@@ -12,6 +12,7 @@ import (
 	"mara/runner/internal/failure"
 	"mara/runner/internal/policy"
 	"mara/runner/internal/query"
+	"mara/runner/internal/sarif"
 )
 
 func policyCheckCommand(d cmd.Deps) *cli.Command {
@@ -94,7 +95,7 @@ func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []enviro
 	case "json":
 		return cmd.WriteJSON(d.Stdout, findings)
 	case "sarif":
-		return cmd.WriteJSON(d.Stdout, sarif(d.Version, set, findings))
+		return cmd.WriteJSON(d.Stdout, newLog(d.Version, o, set, findings, complete))
 	}
 	if o.Simulation.On {
 		_, _ = io.WriteString(d.Stdout, "[SIMULATED]\n\n") // the next write tells an error
@@ -118,30 +119,23 @@ func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []enviro
 	return writeRows(d.Stdout, []string{"level", "rule", "environment", "project", "resource", "finding"}, rows, d.Width())
 }
 
-// sarif makes a log in the Static Analysis Results Interchange Format, 2.1.0.
-func sarif(version string, set policy.Set, findings []environmentFinding) any {
-	type text struct {
-		Text string `json:"text"`
+// newLog makes a log for code scanning.
+func newLog(version string, o queryOptions, set policy.Set, findings []environmentFinding, complete bool) sarif.Log {
+	options := sarif.Options{Version: version, ID: "deployed", Rules: map[string]string{}, Failed: !complete}
+	if o.Stack.IsSet() {
+		options.ID += "/" + o.Stack.Text
 	}
-	rules, results := []any{}, []any{}
 	for _, rule := range set.Rules {
 		if rule.On {
-			rules = append(rules, map[string]any{"id": rule.Name, "shortDescription": text{rule.Summary}})
+			options.Rules[rule.Name] = rule.Summary
 		}
 	}
+	var results []sarif.Result
 	for _, f := range findings {
-		level := map[policy.Level]string{policy.Deny: "error", policy.Warn: "warning"}[f.Level]
-		result := map[string]any{
-			"ruleId": f.Rule, "level": level, "message": text{f.Environment + ": " + f.String()},
-			"locations": []any{map[string]any{"logicalLocations": []any{map[string]any{"fullyQualifiedName": f.URN, "kind": "resource"}}}},
-		}
-		if f.Exception != "" {
-			result["suppressions"] = []any{map[string]any{"kind": "external", "justification": f.Exception}}
-		}
-		results = append(results, result)
+		made := f.Event()
+		place := o.Place(f.Environment, f.Project, f.Name)
+		made.File, made.Line = place.File, place.Line
+		results = append(results, sarif.Result{Finding: made, Text: f.Environment + ": " + f.String()})
 	}
-	return map[string]any{
-		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
-		"runs": []any{map[string]any{"tool": map[string]any{"driver": map[string]any{"name": "mara", "version": version, "rules": rules}}, "results": results}},
-	}
+	return sarif.New(options, results)
 }

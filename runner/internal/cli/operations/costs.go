@@ -94,7 +94,7 @@ func deployedOutside(s *session.Session, w work) []string {
 }
 
 // checkCosts forbids what costs more than the limit, and what may do so because a price is not known.
-func (o operateOptions) checkCosts() error {
+func (o operateOptions) checkCosts() *forbiddenError {
 	if o.maxMonthly == nil {
 		return nil
 	}

@@ -161,6 +161,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	}
 	s.Warnings = append(s.Warnings, found.Warnings...)
 	if w.preview, err = approve(ctx, d, o, s, w); err != nil {
+		reportRefused(d, o, w.preview, err)
 		return err
 	}
 	if err := s.Leftovers().Clear(ctx, found); err != nil {

@@ -50,7 +50,7 @@ func (p *part) Emit(e event.Event) {
 		if e.Project != "" && e.Project != event.RunProject {
 			e.Message = e.Project + ": " + e.Message
 		}
-		p.emit(event.Event{Type: event.RunWarning, Message: e.Message})
+		p.emit(event.Event{Type: event.RunWarning, Message: e.Message, Finding: e.Finding})
 	case event.StepLog:
 		if e.Severity == event.Error || e.Severity == event.Warning {
 			p.emit(event.Event{Type: event.StepLog, Severity: e.Severity, Message: strings.TrimSpace(e.Project + " " + e.Resource.String() + ": " + e.Message)})

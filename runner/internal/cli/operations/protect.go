@@ -48,8 +48,11 @@ func (o operateOptions) lossesIn(s *session.Session, document updateplan.Documen
 				continue
 			}
 			lost = append(lost, step.Type+" "+step.Name)
-			emit(event.Event{Type: event.RunWarning, Project: project.Name, Message: fmt.Sprintf(
-				"the environment is protected (%s), and %s %s holds data that a %s loses", s.Settings.Config.Protected(), step.Type, step.Name, step.Op)})
+			o.emitFinding(s, emit, event.Finding{
+				Rule: event.RuleProtection, Level: event.LevelWarn, Project: project.Name, URN: step.URN,
+				Resource: event.Resource{Type: step.Type, Name: step.Name}, Message: fmt.Sprintf(
+					"the environment is protected (%s), and %s %s holds data that a %s loses", s.Settings.Config.Protected(), step.Type, step.Name, step.Op),
+			}, "")
 		}
 	}
 	return lost

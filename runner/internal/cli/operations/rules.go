@@ -62,6 +62,8 @@ func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Sessio
 			return err
 		}
 		if err := o.checkCosts(); err != nil {
+			f := event.Finding{Rule: event.RuleMaxMonthly, Level: event.LevelDeny, Message: err.what}
+			o.emitFinding(s, emit, f, "")
 			return err
 		}
 		if denied := policy.Denied(findings); len(denied) > 0 {
@@ -83,10 +85,11 @@ func (o operateOptions) findings(ctx context.Context, document updateplan.Docume
 	environment := fleet.NewEnvironment(document.Stack, s.Provider.Name, s.Settings.Config, s.Settings.Described)
 	findings, err := o.rules.Judge(ctx, value, policy.Target{Stack: document.Stack, Labels: environment.Labels}, d.Now())
 	if err != nil {
+		o.emitBroken(s, emit, err)
 		return nil, &forbiddenError{err.Error(), "put the rule right; docs/policies.md says what it is given"}
 	}
 	for _, f := range findings {
-		emit(event.Event{Type: event.RunWarning, Project: f.Project, Message: findingText(f)})
+		o.emitFinding(s, emit, f.Event(), findingText(f))
 	}
 	return findings, nil
 }

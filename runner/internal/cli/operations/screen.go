@@ -33,7 +33,7 @@ func showFlags() []cli.Flag {
 		&cli.GenericFlag{Name: "ui", Value: &cmd.Choice{Allowed: modes, Value: modes[0]}, Usage: "show the run as `MODE`: " + strings.Join(modes, ", ")},
 		&cli.GenericFlag{Name: "log-order", Value: &cmd.Choice{Allowed: append([]string{autoOrder}, orders...), Value: autoOrder},
 			Usage: "print diagnostics in `ORDER`: " + autoOrder + ", " + strings.Join(orders, ", ")},
-		&cli.StringFlag{Name: "report", Usage: "write a report of the run to `FILE`: .html, .md, .json, .xml (JUnit) or .csv"},
+		&cli.StringFlag{Name: "report", Usage: "write a report of the run to `FILE`: .html, .md, .json, .xml (JUnit), .sarif or .csv"},
 	}
 }
 

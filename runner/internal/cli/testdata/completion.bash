@@ -620,8 +620,8 @@ _runner() {
     "logs --output"|"logs -o") offered="text json"; known=1 ;;
     "logs --root") offered=""; known=1 ;;
     "logs --stack"|"logs -s") offered=""; known=1 ;;
-    "report --output"|"report -o") offered="html md json junit csv"; known=1 ;;
-    "report --format") offered="html md json junit csv"; known=1 ;;
+    "report --output"|"report -o") offered="html md json junit sarif csv"; known=1 ;;
+    "report --format") offered="html md json junit sarif csv"; known=1 ;;
     "report --root") offered=""; known=1 ;;
     "report --stack"|"report -s") offered=""; known=1 ;;
     "support --file") offered=""; known=1 ;;

@@ -191,7 +191,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
@@ -237,7 +237,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
@@ -274,7 +274,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
@@ -311,7 +311,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
@@ -349,7 +349,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
@@ -514,7 +514,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -553,7 +553,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -586,7 +586,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -620,7 +620,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -655,7 +655,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -690,7 +690,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -973,7 +973,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
-        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit) or .csv]:value:' \
+        '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
@@ -1020,8 +1020,8 @@ _runner() {
       ;;
     report)
       _arguments \
-        '(--output -o)'{--output,-o}'[print as FORMAT\: html, md, json, junit, csv (default\: html)]:value:(html md json junit csv)' \
-        '--format[the same as --output FORMAT]:value:(html md json junit csv)' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: html, md, json, junit, sarif, csv (default\: html)]:value:(html md json junit sarif csv)' \
+        '--format[the same as --output FORMAT]:value:(html md json junit sarif csv)' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \

@@ -233,6 +233,30 @@ func Destroy() []event.Event {
 	return r.end(event.Succeeded)
 }
 
+// Denied is a preview in which every project succeeds, and guards forbid the up.
+func Denied() []event.Event {
+	r := begin(header(operation.Preview, false))
+	for _, p := range kind()[:2] {
+		r.start(p.Name)
+		r.wait(time.Second).finish(p.Name, 1000, event.Changes{Create: 3})
+	}
+	for _, p := range kind()[2:] {
+		r.skip(p.Name, "nothing to do")
+	}
+	registry := event.Resource{Type: "kind:index:Registry", Name: "registry"}
+	for _, f := range []event.Finding{
+		{Rule: "open-ranges", Level: event.LevelDeny, Message: "it is open to <the world> | all", Project: "kind-registry", Resource: registry,
+			URN: "urn:pulumi:dev::kind-registry::kind:index:Registry::registry", File: "infra/registry/Main.yaml", Line: 12},
+		{Rule: "labels", Level: event.LevelWarn, Message: "it has no owner", Project: "kind-cluster", File: "config/pulumi/Pulumi.dev.yaml", Line: 1},
+		{Rule: "limits", Level: event.LevelDeny, Message: "it has no limit", Project: "kind-cluster", Exception: "known until 2026-12-01"},
+		{Rule: event.RuleMaxMonthly, Level: event.LevelDeny, Message: "--max-monthly 10: it costs at least 12 USD a month"},
+	} {
+		r.add(event.NewFinding(f, "policy "+f.Rule+": "+f.Message))
+	}
+	r.add(event.Event{Type: event.RunWarning, Message: "another warning"})
+	return r.end(event.Failed)
+}
+
 // Refresh is a refresh of an environment that was deployed in part.
 func Refresh() []event.Event {
 	r := begin(header(operation.Refresh, false))

@@ -1,0 +1,32 @@
+package cmd
+
+import (
+	"path"
+
+	"mara/config"
+	"mara/projects"
+	"mara/runner/internal/policy"
+	"mara/runner/internal/sourceplace"
+)
+
+// Place returns the place in the repository that a finding of a guard belongs to:
+// where the resource is declared, else where the project or the environment is.
+func (c Common) Place(stack, project, resource string) sourceplace.Place {
+	var own *projects.Own
+	if known, ok := c.Known().Project(project); ok {
+		own = known.Own
+	}
+	place := sourceplace.Find(c.Root, own, resource,
+		config.StackPath(stack), config.DescriptionPath(stack), policy.SettingsFile, config.MaraFile, config.EnvironmentFile)
+	place.File = c.InRepository(place.File)
+	return place
+}
+
+// InRepository returns the path in the git repository of a file below the root;
+// "" for none.
+func (c Common) InRepository(file string) string {
+	if file == "" {
+		return ""
+	}
+	return path.Join(sourceplace.Prefix(c.Root), file)
+}

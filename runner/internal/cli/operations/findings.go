@@ -1,0 +1,65 @@
+package operations
+
+import (
+	"errors"
+	"fmt"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/policy"
+	"mara/runner/internal/report"
+	"mara/runner/internal/session"
+	"mara/runner/internal/ui"
+)
+
+// emitFinding emits what a guard has found, with the place in the repository that
+// it belongs to. The text is what screens show; "" for the finding's message.
+func (o operateOptions) emitFinding(s *session.Session, emit func(event.Event), f event.Finding, text string) {
+	if f.File == "" {
+		place := o.Place(s.Settings.Stack.Text, f.Project, f.Resource.Name)
+		f.File, f.Line = place.File, place.Line
+	}
+	emit(event.NewFinding(f, text))
+}
+
+// emitBroken emits a rule that could not be applied, which forbids an up.
+func (o operateOptions) emitBroken(s *session.Session, emit func(event.Event), err error) {
+	var broken *policy.RuleError
+	if errors.As(err, &broken) {
+		f := event.Finding{Rule: broken.Rule, Level: event.LevelDeny, Message: broken.Error(), File: o.InRepository(broken.File), Line: 1}
+		o.emitFinding(s, emit, f, "")
+	}
+}
+
+// denials is a sink that passes on what guards have found, and nothing else.
+type denials struct{ to event.Sink }
+
+// Emit implements event.Sink.
+func (s denials) Emit(e event.Event) {
+	if e.Finding != nil {
+		s.to.Emit(e)
+	}
+}
+
+// reportRefused writes the report of an up that was refused after its preview:
+// nothing was run that could write one.
+func reportRefused(d cmd.Deps, o operateOptions, shown event.Summary, err error) {
+	denied := forbidden(err)
+	if o.part != nil || shown.Run == "" || denied == nil && shown.Outcome() == event.Succeeded {
+		return
+	}
+	if shown.Outcome() == event.Succeeded { // the protection has refused it, after the preview
+		f := event.Finding{Rule: event.RuleProtection, Level: event.LevelDeny, Message: denied.Error()}
+		shown.Result, shown.Warnings = event.Failed, append(shown.Warnings, event.Alert{Message: f.Message, Finding: &f})
+	}
+	if o.Show.Report != "" {
+		err := writeReport(o.Show.Report, &shown, report.Details{})
+		warn(d, "the report cannot be written: ", err)
+		if err == nil && o.Output != "json" {
+			fmt.Fprintf(d.Stdout, "\nReport: %s\n", o.Show.Report)
+		}
+	}
+	if file := ui.Decide(o.Facts(d)).StepSummary; file != "" && o.Output != "json" {
+		warn(d, "the step summary cannot be written: ", report.AppendStepSummary(file, &shown))
+	}
+}
