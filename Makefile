@@ -18,7 +18,7 @@ e2e-provider: build ; scripts/e2e-provider.sh
 e2e-operator: build tools ; scripts/e2e-operator.sh
 node-image: ; scripts/node-image.sh
 image: build tools ; scripts/image.sh
-dist:   ; scripts/dist.sh $(VERSION) $(PLATFORMS)
+dist:   ; scripts/dist.sh "$$VERSION" $(PLATFORMS)
 dist-test: build ; scripts/dist-test.sh
 docs:   ; scripts/docs.sh
 docs-serve: ; scripts/docs.sh serve

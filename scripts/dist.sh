@@ -11,6 +11,7 @@ version=${1:?usage: dist.sh VERSION [OS/ARCHITECTURE...]}
 version=${version#v}
 shift
 case $version in
+*[!0-9A-Za-z.-]*) echo "dist.sh: $version is no version such as 1.2.3" >&2 && exit 2 ;;
 [0-9]*.[0-9]*.[0-9]*) ;;
 *) echo "dist.sh: $version is no version such as 1.2.3" >&2 && exit 2 ;;
 esac
@@ -99,7 +100,11 @@ done
 echo "$version" >dist/VERSION
 find dist -maxdepth 1 '(' -name '*.tar.gz' -o -name '*.zip' ')' -exec scripts/release/weigh.sh "${MOST:-150000000}" {} +
 sed "s|@RELEASES@|$RELEASES|" scripts/install.sh >dist/install.sh
-(cd dist && find . -maxdepth 1 -type f -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >../dist.sums && mv ../dist.sums checksums.txt)
+sums() {
+  (cd dist && find . -maxdepth 1 -type f ! -name checksums.txt -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >../dist.sums && mv ../dist.sums checksums.txt)
+}
+sums # the manifests have those of the archives
 VERSION=$version scripts/release/manifests.sh
+sums
 rm -rf dist/stage
 ls -l dist

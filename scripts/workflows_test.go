@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rhysd/actionlint"
@@ -51,7 +53,7 @@ func TestWorkflows(t *testing.T) {
 		for _, problem := range lint(t, path, content) {
 			t.Error(problem)
 		}
-		for right, wrong := range map[string]string{"matrix.system": "matrix.nothing", "timeout-minutes": "timeout-hours", "version: ${{ github.ref_name": "versoin: ${{ github.ref_name"} {
+		for right, wrong := range map[string]string{"matrix.system": "matrix.nothing", "timeout-minutes": "timeout-hours", "          version: ${{ needs.tag": "          versoin: ${{ needs.tag", "needs: [tag, publish]": "needs: [tag, publihs]"} {
 			broken := bytes.Replace(content, []byte(right), []byte(wrong), 1)
 			if bytes.Contains(content, []byte(right)) && len(lint(t, path, broken)) == 0 {
 				t.Errorf("%s: nothing is found with %s", filepath.Base(path), wrong)
@@ -116,6 +118,166 @@ func TestWorkflowsRunWhatIsThere(t *testing.T) {
 	for _, file := range files {
 		if _, err := os.Stat(file); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// workflow is what the tests read of a workflow.
+type workflow struct {
+	Permissions map[string]string
+	Jobs        map[string]struct {
+		Needs       yaml.Node
+		Permissions map[string]string
+		Steps       []struct {
+			Name, Uses, Run string
+			With            map[string]any
+		}
+	}
+}
+
+func readWorkflow(t *testing.T, path string) workflow {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w workflow
+	if err := yaml.Unmarshal(content, &w); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// needs returns the jobs that a job waits for, also those that these wait for.
+func (w workflow) needs(t *testing.T, job string) []string {
+	t.Helper()
+	var direct []string
+	node := w.Jobs[job].Needs
+	if node.Kind == yaml.ScalarNode {
+		direct = []string{node.Value}
+	} else if err := node.Decode(&direct); !node.IsZero() && err != nil {
+		t.Fatal(err)
+	}
+	all := direct
+	for _, before := range direct {
+		all = append(all, w.needs(t, before)...)
+	}
+	return all
+}
+
+// TestWorkflowsPinActions checks that workflows use actions by commit, and write nothing
+// unless a job says so.
+func TestWorkflowsPinActions(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("../.github/workflows/*.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned, actions := regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40}$`), 0
+	for _, path := range paths {
+		w := readWorkflow(t, path)
+		if len(w.Permissions) != 1 || w.Permissions["contents"] != "read" {
+			t.Errorf("%s: the workflow has the permissions %v", path, w.Permissions)
+		}
+		for name, job := range w.Jobs {
+			for _, step := range job.Steps {
+				if step.Uses == "" || strings.HasPrefix(step.Uses, "./") {
+					continue
+				}
+				if actions++; !pinned.MatchString(step.Uses) {
+					t.Errorf("%s: job %s uses %s, which is not pinned by a commit", path, name, step.Uses)
+				}
+			}
+		}
+	}
+	if actions < 10 {
+		t.Errorf("only %d actions were found", actions)
+	}
+}
+
+// TestReleaseWorkflow checks that a release is tested, built and installed before
+// it is published, without caches, and with no right that its job does not use.
+func TestReleaseWorkflow(t *testing.T) {
+	t.Parallel()
+	w := readWorkflow(t, "../.github/workflows/release.yml")
+	rights := map[string][]string{"publish": {"attestations", "contents", "id-token"}, "image": {"id-token", "packages"}}
+	uses := map[string]string{"attestations": "actions/attest-build-provenance@", "id-token": "sigstore/cosign-installer@"}
+	for name, job := range w.Jobs {
+		var writes []string
+		for right, level := range job.Permissions {
+			if level == "write" {
+				writes = append(writes, right)
+			}
+		}
+		slices.Sort(writes)
+		if !slices.Equal(writes, rights[name]) {
+			t.Errorf("job %s may write %q, not %q", name, writes, rights[name])
+		}
+		used := ""
+		for _, step := range job.Steps {
+			used += step.Uses + "\n"
+			if strings.HasPrefix(step.Uses, "actions/setup-go@") && step.With["cache"] != false {
+				t.Errorf("job %s restores a cache of Go", name)
+			}
+			if strings.Contains(step.Run, "github.ref") || strings.Contains(step.Run, "needs.tag") {
+				t.Errorf("job %s has the name of the tag in a script: %s", name, step.Run)
+			}
+		}
+		for _, right := range writes {
+			if action := uses[right]; !strings.Contains(used, action) {
+				t.Errorf("job %s may write %s and does not use %s", name, right, action)
+			}
+		}
+	}
+	for job, before := range map[string][]string{"publish": {"tag", "test", "build", "installed", "windows"}, "image": {"publish", "test"}} {
+		needs := w.needs(t, job)
+		for _, needed := range before {
+			if !slices.Contains(needs, needed) {
+				t.Errorf("job %s does not wait for %s", job, needed)
+			}
+		}
+	}
+}
+
+// TestReleaseTag has the names of tags checked, and where their commits are.
+func TestReleaseTag(t *testing.T) {
+	t.Parallel()
+	script, err := filepath.Abs("release/tag.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	git := func(arguments ...string) {
+		t.Helper()
+		command := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@example.com"}, arguments...)...)
+		command.Dir = dir
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", arguments, err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("commit", "-q", "--allow-empty", "-m", "one")
+	git("tag", "v1.2.3")
+	git("tag", "v1.2.3-rc.1")
+	git("tag", "v1.2.3-x;id")
+	git("checkout", "-q", "-b", "aside")
+	git("commit", "-q", "--allow-empty", "-m", "two")
+	git("tag", "v1.2.4")
+	for tag, want := range map[string]string{
+		"v1.2.3":      "1.2.3\n",
+		"v1.2.3-rc.1": "1.2.3-rc.1\n",
+		"v1.2.3-x;id": "tag.sh: the tag is not of the form v1.2.3 or v1.2.3-rc.1\n",
+		"v1.2":        "tag.sh: the tag is not of the form v1.2.3 or v1.2.3-rc.1\n",
+		"v01.2.3":     "tag.sh: the tag is not of the form v1.2.3 or v1.2.3-rc.1\n",
+		"1.2.3":       "tag.sh: the tag is not of the form v1.2.3 or v1.2.3-rc.1\n",
+		"v1.2.3\nv4":  "tag.sh: the tag is not of the form v1.2.3 or v1.2.3-rc.1\n",
+		"v1.2.4":      "tag.sh: the commit of v1.2.4 is not on main\n",
+	} {
+		command := exec.Command("sh", script, tag, "main")
+		command.Dir = dir
+		out, err := command.CombinedOutput()
+		if string(out) != want || (err == nil) == strings.HasPrefix(want, "tag.sh") {
+			t.Errorf("%q: %q, %v; want %q", tag, out, err, want)
 		}
 	}
 }
