@@ -20,6 +20,14 @@ import (
 // StackReference is the type of the resource that reads another stack.
 const StackReference = "pulumi:pulumi:StackReference"
 
+// ReadsByFunction reports whether a program in Pulumi YAML reads a stack with
+// fn::stackReference rather than by a resource of its own. The function names the
+// reference after the stack, and reads outputs with the Go SDK: a missing output is
+// unknown in a preview, while an unknown one becomes null.
+func ReadsByFunction(request *pulumirpc.ReadResourceRequest) bool {
+	return request.GetName() == request.GetId()
+}
+
 // Serve serves a monitor in front of the engine's at address, until ctx ends, and
 // returns its own address. It answers the methods that methodsOf returns.
 func Serve(ctx context.Context, address string, methodsOf func(engine pulumirpc.ResourceMonitorClient) []grpc.MethodDesc) (string, error) {

@@ -15,13 +15,13 @@ import (
 // ends, and forwards every call to the engine's. The engine says of a stack that is
 // not deployed yet that it has no outputs, and a template would take each of them for
 // null: a provider without a kubeconfig, a text with a gap. Here they are unknown, as
-// they are to a program in Go. mara-engine does the same for all languages; an
+// they are to a program in Go and to fn::stackReference. mara-engine does the same for all languages; an
 // installed Pulumi does not.
 func preview(ctx context.Context, address string) (string, error) {
 	return monitor.Serve(ctx, address, func(engine pulumirpc.ResourceMonitorClient) []grpc.MethodDesc {
 		read := func(ctx context.Context, request *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse, error) {
 			response, err := engine.ReadResource(ctx, request)
-			if err == nil && request.GetType() == monitor.StackReference {
+			if err == nil && request.GetType() == monitor.StackReference && !monitor.ReadsByFunction(request) {
 				forget(response.GetProperties())
 			}
 			return response, err

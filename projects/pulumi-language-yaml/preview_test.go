@@ -67,15 +67,17 @@ func TestPreview(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind    string
+		name    string
 		outputs map[string]any
 		want    *structpb.Value
 	}{
-		"not deployed":     {monitor.StackReference, map[string]any{}, structpb.NewStringValue(plugin.UnknownStringValue)},
-		"deployed":         {monitor.StackReference, map[string]any{"a": "b"}, structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{"a": structpb.NewStringValue("b")}})},
-		"another resource": {"a:b:C", map[string]any{}, structpb.NewStructValue(&structpb.Struct{})},
+		"not deployed":     {monitor.StackReference, "other", map[string]any{}, structpb.NewStringValue(plugin.UnknownStringValue)},
+		"deployed":         {monitor.StackReference, "other", map[string]any{"a": "b"}, structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{"a": structpb.NewStringValue("b")}})},
+		"another resource": {"a:b:C", "other", map[string]any{}, structpb.NewStructValue(&structpb.Struct{})},
+		"a function":       {monitor.StackReference, "x", map[string]any{}, structpb.NewStructValue(&structpb.Struct{})},
 	} {
 		monitor := previewOf(t, c.outputs)
-		got, err := monitor.ReadResource(t.Context(), &pulumirpc.ReadResourceRequest{Type: c.kind, Id: "x"})
+		got, err := monitor.ReadResource(t.Context(), &pulumirpc.ReadResourceRequest{Type: c.kind, Name: c.name, Id: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,13 @@ import (
 // readStackOutputs is the function that reads another stack.
 const readStackOutputs = "pulumi:pulumi:readStackOutputs"
 
+// The runtimes whose SDK is the one for Go, in part or altogether.
+const (
+	runtimeGo   = "go"
+	runtimeMara = "mara"
+	runtimeYAML = "yaml"
+)
+
 // The properties of a stack reference.
 const (
 	outputsKey     resource.PropertyKey = "outputs"
@@ -135,7 +142,11 @@ func (r reader) readResource(ctx context.Context, request *pulumirpc.ReadResourc
 	if err != nil || request.GetType() != monitor.StackReference {
 		return response, err
 	}
-	response.Properties, err = r.replace(response.GetProperties(), plugin.MarshalOptions{
+	sdk := r.runtime
+	if sdk == runtimeYAML && monitor.ReadsByFunction(request) {
+		sdk = runtimeGo
+	}
+	response.Properties, err = r.replace(response.GetProperties(), sdk, plugin.MarshalOptions{
 		KeepUnknowns: true, KeepSecrets: request.GetAcceptSecrets(), KeepResources: request.GetAcceptResources(),
 	})
 	return response, err
@@ -147,7 +158,7 @@ func (r reader) invoke(ctx context.Context, request *pulumirpc.ResourceInvokeReq
 	if err != nil || request.GetTok() != readStackOutputs || len(response.GetFailures()) > 0 {
 		return response, err
 	}
-	response.Return, err = r.replace(response.GetReturn(), plugin.MarshalOptions{
+	response.Return, err = r.replace(response.GetReturn(), r.runtime, plugin.MarshalOptions{
 		KeepUnknowns: true, KeepSecrets: true, KeepResources: request.GetAcceptResources(),
 	})
 	return response, err
@@ -169,9 +180,10 @@ func (r reader) registerOutputs(ctx context.Context, request *pulumirpc.Register
 	return response, nil
 }
 
-// replace puts foreseen outputs into the properties of a stack reference. A stack
-// without outputs has not been deployed yet: its outputs are unknown.
-func (r reader) replace(properties *structpb.Struct, options plugin.MarshalOptions) (*structpb.Struct, error) {
+// replace puts foreseen outputs into the properties of a stack reference that the
+// SDK of a runtime reads. A stack without outputs has not been deployed yet: its
+// outputs are unknown.
+func (r reader) replace(properties *structpb.Struct, sdk string, options plugin.MarshalOptions) (*structpb.Struct, error) {
 	reference, err := plugin.UnmarshalProperties(properties, keepAll)
 	if err != nil {
 		return nil, err
@@ -188,9 +200,9 @@ func (r reader) replace(properties *structpb.Struct, options plugin.MarshalOptio
 	was := reference[outputsKey]
 	switch {
 	case foreseen:
-		reference[outputsKey] = resource.NewProperty(legible(outputs, r.runtime))
+		reference[outputsKey] = resource.NewProperty(legible(outputs, sdk))
 		reference[secretNamesKey] = resource.NewProperty(secretNames(outputs))
-	case was.IsObject() && len(was.ObjectValue()) == 0 && !readsMissingAsUnknown(r.runtime):
+	case was.IsObject() && len(was.ObjectValue()) == 0 && !readsMissingAsUnknown(sdk):
 		reference[outputsKey] = resource.MakeComputed(resource.NewProperty(""))
 	default:
 		return properties, nil
@@ -201,7 +213,9 @@ func (r reader) replace(properties *structpb.Struct, options plugin.MarshalOptio
 // readsMissingAsUnknown reports whether programs for a runtime take an output that
 // is missing in a preview for unknown. The Go SDK does; it takes an unknown output
 // for a known nil, and fails if all of them are unknown at once.
-func readsMissingAsUnknown(runtime string) bool { return runtime == "go" || runtime == "mara" }
+func readsMissingAsUnknown(runtime string) bool {
+	return runtime == runtimeGo || runtime == runtimeMara
+}
 
 // legible returns outputs such that programs for a runtime see as unknown what is
 // unknown. YAML does so for each output. TypeScript, Python and others take all

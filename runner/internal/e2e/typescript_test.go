@@ -36,6 +36,22 @@ export const pets: random.RandomPet[] = [1, 2].map(i => new random.RandomPet("pe
 export const count = pets.length;
 `
 
+// readerProgram does what app does in newReaders. It brings a resource of its own,
+// because the package of the cloud is very large.
+const readerProgram = `import * as pulumi from "@pulumi/pulumi";
+
+class Repository extends pulumi.CustomResource {
+    constructor(name: string, args: {name: pulumi.Input<string>}) {
+        super("aws:ecr/repository:Repository", name, args);
+    }
+}
+
+const hearing = new pulumi.StackReference("organization/hearing/" + pulumi.getStack());
+new Repository("repository", {name: hearing.requireOutput("heard")});
+new pulumi.Stash("key", {input: hearing.requireOutput("key")});
+export const id = hearing.getOutput("id");
+`
+
 const typeScriptConfig = `{"compilerOptions": {"strict": true, "target": "es2020", "module": "commonjs", "moduleResolution": "node"}, "files": ["index.ts"]}`
 
 // TestTypeScript runs projects in TypeScript with Pulumi's own language host, with
@@ -120,6 +136,11 @@ func TestTypeScript(t *testing.T) {
 		}
 	}
 	part("simulated preview, up and destroy of a package whose plugin is not installed")
+
+	e = asTypeScript(t, newReaders(t, embedded), host)
+	e.program("app", readerProgram, `"@pulumi/pulumi": "3.250.0"`, "")
+	e.checkNewName()
+	part("a new name that goes from project to project, in previews, protection and a saved plan")
 	record(t, run)
 }
 
@@ -128,7 +149,12 @@ type typeScript struct{ *environment }
 
 func newTypeScript(t *testing.T, host string) typeScript {
 	t.Helper()
-	e := newEnvironment(t, embedded)
+	return asTypeScript(t, newEnvironment(t, embedded), host)
+}
+
+// asTypeScript has an environment find the language host and npm.
+func asTypeScript(t *testing.T, e *environment, host string) typeScript {
+	t.Helper()
 	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=secret", "PATH="+filepath.Dir(host)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if home, err := os.UserHomeDir(); err == nil { // npm finds its registry as it does outside of tests
 		e.env = append(e.env, "NPM_CONFIG_USERCONFIG="+filepath.Join(home, ".npmrc"))

@@ -106,7 +106,7 @@ const (
 // Severity is the weight of a diagnostic.
 type Severity string
 
-// The severities, rising.
+// The severities, rising. Messages of programs are never Debug: see stacks.
 const (
 	Debug   Severity = "debug"
 	Info    Severity = "info"

@@ -187,9 +187,11 @@ func (e *engineEvents) progress(step apitype.StepEventMetadata, status event.Sta
 	})
 }
 
-// diagnostic passes on a message of the engine, a provider or the program.
+// diagnostic emits a message of the engine, a provider or the program. It drops debug
+// messages: the SDKs for TypeScript and Python print all that they send and receive in
+// them, with secret values in the clear. Pulumi does not show them by default, either.
 func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
-	if d.Ephemeral {
+	if d.Ephemeral || d.Severity == string(event.Debug) {
 		return
 	}
 	message := tidy(colors.Never.Colorize(d.Message))
@@ -254,7 +256,7 @@ func isEcho(message string, resource event.Resource) bool {
 // information.
 func severityOf(severity string) event.Severity {
 	switch known := event.Severity(severity); known {
-	case event.Error, event.Warning, event.Debug:
+	case event.Error, event.Warning:
 		return known
 	}
 	return event.Info

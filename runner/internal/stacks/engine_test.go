@@ -56,11 +56,14 @@ func TestEngineEvents(t *testing.T) {
 			[]string{"step.progress " + bucket + " logs create failed"}},
 		{"diagnostics by severity", []apitype.EngineEvent{
 			diagnostic("info", "one", ""), diagnostic("info#err", "two", ""), diagnostic("warning", "three", ""),
-			diagnostic("debug", "four", ""), diagnostic("error", "five", urn), diagnostic("unheard of", "six", ""),
+			diagnostic("error", "five", urn), diagnostic("unheard of", "six", ""),
 		}, []string{
 			"step.log info one", "step.log info two", "step.log warning three",
-			"step.log debug four", "step.log " + bucket + " logs error five", "step.log info six",
+			"step.log " + bucket + " logs error five", "step.log info six",
 		}},
+		{"debug messages are dropped, for they have secrets in the clear", []apitype.EngineEvent{
+			diagnostic("debug", "ReadResource response: key, value, hunter2", urn),
+		}, nil},
 		{"colours and severities are taken off", []apitype.EngineEvent{
 			diagnostic("error", "<{%reset%}>error: <{%fg 1%}>bad<{%reset%}> luck\n", ""),
 			diagnostic("warning", "warning: careful", ""),
