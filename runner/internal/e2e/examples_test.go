@@ -64,6 +64,7 @@ func TestOwnProjects(t *testing.T) {
 		t.Errorf("hook run: exit code %d, %s", r.code, r.stderr)
 	}
 	expectChangedOutputs(t, e)
+	expectOutputsAreAContract(t, e)
 	if r := e.run("drift", "--exit-code"); r.code != 0 {
 		t.Errorf("drift: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
@@ -73,6 +74,8 @@ func TestOwnProjects(t *testing.T) {
 	if r := e.run("destroy", "--yes"); r.code != 0 || !strings.Contains(r.stdout, "3 succeeded") {
 		t.Errorf("destroy: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
+	e.edit("network/Main.yaml", "domain: ", "dns: ") // nothing is deployed
+	e.expectText(3, []string{`shop/Main.yaml:11 reads output "domain" of shop-network, which exports dns, range`}, "preview")
 }
 
 // TestOwnProjectsAmongOthers runs the example that changes kind's plan. One of its
@@ -111,6 +114,7 @@ func TestOwnProjectsAmongOthers(t *testing.T) {
 	if r := e.run("outputs", "banner", "--simulate"); !strings.Contains(r.stdout, "banner: hello from ") || !strings.Contains(r.stdout, ", in green") {
 		t.Errorf("outputs of banner: %s%s", r.stdout, r.stderr)
 	}
+	expectContractAmongLanguages(t, e)
 	events = e.simulate(0, "up", "--config", "greeting:enabled=false")
 	for _, project := range []string{"greeting", "banner"} {
 		if _, there := finished(events)[project]; there {

@@ -48,8 +48,43 @@ func expectChangedOutputs(t *testing.T, e *environment) {
 	if err := os.RemoveAll(filepath.Join(e.root, "policies")); err != nil {
 		t.Fatal(err)
 	}
-	if text := e.expectText(0, []string{changed}, "up", "--yes"); strings.Contains(text, "no changes\n\n") {
-		t.Errorf("up has changed nothing:\n%s", text)
+	person := e.sit("up", "--ui", "plain")
+	person.answer(typed("Deploy this to the stack dev (4 outputs to change)?", "y"))
+	if screen := person.end(0); strings.Count(screen, strings.TrimSpace(changed)) != 2 {
+		t.Errorf("preview and up do not both have the output:\n%s", screen)
 	}
 	e.expectText(0, []string{"no changes"}, "preview", "--exit-code")
+}
+
+// expectOutputsAreAContract renames an output of the deployed example "own" that both
+// other projects read, and leaves the example as it was.
+func expectOutputsAreAContract(t *testing.T, e *environment) {
+	t.Helper()
+	undo := e.edit("network/Main.yaml", "domain: ", "dns: ")
+	const exported = `reads output "domain" of shop-network, which exports dns, range (network/Main.yaml:1)`
+	both := []string{"database/Main.yaml:7 " + exported, "shop/Main.yaml:11 " + exported}
+	e.expectText(3, both, "preview")
+	e.expectText(3, append(both, "nothing was changed", "--on-missing-output warn"), "up", "--yes")
+	e.expectText(0, []string{"domain: "}, "outputs", "shop-network")
+	e.expectText(0, []string{`output "domain" would go, and shop reads it (shop/Main.yaml:11)`, "    - domain: "}, "preview", "--only", "shop-network")
+	e.expectText(0, append(both, "https://<nil>/"), "up", "--yes", "--on-missing-output", "warn")
+	e.expectText(3, []string{"shop/Main.yaml:11 " + exported}, "up", "--yes", "--only", "shop")
+	undo()
+	e.expectText(0, []string{"    + domain: "}, "up", "--yes")
+}
+
+// expectContractAmongLanguages looks, in the deployed example "mixed", at an output of a
+// built-in project that is misspelt, and at one that a program in Go may read.
+func expectContractAmongLanguages(t *testing.T, e *environment) {
+	t.Helper()
+	undo := e.edit("greeting/Main.yaml", `outputs["kubeconfig"]`, `outputs["kubeconfg"]`)
+	e.expectText(3, []string{`greeting/Main.yaml:13 reads output "kubeconfg" of kubeconfig, which exports `, `did you mean "kubeconfig"?`},
+		"preview", "--simulate", "--only", "kubeconfig,greeting")
+	undo()
+	undo = e.edit("greeting/Main.yaml", "  message: ", "  text: ")
+	e.expectText(0, []string{
+		`output "message" would go, and banner reads outputs of this stack; the runner does not know which`,
+		"mara.yaml:10 lists the output message, but the program exports text (greeting/Main.yaml:",
+	}, "preview", "--simulate", "--only", "greeting")
+	undo()
 }

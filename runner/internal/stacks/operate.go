@@ -45,6 +45,8 @@ type Outcome struct {
 	// Unknown are the projects whose outputs a preview has read although they
 	// are not known yet. The preview is partial then.
 	Unknown []string
+	// Outputs are the outputs of the stack that an up or a preview changes.
+	Outputs []event.OutputChange
 	// Asked are the functions and resources that the program has asked its cloud
 	// about; nil where the engine does not tell.
 	Asked []string
@@ -88,7 +90,7 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 		secrets = e.changedSecrets(w.project)
 	}
 	outputs := w.reportOutputs(secrets)
-	outcome.Changes.Outputs = len(outputs)
+	outcome.Outputs, outcome.Changes.Outputs = outputs, len(outputs)
 	if task.Operation == operation.Preview {
 		w.keepPreview(outcome.Unknown, outputs)
 	}

@@ -21,7 +21,7 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"names of the properties that would change, never their values. --save-plan writes every step of every\n" +
 				"project to a file, with values but without secrets, for `runner up --plan` and for other programs. What the environment costs at least is told by a sheet of prices.\n\n" +
 				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n  runner preview -s dev --exit-code",
-			flags: []string{"exit-code", "save-plan", "max-monthly", "unknown-costs", "policy-pack", "diff", "secret", "generate-secrets", "simulate-cluster"},
+			flags: []string{"exit-code", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "secret", "generate-secrets", "simulate-cluster"},
 			codes: []int{cmd.ExitChanges},
 		}),
 		operationCommand(d, operation.Up, spec{
@@ -36,7 +36,7 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"is typed, or --allow names them.\n\n" +
 				"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 				"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
-			flags: []string{"auto-approve-if", "force", "allow", "plan", "max-monthly", "unknown-costs", "policy-pack", "diff", "secret", "generate-secrets", "simulate-cluster"},
+			flags: []string{"auto-approve-if", "force", "allow", "plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "secret", "generate-secrets", "simulate-cluster"},
 		}),
 		operationCommand(d, operation.Refresh, spec{
 			use: "bring the state in line with what really exists",
@@ -91,6 +91,7 @@ func flagsOf(names ...string) []cli.Flag {
 		&cli.BoolFlag{Name: "force-forget", Usage: "if the cluster is gone or cannot be reached, drop what was in it from the state"},
 		&cli.BoolFlag{Name: "generate-secrets", Usage: "generate the secrets that are missing, and store them encrypted"},
 		maxMonthlyFlag(),
+		onMissingOutputFlag(),
 		&cli.BoolFlag{Name: "out-of-order", Usage: "do not ask whether earlier waves have succeeded"},
 		&cli.StringFlag{Name: "plan", Usage: "do what `FILE` says, which `runner preview --save-plan` has written, and nothing else"},
 		&cli.StringSliceFlag{Name: "policy-pack", Usage: "have Pulumi run the policy pack in `FOLDER`; may be repeated"},

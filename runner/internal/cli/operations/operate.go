@@ -43,8 +43,11 @@ type operateOptions struct {
 	Deep      bool     // of drift: look inside Helm releases
 	Force     bool     // of up: run what has not changed, too
 	Allow     []string // in a protected environment: what may be lost
-	clear     bool     // of repair: forget the creations that were cut off
-	restore   bool     // of repair: the states that are broken
+	// missingOutput says what to do where a program reads an output that does not exist.
+	missingOutput string
+	contract      *outputContract // of the outputs; nil until the environment is open
+	clear         bool            // of repair: forget the creations that were cut off
+	restore       bool            // of repair: the states that are broken
 	planOptions
 	Show showOptions
 	part *part // of an operation on many environments; nil for one alone
@@ -113,6 +116,7 @@ func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	}
 	o.Options.Selection, o.NeedSecrets = o.Selection.Selection, o.Operation.RunsPrograms()
 	o.Show, o.Approve, o.ExitCode = parseShow(c), rule(cmd.Chosen(c, "auto-approve-if")), c.Bool("exit-code")
+	o.missingOutput = cmd.Chosen(c, missingOutputFlag)
 	o.Remove, o.Forget, o.Deep = c.Bool("remove-stacks"), c.Bool("force-forget"), c.Bool("deep")
 	o.Force, o.Allow = c.Bool("force"), c.StringSlice("allow")
 	o.Refusal = o.checkConsent(d)
@@ -153,6 +157,9 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	}
 	o.Force = o.Force || w.force
 	if err := o.checkPlan(ctx, s); err != nil {
+		return err
+	}
+	if o.contract, err = o.checkOutputs(ctx, s, w); err != nil {
 		return err
 	}
 	found, err := session.FindLeftovers(ctx, s, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Folder.Runs(), s.Environment()))
@@ -289,20 +296,21 @@ func (o operateOptions) task() stacks.Task {
 
 // operator does a step's work on its stack.
 type operator struct {
-	stacks *stacks.Set
-	task   stacks.Task                   // for every step
-	held   map[string]updateplan.Project // what an up is held to, by project
-	before hooks.BeforeFunc
-	failed func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
-	inside hooks.InsideFunc // nil unless it is asked for
-	known  *unchanged       // nil where nothing is known
-	part   *part
+	stacks  *stacks.Set
+	task    stacks.Task                   // for every step
+	held    map[string]updateplan.Project // what an up is held to, by project
+	before  hooks.BeforeFunc
+	failed  func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
+	inside  hooks.InsideFunc // nil unless it is asked for
+	known   *unchanged       // nil where nothing is known
+	outputs *outputContract
+	part    *part
 }
 
 func newOperator(s *session.Session, o operateOptions, known *unchanged) operator {
 	work := operator{
 		stacks: s.Stacks, task: o.task(), held: o.held(), before: s.Hooks().Before(o.Operation, o.Forget), failed: s.Hooks().Failed,
-		known: known, part: o.part,
+		known: known, part: o.part, outputs: o.contract,
 	}
 	if o.Deep {
 		work.inside = s.Hooks().Inside()
@@ -329,6 +337,9 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	}
 	task := o.task
 	task.Step = step
+	if err := o.outputs.before(ctx, step.Project.Name, emit); err != nil {
+		return executor.Outcome{}, err
+	}
 	if err := o.hold(ctx, task); err != nil {
 		return executor.Outcome{}, err
 	}
@@ -341,6 +352,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	if err != nil {
 		o.failed(ctx, step, err, emit)
 	} else {
+		o.outputs.after(step, task.Operation, outcome.Outputs, emit)
 		o.known.done(ctx, step, outcome)
 	}
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err

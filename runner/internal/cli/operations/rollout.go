@@ -58,7 +58,7 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 		rolloutCommand(d, operation.Preview, spec{
 			use:         "show what up would change in many environments",
 			description: "Environments are previewed side by side; nothing changes.",
-			flags:       []string{"exit-code", "affected", "why"},
+			flags:       []string{"exit-code", "affected", "why", "on-missing-output"},
 			codes:       []int{cmd.ExitChanges},
 		}, "-l stage=prod", "--affected"),
 		rolloutCommand(d, operation.Up, spec{
@@ -67,7 +67,7 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 				"succeeded, have soaked and their gates hold. When more environments fail than their wave allows, nothing new\n" +
 				"starts; --resume carries on with what is left. Environments of later waves are refused as long as those before\n" +
 				"have not succeeded with their present configuration.",
-			flags: []string{"affected", "why", "secret", "generate-secrets", "force", "allow", "out-of-order"},
+			flags: []string{"affected", "why", "on-missing-output", "secret", "generate-secrets", "force", "allow", "out-of-order"},
 		}, "--all", "--affected --yes", "-l stage=test --simulate", "--resume"),
 		rolloutCommand(d, operation.Refresh, spec{
 			use: "bring the states of many environments in line with what exists", description: "Environments are refreshed side by side.",

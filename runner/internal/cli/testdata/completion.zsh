@@ -167,6 +167,7 @@ _runner() {
       _arguments \
         '--exit-code[exit with code 5 if there are changes]' \
         '--save-plan[write what up would do to FILE, for `runner up --plan`]:value:' \
+        '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--max-monthly[forbid what costs more than AMOUNT a month, or what has no known price\: see --unknown-costs (default\: no limit)]:value:' \
         '--unknown-costs[with --max-monthly\: WHAT to do where a price is not known\: deny, or allow, which counts what has a price (default\: deny)]:value:(deny allow)' \
         '--policy-pack[have Pulumi run the policy pack in FOLDER; may be repeated]:value:' \
@@ -213,6 +214,7 @@ _runner() {
         '--force[run all projects, also those for which nothing has changed since their last success]' \
         '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--plan[do what FILE says, which `runner preview --save-plan` has written, and nothing else]:value:' \
+        '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--max-monthly[forbid what costs more than AMOUNT a month, or what has no known price\: see --unknown-costs (default\: no limit)]:value:' \
         '--unknown-costs[with --max-monthly\: WHAT to do where a price is not known\: deny, or allow, which counts what has a price (default\: deny)]:value:(deny allow)' \
         '--policy-pack[have Pulumi run the policy pack in FOLDER; may be repeated]:value:' \
@@ -499,6 +501,7 @@ _runner() {
         '--exit-code[exit with code 5 if there are changes]' \
         '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
+        '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -533,6 +536,7 @@ _runner() {
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
         '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
+        '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
         '--force[run all projects, also those for which nothing has changed since their last success]' \

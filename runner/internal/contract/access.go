@@ -1,0 +1,85 @@
+package contract
+
+import (
+	"strconv"
+	"strings"
+)
+
+// accessesIn returns the property accesses of the interpolations in a string of a
+// program in Pulumi YAML: "a ${b.c["d"]}" has [[b c d]]. $$ stands for a dollar.
+func accessesIn(text string) [][]string {
+	var found [][]string
+	for len(text) > 0 {
+		switch {
+		case strings.HasPrefix(text, "$$"):
+			text = text[2:]
+		case strings.HasPrefix(text, "${"):
+			path, rest := parseAccess(text[2:])
+			if path != nil {
+				found = append(found, path)
+			}
+			text = rest
+		default:
+			text = text[1:]
+		}
+	}
+	return found
+}
+
+// wholeAccess returns the property access that a string consists of, nil if it has
+// anything else.
+func wholeAccess(text string) []string {
+	if !strings.HasPrefix(text, "${") {
+		return nil
+	}
+	if path, rest := parseAccess(text[2:]); rest == "" {
+		return path
+	}
+	return nil
+}
+
+// parseAccess parses a property access up to its closing brace. It returns a nil
+// path for one that is malformed, which the language host reports.
+func parseAccess(text string) (path []string, rest string) {
+	root := strings.IndexAny(text, ".[}")
+	if root <= 0 {
+		return nil, text
+	}
+	path, text = append(path, text[:root]), text[root:]
+	for len(text) > 0 {
+		switch text[0] {
+		case '}':
+			return path, text[1:]
+		case '.':
+			text = text[1:]
+			end := strings.IndexAny(text, ".[}")
+			if end <= 0 {
+				return nil, text
+			}
+			path, text = append(path, text[:end]), text[end:]
+		case '[':
+			key, after, ok := parseSubscript(text[1:])
+			if !ok {
+				return nil, text[1:]
+			}
+			path, text = append(path, key), after
+		default:
+			return nil, text
+		}
+	}
+	return nil, text
+}
+
+// parseSubscript parses "key"] or 0].
+func parseSubscript(text string) (key, rest string, ok bool) {
+	if !strings.HasPrefix(text, `"`) {
+		key, rest, ok = strings.Cut(text, "]")
+		return key, rest, ok
+	}
+	quoted, err := strconv.QuotedPrefix(text)
+	if err != nil || !strings.HasPrefix(text[len(quoted):], "]") {
+		return "", text, false
+	}
+	key, err = strconv.Unquote(quoted)
+	return key, text[len(quoted)+1:], err == nil
+}

@@ -1,0 +1,229 @@
+// Package contract checks that the outputs that programs read are there: it finds
+// the reads in programs written in Pulumi YAML, and compares them with what their
+// owners export. What a program in another language reads is not found.
+package contract
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Place is a line of a file, as messages show it.
+type Place struct {
+	File string
+	Line int // 0 for the whole file
+}
+
+// Program is what a program in Pulumi YAML exports and reads.
+type Program struct {
+	Exports Exports
+	Reads   []Read
+}
+
+// Exports are the outputs that a program exports.
+type Exports struct {
+	Place
+	Names []string
+}
+
+// Read is a place in a program that reads an output of a stack.
+type Read struct {
+	Place
+	Stack  string // the name of the stack as the program has it: may hold interpolations
+	Output string
+}
+
+const (
+	runtimeYAML   = "yaml"
+	manifest      = "Pulumi.yaml"
+	referenceType = "pulumi:pulumi:StackReference"
+)
+
+// ReadProgram reads the program of the project in a directory; shown is that
+// directory in messages. ok is false if it is not in Pulumi YAML, if a compiler makes
+// it, or if it cannot be read: what is wrong with it, the language host reports.
+func ReadProgram(dir, shown string) (program Program, ok bool) {
+	description, err := readDocument(filepath.Join(dir, manifest))
+	if err != nil {
+		return Program{}, false
+	}
+	runtime := description["runtime"]
+	if runtime == nil || runtime.Value != runtimeYAML && entry(runtime, "name") != runtimeYAML ||
+		valueOf(valueOf(runtime, "options"), "compiler") != nil {
+		return Program{}, false
+	}
+	if main := description["main"]; main != nil && main.Value != "" {
+		dir, shown = filepath.Join(dir, filepath.FromSlash(main.Value)), path.Join(shown, main.Value)
+	}
+	for _, name := range []string{"Main.json", "Main.yaml", manifest} { // as Pulumi looks for it
+		document, err := readDocument(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return Program{}, false
+		}
+		return newProgram(document, path.Join(shown, name)), true
+	}
+	return Program{}, false
+}
+
+// readDocument reads the sections of a YAML or JSON file, each with the line of its key.
+func readDocument(file string) (map[string]*yaml.Node, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var root yaml.Node
+	if err := yaml.Unmarshal(content, &root); err != nil {
+		return nil, err
+	}
+	sections := map[string]*yaml.Node{}
+	for _, document := range root.Content {
+		for key, value := range pairs(document) {
+			sections[key.Value] = value
+			value.Line = key.Line
+		}
+	}
+	return sections, nil
+}
+
+// newProgram finds what a program exports and reads.
+func newProgram(sections map[string]*yaml.Node, file string) Program {
+	p := parser{file: file, stacks: map[string]string{}, variables: map[string][]string{}}
+	program := Program{Exports: Exports{Place: Place{File: file}}}
+	if outputs := sections["outputs"]; outputs != nil {
+		program.Exports.Line = outputs.Line
+	}
+	for key := range pairs(sections["outputs"]) {
+		program.Exports.Names = append(program.Exports.Names, key.Value)
+	}
+	slices.Sort(program.Exports.Names)
+	for key, resource := range pairs(sections["resources"]) {
+		if entry(resource, "type") == referenceType {
+			p.stacks[key.Value] = entry(valueOf(resource, "properties"), "name")
+		}
+	}
+	for key, variable := range pairs(sections["variables"]) {
+		if access := wholeAccess(variable.Value); access != nil {
+			p.variables[key.Value] = access
+		}
+	}
+	for _, name := range []string{"variables", "resources", "outputs"} {
+		if sections[name] != nil {
+			p.walk(sections[name])
+		}
+	}
+	slices.SortStableFunc(p.reads, func(a, b Read) int { return a.Line - b.Line })
+	program.Reads = p.reads
+	return program
+}
+
+// parser collects the reads of a program.
+type parser struct {
+	file      string
+	stacks    map[string]string   // by the name of the reference; the stack as the program has it
+	variables map[string][]string // those that are nothing but a property access
+	reads     []Read
+}
+
+// walk looks at all strings of a part of the program.
+func (p *parser) walk(node *yaml.Node) {
+	if node.Kind == yaml.ScalarNode {
+		for _, access := range accessesIn(node.Value) {
+			p.access(access, node.Line)
+		}
+		return
+	}
+	for key, value := range pairs(node) {
+		if strings.EqualFold(key.Value, "fn::stackReference") && len(value.Content) == 2 {
+			p.add(value.Content[0].Value, value.Content[1].Value, value.Content[1].Line)
+		}
+	}
+	for _, part := range node.Content {
+		p.walk(part)
+	}
+}
+
+// access notes an access to an output of a reference: ${reference.outputs["name"]},
+// also by way of variables.
+func (p *parser) access(access []string, line int) {
+	for range len(p.variables) + 1 { // variables may be made of others, but not of themselves
+		if behind, ok := p.variables[access[0]]; ok {
+			access = slices.Concat(behind, access[1:])
+		}
+	}
+	if stack, ok := p.stacks[access[0]]; ok && len(access) > 2 && access[1] == "outputs" {
+		p.add(stack, access[2], line)
+	}
+}
+
+func (p *parser) add(stack, output string, line int) {
+	if stack != "" && output != "" && !strings.Contains(output, "${") {
+		p.reads = append(p.reads, Read{Place: Place{File: p.file, Line: line}, Stack: stack, Output: output})
+	}
+}
+
+// pairs yields the keys of a mapping with their values.
+func pairs(node *yaml.Node) func(yield func(key, value *yaml.Node) bool) {
+	return func(yield func(key, value *yaml.Node) bool) {
+		if node == nil || node.Kind != yaml.MappingNode {
+			return
+		}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if !yield(node.Content[i], node.Content[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// valueOf returns the value of a key in a mapping, nil if there is none.
+func valueOf(node *yaml.Node, name string) *yaml.Node {
+	for key, value := range pairs(node) {
+		if key.Value == name {
+			return value
+		}
+	}
+	return nil
+}
+
+// entry returns the string that a key has in a mapping.
+func entry(node *yaml.Node, name string) string {
+	if value := valueOf(node, name); value != nil && value.Kind == yaml.ScalarNode {
+		return value.Value
+	}
+	return ""
+}
+
+// StackName fills in the interpolations of a stack's name. ok is false if it has one
+// that is not among the values.
+func StackName(template string, values map[string]string) (name string, ok bool) {
+	var b strings.Builder
+	for len(template) > 0 {
+		switch {
+		case strings.HasPrefix(template, "$$"):
+			b.WriteByte('$')
+			template = template[2:]
+		case strings.HasPrefix(template, "${"):
+			access, rest := parseAccess(template[2:])
+			value, known := values[strings.Join(access, ".")]
+			if !known {
+				return "", false
+			}
+			b.WriteString(value)
+			template = rest
+		default:
+			b.WriteByte(template[0])
+			template = template[1:]
+		}
+	}
+	return b.String(), true
+}

@@ -1,0 +1,63 @@
+package stacks
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// Exports knows what the stacks of an environment export, and by which names programs
+// refer to them.
+type Exports struct{ *Set }
+
+// ProjectOf returns the project of the environment whose stack has that full name:
+// organization/project/stack.
+func (e Exports) ProjectOf(qualified string) (project string, ours bool) {
+	return e.projectOf(qualified)
+}
+
+// Interpolations returns what the variables of Pulumi's own are in a program of the
+// project in Pulumi YAML, by name.
+func (e Exports) Interpolations(project string) map[string]string {
+	return map[string]string{
+		"pulumi.organization": e.options.Organization, "pulumi.project": project, "pulumi.stack": e.stackOf(project),
+	}
+}
+
+// ExportedNames returns the names of the outputs that a project exports, as this run
+// has found them by an up or else by a preview; known is false before that.
+func (e Exports) ExportedNames(project string) (names []string, known bool) {
+	if told, ok := e.Told(project); ok {
+		return slices.Sorted(maps.Keys(told)), true
+	}
+	outputs, ok := e.PreviewedOutputs(project)
+	if !ok {
+		return nil, false
+	}
+	for _, output := range outputs {
+		if output.Change != OutputRemoved {
+			names = append(names, output.Name)
+		}
+	}
+	return names, true
+}
+
+// DeployedNames returns the names of the outputs in the state of a project's stack;
+// known is false if the project is not deployed.
+func (e Exports) DeployedNames(ctx context.Context, project string) (names []string, known bool, err error) {
+	if !e.IsDeployed(project) {
+		return nil, false, nil
+	}
+	standing, err := e.Standing(ctx, project)
+	if err != nil || standing.Digest == "" {
+		return nil, false, err
+	}
+	var outputs map[string]json.RawMessage
+	if standing.Outputs != "" {
+		if err := json.Unmarshal([]byte(standing.Outputs), &outputs); err != nil {
+			return nil, false, err
+		}
+	}
+	return slices.Sorted(maps.Keys(outputs)), true, nil
+}
