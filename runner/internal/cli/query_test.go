@@ -61,6 +61,9 @@ func TestQuery(t *testing.T) {
 		{[]string{"databases", "-o", "json", "--exit-code"}, 0, "[]\n", ""},
 		{[]string{"charts", "--exit-code", "-o", "csv"}, cmd.ExitChanges, "chart,version,count,where\ncert-manager,1.2,2,\"dev/certmgr, prod/certmgr\"\n", ""},
 		{[]string{"names", "-o", "csv"}, cmd.ExitFailed, "", "error: csv has columns, but a result of the query is no object; use -o ndjson\n"},
+		{[]string{"1, 2, (\"no more\" | halt_error)", "-o", "ndjson"}, cmd.ExitFailed, "1\n2\n", "error: the query ends itself with an error: no more\n"},
+		{[]string{"def f: f; f", "--max-time", "20ms"}, cmd.ExitFailed, "", "error: the program was stopped: it has computed for more than 20ms; does it end?\n" +
+			"hint: if it ends, let it compute longer with --max-time, or print with -o ndjson, which has no limit of results\n"},
 		{[]string{"mysq"}, cmd.ExitUsage, "", "error: no query \"mysq\"; did you mean \"mysql\"?\nhint: `runner query --list` shows the queries\n"},
 		{[]string{".items[] | lenght"}, cmd.ExitUsage, "", "error: the query: line 1, column 12: there is no function lenght\nhint: see `runner query --help`\n"},
 		{[]string{"wrong"}, cmd.ExitUsage, "", "error: " + root + "/queries/wrong.jq: line 3, column 3: there is no function nothing\nhint: see `runner query --help`\n"},

@@ -1,10 +1,12 @@
 package cost
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -157,5 +159,25 @@ func TestOwnPrices(t *testing.T) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// TestEndlessPrice: a price that is never computed is an error, not nothing.
+func TestEndlessPrice(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	sheet := "types:\n  a:b:C: {per: month, price: 1, count: 'def f: f; f', day: 2026-11-01, source: us}\n"
+	if err := os.WriteFile(filepath.Join(root, File), []byte(sheet), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	prices, err := Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errEndless)
+	defer cancel()
+	document := updateplan.Document{Projects: []updateplan.Project{{Name: "p", Steps: []updateplan.Step{{Op: "create", Type: "a:b:C", Name: "n"}}}}}
+	if _, err := prices.Of(ctx, document, nil); err == nil || !strings.Contains(err.Error(), "the price of a:b:C: its program was stopped") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/event"
+	"mara/runner/internal/query"
 	"mara/runner/internal/updateplan"
 )
 
@@ -21,17 +22,27 @@ type Item = event.Cost
 // neither a resource nor its provider says it; "" if it is not known.
 type Defaults func(packageName string) string
 
+// patience is how long the programs of all prices may compute.
+const patience = query.DefaultTime
+
+var errEndless = fmt.Errorf("its program was stopped after %s; does it end?", patience)
+
 // Of estimates what an environment costs after an up.
 func (s Sheet) Of(ctx context.Context, document updateplan.Document, defaults Defaults) (Estimate, error) {
 	e := Estimate{event.Costs{Currency: s.Currency, Items: []Item{}}}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errEndless)
+	defer cancel()
 	for _, project := range document.Projects {
 		for _, step := range project.Steps {
 			s.addStep(ctx, &e, project.Name, step, defaults)
+			if ctx.Err() != nil { // an interrupted question looks like one without an answer
+				return e, fmt.Errorf("the price of %s: %w", step.Type, context.Cause(ctx))
+			}
 		}
 	}
 	slices.Sort(e.Unpriced)
 	e.Monthly, e.Change = round(e.Monthly), round(e.Change)
-	return e, ctx.Err() // an interrupted question looks like one without an answer
+	return e, nil
 }
 
 // round rounds to cents.

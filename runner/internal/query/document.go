@@ -151,6 +151,10 @@ func hideData(object map[string]any) {
 	for _, field := range []string{"data", "stringData"} {
 		switch values := object[field].(type) {
 		case map[string]any:
+			if values[sig.Key] == sig.Secret { // Pulumi has encrypted all of them together
+				object[field] = Secret
+				continue
+			}
 			for key := range values {
 				values[key] = Secret
 			}

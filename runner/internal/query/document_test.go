@@ -30,6 +30,9 @@ func TestFromState(t *testing.T) {
 	if err != nil || len(items) != 2 || strings.Contains(string(text), "hidden") {
 		t.Fatalf("%v: %d items: %s", err, len(items), text)
 	}
+	if inputs, _ := items[1].(map[string]any)["inputs"].(map[string]any); inputs["stringData"] != Secret {
+		t.Errorf("a map that is secret as a whole reads %v", inputs["stringData"])
+	}
 	var d Document
 	d.Add(items)
 	q, err := Compile(`.items[] | {source, environment, provider, project, type, name, namespace, id, modified, kind: .object.kind, size: .inputs.size, password: .inputs.password}`)

@@ -67,28 +67,74 @@ func compile(source, more string, parsed *gojq.Query) (*Query, error) {
 	return &Query{Columns: columns, code: code}, nil
 }
 
-// Run runs the program on a document and returns its results.
+// Run runs the program on a document and returns its results. It stops a program
+// that uses more than the default limits.
 func (q *Query) Run(ctx context.Context, document any) ([]any, error) {
+	return q.RunWithin(ctx, Limits{}, document)
+}
+
+// RunWithin runs the program within limits and returns its results.
+func (q *Query) RunWithin(ctx context.Context, limits Limits, document any) ([]any, error) {
 	var results []any
+	err := q.Each(ctx, limits, document, func(result any) error {
+		if len(results) == mostResults {
+			return errTooMany
+		}
+		results = append(results, result)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+// Each runs the program on a document and calls yield with each result, until
+// yield returns an error, which Each returns. ErrStop is no error.
+func (q *Query) Each(ctx context.Context, limits Limits, document any, yield func(any) error) error {
+	w, ctx := newWatch(ctx, limits)
+	defer w.release()
 	iter := q.code.RunWithContext(ctx, document)
 	for {
 		value, ok := iter.Next()
 		if !ok {
-			return results, nil
+			return nil
 		}
 		err, failed := value.(error)
-		var halt *gojq.HaltError
 		switch {
-		case !failed:
-			results = append(results, value)
-		case errors.As(err, &halt) && halt.Value() == nil:
-			return results, nil
 		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		default:
-			return nil, fmt.Errorf("the query fails on what is deployed: %w", err)
+			return context.Cause(ctx)
+		case failed:
+			return failureOf(err)
+		}
+		if err := w.use(value, yield); err != nil {
+			if errors.Is(err, ErrStop) {
+				return nil
+			}
+			return err
 		}
 	}
+}
+
+// failureOf returns why a program has failed; nil if it has ended itself.
+func failureOf(err error) error {
+	var halt *gojq.HaltError
+	if !errors.As(err, &halt) {
+		return fmt.Errorf("the query fails on what is deployed: %s", shortened(err.Error()))
+	}
+	if halt.Value() == nil && halt.ExitCode() == 0 {
+		return nil
+	}
+	return fmt.Errorf("the query ends itself with an error: %s", shortened(Cell(halt.Value())))
+}
+
+// shortened cuts a text that may hold the whole document.
+func shortened(text string) string {
+	const most = 300
+	if runes := []rune(text); len(runes) > most {
+		return fmt.Sprintf("%s... (%d characters)", string(runes[:most]), len(runes))
+	}
+	return text
 }
 
 // columns are the keys of the object that a program ends with.

@@ -110,3 +110,54 @@ func TestRunEnds(t *testing.T) {
 		t.Errorf("got %v, %v", results, err)
 	}
 }
+
+// TestLimits: no program takes all time or memory, or floods the screen with an error.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	large := document(t, `{"name":"`+strings.Repeat("x", 10_000)+`"}`)
+	for _, test := range []struct {
+		name, source string
+		limits       Limits
+		want         string
+	}{
+		{"no results", "def f: f; f", Limits{Time: 20 * time.Millisecond}, "it has computed for more than 20ms"},
+		{"endless results", "repeat(1)", Limits{}, "it has more than 1000000 results"},
+		{"memory", "[range(1e12)]", Limits{Memory: 50 << 20}, "it has used more than 50 MiB of memory"},
+		{"the document as an error", "halt_error", Limits{}, "the query ends itself with an error: {"},
+		{"a message of its own", `"not today" | halt_error`, Limits{}, "the query ends itself with an error: not today"},
+		{"null as an error", "null | halt_error", Limits{}, "the query ends itself with an error"},
+		{"the document in an error", "error(tojson)", Limits{}, "the query fails on what is deployed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			q, err := Compile(test.source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = q.RunWithin(t.Context(), test.limits, large)
+			if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 500 {
+				t.Errorf("got %.600v", err)
+			}
+		})
+	}
+}
+
+// TestEach: results come one by one, and the time that their use takes is not the program's.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	q, err := Compile("repeat(1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err = q.Each(t.Context(), Limits{Time: 100 * time.Millisecond}, nil, func(any) error {
+		if n++; n == 3 {
+			return ErrStop
+		}
+		time.Sleep(150 * time.Millisecond)
+		return nil
+	})
+	if err != nil || n != 3 {
+		t.Errorf("%d results, %v", n, err)
+	}
+}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -40,6 +41,7 @@ func Query(d cmd.Deps) *cli.Command {
 				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Usage: "of the clusters, ask only for objects in the namespace `NAME`"},
 				&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "of the clusters, ask only for objects with these `LABELS`"},
 				&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait up to `DURATION` for each cluster"},
+				&cli.DurationFlag{Name: "max-time", Value: query.DefaultTime, Usage: "stop a program that has computed for `DURATION`"},
 				&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are results"},
 				&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory, Usage: "ask about the stack `NAME` alone (default: all)"},
 				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "ask about the simulated environments"},
@@ -58,6 +60,7 @@ type queryOptions struct {
 	Watch               bool
 	Namespace, Selector string
 	Timeout             time.Duration // for each cluster
+	MaxTime             time.Duration // that the program computes; 0 for the default
 	ExitCode            bool
 }
 
@@ -65,6 +68,7 @@ func parseQuery(c *cli.Context, _ cmd.Deps, common cmd.Common) (queryOptions, er
 	o := queryOptions{
 		Common: common, Expression: c.Args().First(), List: c.Bool("list"), Live: c.Bool("live") || c.Bool("watch"), Watch: c.Bool("watch"),
 		Namespace: c.String("namespace"), Selector: c.String("selector"), Timeout: c.Duration("timeout"), ExitCode: c.Bool("exit-code"),
+		MaxTime: c.Duration("max-time"),
 	}
 	switch {
 	case !o.List && o.Expression == "":
@@ -77,6 +81,8 @@ func parseQuery(c *cli.Context, _ cmd.Deps, common cmd.Common) (queryOptions, er
 		return o, failure.Usagef(cmd.Path(c), "--watch and --exit-code: choose one")
 	case o.Timeout <= 0:
 		return o, failure.Usagef(cmd.Path(c), "--timeout: %s is not more than 0", o.Timeout)
+	case o.MaxTime <= 0:
+		return o, failure.Usagef(cmd.Path(c), "--max-time: %s is not more than 0", o.MaxTime)
 	}
 	return o, nil
 }
@@ -100,20 +106,50 @@ func runQuery(ctx context.Context, d cmd.Deps, o queryOptions) error {
 	if err != nil {
 		return err
 	}
-	results, err := compiled.Run(ctx, document.Value())
+	count, err := answer(ctx, d, o, compiled, document.Value())
 	if err != nil {
-		return err
-	}
-	if err := writeResults(d, o, results, compiled.Columns); err != nil {
-		return err
+		return longer(err)
 	}
 	if err := document.incomplete(); err != nil {
 		return err
 	}
-	if o.ExitCode && len(results) > 0 {
+	if o.ExitCode && count > 0 {
 		return &cmd.Reported{Code: cmd.ExitChanges}
 	}
 	return nil
+}
+
+// answer runs a program, prints its results and returns their number. As ndjson
+// they are printed one by one, until nobody reads them.
+func answer(ctx context.Context, d cmd.Deps, o queryOptions, compiled *query.Query, document any) (count int, err error) {
+	limits := query.Limits{Time: o.MaxTime}
+	if o.Output != "ndjson" {
+		results, err := compiled.RunWithin(ctx, limits, document)
+		if err != nil {
+			return 0, err
+		}
+		return len(results), writeResults(d, o, results, compiled.Columns)
+	}
+	err = compiled.Each(ctx, limits, document, func(result any) error {
+		count++
+		if err := writeLines(d.Stdout, []any{result}); err != nil {
+			return err
+		}
+		if !cmd.HasReader(d.Stdout) {
+			return query.ErrStop
+		}
+		return nil
+	})
+	return count, err
+}
+
+// longer adds to the error of a program that was stopped how it may take longer.
+func longer(err error) error {
+	var limit *query.LimitError
+	if !errors.As(err, &limit) {
+		return err
+	}
+	return failure.Advise(err, "if it ends, let it compute longer with --max-time, or print with -o ndjson, which has no limit of results")
 }
 
 // queryName is how the name of a query looks.

@@ -55,7 +55,7 @@ func (o operateOptions) estimateCosts(
 ) (cost.Estimate, error) {
 	estimate, err := o.prices.Of(ctx, document, func(name string) string { return defaultRegion(s, name) })
 	if err != nil {
-		return estimate, err
+		return estimate, &forbiddenError{err.Error(), "fix the price in " + cost.File}
 	}
 	estimate.Outside = deployedOutside(s, w)
 	for _, text := range o.prices.Unmatched(document) {

@@ -86,7 +86,7 @@ func (o operateOptions) findings(ctx context.Context, document updateplan.Docume
 	findings, err := o.rules.Judge(ctx, value, policy.Target{Stack: document.Stack, Labels: environment.Labels}, d.Now())
 	if err != nil {
 		o.emitBroken(s, emit, err)
-		return nil, &forbiddenError{err.Error(), "put the rule right; docs/policies.md says what it is given"}
+		return nil, &forbiddenError{err.Error(), "fix the rule (docs/policies.md says what it is given), or delete its file; a shipped one is switched off in " + policy.SettingsFile}
 	}
 	for _, f := range findings {
 		o.emitFinding(s, emit, f.Event(), findingText(f))

@@ -338,6 +338,7 @@ complete -c runner -n '__fish_seen_subcommand_from query' -l watch -d 'print the
 complete -c runner -n '__fish_seen_subcommand_from query' -l namespace -s n -x -d 'of the clusters, ask only for objects in the namespace NAME'
 complete -c runner -n '__fish_seen_subcommand_from query' -l selector -s l -x -d 'of the clusters, ask only for objects with these LABELS'
 complete -c runner -n '__fish_seen_subcommand_from query' -l timeout -x -d 'wait up to DURATION for each cluster (default: 30s)'
+complete -c runner -n '__fish_seen_subcommand_from query' -l max-time -x -d 'stop a program that has computed for DURATION (default: 1m0s)'
 complete -c runner -n '__fish_seen_subcommand_from query' -l exit-code -d 'exit with code 5 if there are results'
 complete -c runner -n '__fish_seen_subcommand_from query' -l stack -s s -x -d 'ask about the stack NAME alone (default: all)'
 complete -c runner -n '__fish_seen_subcommand_from query' -l simulate -d 'ask about the simulated environments'

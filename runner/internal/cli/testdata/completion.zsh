@@ -417,6 +417,7 @@ _runner() {
         '(--namespace -n)'{--namespace,-n}'[of the clusters, ask only for objects in the namespace NAME]:value:' \
         '(--selector -l)'{--selector,-l}'[of the clusters, ask only for objects with these LABELS]:value:' \
         '--timeout[wait up to DURATION for each cluster (default\: 30s)]:value:' \
+        '--max-time[stop a program that has computed for DURATION (default\: 1m0s)]:value:' \
         '--exit-code[exit with code 5 if there are results]' \
         '(--stack -s)'{--stack,-s}'[ask about the stack NAME alone (default\: all)]:value:' \
         '--simulate[ask about the simulated environments]' \
