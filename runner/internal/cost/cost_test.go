@@ -47,6 +47,13 @@ func TestOf(t *testing.T) {
 		{"large disks", []updateplan.Step{step("same", group, map[string]any{
 			"instanceTypes": []any{"t3.large"}, "scalingConfig": map[string]any{"desiredSize": 3.0}, "diskSize": 2000.0})},
 			"at least 662 USD a month" + top + "; prices of 2026-04-17 and later"},
+		{"a version in extended support", []updateplan.Step{step("create", cluster, map[string]any{"version": "1.28"})},
+			"at least 438 USD a month (+438)" + top + "; prices of 2026-03-13 and later"},
+		{"an upgrade at its end, and a version that is new", []updateplan.Step{
+			step("create", cluster, map[string]any{"version": "1.28", "upgradePolicy": map[string]any{"supportType": "STANDARD"}}),
+			step("create", cluster, map[string]any{"version": "1.99"})}, "at least 146 USD a month (+146)" + top + "; prices of 2026-03-13 and later"},
+		{"a version that is not known yet", []updateplan.Step{step("create", cluster, map[string]any{"version": updateplan.Unknown})},
+			"what cannot be told; not known before: p n"},
 		{"less", []updateplan.Step{step("same", cluster, nil), step("delete", group, nodes("t3.large", 1.0))},
 			"at least 73 USD a month (-62)" + top + "; prices of 2026-03-13 and later"},
 		{"nodes that become eight times dearer", []updateplan.Step{changed("replace", group, nodes("t3.medium", 1.0), nodes("t3.2xlarge", 1.0))},
@@ -102,7 +109,7 @@ func TestAmountsAreRounded(t *testing.T) {
 		{Op: "create", Type: "aws:eks/nodeGroup:NodeGroup", Inputs: map[string]any{"instanceTypes": []any{"t3.large"}, "scalingConfig": map[string]any{"desiredSize": 3.0}}},
 	}
 	e, err := sheet.Of(t.Context(), updateplan.Document{Projects: []updateplan.Project{{Steps: steps}}}, func(string) string { return "us-east-1" })
-	if err != nil || e.Monthly != 263.66 || e.Items[2].Monthly != 187.01 || e.Items[2].What != "3 t3.large, 60 GiB of disk" || e.Items[1].What != "Cluster" {
+	if err != nil || e.Monthly != 263.66 || e.Items[2].Monthly != 187.01 || e.Items[2].What != "3 t3.large, 60 GiB of disk" || e.Items[1].What != "1 standard control plane" || e.Items[0].What != "Eip" {
 		t.Errorf("%v: %+v", err, e)
 	}
 }
