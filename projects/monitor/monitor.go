@@ -20,6 +20,11 @@ import (
 // StackReference is the type of the resource that reads another stack.
 const StackReference = "pulumi:pulumi:StackReference"
 
+// ForeseenNames is an output that a preview adds, for built-in programs, to the outputs
+// of a stack which an earlier preview has found: the names of all outputs that the
+// stack will have. An output that is not among them will not exist.
+const ForeseenNames = "mara:foreseen"
+
 // ReadsByFunction reports whether a program in Pulumi YAML reads a stack with
 // fn::stackReference rather than by a resource of its own. The function names the
 // reference after the stack, and reads outputs with the Go SDK: a missing output is

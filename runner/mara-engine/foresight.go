@@ -220,22 +220,30 @@ func readsMissingAsUnknown(runtime string) bool {
 // legible returns outputs such that programs for a runtime see as unknown what is
 // unknown. YAML does so for each output. TypeScript, Python and others take all
 // outputs of a stack for unknown while one of them is, which errs on the safe side.
+// Built-in programs get the names as well, to tell a missing output from an unknown one.
 func legible(outputs resource.PropertyMap, runtime string) resource.PropertyMap {
 	if !readsMissingAsUnknown(runtime) {
 		return outputs
 	}
-	outputs = maps.Clone(outputs)
-	maps.DeleteFunc(outputs, func(_ resource.PropertyKey, value resource.PropertyValue) bool { return value.ContainsUnknowns() })
-	return outputs
+	known := maps.Clone(outputs)
+	maps.DeleteFunc(known, func(_ resource.PropertyKey, value resource.PropertyValue) bool { return value.ContainsUnknowns() })
+	if runtime == runtimeMara {
+		known[monitor.ForeseenNames] = resource.NewProperty(namesOf(outputs))
+	}
+	return known
 }
 
 // secretNames lists the outputs that are secret, as the engine does.
 func secretNames(outputs resource.PropertyMap) []resource.PropertyValue {
+	secrets := maps.Clone(outputs)
+	maps.DeleteFunc(secrets, func(_ resource.PropertyKey, value resource.PropertyValue) bool { return !value.ContainsSecrets() })
+	return namesOf(secrets)
+}
+
+func namesOf(outputs resource.PropertyMap) []resource.PropertyValue {
 	names := []resource.PropertyValue{}
 	for _, name := range outputs.StableKeys() {
-		if outputs[name].ContainsSecrets() {
-			names = append(names, resource.NewProperty(string(name)))
-		}
+		names = append(names, resource.NewProperty(string(name)))
 	}
 	return names
 }

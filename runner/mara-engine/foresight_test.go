@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -129,6 +130,10 @@ func TestForeseenOutputs(t *testing.T) {
 	t.Parallel()
 	complete := foreseen()
 	known := resource.PropertyMap{"cidr": complete["cidr"], "token": complete["token"], "list": complete["list"]}
+	named := maps.Clone(known)
+	named[monitor.ForeseenNames] = resource.NewProperty([]resource.PropertyValue{
+		text("cidr"), text("id"), text("list"), text("nested"), text("password"), text("token"),
+	})
 	secret := resource.NewProperty([]resource.PropertyValue{text("list"), text("password"), text("token")})
 	state := resource.PropertyMap{"cidr": text("a")}
 	none := resource.PropertyMap{}
@@ -139,7 +144,8 @@ func TestForeseenOutputs(t *testing.T) {
 		want, secrets resource.PropertyValue
 	}{
 		{"Go misses what is unknown", "go", state, "organization/net/dev", resource.NewProperty(known), secret},
-		{"built-in programs are Go", "mara", state, "organization/net/dev", resource.NewProperty(known), secret},
+		{"built-in programs are Go, and get the names", "mara", state, "organization/net/dev", resource.NewProperty(named), secret},
+		{"not previewed, built in", "mara", state, "organization/other/dev", resource.NewProperty(state), resource.NewProperty([]resource.PropertyValue{})},
 		{"YAML", "yaml", state, "organization/net/dev", resource.NewProperty(complete), secret},
 		{"a function in YAML", "yaml" + function, state, "organization/net/dev", resource.NewProperty(known), secret},
 		{"neither, a function", "yaml" + function, none, "organization/other/dev", resource.NewProperty(none), resource.NewProperty([]resource.PropertyValue{})},

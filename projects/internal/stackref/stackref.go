@@ -4,17 +4,20 @@ package stackref
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
 	"mara/projects/internal/contain"
+	"mara/projects/monitor"
 )
 
 // Reference gives typed access to the outputs of one stack.
 type Reference struct {
 	project projects.Project
 	stack   string
+	preview bool
 	source  *pulumi.StackReference
 	err     error // why there is none: what comes instead of every output
 }
@@ -31,7 +34,7 @@ func New(ctx *pulumi.Context, project string) *Reference {
 	if err != nil {
 		err = fmt.Errorf("stack reference to %q: %w", name, err)
 	}
-	return &Reference{project: target, stack: ctx.Stack(), source: source, err: err}
+	return &Reference{project: target, stack: ctx.Stack(), preview: ctx.DryRun(), source: source, err: err}
 }
 
 // String is an output that is a text.
@@ -96,7 +99,8 @@ func (r *Reference) StringList(name string) pulumi.StringArrayOutput {
 }
 
 // Output is an output of any type. A secret stays secret. During a preview an
-// output that does not exist yet is unknown; otherwise it is an error.
+// output that does not exist yet is unknown, unless the preview of its project has
+// found that it will not exist; otherwise it is an error.
 func (r *Reference) Output(name string) pulumi.AnyOutput {
 	if r.err != nil {
 		return pulumi.Bool(false).ToBoolOutput().ApplyT(contain.Try(func(bool) (any, error) { return nil, r.err })).(pulumi.AnyOutput)
@@ -106,12 +110,29 @@ func (r *Reference) Output(name string) pulumi.AnyOutput {
 	}
 	// GetOutput already makes a missing output unknown during a preview, so
 	// the function below does not run then; and it keeps secrets secret.
-	return r.source.GetOutput(pulumi.String(name)).ApplyT(contain.Try(func(value any) (any, error) {
+	output := r.source.GetOutput(pulumi.String(name))
+	if r.preview {
+		output = r.checkForeseen(name, output)
+	}
+	return output.ApplyT(contain.Try(func(value any) (any, error) {
 		if value == nil {
 			return nil, r.missing(name)
 		}
 		return value, nil
 	})).(pulumi.AnyOutput)
+}
+
+// checkForeseen returns the output, or an error if the preview of its project has
+// found that the project will not export it.
+func (r *Reference) checkForeseen(name string, output pulumi.AnyOutput) pulumi.AnyOutput {
+	checked := pulumi.Unsecret(r.source.Outputs.ApplyT(contain.Try(func(outputs map[string]any) (bool, error) {
+		names, foreseen := outputs[monitor.ForeseenNames].([]any)
+		if foreseen && !slices.Contains(names, any(name)) {
+			return false, r.missing(name)
+		}
+		return true, nil
+	})))
+	return pulumi.All(checked, output).ApplyT(contain.Try(func(both []any) (any, error) { return both[1], nil })).(pulumi.AnyOutput)
 }
 
 // Has reports whether the output exists now. A program asks where it cannot go

@@ -10,6 +10,7 @@ import (
 	"mara/projects"
 	"mara/projects/internal/programtest"
 	"mara/projects/internal/stackref"
+	"mara/projects/monitor"
 )
 
 // reader makes a program that exports one output of the kubeconfig project.
@@ -65,6 +66,18 @@ func TestOutput(t *testing.T) {
 			want: programtest.Export{},
 		},
 		{
+			name: "unknown in a preview that knows the names", read: readString, preview: true,
+			outputs: resource.PropertyMap{monitor.ForeseenNames: namesOf("other", "kubeconfig"), "other": secret},
+			want:    programtest.Export{},
+		},
+		{
+			name: "known in a preview that knows the names, next to a secret", read: readString, preview: true,
+			outputs: resource.PropertyMap{
+				monitor.ForeseenNames: namesOf("other", "kubeconfig"), "other": secret, "kubeconfig": resource.NewProperty("text"),
+			},
+			want: programtest.Export{Value: "text", Known: true},
+		},
+		{
 			name:    "map",
 			read:    func(ref *stackref.Reference) pulumi.Input { return ref.StringMap("context") },
 			outputs: resource.PropertyMap{"context": nested},
@@ -107,14 +120,28 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+func namesOf(names ...string) resource.PropertyValue {
+	var list []resource.PropertyValue
+	for _, name := range names {
+		list = append(list, resource.NewProperty(name))
+	}
+	return resource.NewProperty(list)
+}
+
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
 		program pulumi.RunFunc
 		outputs resource.PropertyMap
+		preview bool
 		want    string
 	}{
+		{
+			name: "missing by the preview of its project", program: reader(readString), preview: true,
+			outputs: resource.PropertyMap{monitor.ForeseenNames: namesOf("other")},
+			want:    `stack "dev" of project "kubeconfig" has no output "kubeconfig"`,
+		},
 		{
 			name: "missing output", program: reader(readString),
 			want: "stack \"dev\" of project \"kubeconfig\" has no output \"kubeconfig\": " +
@@ -153,7 +180,7 @@ func TestErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			result := run(t, tt.program, tt.outputs, false)
+			result := run(t, tt.program, tt.outputs, tt.preview)
 			result.CheckRefused(t, tt.want)
 		})
 	}

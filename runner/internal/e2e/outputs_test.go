@@ -87,4 +87,9 @@ func expectContractAmongLanguages(t *testing.T, e *environment) {
 		"mara.yaml:10 lists the output message, but the program exports text (greeting/Main.yaml:",
 	}, "preview", "--simulate", "--only", "greeting")
 	undo()
+	e.write("logs/Pulumi.yaml", "name: logstore\nruntime: yaml\noutputs:\n  hostname: logs.example.com\n  port: 9200\n")
+	undo = e.edit("mara.yaml", "projects:", "projects:\n  - {path: logs, replaces: logstore}")
+	e.expectText(1, []string{`logagent reads output "host" of logstore, which exports hostname, port (logs/Pulumi.yaml:3)`},
+		"preview", "--simulate", "--only", "logstore,logagent")
+	undo()
 }

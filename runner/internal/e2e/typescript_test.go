@@ -109,8 +109,14 @@ func TestTypeScript(t *testing.T) {
 	if r := e.run("preview", "--diff"); r.code != 0 || !strings.Contains(r.stdout, "to update: pulumi:index:Stash domain, in input") || strings.Contains(r.stdout, "partial") {
 		t.Errorf("preview of another output: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	e.write("base/Pulumi.yaml", base)
 	part("preview with an output that another project would change")
+	e.write("base/Pulumi.yaml", strings.Replace(base, "domain:", "dns:", 1))
+	e.expectText(1, []string{
+		`output "domain" would go, and shop reads outputs of this stack; the runner does not know which`,
+		`shop/Pulumi.yaml reads output "domain" of shop-base, which exports dns, token (base/Pulumi.yaml:3)`,
+	}, "preview")
+	e.write("base/Pulumi.yaml", base)
+	part("preview without an output that a program requires")
 	e.write("shop/index.ts", strings.Replace(shopProgram, "new Shop", "new Shpo", 1))
 	if r := e.run("up", "--yes"); r.code != 1 || !strings.Contains(r.stdout, "Cannot find name 'Shpo'") {
 		t.Errorf("up of a program with a mistake: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)

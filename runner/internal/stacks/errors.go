@@ -22,7 +22,7 @@ func (w work) failure(ctx context.Context, err error) error {
 	if explained := explanation(texts); explained != nil {
 		return withAdvice(explained, texts)
 	}
-	return withAdvice(ifTransient(w.summarise(err), diagnostics), texts)
+	return withAdvice(w.ifOutputMissing(ifTransient(w.summarise(err), diagnostics), texts), texts)
 }
 
 // summarise says in one line why an operation has failed.

@@ -115,6 +115,28 @@ func TestErrorsOfOperations(t *testing.T) {
 	}
 }
 
+// TestOutputsThatProgramsRequire finds which output an error says is missing.
+func TestOutputsThatProgramsRequire(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Running program '/shop' failed with an unhandled exception:\nError: Required output 'cidr' does not exist on stack 'organization/vpc/dev'.\n  at x": "vpc cidr",
+		"Required output 'cidr' does not exist on stack 'acme/elsewhere/prod'.":                                                                              "",
+		"1 error occurred:\n* stack \"dev\" of project \"vpc\" has no output \"cidr\": deploy that project first":                                            "vpc cidr",
+		"something else": "",
+	} {
+		diagnosed := diagnostic("error", text, "")
+		e := open(t, []string{"vpc"}, call{args: "up", events: []apitype.EngineEvent{diagnosed, summed(nil)}, err: failed()})
+		_, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
+		got := ""
+		if missing, ok := errors.AsType[*MissingOutputError](err); ok {
+			got = missing.Owner + " " + missing.Output
+		}
+		if got != want || err == nil {
+			t.Errorf("%s: got %q, %v", text, got, err)
+		}
+	}
+}
+
 // TestErrorsAreNeverTheRawText of the Automation API, which has all output.
 func TestErrorsAreNeverTheRawText(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 )
 
@@ -60,4 +61,38 @@ func (e Exports) DeployedNames(ctx context.Context, project string) (names []str
 		}
 	}
 	return slices.Sorted(maps.Keys(outputs)), true, nil
+}
+
+// MissingOutputError says that a program needs an output that a project of the
+// environment does not export.
+type MissingOutputError struct {
+	Err    error  // as the program has reported it
+	Owner  string // the project
+	Output string
+}
+
+func (e *MissingOutputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error as the program has reported it.
+func (e *MissingOutputError) Unwrap() error { return e.Err }
+
+var (
+	// requiredOutput matches what requireOutput of Pulumi's SDKs reports in Node.js,
+	// .NET and Java.
+	requiredOutput = regexp.MustCompile(`Required output '([^']+)' does not exist on stack '([^']+)'`)
+	// builtInOutput matches what our own programs report.
+	builtInOutput = regexp.MustCompile(`of project "([^"]+)" has no output "([^"]+)"`)
+)
+
+// ifOutputMissing marks an error whose diagnostics say that an output is missing.
+func (w work) ifOutputMissing(err error, diagnostics string) error {
+	if match := requiredOutput.FindStringSubmatch(diagnostics); match != nil {
+		if owner, ours := w.projectOf(match[2]); ours {
+			return &MissingOutputError{err, owner, match[1]}
+		}
+	}
+	if match := builtInOutput.FindStringSubmatch(diagnostics); match != nil {
+		return &MissingOutputError{err, match[1], match[2]}
+	}
+	return err
 }

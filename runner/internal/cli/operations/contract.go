@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -209,16 +210,11 @@ func (c *outputContract) before(ctx context.Context, reader string, emit func(ev
 		if _, inYAML := c.programs[owner]; inYAML || !slices.Contains(c.selected, owner) {
 			continue // checked before the run
 		}
-		project, _ := c.project(owner)
-		names, known := c.stacks.ExportedNames(owner)
-		if !known {
-			var err error
-			if names, known, err = c.stacks.DeployedNames(ctx, owner); err != nil {
-				return fmt.Errorf("looking for the outputs of %s: %w", owner, err)
-			}
+		exports, known, err := c.exportsNow(ctx, owner)
+		if err != nil {
+			return fmt.Errorf("looking for the outputs of %s: %w", owner, err)
 		}
 		if known {
-			exports := contract.Exports{Names: names, Place: c.place(project)}
 			missing = append(missing, describe(contract.Check(owner, c.reads[reader][owner], exports))...)
 		}
 	}
@@ -234,6 +230,49 @@ func (c *outputContract) before(ctx context.Context, reader string, emit func(ev
 	}
 	return nil
 }
+
+// exportsNow returns what a project exports, as its preview or up in this run has
+// shown, or else as it is deployed.
+func (c *outputContract) exportsNow(
+	ctx context.Context, owner string,
+) (exports contract.Exports, known bool, err error) {
+	names, known := c.stacks.ExportedNames(owner)
+	if !known {
+		names, known, err = c.stacks.DeployedNames(ctx, owner)
+	}
+	project, _ := c.project(owner)
+	return contract.Exports{Names: names, Place: c.place(project)}, known, err
+}
+
+// explain adds to the error of a program that needs a missing output which outputs
+// there are, and where.
+func (c *outputContract) explain(ctx context.Context, reader projects.Project, err error) error {
+	missing, ok := errors.AsType[*stacks.MissingOutputError](err)
+	if !ok || c == nil {
+		return err
+	}
+	exports, known, failed := c.exportsNow(ctx, missing.Owner)
+	if failed != nil || !known || slices.Contains(exports.Names, missing.Output) {
+		return err
+	}
+	read := contract.Read{Place: contract.Place{File: reader.Name}, Output: missing.Output}
+	if reader.Own != nil {
+		read.File = path.Join(reader.Folder(), config.ManifestFile)
+	}
+	return &requiredOutputError{contract.Missing{Read: read, Owner: missing.Owner, Exports: exports}, err}
+}
+
+// requiredOutputError says what a program needs and what there is. It is the error
+// that the program ended with, in other words.
+type requiredOutputError struct {
+	missing contract.Missing
+	error
+}
+
+func (e *requiredOutputError) Error() string { return e.missing.String() }
+
+// Unwrap returns the error that the program ended with.
+func (e *requiredOutputError) Unwrap() error { return e.error }
 
 // after warns of outputs that a project loses and others read, and of outputs that
 // mara.yaml declares and the program does not export.

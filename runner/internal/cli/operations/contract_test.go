@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"mara/runner/internal/contract"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
+	"mara/runner/internal/stacks"
 )
 
 // exports are stacks as a test has them: what this run has found, and what is deployed.
@@ -106,6 +108,33 @@ func TestOutputsBeforeAReader(t *testing.T) {
 	}
 	var none *outputContract
 	if err := none.before(t.Context(), "web", emit); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOutputsThatAProgramRequires: the error of a program says what the owner exports.
+func TestOutputsThatAProgramRequires(t *testing.T) {
+	t.Parallel()
+	c := contractOf(exports{found: map[string][]string{"net": {"dns"}}, deployed: map[string][]string{"tool": {"path"}}}, "net", "bot")
+	thrown := errors.New("Required output 'x' does not exist")
+	bot := c.plan.Steps[3].Project
+	for _, test := range []struct {
+		owner, output string
+		reader        projects.Project
+		want          string
+	}{
+		{"net", "domain", bot, `bot/Pulumi.yaml reads output "domain" of net, which exports dns (net/Main.yaml:1)`},
+		{"tool", "paths", bot, `bot/Pulumi.yaml reads output "paths" of tool, which exports path (tool/Pulumi.yaml); did you mean "path"?`},
+		{"net", "domain", projects.Project{Name: "eks"}, `eks reads output "domain" of net, which exports dns (net/Main.yaml:1)`},
+		{"net", "dns", bot, thrown.Error()},
+		{"web", "url", bot, thrown.Error()}, // not deployed
+	} {
+		err := c.explain(t.Context(), test.reader, &stacks.MissingOutputError{Err: thrown, Owner: test.owner, Output: test.output})
+		if err.Error() != test.want || !errors.Is(err, thrown) {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+	if err := c.explain(t.Context(), bot, thrown); err != thrown {
 		t.Error(err)
 	}
 }

@@ -350,6 +350,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		outcome.Changes = outcome.Changes.Plus(found)
 	}
 	if err != nil {
+		err = o.outputs.explain(ctx, step.Project, err)
 		o.failed(ctx, step, err, emit)
 	} else {
 		o.outputs.after(step, task.Operation, outcome.Outputs, emit)
