@@ -55,15 +55,16 @@ func (e *LeftError) Error() string {
 	return "the cluster would leave behind: " + strings.Join(e.What, "; ")
 }
 
-// UnreachableError says that the cluster does not answer.
-type UnreachableError struct{ Cause error }
+// UnknownError says that the cluster could not be asked: it does not answer, or refuses
+// to, as with 401 and 403.
+type UnknownError struct{ Cause error }
 
-func (e *UnreachableError) Error() string {
-	return "what the cluster would leave behind is not known, for it does not answer: " + e.Cause.Error()
+func (e *UnknownError) Error() string {
+	return "what the cluster would leave behind is not known: " + e.Cause.Error()
 }
 
-// Unwrap returns why it does not answer.
-func (e *UnreachableError) Unwrap() error { return e.Cause }
+// Unwrap returns why it could not be asked.
+func (e *UnknownError) Unwrap() error { return e.Cause }
 
 // Wait waits until the cluster has removed every resource that is not to stay. It
 // fails as soon as that is not to be expected.
@@ -109,7 +110,7 @@ func newWatch(say func(string)) *watch {
 func (w *watch) decide(resources []Resource, err error) (bool, error) {
 	now := time.Now()
 	if err != nil {
-		return now.Sub(w.progress) >= settling, &UnreachableError{Cause: err}
+		return now.Sub(w.progress) >= settling, &UnknownError{Cause: err}
 	}
 	left := slices.DeleteFunc(slices.Clone(resources), func(r Resource) bool { return r.Retained })
 	if len(left) == 0 {

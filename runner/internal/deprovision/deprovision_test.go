@@ -70,7 +70,7 @@ func TestWait(t *testing.T) {
 			name:    "no answer",
 			moments: []moment{{err: broken}},
 			took:    settling,
-			want:    "what the cluster would leave behind is not known, for it does not answer: connection refused",
+			want:    "what the cluster would leave behind is not known: connection refused",
 		},
 		{
 			name:    "no answer for a moment",
@@ -200,6 +200,26 @@ func TestRefusals(t *testing.T) {
 			}
 			if _, err := api.resources(t.Context()); err == nil || err.Error() != test.want {
 				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestRefusalIsUnknown: what a cluster refuses to say is not known, as what it does not
+// answer.
+func TestRefusalIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		api, err := connect(serve(t, func(string) (int, string) { return status, "{}" }), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, refused := api.resources(t.Context())
+		synctest.Test(t, func(t *testing.T) {
+			err := wait(t.Context(), func(context.Context) ([]Resource, error) { return nil, refused }, func(string) {})
+			var unknown *UnknownError
+			if !errors.As(err, &unknown) || !strings.Contains(err.Error(), fmt.Sprint(status)) {
+				t.Errorf("%d: %v", status, err)
 			}
 		})
 	}

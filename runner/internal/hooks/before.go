@@ -72,8 +72,8 @@ func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 }
 
 // emptyCluster waits until a cluster that is about to be destroyed has no load
-// balancers and volumes left. A cluster that does not answer may be half
-// destroyed already, so it only earns a warning.
+// balancers and volumes left. A cluster that has some, or cannot be asked, is not
+// destroyed unless LeaveBehind allows it.
 func (h Hooks) emptyCluster(
 	ctx context.Context, project string, wait func(context.Context, deprovision.Options) error, emit func(event.Event),
 ) error {
@@ -86,14 +86,18 @@ func (h Hooks) emptyCluster(
 	}
 	err = wait(ctx, deprovision.Options{Kubeconfig: content, Env: h.Env, Say: func(text string) { say(emit, event.Info, "%s", text) }})
 	var left *deprovision.LeftError
-	var silent *deprovision.UnreachableError
+	var unknown *deprovision.UnknownError
+	isLeft, isUnknown := errors.As(err, &left), errors.As(err, &unknown)
 	switch {
-	case errors.As(err, &left):
-		return fmt.Errorf("%w. Delete these with kubectl and run the same command again; "+
-			"or leave them behind, and pay for them, with `runner pulumi %s -- destroy`", left, project)
-	case errors.As(err, &silent):
-		say(emit, event.Warning, "%v; look for load balancers and volumes in the cloud's own console", silent)
+	case (isLeft || isUnknown) && h.LeaveBehind:
+		say(emit, event.Warning, "%v; look for load balancers and volumes in the cloud's own console", err)
 		return nil
+	case isLeft:
+		return fmt.Errorf("%w. Delete these with kubectl and run the same command again; "+
+			"or leave them behind, and pay for them, with --leave-behind", left)
+	case isUnknown:
+		return fmt.Errorf("%w. Have the API server answer, with valid credentials, and run the same command again; or, if the "+
+			"cluster is gone or has no load balancers and volumes, go on with --leave-behind", unknown)
 	}
 	return err
 }

@@ -17,8 +17,8 @@ import (
 	"mara/runner/internal/scripttest"
 )
 
-// TestEmptyCluster: a cluster with something left is not destroyed; one that
-// does not answer, or never came to be, is.
+// TestEmptyCluster: a cluster with something left, or that cannot be asked, is not
+// destroyed unless that is allowed; one that never came to be is.
 func TestEmptyCluster(t *testing.T) {
 	t.Parallel()
 	cancelled := errors.New("interrupted")
@@ -28,6 +28,7 @@ func TestEmptyCluster(t *testing.T) {
 		found         error
 		wantErr, want string // what the error, and what is said, contain
 		unasked       bool
+		allowed       bool
 	}{
 		{name: "empty"},
 		{name: "no kubeconfig", outputs: map[string]any{}, unasked: true},
@@ -35,9 +36,11 @@ func TestEmptyCluster(t *testing.T) {
 		{
 			name: "a volume left", found: &deprovision.LeftError{What: []string{"volume a of claim shop/data"}},
 			wantErr: "would leave behind: volume a of claim shop/data. Delete these with kubectl and run the same command again; " +
-				"or leave them behind, and pay for them, with `runner pulumi linode-lke -- destroy`",
+				"or leave them behind, and pay for them, with --leave-behind",
 		},
-		{name: "no answer", found: &deprovision.UnreachableError{Cause: errors.New("refused")}, want: "warning it is not known"},
+		{name: "no answer", found: &deprovision.UnknownError{Cause: errors.New("403 Forbidden")}, wantErr: "is not known: 403 Forbidden. Have the API server answer"},
+		{name: "no answer, allowed", found: &deprovision.UnknownError{Cause: errors.New("refused")}, allowed: true, want: "warning it is not known: refused; look"},
+		{name: "a volume left, allowed", found: &deprovision.LeftError{What: []string{"volume a"}}, allowed: true, want: "volume a; look"},
 		{name: "interrupted", found: cancelled, wantErr: "interrupted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -47,6 +50,7 @@ func TestEmptyCluster(t *testing.T) {
 				outputs = map[string]any{"kubeconfig": base64.StdEncoding.EncodeToString([]byte(clusterConfig))}
 			}
 			s := hookSession(t, outputs)
+			s.LeaveBehind = test.allowed
 			var said []string
 			asked := false
 			err := s.emptyCluster(t.Context(), "linode-lke", func(_ context.Context, o deprovision.Options) error {

@@ -32,6 +32,8 @@ type Hooks struct {
 	Beside    bool // the environment is one of many: its context is not made the current one
 	Masker    *event.Masker
 	Log       *slog.Logger
+	// LeaveBehind lets a cluster be destroyed that may leave load balancers and volumes.
+	LeaveBehind bool
 
 	nodes func(ctx context.Context, cluster string) (kindnodes.Nodes, error)        // of a cluster on this machine; nil for the container runtime
 	ask   func(ctx context.Context, address string) error                           // whether an application answers; nil for the network

@@ -50,6 +50,11 @@ func (r Runner) Lock(provider, stack string) string {
 	return r.join("locks", provider+"-"+stack+".lock")
 }
 
+// LockTerms records which runs had the lock of an environment.
+func (r Runner) LockTerms(provider, stack string) string {
+	return r.join("terms", provider+"-"+stack+".json")
+}
+
 // SecretsLock is the lock of a stack's secrets file.
 func (r Runner) SecretsLock(stack string) string { return r.join("locks", "secrets-"+stack+".lock") }
 

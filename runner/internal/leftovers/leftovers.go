@@ -43,6 +43,8 @@ type Finder struct {
 	// LockStore is where the backend keeps Pulumi's locks; nil where only its list of
 	// stacks tells of them.
 	LockStore func(context.Context) (statefiles.LockStore, error)
+	// Terms tells which runs had the environment, which proves that a process is gone.
+	Terms lock.Terms
 	// Command is a command on the same environment, for people to type.
 	Command func(name string) string
 	Wait    time.Duration     // how long Find waits for others who have locked stacks
@@ -53,7 +55,7 @@ type Finder struct {
 type Lock struct {
 	Project string
 	Holder  string // who, and since when
-	Dead    bool   // its process ran on this machine and is gone
+	Dead    bool   // it is certain that its process ran on this machine and is gone
 	key     string // in the store; "" where there is none
 }
 
@@ -85,21 +87,22 @@ func (f Finder) Locks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 	if err != nil {
 		return nil, &failure.Environment{Text: err.Error(), Next: "Pulumi keeps them in the backend, beside the states"}
 	}
-	self := lock.Self("", "", time.Time{})
 	return slice.Map(locks, func(l statefiles.Lock) Lock {
-		return Lock{Project: l.Project, Holder: l.String(), Dead: f.isDead(l, self), key: l.Key}
+		return Lock{Project: l.Project, Holder: l.String(), Dead: f.isDead(l), key: l.Key}
 	}), nil
 }
 
-// isDead reports whether the holder of a lock is gone. All that is known of it is its
-// machine's name, which in a bucket may be that of several. There the user's has to
-// be the same, too, and nothing was cut off while it was written.
-func (f Finder) isDead(l statefiles.Lock, self lock.Owner) bool {
-	dead := l.Host == self.Host && !lock.IsAlive(l.PID)
-	if f.States.IsFile() {
-		return dead || l.Broken
+// isDead reports whether it is certain that the holder of a lock is gone. The name of
+// its machine proves nothing: two containers with one name may share a disk. Where it
+// is not certain, `runner unlock` asks the user.
+func (f Finder) isDead(l statefiles.Lock) bool {
+	if l.Broken {
+		return f.Terms.IsOver(l.Created)
 	}
-	return dead && l.User == self.User
+	if !f.States.IsFile() && l.User != lock.Self("", "", time.Time{}).User {
+		return false // a bucket is shared by more machines than a disk
+	}
+	return f.Terms.IsGone(l.Host, l.PID, l.Created)
 }
 
 // Pending are the operations on resources that were cut off. States that are no

@@ -47,6 +47,25 @@ func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	return h, nil
 }
 
+// recordTerm records that the run has the environment, until the session closes.
+func (h *Held) recordTerm() error {
+	s, terms := h.session, termsOf(h.session)
+	if err := terms.Begin(h.Owner); err != nil {
+		return err
+	}
+	s.OnClose(func() error {
+		if err := terms.End(h.Owner, s.Deps.Now()); err != nil { // then its locks count as live, and unlock asks
+			s.Log.Debug("the end of the run is not recorded", "error", err)
+		}
+		return nil
+	})
+	return nil
+}
+
+func termsOf(s *Session) lock.Terms {
+	return lock.Terms(s.Folder.LockTerms(s.Provider.Name, s.Settings.Stack.Text))
+}
+
 // takeOver notes a run that did not end properly.
 func (h *Held) takeOver(dead lock.Owner) {
 	if !h.TakenOver { // its lock here, and the one in the backend
@@ -61,6 +80,9 @@ func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore
 	work, err := h.workFolder()
 	if err != nil {
 		return err
+	}
+	if err := h.recordTerm(); err != nil { // before Pulumi locks anything
+		return failure.RunnerFolder(err)
 	}
 	err = h.session.OpenStacks(ctx, work, copies)
 	var broken *statefiles.BrokenError

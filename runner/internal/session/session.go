@@ -289,7 +289,7 @@ func (s *Session) Checkouts() checkout.Maker {
 // Leftovers finds what earlier runs have left on the stacks.
 func (s *Session) Leftovers() leftovers.Finder {
 	return leftovers.Finder{
-		Stacks: s.Stacks, States: s.States(), LockStore: s.RunLock().OnStacks, Command: s.Command,
+		Stacks: s.Stacks, States: s.States(), LockStore: s.RunLock().OnStacks, Command: s.Command, Terms: termsOf(s),
 		Wait: s.Options.LockTimeout, Waiting: s.Options.Waiting.teller(s.Deps.Stderr),
 	}
 }

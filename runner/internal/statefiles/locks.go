@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -60,11 +61,26 @@ func (f Folder) Locks(ctx context.Context, store LockStore, projects []string) (
 				continue // Pulumi takes everything else for a lock
 			}
 			lock := Lock{Project: project, Key: key}
-			lock.Broken = json.Unmarshal(objects[key], &lock) != nil
+			if lock.Broken = json.Unmarshal(objects[key], &lock) != nil; lock.Broken {
+				lock = Lock{Project: project, Key: key, Broken: true, Created: f.lockWritten(key)}
+			}
 			locks = append(locks, lock)
 		}
 	}
 	return locks, nil
+}
+
+// lockWritten returns when the file of a lock was written; a zero time where that is
+// not known.
+func (f Folder) lockWritten(key string) time.Time {
+	if !f.IsFile() {
+		return time.Time{}
+	}
+	info, err := os.Stat(lockFiles(f.files().Locks()).path(key))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // LockFiles are Pulumi's locks where states are files.

@@ -24,7 +24,7 @@ import (
 // FleetReap is `runner fleet reap`.
 func FleetReap(d cmd.Deps) *cli.Command {
 	command := rolloutCommand(d, operation.Destroy, spec{
-		use: "destroy the environments that are past their time", flags: []string{"remove-stacks", "force-forget", "unknown-age"},
+		use: "destroy the environments that are past their time", flags: []string{"remove-stacks", "force-forget", "leave-behind", "unknown-age"},
 	})
 	command.Name, command.Description = reapName, "Destroys environments that have `runner:ttl` and were created longer ago than that: the oldest resource in the stacks\n"+
 		"of their projects counts, as their states have it. It says which ones before it asks; without a terminal it needs\n"+

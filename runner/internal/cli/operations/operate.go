@@ -43,6 +43,8 @@ type operateOptions struct {
 	Deep      bool     // of drift: look inside Helm releases
 	Force     bool     // of up: run what has not changed, too
 	Allow     []string // in a protected environment: what may be lost
+	// LeaveBehind lets destroy leave load balancers and volumes of a cluster.
+	LeaveBehind bool
 	// missingOutput says what to do where a program reads an output that does not exist.
 	missingOutput string
 	contract      *outputContract // of the outputs; nil until the environment is open
@@ -118,6 +120,7 @@ func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	o.Show, o.Approve, o.ExitCode = parseShow(c), rule(cmd.Chosen(c, "auto-approve-if")), c.Bool("exit-code")
 	o.missingOutput = cmd.Chosen(c, missingOutputFlag)
 	o.Remove, o.Forget, o.Deep = c.Bool("remove-stacks"), c.Bool("force-forget"), c.Bool("deep")
+	o.LeaveBehind = c.Bool("leave-behind")
 	o.Force, o.Allow = c.Bool("force"), c.StringSlice("allow")
 	o.Refusal = o.checkConsent(d)
 	if o.Selection.ofLastRun() {
@@ -308,8 +311,10 @@ type operator struct {
 }
 
 func newOperator(s *session.Session, o operateOptions, known *unchanged) operator {
+	around := s.Hooks()
+	around.LeaveBehind = o.LeaveBehind
 	work := operator{
-		stacks: s.Stacks, task: o.task(), held: o.held(), before: s.Hooks().Before(o.Operation, o.Forget), failed: s.Hooks().Failed,
+		stacks: s.Stacks, task: o.task(), held: o.held(), before: around.Before(o.Operation, o.Forget), failed: around.Failed,
 		known: known, part: o.part, outputs: o.contract,
 	}
 	if o.Deep {

@@ -81,7 +81,7 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 			use: "destroy many environments, the waves backwards",
 			description: "The last wave goes first. It asks for the number of environments; without a terminal it needs --yes. A protected\n" +
 				"environment is destroyed only if --allow names it.",
-			flags: []string{"allow", "remove-stacks", "force-forget"},
+			flags: []string{"allow", "remove-stacks", "force-forget", "leave-behind"},
 		}, "'review-*' --yes"),
 		FleetReap(d),
 	}

@@ -334,6 +334,7 @@ _runner() {
         '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--remove-stacks[also remove the stacks once they are empty]' \
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
+        '--leave-behind[destroy a cluster also if it may leave load balancers and volumes behind in its cloud]' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -645,6 +646,7 @@ _runner() {
         '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--remove-stacks[also remove the stacks once they are empty]' \
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
+        '--leave-behind[destroy a cluster also if it may leave load balancers and volumes behind in its cloud]' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -679,6 +681,7 @@ _runner() {
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
         '--remove-stacks[also remove the stacks once they are empty]' \
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
+        '--leave-behind[destroy a cluster also if it may leave load balancers and volumes behind in its cloud]' \
         '--unknown-age[WHAT to do with environments whose age their states do not tell\: refuse (a failure), keep, destroy (default\: refuse)]:value:(refuse keep destroy)' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -947,7 +950,7 @@ _runner() {
     unlock)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--force[also remove the locks of processes that seem to be running]' \
+        '--force[also remove the locks whose holders may still work]' \
         '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
