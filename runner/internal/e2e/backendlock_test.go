@@ -104,7 +104,10 @@ func TestSharedBackend(t *testing.T) {
 	if r := two.run("up", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "ann@elsewhere") || !strings.Contains(r.stderr, "`runner unlock`") {
 		t.Errorf("another machine's lock: exit code %d\n%s", r.code, r.stderr)
 	}
-	if r := two.run("unlock", "--yes"); r.code != 0 || !strings.Contains(r.stderr, "locked in the backend by ann@elsewhere (process 1): up, run theirs, 26 hours old") || !strings.Contains(r.stdout, "unlocked the environment") {
+	if r := two.run("unlock", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "runner unlock -s dev --force") {
+		t.Errorf("unlock of another machine's lock: exit code %d\n%s", r.code, r.stderr)
+	}
+	if r := two.run("unlock", "--yes", "--force"); r.code != 0 || !strings.Contains(r.stderr, "locked in the backend by ann@elsewhere (process 1): up, run theirs, 26 hours old") || !strings.Contains(r.stdout, "unlocked the environment") {
 		t.Errorf("unlock: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	if r := two.run("up", "--yes", "-o", "json"); r.code != 0 || results(decode(t, r.stdout)) != (event.Results{Succeeded: 1}) {

@@ -123,7 +123,7 @@ func (e *HeldError) Error() string {
 // NextStep says how to get the lock.
 func (e *HeldError) NextStep() string {
 	if e.Foreign {
-		return "if that run is over, `runner unlock` removes the lock"
+		return "if that run is over, `runner unlock --force` removes the lock"
 	}
 	return "wait for it with --lock-timeout"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -61,7 +62,7 @@ func (w Watcher) Wait(ctx context.Context) error {
 // Delete deletes the Stacks, those that nothing needs first, and the next ones when
 // these are gone. A Stack that stalls ends it, so that what it needs stays.
 func (w Watcher) Delete(ctx context.Context) error {
-	states, err := w.List(ctx)
+	states, err := w.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,8 @@ func (w Watcher) Delete(ctx context.Context) error {
 	for _, level := range levels(states) {
 		names := slice.Map(level, func(s State) string { return s.Name })
 		for _, name := range names {
-			if err := w.Cluster.Delete(ctx, name); err != nil && !apierrors.IsNotFound(err) {
+			err := w.persist(ctx, func() error { return w.Cluster.Delete(ctx, name) })
+			if err != nil && !apierrors.IsNotFound(err) {
 				return err
 			}
 		}
@@ -83,7 +85,7 @@ func (w Watcher) Delete(ctx context.Context) error {
 // Adopt has Stacks that only preview work, if all their previews have found nothing to
 // change.
 func (w Watcher) Adopt(ctx context.Context) error {
-	states, err := w.List(ctx)
+	states, err := w.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func (w Watcher) Adopt(ctx context.Context) error {
 		return err
 	}
 	for _, s := range states {
-		if err := w.Start(ctx, s.Name); err != nil {
+		if err := w.persist(ctx, func() error { return w.Start(ctx, s.Name) }); err != nil {
 			return err
 		}
 	}
@@ -105,7 +107,7 @@ func (w Watcher) Adopt(ctx context.Context) error {
 
 // Release takes the Stacks away and leaves everything that they have made.
 func (w Watcher) Release(ctx context.Context) error {
-	states, err := w.List(ctx)
+	states, err := w.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,7 +115,7 @@ func (w Watcher) Release(ctx context.Context) error {
 		return ErrNoStacks
 	}
 	for _, s := range states {
-		if err := w.Keep(ctx, s.Name); err != nil {
+		if err := w.persist(ctx, func() error { return w.Keep(ctx, s.Name) }); err != nil {
 			return err
 		}
 	}
@@ -148,9 +150,45 @@ func (w Watcher) gone(ctx context.Context, names []string, seen map[string]State
 	}
 }
 
+// maxTries is how often a request is made until an answer comes.
+const maxTries = 10
+
+// persist makes a request again where the API server does not answer, or answers that
+// it cannot at the moment.
+func (w Watcher) persist(ctx context.Context, request func() error) error {
+	for try := 1; ; try++ {
+		err := request()
+		if err == nil || try == maxTries || isAnswer(err) || ctx.Err() != nil {
+			return err
+		}
+		if err := w.Sleep(ctx, w.Every); err != nil {
+			return err
+		}
+	}
+}
+
+// isAnswer reports whether the same request would fail again: a refusal is an answer.
+func isAnswer(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
+}
+
+// list reads the Stacks, even if one request fails.
+func (w Watcher) list(ctx context.Context) (states []State, err error) {
+	err = w.persist(ctx, func() error {
+		states, err = w.List(ctx)
+		return err
+	})
+	return states, err
+}
+
 // look reads the Stacks and tells what has changed.
 func (w Watcher) look(ctx context.Context, seen map[string]State) ([]State, error) {
-	states, err := w.List(ctx)
+	states, err := w.list(ctx)
 	if err != nil {
 		return nil, err
 	}

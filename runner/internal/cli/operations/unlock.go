@@ -22,12 +22,12 @@ func Unlock(d cmd.Deps) *cli.Command {
 		Name:  "unlock",
 		Usage: "remove the locks that a run has left behind",
 		Description: "A run that is killed may leave locks on its stacks. Shows the runner's own lock, here and in the backend, and\n" +
-			"Pulumi's, with their age, and removes them after confirmation. Locks of processes that are still running on this machine stay, unless --force is\n" +
-			"given: first make sure that nothing is working on the environment any more.\n\n" +
+			"Pulumi's, with their age, and removes them after confirmation. Locks whose holders may still work, as those of another\n" +
+			"machine, take --force: first make sure that nothing is working on the environment any more.\n\n" +
 			"Example:\n  runner unlock -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
-			[]cli.Flag{forceUnlockFlag{&cli.BoolFlag{Name: "force", Usage: "also remove the locks of processes that seem to be running"}}},
+			[]cli.Flag{forceUnlockFlag{&cli.BoolFlag{Name: "force", Usage: "also remove the locks whose holders may still work"}}},
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseUnlock, cmd.InSession((*session.Session).Resolve, runUnlock)),
@@ -85,16 +85,16 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 	for _, l := range locks {
 		fmt.Fprintln(d.Stderr, l)
 	}
-	if alive := slices.DeleteFunc(slices.Clone(locks), func(l leftovers.Lock) bool { return l.Dead }); len(alive) > 0 && !o.Force {
-		return &leftovers.LockedError{Locks: alive, Unlock: s.Command("unlock") + " --force"}
+	if unsure := mayBeHeld(state, owner, shared, locks); len(unsure) > 0 && !o.Force {
+		return &leftovers.LockedError{Locks: unsure, Unlock: s.Command("unlock") + " --force"}
 	}
 	if err := cmd.Confirm(ctx, d, o.Common, "unlock", "Remove these locks?"); err != nil {
 		return err
 	}
 	var done unlocked
-	if done.Projects, err = left.Unlock(ctx, locks); err == nil {
-		owner, err = lock.Break(s.RunLock().File)
-		done.Environment = err == nil && owner != (lock.Owner{})
+	if owner, err = lock.Break(s.RunLock().File); err == nil { // first, for it fails where a run has the lock
+		done.Environment = owner != (lock.Owner{})
+		done.Projects, err = left.Unlock(ctx, locks)
 	}
 	for _, left := range shared {
 		if err == nil {
@@ -103,6 +103,22 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 		}
 	}
 	return errors.Join(writeUnlocked(d, o, done), err)
+}
+
+// mayBeHeld returns the locks whose holders may still work: the runner's of other
+// machines and containers, and Pulumi's of processes that are not known to be gone.
+func mayBeHeld(state lock.State, owner lock.Owner, shared []lock.Left, locks []leftovers.Lock) []leftovers.Lock {
+	_, unsure := leftovers.Dead(locks)
+	const environment = "the environment"
+	if state == lock.Foreign {
+		unsure = append(unsure, leftovers.Lock{Project: environment, Holder: owner.String()})
+	}
+	for _, left := range shared {
+		if !left.IsDead() {
+			unsure = append(unsure, leftovers.Lock{Project: environment, Holder: left.Owner.String() + " in the backend"})
+		}
+	}
+	return unsure
 }
 
 // lockText helps the user to know whether the run that locks is over.

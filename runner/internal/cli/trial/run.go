@@ -12,6 +12,7 @@ import (
 
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/interrupt"
 	"mara/runner/internal/typeset"
 )
 
@@ -46,6 +47,7 @@ type trial struct {
 	run    cmd.RunFunc
 	folder string
 	began  time.Time
+	pause  time.Duration // between attempts to destroy
 
 	done  []done
 	left  []string // in the cloud, in the end
@@ -62,7 +64,7 @@ func runTry(ctx context.Context, d cmd.Deps, o options, run cmd.RunFunc) error {
 	if err != nil {
 		return err
 	}
-	t := &trial{options: o, d: d, run: run, folder: folder, began: d.Now()}
+	t := &trial{options: o, d: d, run: run, folder: folder, began: d.Now(), pause: o.Pause}
 	fmt.Fprintf(d.Stdout, "\nEverything about it is in %s. If this program is killed, destroy what is there with:\n  runner destroy --root %s -s %s%s\n",
 		folder, folder, stack, o.Simulation.Flag())
 	t.walk(ctx)
@@ -99,12 +101,32 @@ func (t *trial) walk(ctx context.Context) {
 			if failed || limited.Err() != nil {
 				fmt.Fprintln(t.d.Stdout, "\nDestroying what is there. Ctrl-C does not stop this.")
 			}
-			t.take(context.WithoutCancel(ctx), d, s)
+			t.insist(context.WithoutCancel(ctx), d, s)
 			continue
 		}
 		if !s.always && !failed && limited.Err() == nil {
 			failed = t.take(limited, t.d, s) != cmd.ExitDone
 		}
+	}
+}
+
+// insist takes a step again where it fails, after a pause in which a cloud may end what
+// it is doing. The last attempt does not wait for load balancers and volumes: they cost less
+// than a cluster, and the cloud is asked for them in the end.
+func (t *trial) insist(ctx context.Context, d cmd.Deps, s step) {
+	for attempt := 1; attempt <= attempts; attempt++ {
+		if attempt == attempts {
+			s.args = append(slices.Clone(s.args), "--leave-behind")
+		}
+		before := len(t.done)
+		if t.take(ctx, d, s) == cmd.ExitDone || attempt == attempts {
+			return
+		}
+		fmt.Fprintf(t.d.Stdout, "\n%s failed. It is tried again in %s, attempt %d of %d.\n", s.name, t.pause, attempt+1, attempts)
+		if interrupt.Sleep(ctx, t.pause) != nil {
+			return
+		}
+		t.done = t.done[:before] // the last attempt counts
 	}
 }
 

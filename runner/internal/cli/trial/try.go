@@ -20,6 +20,12 @@ import (
 // deadline is how long a trial may take until it is destroyed.
 const deadline = 2 * time.Hour
 
+// attempts is how often a trial tries to destroy, with pauses of pauseTime.
+const (
+	attempts  = 3
+	pauseTime = time.Minute
+)
+
 // Try is `runner try`.
 func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
@@ -27,7 +33,7 @@ func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 		Description: "For whoever has an account, and wants to know, or to show, that it works there. It makes a folder of its own with\n" +
 			"a configuration: the smallest nodes that everything fits on, and one of everything in the cluster. It says what\n" +
 			"that costs, asks, and then runs doctor, up, up again, drift, status and destroy. Whatever happens, it destroys:\n" +
-			"after a failure, after Ctrl-C, and two hours after it began. In the end it asks the cloud whether anything is left,\n" +
+			"after a failure, after Ctrl-C, and two hours after it began; where that fails, it tries three times. In the end it asks the cloud whether anything is left,\n" +
 			"and writes a report to attach to docs/tested.md.\n\n" +
 			"The region and the credentials come from the environment: AWS_REGION and AWS_PROFILE, or LINODE_TOKEN.\n\n" +
 			"Examples:\n  runner try aws\n  runner try linode --yes\n  runner try aws --simulate --yes\n\n" +
@@ -48,12 +54,13 @@ func clouds() []string {
 type options struct {
 	cmd.Common
 	Provider providers.Provider
-	Folder   string // "" for the usual one
+	Folder   string        // "" for the usual one
+	Pause    time.Duration // between attempts to destroy
 	common   []string
 }
 
 func parse(c *cli.Context, _ cmd.Deps, shared cmd.Common) (o options, err error) {
-	o = options{Common: shared, Folder: c.String("folder")}
+	o = options{Common: shared, Folder: c.String("folder"), Pause: pauseTime}
 	if c.NArg() == 0 {
 		return o, failure.Usagef("try", "which cloud? known: %s", strings.Join(clouds(), ", "))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,8 @@ func TestTry(t *testing.T) {
 		{"something is not there", map[string]int{"doctor": 3}, "", inventory{}, []string{"doctor"}, "doctor failed", []string{"| doctor | exit code 3 |", "The cloud was not asked: nothing was made."}},
 		{"up fails", map[string]int{"up": 1}, "", inventory{}, []string{"doctor", "up", "destroy"}, "up failed", []string{"It did not go well: up failed."}},
 		{"drift", map[string]int{"drift": 5}, "", inventory{}, []string{"doctor", "up", "up", "drift", "destroy"}, "there was drift right after up", nil},
-		{"destroy fails, too", map[string]int{"up": 1, "destroy": 1}, "", inventory{}, []string{"doctor", "up", "destroy"}, "up failed; destroy failed", nil},
+		{"destroy fails, too", map[string]int{"up": 1, "destroy": 1}, "", inventory{}, []string{"doctor", "up", "destroy", "destroy", "destroy --leave-behind"}, "up failed; destroy failed", nil},
+		{"destroy fails once", map[string]int{"destroy": -1}, "", inventory{}, append(slices.Clone(all), "destroy"), "", []string{"All went well."}},
 		{"Ctrl-C", map[string]int{"up": 130}, "up", inventory{}, []string{"doctor", "up", "destroy"}, "interrupted", nil},
 		{"the cloud does not answer", nil, "", inventory{err: errors.New("no network")}, all, "", []string{"The cloud was not asked: no network."}},
 	} {
@@ -65,7 +67,11 @@ func TestTry(t *testing.T) {
 			var ran []string
 			err = runTry(ctx, d, o, func(ctx context.Context, _ cmd.Deps, args []string) int {
 				name := args[0]
-				ran = append(ran, name)
+				if slices.Contains(args, "--leave-behind") {
+					ran = append(ran, name+" --leave-behind")
+				} else {
+					ran = append(ran, name)
+				}
 				if _, limited := ctx.Deadline(); limited == (name == "destroy") || ctx.Err() != nil {
 					t.Errorf("%s with the limit %v and the error %v", name, limited, ctx.Err())
 				}
@@ -78,6 +84,10 @@ func TestTry(t *testing.T) {
 							t.Error(err)
 						}
 					}
+				}
+				if test.codes[name] < 0 { // fails once
+					delete(test.codes, name)
+					return cmd.ExitFailed
 				}
 				return test.codes[name]
 			})
