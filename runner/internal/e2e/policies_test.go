@@ -30,7 +30,7 @@ func TestPolicies(t *testing.T) {
 	if f := findingOf(events, "no-registry"); f == nil || f.Level != event.LevelDeny || f.Project != "kind-registry" || f.Resource.Name != "registry" || f.File == "" {
 		t.Errorf("the finding is %+v", f)
 	}
-	if events := e.simulate(1, "up", args...); len(events) != 2 || findingOf(events, "no-registry") == nil {
+	if events := e.simulate(1, "up", args...); len(events) != 2 || findingOf(events, "no-registry") == nil || events[0].Run == "" || events[0].Time.IsZero() {
 		t.Errorf("an up that is denied emits %v", events)
 	}
 	r := e.run(append([]string{"up", "--simulate", "--yes", "--report", "up.xml"}, args...)...)
@@ -44,7 +44,13 @@ func TestPolicies(t *testing.T) {
 		t.Errorf("something is deployed: %s%s", r.stdout, r.stderr)
 	}
 	e.write("policies/policies.yaml", "exceptions:\n  - {rule: no-registry, resource: \"kind-registry * *\", reason: needed until spring, until: 2999-01-01}\n")
-	e.simulate(0, "up", args...)
+	events = e.simulate(0, "up", append(args, "--report", "allowed.xml")...)
+	if f := findingOf(events, "no-registry"); f == nil || f.Exception == "" || events[0].Type != event.RunStarted {
+		t.Errorf("the finding is %+v after %s", f, events[0].Type)
+	}
+	if report, err := os.ReadFile(filepath.Join(e.root, "allowed.xml")); err != nil || !strings.Contains(string(report), "needed until spring") {
+		t.Errorf("%v\n%s", err, report)
+	}
 	if r := e.run("policy", "check", "--simulate", "-o", "json"); r.code != 0 || !strings.Contains(r.stdout, "needed until spring (until 2999-01-01)") {
 		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}

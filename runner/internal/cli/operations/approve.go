@@ -17,7 +17,6 @@ import (
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
-	"mara/runner/internal/ui"
 )
 
 // rule says which previews up may carry out without asking.
@@ -119,8 +118,6 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 	if o.Output != "json" {
 		show, _ = newScreen(d, o, knownTo(s, o, w))
 		sinks = append(sinks, show)
-	} else {
-		sinks = append(sinks, denials{ui.NewJSON(d.Stdout)})
 	}
 	emitter := event.NewEmitter(event.EmitterOptions{Run: s.Held.RunID, Masker: s.Masker, Now: d.Now, Sinks: sinks})
 	err = walk(ctx, d, o, s, w, nil, emitter.Emit)

@@ -31,18 +31,32 @@ func (o operateOptions) emitBroken(s *session.Session, emit func(event.Event), e
 	}
 }
 
-// denials is a sink that passes on what guards have found, and nothing else.
-type denials struct{ to event.Sink }
+// unseen is a screen that may have shown the findings of a preview already.
+type unseen struct {
+	event.Sink
+	skip bool // findings
+}
 
 // Emit implements event.Sink.
-func (s denials) Emit(e event.Event) {
-	if e.Finding != nil {
-		s.to.Emit(e)
+func (s *unseen) Emit(e event.Event) {
+	if e.Finding == nil || !s.skip {
+		s.Sink.Emit(e)
 	}
 }
 
-// reportRefused writes the report of an up that was refused after its preview:
-// nothing was run that could write one.
+// findingEvents returns the events of what guards have found in a preview.
+func findingEvents(shown event.Summary) []event.Event {
+	var events []event.Event
+	for _, warning := range shown.Warnings {
+		if warning.Finding != nil {
+			events = append(events, event.NewFinding(*warning.Finding, warning.Message))
+		}
+	}
+	return events
+}
+
+// reportRefused emits what the preview of an up has found, and writes its report,
+// where the up is refused: nothing was run that could do so.
 func reportRefused(d cmd.Deps, o operateOptions, shown event.Summary, err error) {
 	denied := forbidden(err)
 	if o.part != nil || shown.Run == "" || denied == nil && shown.Outcome() == event.Succeeded {
@@ -51,6 +65,13 @@ func reportRefused(d cmd.Deps, o operateOptions, shown event.Summary, err error)
 	if shown.Outcome() == event.Succeeded { // the protection has refused it, after the preview
 		f := event.Finding{Rule: event.RuleProtection, Level: event.LevelDeny, Message: denied.Error()}
 		shown.Result, shown.Warnings = event.Failed, append(shown.Warnings, event.Alert{Message: f.Message, Finding: &f})
+	}
+	if o.Output == "json" {
+		emitter := event.NewEmitter(event.EmitterOptions{Run: shown.Run, Now: d.Now, Sinks: []event.Sink{ui.NewJSON(d.Stdout)}})
+		for _, e := range findingEvents(shown) {
+			emitter.Emit(e)
+		}
+		emitter.Close()
 	}
 	if o.Show.Report != "" {
 		err := writeReport(o.Show.Report, &shown, report.Details{})

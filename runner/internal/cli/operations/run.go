@@ -28,6 +28,8 @@ type run struct {
 	tracer    *trace.Tracer // nil unless traces are asked for
 	summary   event.Summary
 	opening   []string        // warnings to begin with
+	found     []event.Event   // what guards have found in the preview before
+	shown     *unseen         // the screen, without what the preview has shown
 	outputs   journal.Outputs // as far as the run has told them
 	reports   []string
 	markdown  string // file of GitHub's step summary
@@ -42,7 +44,8 @@ func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	known.Next = nextSteps(o, s.Settings.Stack.Text)
 	r, err := beginRun(ctx, d, o, journal.Options{Dir: s.Folder.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w)}, known, s.Masker)
 	if err == nil {
-		r.opening = append(warnings, r.opening...)
+		r.opening, r.found = append(warnings, r.opening...), findingEvents(w.preview)
+		r.shown.skip = len(r.found) > 0 && o.Output != "json" // as JSON the preview was not shown
 		s.OnWarning(func(text string) { r.emit(event.Event{Type: event.RunWarning, Message: text}) })
 	}
 	return r, err
@@ -65,7 +68,8 @@ func beginRun(ctx context.Context, d cmd.Deps, o operateOptions, keep journal.Op
 	if o.Show.Report != "" {
 		r.reports = append(r.reports, o.Show.Report)
 	}
-	sinks := append([]event.Sink{show, r.journal, r.collector, &r.summary}, r.trace(ctx, d, o)...)
+	r.shown = &unseen{Sink: show}
+	sinks := append([]event.Sink{r.shown, r.journal, r.collector, &r.summary}, r.trace(ctx, d, o)...)
 	r.emitter = event.NewEmitter(event.EmitterOptions{Run: r.journal.ID(), Masker: masker, Now: d.Now, Sinks: sinks})
 	return r, nil
 }
@@ -104,6 +108,9 @@ func (r *run) emit(e event.Event) {
 	}
 	for _, text := range r.opening {
 		r.emitter.Emit(event.Event{Type: event.RunWarning, Message: text})
+	}
+	for _, found := range r.found {
+		r.emitter.Emit(found)
 	}
 }
 
