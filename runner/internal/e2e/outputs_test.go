@@ -71,6 +71,13 @@ func expectOutputsAreAContract(t *testing.T, e *environment) {
 	e.expectText(3, []string{"shop/Main.yaml:11 " + exported}, "up", "--yes", "--only", "shop")
 	undo()
 	e.expectText(0, []string{"    + domain: "}, "up", "--yes")
+	undo = e.edit("network/Main.yaml", "outputs:\n", "outputs:\n  token: {fn::secret: first-token}\n")
+	e.expectText(0, []string{"    + token: [secret]"}, "up", "--yes")
+	e.edit("network/Main.yaml", "first-token", "other-token")
+	e.expectText(5, []string{"    ~ token: [secret] => [secret]"}, "preview", "--exit-code")
+	e.expectText(0, []string{"    ~ token: [secret] => [secret]", "1 output changed"}, "up", "--yes")
+	undo() // an output that no project reads
+	e.expectText(0, []string{"    - token: [secret]", "1 output changed"}, "up", "--yes")
 }
 
 // expectContractAmongLanguages looks, in the deployed example "mixed", at an output of a

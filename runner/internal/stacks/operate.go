@@ -36,6 +36,9 @@ type Task struct {
 	Record bool
 	// PolicyPacks are folders with Pulumi's policy packs, for up and preview.
 	PolicyPacks []string
+	// Secrets reports, after an up, whether the secret output of a name has changed.
+	// It is called only where the engine's events do not show that; nil stands for "no".
+	Secrets func(name string) bool
 }
 
 // Outcome is the result of an operation on one stack.
@@ -56,7 +59,7 @@ type Outcome struct {
 // it runs. The error is the cause in one line; the diagnostics have the details.
 func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (Outcome, error) {
 	w := work{Set: e, Task: task, project: task.Step.Project.Name, emit: emit}
-	secrets := e.changedSecrets(w.project) // as the preview before an up has found
+	secrets := w.changedSecrets() // as the preview before an up has found, or as the up will show
 	w.forgetPreview()
 	if reason := w.nothingToDo(); reason != "" {
 		return Outcome{Skipped: reason}, w.finishDestroy(ctx)
@@ -87,7 +90,7 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	if task.Operation == operation.Preview {
 		outcome.Unknown = w.unknownNeeds(foresight.Found)
 		w.keepForesight(foresight.Found, outcome.Unknown)
-		secrets = e.changedSecrets(w.project)
+		secrets = w.changedSecrets()
 	}
 	outputs := w.reportOutputs(secrets)
 	outcome.Outputs, outcome.Changes.Outputs = outputs, len(outputs)

@@ -81,14 +81,15 @@ func (w work) reportOutputs(secrets func(name string) bool) []event.OutputChange
 	return changes
 }
 
-// changedSecrets returns a function that reports whether a secret output of a project
-// differs, by what the last preview has found inside the engine.
-func (e *Set) changedSecrets(project string) func(name string) bool {
-	outputs, _ := e.PreviewedOutputs(project)
+// changedSecrets returns a function that reports whether a secret output of the project
+// differs, by what the last preview has found inside the engine, or by Task.Secrets.
+func (w work) changedSecrets() func(name string) bool {
+	outputs, _ := w.PreviewedOutputs(w.project)
 	return func(name string) bool {
-		return slices.ContainsFunc(outputs, func(o PreviewedOutput) bool {
+		previewed := slices.ContainsFunc(outputs, func(o PreviewedOutput) bool {
 			return o.Name == name && o.Secret && o.Change == OutputChanged
 		})
+		return previewed || w.Secrets != nil && w.Secrets(name)
 	}
 }
 

@@ -44,6 +44,30 @@ func TestOutputsAreChanges(t *testing.T) {
 	}
 }
 
+// TestSecretOutputsOfAnUpAlone checks that an up without a preview asks for the secret
+// outputs whose change the events do not show, and for no others.
+func TestSecretOutputsOfAnUpAlone(t *testing.T) {
+	t.Parallel()
+	before := map[string]any{"domain": "a", "same": "a", "password": secret(), "token": secret()}
+	after := map[string]any{"domain": "b", "same": "a", "password": secret(), "token": secret()}
+	e := open(t, []string{"vpc"}, call{args: "up", events: []apitype.EngineEvent{ofStack(before, after), summed(nil)}})
+	var asked []string
+	task := Task{Operation: operation.Up, Step: step("vpc"), Secrets: func(name string) bool {
+		asked = append(asked, name)
+		return name == "token"
+	}}
+	outcome, err := e.Operate(t.Context(), task, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []event.OutputChange{
+		{Name: "domain", Action: event.Update, Before: "a", After: "b"}, {Name: "token", Action: event.Update, Before: Secret, After: Secret},
+	}
+	if diff := cmp.Diff(want, outcome.Outputs); diff != "" || !cmp.Equal(asked, []string{"password", "token"}) {
+		t.Errorf("asked for %q\n%s", asked, diff)
+	}
+}
+
 // TestSecretOutputsAreChanges checks that a secret output whose value differs counts
 // in the preview that has found it and in the up after it, without its value.
 func TestSecretOutputsAreChanges(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
@@ -91,6 +92,32 @@ func (s Standing) equalOutputs(then Standing, open func(salt, ciphertext string)
 	}
 	before, err := revealed(then, open)
 	return err == nil && reflect.DeepEqual(now, before)
+}
+
+// ChangedOutputs returns the names of the outputs whose values differ, secrets
+// included, that both states have. Where open fails it returns none.
+func (s Standing) ChangedOutputs(then Standing, open func(salt, ciphertext string) (string, error)) []string {
+	if s.Outputs == then.Outputs || then.Outputs == "" {
+		return nil
+	}
+	now, err := revealed(s, open)
+	if err != nil {
+		return nil
+	}
+	before, err := revealed(then, open)
+	if err != nil {
+		return nil
+	}
+	values, _ := now.(map[string]any)
+	old, _ := before.(map[string]any)
+	var names []string
+	for name, value := range values {
+		if was, ok := old[name]; ok && !reflect.DeepEqual(was, value) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // revealed are outputs with what is in their secrets in the place of these.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,37 @@ func TestSameOutputs(t *testing.T) {
 				t.Errorf("the same: %v", got)
 			}
 		})
+	}
+}
+
+// TestChangedOutputs: an output has changed if its value has, encrypted or not.
+func TestChangedOutputs(t *testing.T) {
+	t.Parallel()
+	secret := func(ciphertext string) string {
+		return `{"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "` + ciphertext + `"}`
+	}
+	open := func(salt, ciphertext string) (string, error) {
+		if salt == "" {
+			return "", errors.New("there is no key")
+		}
+		plain, _, _ := strings.Cut(ciphertext, "#")
+		return plain, nil
+	}
+	before := `{"same": ` + secret("x#1") + `, "token": ` + secret("y#1") + `, "plain": 1, "gone": 1}`
+	after := `{"same": ` + secret("x#2") + `, "token": ` + secret("z#1") + `, "plain": 2, "new": 1}`
+	for _, test := range []struct {
+		before, after, salt string
+		want                []string
+	}{
+		{before, after, "s", []string{"plain", "token"}},
+		{before, after, "", nil},
+		{before, before, "", nil},
+		{"", after, "s", nil},
+	} {
+		got := Standing{Outputs: test.after, Salt: test.salt}.ChangedOutputs(Standing{Outputs: test.before, Salt: test.salt}, open)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q, want %q", test.before, got, test.want)
+		}
 	}
 }
 

@@ -341,7 +341,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		return executor.Outcome{}, err
 	}
 	task := o.task
-	task.Step = step
+	task.Step, task.Secrets = step, o.known.changedSecrets(ctx, step.Project.Name)
 	if err := o.outputs.before(ctx, step.Project.Name, emit); err != nil {
 		return executor.Outcome{}, err
 	}

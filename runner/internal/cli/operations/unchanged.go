@@ -218,6 +218,25 @@ func (u *unchanged) done(ctx context.Context, step plan.Step, outcome stacks.Out
 	u.ended[name] = record
 }
 
+// changedSecrets returns a function that reports whether an up has changed a secret
+// output of a project. It reads the state when it is first called.
+func (u *unchanged) changedSecrets(ctx context.Context, project string) func(name string) bool {
+	if u == nil {
+		return nil
+	}
+	changed := sync.OnceValue(func() []string {
+		u.mu.Lock()
+		before := u.began[project].before
+		u.mu.Unlock()
+		standing, err := u.standing(ctx, project)
+		if err != nil {
+			u.session.Log.Debug("no state", "project", project, "error", err)
+		}
+		return standing.ChangedOutputs(before, u.open)
+	})
+	return func(name string) bool { return slices.Contains(changed(), name) }
+}
+
 // open opens a secret in a state that the passphrase encrypts.
 func (u *unchanged) open(salt, ciphertext string) (string, error) {
 	passphrase, err := u.passphrase()
