@@ -97,7 +97,15 @@ func TestWrongRollouts(t *testing.T) {
 		{"percent", "waves:\n  - {name: a, match: stage, maxFailures: 110%}\n", "config/rollout.yaml:2: maxFailures must be a number from 0, or a part such as 10%"},
 		{"soak", "waves:\n  - {name: a, match: stage, soak: 30}\n", "config/rollout.yaml:2: soak must be a duration such as 30m"},
 		{"gate", "waves:\n  - {name: a, match: stage, gates: [drfit]}\n",
-			`config/rollout.yaml:2: gates has "drfit"; there are: drift, answers, {run: COMMAND}, {ask: QUESTION}; did you mean "drift"?`},
+			`config/rollout.yaml:2: gates has "drfit"; there are: drift, answers, {answers: [PROJECT/OUTPUT]}, {run: COMMAND}, {ask: QUESTION}; did you mean "drift"?`},
+		{"two gates in one", "waves:\n  - {name: a, match: stage, gates: [{run: x, ask: y}]}\n",
+			"config/rollout.yaml:2: gates has a map with run and ask: write one gate for each"},
+		{"an output", "waves:\n  - {name: a, match: stage, gates: [{answers: [url]}]}\n",
+			`config/rollout.yaml:2: answers has "url", which is no PROJECT/OUTPUT; * stands for any characters`},
+		{"certificates", "waves:\n  - {name: a, match: stage, gates: [{answers: [a/url], certificates: none}]}\n",
+			"config/rollout.yaml:2: certificates must be valid or any"},
+		{"within", "waves:\n  - {name: a, match: stage, gates: [{run: x, within: 1m}]}\n",
+			"config/rollout.yaml:2: gates has within or certificates, which only answers has"},
 		{"no YAML", "waves: [\n", "config/rollout.yaml: is not valid YAML: line 1: did not find expected node content"},
 		{"no map", "- a\n", "config/rollout.yaml:1: must be a map"},
 	} {
@@ -113,7 +121,7 @@ func TestWrongRollouts(t *testing.T) {
 
 const waves = `waves:
   - {name: test, match: {stage: test}}
-  - {name: canary, match: {wave: canary}, soak: 1m, gates: [drift, answers, {run: ./smoke.sh}, {ask: "Go on?"}]}
+  - {name: canary, match: {wave: canary}, soak: 1m, gates: [drift, {answers: "*/url", within: 5m, certificates: any}, {answers: }, {run: ./smoke.sh}, {ask: "Go on?"}]}
   - {name: prod, match: "stage=prod,wave!=canary", parallel: 50%, maxFailures: 1}
 `
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -77,6 +78,11 @@ type Gate struct {
 	Command  string // of a Run gate, for a shell
 	Simulate bool   // it is run in simulations as well
 	Text     string // of an Ask gate: the question
+	// Of an Answers gate: the outputs to ask, as patterns of PROJECT/OUTPUT, none for those that look like an
+	// address; how long it waits, 0 for the default; and whether every certificate will do.
+	Outputs        []string
+	Within         time.Duration
+	AnyCertificate bool
 }
 
 // GateKind is a kind of gates.
@@ -90,6 +96,9 @@ const (
 	AskGate     GateKind = "ask"     // somebody says yes
 )
 
+// GateKinds lists the kinds of gates.
+func GateKinds() []GateKind { return []GateKind{DriftGate, AnswersGate, RunGate, AskGate} }
+
 // String describes the gate.
 func (g Gate) String() string {
 	switch g.Kind {
@@ -98,7 +107,7 @@ func (g Gate) String() string {
 	case AskGate:
 		return "a question"
 	}
-	return string(g.Kind)
+	return strings.Join(append([]string{string(g.Kind)}, g.Outputs...), " ")
 }
 
 // ReadRollout reads config/rollout.yaml below a root, and holds it against the
@@ -255,32 +264,67 @@ func (d *rolloutDecoder) words(key string, node *yaml.Node) []string {
 	return words
 }
 
+// gateForms lists what a gate may be.
+const gateForms = "drift, answers, {answers: [PROJECT/OUTPUT]}, {run: COMMAND}, {ask: QUESTION}"
+
 func (d *rolloutDecoder) gates(node *yaml.Node) (gates []Gate) {
 	if node.Kind != yaml.SequenceNode {
-		d.problem(node.Line, "gates", "must be a list of: drift, answers, {run: COMMAND}, {ask: QUESTION}")
+		d.problem(node.Line, "gates", "must be a list of: %s", gateForms)
 		return nil
 	}
 	for _, item := range node.Content {
 		switch kind := GateKind(item.Value); {
 		case item.Kind == yaml.MappingNode:
-			var g Gate
-			d.fields("gates", item, map[string]func(*yaml.Node){
-				"run":      func(n *yaml.Node) { g.Kind, g.Command = RunGate, n.Value },
-				"simulate": func(n *yaml.Node) { g.Simulate = n.Value == "true" },
-				"ask":      func(n *yaml.Node) { g.Kind, g.Text = AskGate, n.Value },
-			})
-			if g.Command == "" && g.Text == "" {
-				d.problem(item.Line, "gates", "has a map without a command or a question: {run: COMMAND} or {ask: QUESTION}")
-			}
-			gates = append(gates, g)
+			gates = append(gates, d.gate(item))
 		case kind == DriftGate || kind == AnswersGate:
 			gates = append(gates, Gate{Kind: kind})
 		default:
 			all := []string{string(DriftGate), string(AnswersGate)}
-			d.problem(item.Line, "gates", "has %q; there are: drift, answers, {run: COMMAND}, {ask: QUESTION}%s", item.Value, config.DidYouMean(item.Value, all))
+			d.problem(item.Line, "gates", "has %q; there are: %s%s", item.Value, gateForms, config.DidYouMean(item.Value, all))
 		}
 	}
 	return gates
+}
+
+// gate reads a gate that is a map.
+func (d *rolloutDecoder) gate(node *yaml.Node) (g Gate) {
+	var kinds []string
+	kind := func(k GateKind) { kinds, g.Kind = append(kinds, string(k)), k }
+	d.fields("gates", node, map[string]func(*yaml.Node){
+		"run":      func(n *yaml.Node) { kind(RunGate); g.Command = n.Value },
+		"simulate": func(n *yaml.Node) { g.Simulate = n.Value == "true" },
+		"ask":      func(n *yaml.Node) { kind(AskGate); g.Text = n.Value },
+		"answers":  func(n *yaml.Node) { kind(AnswersGate); g.Outputs = d.patterns(n) },
+		"within":   func(n *yaml.Node) { g.Within = d.duration("within", n) },
+		"certificates": func(n *yaml.Node) {
+			if g.AnyCertificate = n.Value == "any"; !g.AnyCertificate && n.Value != "valid" {
+				d.problem(n.Line, "certificates", "must be valid or any")
+			}
+		},
+	})
+	switch {
+	case len(kinds) > 1:
+		d.problem(node.Line, "gates", "has a map with %s: write one gate for each", strings.Join(kinds, " and "))
+	case g.Kind == RunGate && g.Command == "", g.Kind == AskGate && g.Text == "", g.Kind == "":
+		d.problem(node.Line, "gates", "has a map without a command, a question or outputs; there are: %s", gateForms)
+	case g.Kind != AnswersGate && (g.Within > 0 || g.AnyCertificate):
+		d.problem(node.Line, "gates", "has within or certificates, which only answers has")
+	}
+	return g
+}
+
+// patterns reads the outputs that a gate asks.
+func (d *rolloutDecoder) patterns(node *yaml.Node) []string {
+	if node.Tag == "!!null" {
+		return nil
+	}
+	words := d.words("answers", node)
+	for _, word := range words {
+		if _, err := path.Match(word, ""); err != nil || strings.Count(word, "/") != 1 {
+			d.problem(node.Line, "answers", "has %q, which is no PROJECT/OUTPUT; * stands for any characters", word)
+		}
+	}
+	return words
 }
 
 // check holds the waves against one another and the environments.

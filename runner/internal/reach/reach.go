@@ -72,17 +72,30 @@ func unknownHost(err error) string {
 // askTime is how long one answer may take.
 const askTime = 10 * time.Second
 
-// Through asks through the proxy that is named for a request, if any. An ingress
-// controller answers 404 until it knows the application, and 502 to 504 until
-// the application runs; any other answer comes from the application. It may have
-// any certificate, for nothing is told to it: on this machine it is self-signed.
+// Through returns a function that asks an address once, through the proxy for a
+// request, if any. An ingress controller answers 404 until it knows the
+// application, and 502 to 504 until the application runs; any other answer comes
+// from the application. It accepts every certificate, because it sends nothing: on
+// this machine certificates are self-signed.
 func Through(proxy func(*http.Request) (*url.URL, error)) func(ctx context.Context, address string) error {
+	return through(proxy, &tls.Config{InsecureSkipVerify: true})
+}
+
+// Verified is like Through, and checks certificates.
+func Verified(proxy func(*http.Request) (*url.URL, error)) func(ctx context.Context, address string) error {
+	return through(proxy, &tls.Config{MinVersion: tls.VersionTLS12})
+}
+
+// IsCertificate reports whether an error is about a certificate.
+func IsCertificate(err error) bool {
+	var failed *tls.CertificateVerificationError
+	return errors.As(err, &failed)
+}
+
+func through(proxy func(*http.Request) (*url.URL, error), config *tls.Config) func(ctx context.Context, address string) error {
 	client := http.Client{
-		Timeout: askTime,
-		Transport: &http.Transport{
-			Proxy: proxy, DisableKeepAlives: true,
-			TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-		},
+		Timeout:       askTime,
+		Transport:     &http.Transport{Proxy: proxy, DisableKeepAlives: true, TLSClientConfig: config},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return func(ctx context.Context, address string) error { return ask(ctx, &client, address) }

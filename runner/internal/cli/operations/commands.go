@@ -105,6 +105,7 @@ func flagsOf(names ...string) []cli.Flag {
 			Name: "simulate-cluster", Category: cmd.CommonCategory,
 			Usage: "have the cluster of a `KUBECONFIG` check simulated Kubernetes objects, as server-side dry runs",
 		},
+		&cli.StringSliceFlag{Name: "skip-gate", Usage: "do not wait for gates of this `KIND`: drift, answers, run, ask; may be repeated"},
 		unknownAgeFlag(),
 		unknownCostsFlag(),
 		&cli.BoolFlag{Name: "why", Usage: "with --affected: print why each environment is affected"},

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mara/projects"
-	"mara/providers/cloud"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
@@ -20,9 +19,7 @@ import (
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/hooks"
 	"mara/runner/internal/interrupt"
-	"mara/runner/internal/journal"
 	"mara/runner/internal/prompt"
-	"mara/runner/internal/reach"
 	"mara/runner/internal/session"
 )
 
@@ -39,7 +36,7 @@ func (r *rollout) pass(ctx context.Context, w fleet.Wave, gate fleet.Gate, emit 
 	case fleet.DriftGate:
 		return r.each(ctx, w, func(ctx context.Context, stack string) error { return r.hasNoDrift(ctx, stack, emit) })
 	case fleet.AnswersGate:
-		return r.each(ctx, w, func(ctx context.Context, stack string) error { return r.answers(ctx, stack, emit) })
+		return r.each(ctx, w, func(ctx context.Context, stack string) error { return r.answers(ctx, gate, stack, emit) })
 	case fleet.RunGate:
 		return r.runGate(ctx, w, gate, emit)
 	case fleet.AskGate:
@@ -92,57 +89,6 @@ func (r *rollout) hasNoDrift(ctx context.Context, stack string, emit func(event.
 		return fmt.Errorf("no project of it was compared with its state; run %s", p.summary.Run)
 	}
 	return nil
-}
-
-// answers asks the addresses that the environment's last up has told.
-func (r *rollout) answers(ctx context.Context, stack string, emit func(event.Event)) error {
-	addresses, err := r.addresses(stack)
-	if err != nil {
-		return err
-	}
-	if r.o.Simulation.On || len(addresses) == 0 {
-		text := "SIMULATED: not asked: " + strings.Join(addresses, ", ")
-		if len(addresses) == 0 {
-			text = stack + ": has told no address to ask"
-		}
-		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: text})
-		return nil
-	}
-	ask := reach.Through(cloud.Proxy(r.o.Sources.File.Merge(r.o.Sources.Process)))
-	for _, address := range addresses {
-		if err := ask(ctx, address); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addresses are those among the outputs of the last up that told any.
-func (r *rollout) addresses(stack string) ([]string, error) {
-	runs, err := journal.List(r.o.Folder().Runs())
-	if err != nil {
-		return nil, err
-	}
-	for _, run := range runs {
-		meta, err := run.Meta()
-		if err != nil || meta.Stack != stack || !meta.Operation.Deploys() {
-			continue
-		}
-		outputs, err := run.Outputs()
-		if err != nil || len(outputs) == 0 {
-			continue
-		}
-		var found []string
-		for _, values := range outputs {
-			for name, value := range values {
-				if text, ok := value.(string); ok && strings.HasSuffix(name, "url") && strings.HasPrefix(text, "http") {
-					found = append(found, text)
-				}
-			}
-		}
-		return slices.Compact(slices.Sorted(slices.Values(found))), nil
-	}
-	return nil, nil
 }
 
 // runGate runs a command of the user's, as hooks are run.

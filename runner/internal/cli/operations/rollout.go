@@ -32,6 +32,7 @@ type rolloutOptions struct {
 	AtOnce     int  // environments
 	Total      int  // projects in all of them
 	OutOfOrder bool // earlier waves need not have succeeded
+	SkipGates  []fleet.GateKind
 	Reaps      bool // fleet reap, which destroys what is past its time
 }
 
@@ -67,7 +68,7 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 				"succeeded, have soaked and their gates hold. When more environments fail than their wave allows, nothing new\n" +
 				"starts; --resume carries on with what is left. Environments of later waves are refused as long as those before\n" +
 				"have not succeeded with their present configuration.",
-			flags: []string{"affected", "why", "on-missing-output", "secret", "generate-secrets", "force", "allow", "out-of-order"},
+			flags: []string{"affected", "why", "on-missing-output", "secret", "generate-secrets", "force", "allow", "out-of-order", "skip-gate"},
 		}, "--all", "--affected --yes", "-l stage=test --simulate", "--resume"),
 		rolloutCommand(d, operation.Refresh, spec{
 			use: "bring the states of many environments in line with what exists", description: "Environments are refreshed side by side.",
@@ -124,6 +125,12 @@ func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	}
 	if o.Chosen, err = cmd.ParseFleet(c, c.Args().Slice()); err != nil {
 		return o, err
+	}
+	for _, kind := range c.StringSlice("skip-gate") {
+		o.SkipGates = append(o.SkipGates, fleet.GateKind(kind))
+		if !slices.Contains(fleet.GateKinds(), fleet.GateKind(kind)) {
+			return o, failure.Usagef(cmd.Path(c), "--skip-gate: there is no gate %q; there are: drift, answers, run, ask", kind)
+		}
 	}
 	switch {
 	case o.Chosen.IsEmpty() && !o.Affected.Asked && !o.Selection.Resume && !o.Reaps:

@@ -92,6 +92,10 @@ func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Even
 		if r.isStopping() {
 			return executor.Outcome{}, interrupt.ErrInterrupted
 		}
+		if slices.Contains(r.o.SkipGates, gate.Kind) {
+			emit(event.Event{Type: event.RunWarning, Message: fmt.Sprintf("gate %s of wave %s is skipped by --skip-gate", gate, w.Name)})
+			continue
+		}
 		if err := hooked(emit, "gate "+gate.String(), func() error { return r.pass(ctx, w, gate, emit) }); err != nil {
 			return executor.Outcome{}, fmt.Errorf("gate %s: %w", gate, err)
 		}

@@ -461,6 +461,7 @@ complete -c runner -n '__fish_seen_subcommand_from fleet' -l generate-secrets -d
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l force -d 'run all projects, also those for which nothing has changed since their last success'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l allow -x -d 'in a protected environment, allow the loss of NAME: the stack for everything, else the name or type of a resource; may be repeated'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l out-of-order -d 'do not ask whether earlier waves have succeeded'
+complete -c runner -n '__fish_seen_subcommand_from fleet' -l skip-gate -x -d 'do not wait for gates of this KIND: drift, answers, run, ask; may be repeated'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l only -x -a '(runner completion projects 2>/dev/null)' -d 'run only these PROJECTS: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l skip -x -a '(runner completion projects 2>/dev/null)' -d 'skip these PROJECTS'
 complete -c runner -n '__fish_seen_subcommand_from fleet' -l from -x -a '(runner completion projects 2>/dev/null)' -d 'skip everything listed before the first of these PROJECTS'

@@ -544,6 +544,7 @@ _runner() {
         '--force[run all projects, also those for which nothing has changed since their last success]' \
         '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--out-of-order[do not ask whether earlier waves have succeeded]' \
+        '--skip-gate[do not wait for gates of this KIND\: drift, answers, run, ask; may be repeated]:value:' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
