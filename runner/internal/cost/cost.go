@@ -54,6 +54,7 @@ type rate struct {
 	Unit   string             `yaml:"unit"`   // what the count counts, such as GiB of disk
 	Scales string             `yaml:"scales"` // jq over the inputs: whether the count is the least of an autoscaler
 	Region string             `yaml:"region"` // "" where prices are the same everywhere
+	Except []string           `yaml:"except"` // regions with other prices
 	Day    string             `yaml:"day"`
 	Source string             `yaml:"source"`
 	Also   []*rate            `yaml:"also"` // what comes with it at a price of its own

@@ -79,6 +79,10 @@ func TestOf(t *testing.T) {
 			in(updateplan.Unknown, step("create", cluster, nil)), step("create", cluster, map[string]any{"region": "eu-west-1"})},
 			"what cannot be told; no price is known for eu-central-1: aws:eks/cluster:Cluster, aws:eks/nodeGroup:NodeGroup; " +
 				"no price is known for a region that is not known: aws:eks/cluster:Cluster; no price is known for eu-west-1: aws:eks/cluster:Cluster"},
+		{"in a region with other prices", []updateplan.Step{step("create", lke, map[string]any{"region": "br-gru", "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}})},
+			"what cannot be told; no price is known for br-gru: linode:index/lkeCluster:LkeCluster"},
+		{"in a region that may be one", []updateplan.Step{step("create", lke, map[string]any{"region": updateplan.Unknown, "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}})},
+			"what cannot be told; no price is known for a region that is not known: linode:index/lkeCluster:LkeCluster"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

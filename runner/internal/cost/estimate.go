@@ -55,7 +55,7 @@ func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step up
 		return
 	}
 	region := regionOf(step, defaults)
-	priced := rate != nil && (rate.Region == "" || rate.Region == region)
+	priced := rate != nil && rate.isFor(region)
 	if step.Op == "delete" {
 		if gone := (Item{}); priced && rate.price(ctx, step.Old, &gone) {
 			e.Change -= gone.Monthly
@@ -89,6 +89,15 @@ func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step up
 	if e.Oldest == "" || rate.Day < e.Oldest {
 		e.Oldest = rate.Day
 	}
+}
+
+// isFor reports whether the prices are those of a region. One that is not known
+// may be one with other prices.
+func (r *rate) isFor(region string) bool {
+	if region == "" && len(r.Except) > 0 {
+		return false
+	}
+	return (r.Region == "" || r.Region == region) && !slices.Contains(r.Except, region)
 }
 
 // regionOf returns where a resource is: what it says itself, then what its
