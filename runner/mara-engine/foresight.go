@@ -200,7 +200,7 @@ func (r reader) replace(properties *structpb.Struct, sdk string, options plugin.
 	was := reference[outputsKey]
 	switch {
 	case foreseen:
-		reference[outputsKey] = resource.NewProperty(legible(outputs, sdk))
+		reference[outputsKey] = resource.NewProperty(legible(was, outputs, sdk))
 		reference[secretNamesKey] = resource.NewProperty(secretNames(outputs))
 	case was.IsObject() && len(was.ObjectValue()) == 0 && !readsMissingAsUnknown(sdk):
 		reference[outputsKey] = resource.MakeComputed(resource.NewProperty(""))
@@ -221,7 +221,8 @@ func readsMissingAsUnknown(runtime string) bool {
 // unknown. YAML does so for each output. TypeScript, Python and others take all
 // outputs of a stack for unknown while one of them is, which errs on the safe side.
 // Built-in programs get the names as well, to tell a missing output from an unknown one.
-func legible(outputs resource.PropertyMap, runtime string) resource.PropertyMap {
+// Others in Go get null for an output that the stack has now and will lose, as in an up.
+func legible(now resource.PropertyValue, outputs resource.PropertyMap, runtime string) resource.PropertyMap {
 	if !readsMissingAsUnknown(runtime) {
 		return outputs
 	}
@@ -229,6 +230,14 @@ func legible(outputs resource.PropertyMap, runtime string) resource.PropertyMap 
 	maps.DeleteFunc(known, func(_ resource.PropertyKey, value resource.PropertyValue) bool { return value.ContainsUnknowns() })
 	if runtime == runtimeMara {
 		known[monitor.ForeseenNames] = resource.NewProperty(namesOf(outputs))
+		return known
+	}
+	if now.IsObject() {
+		for name := range now.ObjectValue() {
+			if _, stays := outputs[name]; !stays {
+				known[name] = resource.NewNullProperty()
+			}
+		}
 	}
 	return known
 }

@@ -134,6 +134,9 @@ func TestForeseenOutputs(t *testing.T) {
 	named[monitor.ForeseenNames] = resource.NewProperty([]resource.PropertyValue{
 		text("cidr"), text("id"), text("list"), text("nested"), text("password"), text("token"),
 	})
+	lost := maps.Clone(known)
+	lost["gone"] = resource.NewNullProperty()
+	going := resource.PropertyMap{"cidr": text("a"), "gone": text("x"), "id": text("i-1")}
 	secret := resource.NewProperty([]resource.PropertyValue{text("list"), text("password"), text("token")})
 	state := resource.PropertyMap{"cidr": text("a")}
 	none := resource.PropertyMap{}
@@ -146,6 +149,9 @@ func TestForeseenOutputs(t *testing.T) {
 		{"Go misses what is unknown", "go", state, "organization/net/dev", resource.NewProperty(known), secret},
 		{"built-in programs are Go, and get the names", "mara", state, "organization/net/dev", resource.NewProperty(named), secret},
 		{"not previewed, built in", "mara", state, "organization/other/dev", resource.NewProperty(state), resource.NewProperty([]resource.PropertyValue{})},
+		{"Go gets null for what goes", "go", going, "organization/net/dev", resource.NewProperty(lost), secret},
+		{"built-in programs do not", "mara", going, "organization/net/dev", resource.NewProperty(named), secret},
+		{"YAML takes what is missing for null", "yaml", going, "organization/net/dev", resource.NewProperty(complete), secret},
 		{"YAML", "yaml", state, "organization/net/dev", resource.NewProperty(complete), secret},
 		{"a function in YAML", "yaml" + function, state, "organization/net/dev", resource.NewProperty(known), secret},
 		{"neither, a function", "yaml" + function, none, "organization/other/dev", resource.NewProperty(none), resource.NewProperty([]resource.PropertyValue{})},

@@ -93,6 +93,8 @@ func expectContractAmongLanguages(t *testing.T, e *environment) {
 		`output "message" would go, and banner reads outputs of this stack; the runner does not know which`,
 		"mara.yaml:10 lists the output message, but the program exports text (greeting/Main.yaml:",
 	}, "preview", "--simulate", "--only", "greeting")
+	e.expectText(1, []string{`banner/Pulumi.yaml reads output "message" of greeting, which exports text (greeting/Main.yaml:`},
+		"preview", "--simulate", "--only", "greeting,banner")
 	undo()
 	e.write("logs/Pulumi.yaml", "name: logstore\nruntime: yaml\noutputs:\n  hostname: logs.example.com\n  port: 9200\n")
 	undo = e.edit("mara.yaml", "projects:", "projects:\n  - {path: logs, replaces: logstore}")

@@ -122,6 +122,7 @@ func TestOutputsThatProgramsRequire(t *testing.T) {
 		"Running program '/shop' failed with an unhandled exception:\nError: Required output 'cidr' does not exist on stack 'organization/vpc/dev'.\n  at x": "vpc cidr",
 		"Required output 'cidr' does not exist on stack 'acme/elsewhere/prod'.":                                                                              "",
 		"1 error occurred:\n* stack \"dev\" of project \"vpc\" has no output \"cidr\": deploy that project first":                                            "vpc cidr",
+		`1 error occurred: * stack reference output "cidr" does not exist on stack "organization/vpc/dev"`:                                                   "vpc cidr",
 		"something else": "",
 	} {
 		diagnosed := diagnostic("error", text, "")

@@ -80,15 +80,19 @@ var (
 	// requiredOutput matches what requireOutput of Pulumi's SDKs reports in Node.js,
 	// .NET and Java.
 	requiredOutput = regexp.MustCompile(`Required output '([^']+)' does not exist on stack '([^']+)'`)
+	// typedOutput matches what GetStringOutput and the like of the SDK for Go report.
+	typedOutput = regexp.MustCompile(`stack reference output "([^"]+)" does not exist on stack "([^"]+)"`)
 	// builtInOutput matches what our own programs report.
 	builtInOutput = regexp.MustCompile(`of project "([^"]+)" has no output "([^"]+)"`)
 )
 
 // ifOutputMissing marks an error whose diagnostics say that an output is missing.
 func (w work) ifOutputMissing(err error, diagnostics string) error {
-	if match := requiredOutput.FindStringSubmatch(diagnostics); match != nil {
-		if owner, ours := w.projectOf(match[2]); ours {
-			return &MissingOutputError{err, owner, match[1]}
+	for _, pattern := range []*regexp.Regexp{requiredOutput, typedOutput} {
+		if match := pattern.FindStringSubmatch(diagnostics); match != nil {
+			if owner, ours := w.projectOf(match[2]); ours {
+				return &MissingOutputError{err, owner, match[1]}
+			}
 		}
 	}
 	if match := builtInOutput.FindStringSubmatch(diagnostics); match != nil {

@@ -158,6 +158,7 @@ func TestOutputsThatVanish(t *testing.T) {
 			[]string{`output "domain" would go, and web reads it (web/Main.yaml:5)`, `output "domain" would go` + bot}},
 		{"the reader runs, too, and is refused itself", []string{"net", "web"}, operation.Up, gone("domain"), deployed, []string{`output "domain" is gone` + bot}},
 		{"a reader whose reads are not known", []string{"net"}, operation.Preview, gone("unread"), deployed, []string{`output "unread" would go` + bot}},
+		{"an output that no program reads", []string{"net"}, operation.Preview, gone("unread"), map[string][]string{"net": nil, "web": nil}, nil},
 		{"a reader that is not deployed", []string{"net"}, operation.Preview, gone("unread"), map[string][]string{"net": nil}, nil},
 		{"nothing goes", []string{"net"}, operation.Preview, gone("domain")[1:], deployed, nil},
 	} {
