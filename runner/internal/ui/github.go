@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 
 	"mara/runner/internal/event"
@@ -24,6 +25,22 @@ func (p *Plain) annotate(level, project, message string) {
 			title = step.Title + " (" + project + ")"
 		}
 		properties = "title=" + escapeProperty(title)
+	}
+	p.command(level, properties, message)
+}
+
+// annotateFinding marks what a guard has found, at its place in the repository.
+func (p *Plain) annotateFinding(f event.Finding, message string) {
+	level := "warning"
+	switch {
+	case f.Exception != "":
+		level = "notice"
+	case f.Denies():
+		level = "error"
+	}
+	properties := "title=" + escapeProperty(strings.TrimSpace(f.Rule+" "+f.Project))
+	if f.File != "" {
+		properties += fmt.Sprintf(",file=%s,line=%d", escapeProperty(f.File), max(f.Line, 1))
 	}
 	p.command(level, properties, message)
 }

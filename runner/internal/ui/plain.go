@@ -114,6 +114,10 @@ func (p *Plain) Emit(e event.Event) {
 	case event.RunStopping:
 		p.stopping(e)
 	case event.RunWarning:
+		if p.o.GitHub && e.Finding != nil {
+			p.annotateFinding(*e.Finding, e.Message)
+			break
+		}
 		p.warning(e.Project, e.Message)
 	case event.StepStarted:
 		p.step(e, "started", p.paint.dim)

@@ -26,6 +26,7 @@ func TestPlainOrders(t *testing.T) {
 		"github-failure.txt":      {eventtest.Failure(), ui.Options{Order: ui.Grouped, GitHub: true}},
 		"github-success.txt":      {eventtest.Success(), ui.Options{Order: ui.Grouped, GitHub: true}},
 		"github-stream.txt":       {eventtest.Failure(), ui.Options{GitHub: true}},
+		"github-denied.txt":       {eventtest.Denied(), ui.Options{Order: ui.Grouped, GitHub: true}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
