@@ -92,6 +92,15 @@ func (f StackFile) Own() StackFile {
 	return *f.own
 }
 
+// misnamed returns a problem for a file whose name ends in .yml: it is not read.
+func misnamed(folder string, entry os.DirEntry) (Problem, bool) {
+	name, ok := strings.CutSuffix(entry.Name(), ".yml")
+	if !ok || entry.IsDir() || strings.HasPrefix(name, ".") {
+		return Problem{}, false
+	}
+	return Problem{File: folder + "/" + entry.Name(), Text: "is not read, because its name ends in .yml; rename it to " + name + ".yaml"}, true
+}
+
 // Described says whether layers have a part in the values.
 func (f StackFile) Described() bool { return f.described }
 
@@ -162,6 +171,9 @@ func Described(root string) ([]string, error) {
 	var problems []Problem
 	for _, entry := range entries {
 		name, isYAML := strings.CutSuffix(entry.Name(), ".yaml")
+		if p, ok := misnamed(EnvironmentsFolder, entry); ok {
+			problems = append(problems, p)
+		}
 		if entry.IsDir() || !isYAML || strings.HasPrefix(name, ".") {
 			continue
 		}

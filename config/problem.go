@@ -73,7 +73,19 @@ func Join(errs ...error) error {
 	case 1:
 		return errs[0]
 	}
-	return &Error{Problems: slices.Concat(slice.Map(errs, problemsOf)...)}
+	return &Error{Problems: once(slices.Concat(slice.Map(errs, problemsOf)...))}
+}
+
+// once returns each problem once: several environments have the same one where a
+// layer is broken that they import.
+func once(problems []Problem) []Problem {
+	var all []Problem
+	for _, p := range problems {
+		if !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // problemsOf are the problems that an error tells, the last one with what to do

@@ -15,10 +15,11 @@ func Stacks(root string) ([]string, error) {
 		return nil, fileError(Folder, err)
 	}
 	names, err := Described(root)
-	if err != nil {
-		return nil, err
-	}
+	errs := []error{err}
 	for _, entry := range entries {
+		if p, ok := misnamed(Folder, entry); ok && strings.HasPrefix(entry.Name(), "Pulumi.") {
+			errs = append(errs, &Error{Problems: []Problem{p}})
+		}
 		name, isYAML := strings.CutSuffix(entry.Name(), ".yaml")
 		name, isStack := strings.CutPrefix(name, "Pulumi.")
 		if isYAML && isStack && !entry.IsDir() && CheckStackName(name) == nil && !slices.Contains(names, name) {
@@ -26,5 +27,5 @@ func Stacks(root string) ([]string, error) {
 		}
 	}
 	slices.Sort(names)
-	return names, nil
+	return names, Join(errs...)
 }

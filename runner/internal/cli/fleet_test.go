@@ -213,3 +213,54 @@ func TestFleetWithoutEnvironments(t *testing.T) {
 		}
 	}
 }
+
+// TestFleetViewsBrokenFiles: what can be read is shown although other files are broken, with every problem once and
+// exit code 3. What changes something is refused.
+func TestFleetViewsBrokenFiles(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, file, content string
+		want                string // on stderr
+		unknown             bool   // an environment is
+	}{
+		{"a missing layer", "environments/bad.yaml", "imports: [nowhere]\n", `imports "nowhere", but there is no file config/layers/nowhere.yaml`, true},
+		{"a wave without environments", "rollout.yaml", "waves:\n  - {name: test, match: {stage: test}}\n  - {name: prod, match: {stage: prod}}\n  - {name: x, match: {stage: none}}\n",
+			"config/rollout.yaml:4: x matches no environment", false},
+		{"an environment in .yml", "environments/bad.yml", "values: {}\n", "config/environments/bad.yml: is not read, because its name ends in .yml; rename it to bad.yaml", false},
+		{"a stack file in .yml", "pulumi/Pulumi.bad.yml", "config: {}\n", "config/pulumi/Pulumi.bad.yml: is not read", false},
+		{"a layer in .yml", "layers/other.yml", "values: {}\n", "", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			files := small()
+			files[test.file] = test.content
+			root := fleetRoot(t, files)
+			for _, command := range []string{"fleet list", "fleet status"} {
+				stdout, stderr, code := runFleet(t, root, command)
+				if want := map[bool]int{true: cmd.ExitConfig}[test.want != ""]; code != want || strings.Count(stderr, test.want) != 1 && want != 0 {
+					t.Errorf("%s: exit code %d, %s", command, code, stderr)
+				}
+				if !strings.Contains(stdout, "eu-1 ") || !strings.Contains(stdout, "test ") || strings.Contains(stdout, "unknown") != test.unknown {
+					t.Errorf("%s: %s", command, stdout)
+				}
+			}
+			if _, stderr, code := runFleet(t, root, "fleet plan"); (code != cmd.ExitDone) != (test.want != "") {
+				t.Errorf("fleet plan: exit code %d, %s", code, stderr)
+			}
+		})
+	}
+	files := small()
+	delete(files, "rollout.yaml")
+	files["rollout.yml"], files["layers/prod.yaml"] = "waves: []\n", "imports: [base, other]\nvalues:\n  runner: {labels: {stage: prod}}\n"
+	files["environments/eu-2.yaml"], files["layers/other.yml"] = files["environments/eu-1.yaml"], "values: {}\n"
+	root := fleetRoot(t, files)
+	if _, stderr, code := runFleet(t, root, "fleet check"); code != cmd.ExitConfig ||
+		strings.Count(stderr, `config/layers/prod.yaml:1: imports "other", but config/layers/other.yml is not read`) != 1 {
+		t.Errorf("a broken layer of two environments: exit code %d, %s", code, stderr)
+	}
+	files["layers/other.yaml"] = "values: {}\n"
+	if _, stderr, code := runFleet(t, fleetRoot(t, files), "fleet check"); code != cmd.ExitConfig ||
+		!strings.Contains(stderr, "config/rollout.yml: is not read, because its name ends in .yml; rename it to config/rollout.yaml") {
+		t.Errorf("waves in .yml: exit code %d, %s", code, stderr)
+	}
+}

@@ -111,11 +111,12 @@ func (g Gate) String() string {
 }
 
 // ReadRollout reads config/rollout.yaml below a root, and holds it against the
-// environments there are. Without the file there are no waves.
+// environments there are. Without the file there are no waves. With an error it
+// returns the waves that it can tell, for those who look.
 func ReadRollout(root string, all []Environment) (Rollout, error) {
 	content, err := os.ReadFile(filepath.Join(root, RolloutFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return Rollout{}, nil
+		return Rollout{}, misnamed(root)
 	}
 	if err != nil {
 		return Rollout{}, &config.Error{Problems: []config.Problem{{File: RolloutFile, Text: err.Error()}}}
@@ -126,9 +127,18 @@ func ReadRollout(root string, all []Environment) (Rollout, error) {
 		d.check(&r, all)
 	}
 	if len(d.problems) > 0 {
-		return Rollout{}, &config.Error{Problems: d.problems}
+		return r, &config.Error{Problems: d.problems}
 	}
 	return r, nil
+}
+
+// misnamed returns an error if the file is there by a name that is not read.
+func misnamed(root string) error {
+	other := strings.TrimSuffix(RolloutFile, ".yaml") + ".yml"
+	if _, err := os.Stat(filepath.Join(root, other)); err != nil {
+		return nil
+	}
+	return &config.Error{Problems: []config.Problem{{File: other, Text: "is not read, because its name ends in .yml; rename it to " + RolloutFile}}}
 }
 
 // rolloutDecoder collects what is wrong with the file.

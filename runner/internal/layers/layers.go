@@ -147,6 +147,9 @@ func (r *reader) LoadEnvironment(_ context.Context, name string) ([]byte, eval.D
 	}
 	file := r.fileOf(name)
 	content, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(file)))
+	if other := strings.TrimSuffix(file, ".yaml") + ".yml"; errors.Is(err, fs.ErrNotExist) && r.isThere(other) {
+		return nil, nil, fmt.Errorf("imports %q, but %s is not read, because its name ends in .yml; rename it to %s", name, other, file)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("imports %q, but there is no file %s%s", name, file, config.DidYouMean(name, r.known()))
 	}
@@ -156,6 +159,11 @@ func (r *reader) LoadEnvironment(_ context.Context, name string) ([]byte, eval.D
 	r.sources[file] = content
 	r.layers = append(r.layers, file)
 	return orEmpty(content), sealed{}, nil
+}
+
+func (r *reader) isThere(file string) bool {
+	_, err := os.Stat(filepath.Join(r.root, filepath.FromSlash(file)))
+	return err == nil
 }
 
 // orEmpty is a file, or an environment without values where there are only

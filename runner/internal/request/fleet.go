@@ -11,19 +11,68 @@ func (r Request) Fleet() ([]fleet.Environment, fleet.Rollout, error) {
 	if r.Root == "" {
 		return nil, fleet.Rollout{}, r.NoRoot
 	}
+	v := r.view()
+	if len(v.problems) > 0 {
+		return nil, fleet.Rollout{}, config.Join(v.problems...)
+	}
+	return v.all, v.waves, v.wavesErr
+}
+
+// View is what can be shown of a fleet although some of its files are broken.
+type View struct {
+	Chosen []fleet.Environment
+	Waves  fleet.Rollout
+	Broken map[string]error // by environment
+	Err    error            // all problems; nil for none
+}
+
+// View chooses environments to look at. Unlike Choose it returns those that can be read when others cannot, and
+// broken environments unless labels choose: theirs are not known.
+func (r Request) View(s fleet.Selection) (View, error) {
+	if r.Root == "" {
+		return View{}, r.NoRoot
+	}
+	v := r.view()
+	shown := View{Waves: v.waves, Broken: v.broken, Err: config.Join(v.problems...)}
+	if len(v.problems) == 0 { // or waves may miss labels that cannot be read
+		shown.Err = v.wavesErr
+	}
+	if len(v.all) == 0 {
+		return shown, nil
+	}
+	var err error
+	if shown.Chosen, err = fleet.Select(v.all, s); err != nil && shown.Err != nil {
+		err = config.Join(shown.Err, err)
+	}
+	return shown, err
+}
+
+// fleetFiles is what the files say of all environments of a root.
+type fleetFiles struct {
+	all      []fleet.Environment
+	broken   map[string]error
+	problems []error // with the environments
+	waves    fleet.Rollout
+	wavesErr error
+}
+
+func (r Request) view() fleetFiles {
+	v := fleetFiles{broken: map[string]error{}}
 	names, err := config.Stacks(r.Root)
-	errs := []error{err}
-	var all []fleet.Environment
+	if err != nil {
+		v.problems = append(v.problems, err)
+	}
 	for _, name := range names {
 		e, err := r.Environment(name)
-		errs = append(errs, err)
-		all = append(all, e)
+		if err != nil {
+			e = fleet.Environment{Stack: name}
+			v.broken[name] = err
+			v.problems = append(v.problems, err)
+		}
+		v.all = append(v.all, e)
 	}
-	if err := config.Join(errs...); err != nil {
-		return nil, fleet.Rollout{}, err
-	}
-	rollout, err := fleet.ReadRollout(r.Root, all)
-	return all, rollout, err
+	v.waves, v.wavesErr = fleet.ReadRollout(r.Root, v.all)
+	return v
 }
 
 // Choose reads the fleet, and chooses among its environments: none where there are none.

@@ -34,19 +34,21 @@ type line struct {
 	Labels      map[string]string `json:"labels"`
 	File        string            `json:"file"` // that describes it
 	Last        *cmd.PastRun      `json:"last_run,omitempty"`
+	Error       string            `json:"error,omitempty"` // why its files cannot be read
 }
 
 func runList(_ context.Context, d cmd.Deps, o options) error {
-	chosen, rollout, err := o.Choose(o.Selection)
+	view, err := o.View(o.Selection)
 	if err != nil {
 		return err
 	}
+	rollout := view.Waves
 	last, err := cmd.NewestRuns(o.Folder().Runs())
 	if err != nil {
 		return err
 	}
 	lines := []line{}
-	for _, e := range chosen {
+	for _, e := range view.Chosen {
 		l := line{Environment: e.Stack, Provider: e.Provider, Labels: e.Own(), File: e.File}
 		if wave, err := rollout.WaveOf(e); err == nil { // fleet check tells of one that is in none
 			l.Wave = wave.Name
@@ -54,12 +56,20 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 		if run, ok := last[e.Stack]; ok {
 			l.Last = &run
 		}
+		if err := view.Broken[e.Stack]; err != nil {
+			l.Error = err.Error()
+		}
 		lines = append(lines, l)
 	}
 	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, lines)
+		err = cmd.WriteJSON(d.Stdout, lines)
+	} else {
+		err = writeLines(d.Stdout, d, lines, len(rollout.Waves) > 0)
 	}
-	return writeLines(d.Stdout, d, lines, len(rollout.Waves) > 0)
+	if err != nil {
+		return err
+	}
+	return view.Err
 }
 
 func writeLines(w io.Writer, d cmd.Deps, lines []line, waves bool) error {
@@ -75,7 +85,11 @@ func writeLines(w io.Writer, d cmd.Deps, lines []line, waves bool) error {
 		if waves && l.Wave == "" {
 			wave = "none"
 		}
-		table.Rows = append(table.Rows, []string{l.Environment, cmd.OrDash(l.Provider), wave, cmd.OrDash(labelText(l.Labels)), l.Last.Words(d.Now())})
+		labels := cmd.OrDash(labelText(l.Labels))
+		if l.Error != "" {
+			wave, labels = "-", "unknown: see below"
+		}
+		table.Rows = append(table.Rows, []string{l.Environment, cmd.OrDash(l.Provider), wave, labels, l.Last.Words(d.Now())})
 	}
 	_, err := io.WriteString(w, table.Text(d.Width()))
 	return err

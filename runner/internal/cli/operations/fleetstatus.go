@@ -44,7 +44,7 @@ type standing struct {
 }
 
 func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error) {
-	chosen, waves, err := o.Choose(o.Chosen)
+	view, err := o.View(o.Chosen)
 	if err != nil {
 		return err
 	}
@@ -56,13 +56,17 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 	defer func() { err = errors.Join(err, shared.Close()) }()
 	o.Shared = &shared
 	t := newToday(ctx, d, o.Root)
-	standings, err := cmd.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (standing, error) {
+	standings, err := cmd.Each(ctx, view.Chosen, func(ctx context.Context, e fleet.Environment) (standing, error) {
 		s := standing{Environment: e.Stack}
-		if w, err := waves.WaveOf(e); err == nil {
+		if w, err := view.Waves.WaveOf(e); err == nil {
 			s.Wave = w.Name
 		}
 		if run, ok := last[e.Stack]; ok {
 			s.Last = &run
+		}
+		if err := view.Broken[e.Stack]; err != nil {
+			s.take(verdict{}, err)
+			return s, nil
 		}
 		v, err := standsAs(ctx, d, o.Options, e.Stack, t)
 		if ctx.Err() != nil {
@@ -74,7 +78,10 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 	if err != nil {
 		return err
 	}
-	return o.Show(d, standings, standingsText(d, standings))
+	if err := o.Show(d, standings, standingsText(d, standings)); err != nil {
+		return err
+	}
+	return view.Err
 }
 
 // take sets the state of the environment. An environment that a run is changing right now is running, not unfinished.
