@@ -51,7 +51,7 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 			[]cli.Flag{
 				&cli.StringFlag{Name: "image", Usage: "run the programs in this `IMAGE`"},
 				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` (default: operator/STACK below the root, or operator for several)"},
-				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi", Usage: "put everything into the namespace `NAME`"},
+				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi", Usage: "put everything into the namespace `NAME`; {stack} in it is the environment"},
 				&cli.StringFlag{Name: "backend", Usage: "keep the state at `URL`, as the cluster reaches it", DefaultText: "the configured one"},
 				&cli.StringFlag{Name: "claim", Usage: "mount the volume claim `NAME` where --backend file://... is"},
 				&cli.StringFlag{Name: "repo", Usage: "take own projects from the git repository at `URL`"},
@@ -130,7 +130,7 @@ func (o *operatorOptions) check(path string) error {
 	switch {
 	case o.Image == "":
 		return failure.Usagef(path, "--image is missing: the image that the programs run in; `make image` makes one")
-	case !namespaces.MatchString(o.Namespace):
+	case !namespaces.MatchString(namespaceOf(o.Namespace, "x")):
 		return failure.Usagef(path, "--namespace: %q is no name for a namespace", o.Namespace)
 	case o.Repo != "" && o.Flux.Name != "":
 		return failure.Usagef(path, "--repo and --flux both say where own projects are; give one")
@@ -187,6 +187,9 @@ func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
 	if err := errors.Join(problems...); err != nil {
 		return &failure.Environment{Text: err.Error()}
 	}
+	if err := checkShared(done); err != nil {
+		return err
+	}
 	if waves != nil {
 		files["README.md"] = fleetReadme(waves, o.Namespace)
 	}
@@ -205,6 +208,7 @@ func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
 func exportOne(e environment, o *operatorOptions) (operatorDocument, map[string][]byte, error) {
 	described, problems := e.describe(*o)
 	o.Backend = cmp.Or(o.Backend, e.Settings.Backend.Text)
+	o.Namespace = namespaceOf(o.Namespace, e.name())
 	if o.Within == 0 {
 		const short = 30 * time.Minute // a pod has to start for each project, too
 		o.Within = max(short, 2*e.Plan.CriticalPath(e.Plan.Declared()).Total).Round(time.Minute)
@@ -229,7 +233,7 @@ func fleetReadme(waves [][]string, namespace string) []byte {
 			fmt.Fprintf(&b, "    kubectl apply --server-side -k %s\n", name)
 		}
 		for _, name := range wave {
-			fmt.Fprintf(&b, "    runner operator wait -s %s -n %s\n", name, namespace)
+			fmt.Fprintf(&b, "    runner operator wait -s %s -n %s\n", name, namespaceOf(namespace, name))
 		}
 	}
 	return []byte(b.String())
@@ -367,6 +371,7 @@ type operatorDocument struct {
 	LeftOut   map[string]string `json:"left_out"`
 	Variables []string          `json:"variables"`
 	Secrets   []string          `json:"secrets"` // keys
+	programs  []string          // names of objects
 }
 
 func documentOf(o operatorOptions, e pko.Environment, x pko.Exported) operatorDocument {
@@ -376,6 +381,9 @@ func documentOf(o operatorOptions, e pko.Environment, x pko.Exported) operatorDo
 	}
 	for _, stack := range x.Stacks {
 		document.Stacks[stack.Metadata.Labels[pko.ProjectLabel]] = stack.Metadata.Name
+	}
+	for _, program := range x.Programs {
+		document.programs = append(document.programs, program.Metadata.Name)
 	}
 	for _, left := range x.LeftOut {
 		document.LeftOut[left.Project] = left.Why
@@ -396,6 +404,9 @@ func writeOperator(d cmd.Deps, o operatorOptions, several bool, done []operatorD
 		for _, project := range slices.Sorted(maps.Keys(e.LeftOut)) {
 			text += fmt.Sprintf("left out: %s %s\n", project, e.LeftOut[project])
 		}
+	}
+	if !several && len(done[0].programs) > 0 {
+		text += fmt.Sprintf("No other environment may be in the namespace %s: it would share the Programs.\n", done[0].Namespace)
 	}
 	if several {
 		return o.Show(d, done, text)

@@ -787,7 +787,7 @@ complete -c runner -n '__fish_seen_subcommand_from export' -l debug -d 'log inte
 complete -c runner -n '__fish_seen_subcommand_from export' -l no-color -d 'disable colour; NO_COLOR does the same'
 complete -c runner -n '__fish_seen_subcommand_from export' -l image -x -d 'run the programs in this IMAGE'
 complete -c runner -n '__fish_seen_subcommand_from export' -l out -x -d 'write to FOLDER (default: operator/STACK below the root, or operator for several)'
-complete -c runner -n '__fish_seen_subcommand_from export' -l namespace -s n -x -d 'put everything into the namespace NAME (default: pulumi)'
+complete -c runner -n '__fish_seen_subcommand_from export' -l namespace -s n -x -d 'put everything into the namespace NAME; {stack} in it is the environment (default: pulumi)'
 complete -c runner -n '__fish_seen_subcommand_from export' -l backend -x -d 'keep the state at URL, as the cluster reaches it (default: the configured one)'
 complete -c runner -n '__fish_seen_subcommand_from export' -l claim -x -d 'mount the volume claim NAME where --backend file://... is'
 complete -c runner -n '__fish_seen_subcommand_from export' -l repo -x -d 'take own projects from the git repository at URL'

@@ -880,7 +880,7 @@ _runner() {
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--image[run the programs in this IMAGE]:value:' \
         '--out[write to FOLDER (default\: operator/STACK below the root, or operator for several)]:value:' \
-        '(--namespace -n)'{--namespace,-n}'[put everything into the namespace NAME (default\: pulumi)]:value:' \
+        '(--namespace -n)'{--namespace,-n}'[put everything into the namespace NAME; {stack} in it is the environment (default\: pulumi)]:value:' \
         '--backend[keep the state at URL, as the cluster reaches it (default\: the configured one)]:value:' \
         '--claim[mount the volume claim NAME where --backend file\://... is]:value:' \
         '--repo[take own projects from the git repository at URL]:value:' \
