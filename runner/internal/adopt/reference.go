@@ -11,7 +11,7 @@ import (
 // readStates takes the edges of a project from the stack references in its states.
 func (a *adoption) readStates(f Found) error {
 	for _, stack := range slices.Sorted(maps.Keys(a.states[f.Name])) {
-		names, err := references(a.states[f.Name][stack])
+		names, err := References(a.states[f.Name][stack])
 		if err != nil {
 			return fmt.Errorf("reading the state of %s of %s: %w", stack, f.Name, err)
 		}
@@ -46,8 +46,8 @@ func (a *adoption) refer(f Found, stack, name string) {
 	}
 }
 
-// references are the names of the stacks that a state has references to.
-func references(state json.RawMessage) ([]string, error) {
+// References returns the names of the stacks that a state has references to.
+func References(state json.RawMessage) ([]string, error) {
 	if len(state) == 0 {
 		return nil, nil
 	}

@@ -200,7 +200,7 @@ func tree(t *testing.T, root string) []string {
 func TestDoctorAsksForNoMore(t *testing.T) {
 	t.Parallel()
 	always := []string{"environment-file", "settings", "configuration", "engine", "backend", "lock"}
-	changes := append(slices.Clone(always), "stack-locks", "pending", "disk")
+	changes := append(slices.Clone(always), "stack-locks", "pending", "orphans", "disk")
 	programs := []string{"programs"}
 	docker := []string{"passphrase", "plugins", "docker"}
 	kind := []string{"kind-runtime", "kind-nodes", "kind-resources", "kind-limits", "kind-ports"}

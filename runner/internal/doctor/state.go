@@ -11,6 +11,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/engine"
+	"mara/runner/internal/inventory"
 	"mara/runner/internal/leftovers"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/preflight"
@@ -34,6 +35,7 @@ func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engi
 		{Name: "lock", Title: "run lock", Group: preflight.State, Look: e.resolved(e.runLock)},
 		{Name: "stack-locks", Title: "stack locks", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.stackLocks(open))},
 		{Name: "pending", Title: "pending operations", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.pending(open))},
+		{Name: "orphans", Title: "orphans", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.orphans(open))},
 	}
 	if !e.Options.Operation.Writes() {
 		checks = checks[:2] // they change nothing, and Pulumi lets them
@@ -126,6 +128,23 @@ func (e *Examination) stackLocks(open func() error) preflight.Look {
 			return findings(err)
 		}
 		return preflight.Good("no stack is locked")
+	}
+}
+
+// orphans looks for stacks that no project claims.
+func (e *Examination) orphans(open func() error) preflight.Look {
+	return func(ctx context.Context) []preflight.Finding {
+		if err := open(); err != nil {
+			return unopened(err)
+		}
+		found, err := inventory.FindUnclaimed(ctx, e.Session)
+		switch {
+		case err != nil:
+			return findings(err)
+		case len(found.Orphans) > 0:
+			return preflight.Doubtful(found.Text(), found.Remedy(e.Session.Command))
+		}
+		return preflight.Good("every stack belongs to a project")
 	}
 }
 

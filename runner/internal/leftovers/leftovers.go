@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mara/projects"
 	"mara/providers/operation"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
@@ -281,6 +282,13 @@ func (f Finder) RefuseLocked(ctx context.Context, p plan.Plan) error {
 		err = f.Locked(locks)
 	}
 	return err
+}
+
+// RefuseLockedProjects is RefuseLocked for projects that no plan need have.
+func (f Finder) RefuseLockedProjects(ctx context.Context, names []string) error {
+	return f.RefuseLocked(ctx, plan.Plan{Steps: slice.Map(names, func(name string) plan.Step {
+		return plan.Step{Project: projects.Project{Name: name}}
+	})})
 }
 
 // Locked is the error for locks that are in the way.

@@ -33,7 +33,7 @@ func Adopt(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:      "adopt",
 		Usage:     "write the mara.yaml of Pulumi projects that exist already",
-		ArgsUsage: "[DIR]",
+		ArgsUsage: "[DIR | NEW]",
 		Description: "Finds every Pulumi.yaml below DIR (default: the working folder), asks the backend for the stacks of these\n" +
 			"projects, and writes DIR/mara.yaml: which project reads which, by the stack references in their states, and how\n" +
 			"the names of their stacks tell the environments. Comments say how each line is known. Of projects that are not\n" +
@@ -42,14 +42,24 @@ func Adopt(d cmd.Deps) *cli.Command {
 			"passphrase is needed. After that `runner status -s STACK`, preview, drift and up work on what is deployed. The\n" +
 			"backend is the one that PULUMI_BACKEND_URL names, in the environment or in config/pulumi/environment, or else the\n" +
 			"one of `pulumi login`.\n\n" +
-			"Examples:\n  runner adopt --print\n  runner adopt infrastructure\n\n" +
-			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+			"With --rename, the stack of a project that was renamed goes on as that of project NEW, with all its resources. The\n" +
+			"old state stays in the backend as a backup.\n\n" +
+			"Examples:\n  runner adopt --print\n  runner adopt infrastructure\n  runner adopt --rename database db -s dev\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
-			[]cli.Flag{&cli.BoolFlag{Name: "print", Usage: "print mara.yaml, and write nothing"}},
-			cmd.PulumiFlags(), cmd.BaseFlags(),
+			[]cli.Flag{
+				&cli.BoolFlag{Name: "print", Usage: "print mara.yaml, and write nothing"},
+				&cli.StringFlag{Name: "rename", Usage: "let project NEW go on with the stack of project `OLD`, as which it was deployed"},
+			},
+			cmd.LockFlags(), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseAdopt, runAdopt),
+		Action: func(c *cli.Context) error {
+			if c.IsSet("rename") {
+				return cmd.Action(d, parseRename, cmd.InSession((*session.Session).Resolve, runRename))(c)
+			}
+			return cmd.Action(d, parseAdopt, runAdopt)(c)
+		},
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
 	"mara/runner/internal/interrupt"
+	"mara/runner/internal/inventory"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
@@ -89,6 +90,8 @@ type environmentStatus struct {
 	Lock      string          `json:"lock,omitempty"` // of the runner, on the whole environment
 	LastRun   *cmd.PastRun    `json:"last_run,omitempty"`
 	Projects  []projectStatus `json:"projects"`
+	// Orphans are the stacks that no project claims.
+	Orphans []inventory.Orphan `json:"orphans,omitempty"`
 }
 
 func runStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Session) error {
@@ -186,6 +189,11 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 		status.Projects[i].Pending = snapshots[i].Pending
 		status.Projects[i].Stale = snapshots[i].StaleAgainst(now)
 	}
+	unclaimed, err := inventory.FindUnclaimed(ctx, s)
+	if err != nil {
+		return status, err
+	}
+	status.Orphans = unclaimed.Orphans
 	return status, nil
 }
 

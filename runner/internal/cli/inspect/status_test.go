@@ -13,6 +13,7 @@ import (
 
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/inventory"
 	"mara/runner/internal/schema"
 	"mara/runner/internal/stacks"
 )
@@ -26,7 +27,7 @@ func TestSchemasKnowEveryField(t *testing.T) {
 		in          any
 	}{
 		{"history", "run", cmd.PastRun{}}, {"status", "run", cmd.PastRun{}}, {"status", "", environmentStatus{}},
-		{"status", "project", projectStatus{}}, {"status", "stale", stacks.Stale{}}, {"status", "pending", stacks.Pending{}},
+		{"status", "project", projectStatus{}}, {"status", "stale", stacks.Stale{}}, {"status", "pending", stacks.Pending{}}, {"status", "orphan", inventory.Orphan{}},
 	} {
 		content, err := schema.Get(test.schema)
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
+	"mara/runner/internal/inventory"
+	"mara/runner/internal/request"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/typeset"
 )
@@ -27,7 +29,18 @@ func (s environmentStatus) text(now time.Time, width int, colour bool) string {
 	if s.Lock != "" {
 		fmt.Fprintf(&b, "a run is in progress, by %s\n", s.Lock)
 	}
-	return b.String() + "\n" + s.table(now, colour).Text(width) + "\n" + s.totals() + "\n"
+	return b.String() + "\n" + s.table(now, colour).Text(width) + "\n" + s.totals() + "\n" + s.orphans()
+}
+
+// orphans returns what is deployed without a project, and what helps.
+func (s environmentStatus) orphans() string {
+	if len(s.Orphans) == 0 {
+		return ""
+	}
+	found := inventory.Unclaimed{Orphans: s.Orphans}
+	return "\n" + found.Text() + "\n" + found.Remedy(func(name string) string {
+		return "runner " + name + " -s " + s.Stack + request.Simulation{On: s.Simulated}.Flag()
+	}) + "\n"
 }
 
 func (s environmentStatus) table(now time.Time, colour bool) typeset.Table {

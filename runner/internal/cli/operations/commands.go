@@ -65,10 +65,11 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"needs --yes. Stacks, configuration and secrets stay. Running it again carries on; destroying nothing succeeds.\n" +
 				"A stack with `runner:protect: true` is destroyed only if its name is typed, or with --allow NAME. A cluster in a cloud is destroyed\n" +
 				"only after its load balancers and volumes: any that were not created here are listed, and stop it. So does a\n" +
-				"cluster that does not answer, or refuses to with 401 or 403; --leave-behind goes on.\n\n" +
+				"cluster that does not answer, or refuses to with 401 or 403; --leave-behind goes on.\n" +
+				"Stacks whose project was renamed, or removed from mara.yaml, stay, and are told of; --orphans destroys them.\n\n" +
 				"Examples:\n  runner destroy -s dev --yes\n  runner destroy -s dev --only kubeconfig+ --remove-stacks",
 			aliases: []string{"down"},
-			flags:   []string{"allow", "remove-stacks", "force-forget", "leave-behind"},
+			flags:   []string{"allow", "remove-stacks", "force-forget", "leave-behind", "orphans"},
 		}),
 	}
 }
@@ -90,6 +91,7 @@ func flagsOf(names ...string) []cli.Flag {
 		&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are changes"},
 		&cli.BoolFlag{Name: "force", Usage: "run all projects, also those for which nothing has changed since their last success"},
 		&cli.BoolFlag{Name: "force-forget", Usage: "if the cluster is gone or cannot be reached, drop what was in it from the state"},
+		&cli.BoolFlag{Name: "orphans", Usage: "destroy the stacks of this environment that no project claims any more, and nothing else"},
 		&cli.BoolFlag{Name: "leave-behind", Usage: "destroy a cluster also if it may leave load balancers and volumes behind in its cloud"},
 		&cli.BoolFlag{Name: "generate-secrets", Usage: "generate the secrets that are missing, and store them encrypted"},
 		maxMonthlyFlag(),

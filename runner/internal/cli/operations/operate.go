@@ -45,6 +45,8 @@ type operateOptions struct {
 	Allow     []string // in a protected environment: what may be lost
 	// LeaveBehind lets destroy leave load balancers and volumes of a cluster.
 	LeaveBehind bool
+	// Orphans has destroy work on the stacks that no project claims, and remove them.
+	Orphans bool
 	// missingOutput says what to do where a program reads an output that does not exist.
 	missingOutput string
 	contract      *outputContract // of the outputs; nil until the environment is open
@@ -120,7 +122,10 @@ func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	o.Show, o.Approve, o.ExitCode = parseShow(c), rule(cmd.Chosen(c, "auto-approve-if")), c.Bool("exit-code")
 	o.missingOutput = cmd.Chosen(c, missingOutputFlag)
 	o.Remove, o.Forget, o.Deep = c.Bool("remove-stacks"), c.Bool("force-forget"), c.Bool("deep")
-	o.LeaveBehind = c.Bool("leave-behind")
+	o.LeaveBehind, o.Orphans = c.Bool("leave-behind"), c.Bool("orphans")
+	if err := o.checkOrphans(); err != nil {
+		return o, err
+	}
 	o.Force, o.Allow = c.Bool("force"), c.StringSlice("allow")
 	o.Refusal = o.checkConsent(d)
 	if o.Selection.ofLastRun() {
@@ -154,7 +159,8 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if err := o.checkProtection(d, s); err != nil {
 		return err
 	}
-	w, err := choose(s, o)
+	tellOrphans(ctx, s, o)
+	w, err := chooseWork(ctx, s, o)
 	if err != nil {
 		return err
 	}
@@ -221,7 +227,7 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	warn(d, "the next up may skip projects that have drifted; use up --force: ", invalidateDrifted(o, s, &run.summary))
 	left := checkNothingLeft(ctx, o.Operation, s, w.plan, err)
 	if left == nil {
-		warn(d, "what was done is not recorded: ", recording.end(ctx, run, known, len(w.plan.Steps) == len(s.Plan.Steps)))
+		warn(d, "what was done is not recorded: ", recording.end(ctx, run, known, !o.Orphans && len(w.plan.Steps) == len(s.Plan.Steps)))
 	}
 	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {
@@ -292,7 +298,7 @@ func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session,
 func (o operateOptions) task() stacks.Task {
 	return stacks.Task{
 		Operation: o.Operation, ParallelResources: o.Resources,
-		Remove: o.Remove, Forget: o.Forget, Clear: o.clear,
+		Remove: o.Remove || o.Orphans, Forget: o.Forget, Clear: o.clear,
 		Record: o.Operation == operation.Preview, PolicyPacks: o.packs,
 	}
 }

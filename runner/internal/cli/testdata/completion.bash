@@ -47,6 +47,15 @@ _runner() {
   case "$command $previous" in
     "init --output"|"init -o") offered="text json"; known=1 ;;
     "adopt --output"|"adopt -o") offered="text json"; known=1 ;;
+    "adopt --rename") offered=""; known=1 ;;
+    "adopt --lock-timeout") offered=""; known=1 ;;
+    "adopt --root") offered=""; known=1 ;;
+    "adopt --stack"|"adopt -s") offered=""; known=1 ;;
+    "adopt --provider"|"adopt -p") offered="$(runner completion providers 2>/dev/null)"; known=1 ;;
+    "adopt --simulate-speed") offered=""; known=1 ;;
+    "adopt --simulate-fail") offered=""; known=1 ;;
+    "adopt --simulate-schema") offered=""; known=1 ;;
+    "adopt --simulate-slow") offered=""; known=1 ;;
     "adopt --pulumi") offered=""; known=1 ;;
     "fetch --output"|"fetch -o") offered="text json"; known=1 ;;
     "fetch --root") offered=""; known=1 ;;
@@ -662,7 +671,7 @@ _runner() {
   [[ -n "$known" ]] || case "$command" in
     "") offered="init adopt fetch providers plan config doctor preview up refresh drift destroy stacks status outputs query policy fleet hook secrets mirror render export operator unlock repair history show logs report support try demo env pulumi schema completion version help" ;;
     init) [[ "$current" != -* ]] || offered="--output --debug --no-color" ;;
-    adopt) [[ "$current" != -* ]] || offered="--output --print --pulumi --debug --no-color" ;;
+    adopt) offered="[DIR   NEW] --output --print --rename --lock-timeout --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     fetch) offered="--output --root --debug --no-color" ;;
     providers) offered="--output --root --debug --no-color" ;;
     plan) offered="--output --destroy --only --skip --from --until --root --stack --provider --debug --no-color" ;;
@@ -672,7 +681,7 @@ _runner() {
     up) offered="--auto-approve-if --force --allow --plan --on-missing-output --max-monthly --unknown-costs --policy-pack --diff --secret --generate-secrets --simulate-cluster --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     refresh) offered="--exit-code --preview-only --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     drift) offered="--exit-code --deep --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
-    destroy) offered="--allow --remove-stacks --force-forget --leave-behind --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
+    destroy) offered="--allow --remove-stacks --force-forget --leave-behind --orphans --only --skip --from --until --config --failed --resume --resume-changed --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --profile --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     stacks) offered="--output --root --simulate --pulumi --debug --no-color" ;;
     status) offered="--output --watch --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     outputs) offered="$(runner completion projects 2>/dev/null) --output --show-secrets --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;

@@ -60,10 +60,22 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--print[print mara.yaml, and write nothing]' \
+        '--rename[let project NEW go on with the stack of project OLD, as which it was deployed]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
+        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '1:folder:_files -/'
+        '1:argument:([DIR   NEW])'
       ;;
     fetch)
       _arguments \
@@ -335,6 +347,7 @@ _runner() {
         '--remove-stacks[also remove the stacks once they are empty]' \
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
         '--leave-behind[destroy a cluster also if it may leave load balancers and volumes behind in its cloud]' \
+        '--orphans[destroy the stacks of this environment that no project claims any more, and nothing else]' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \

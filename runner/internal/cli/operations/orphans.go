@@ -1,0 +1,60 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mara/runner/internal/failure"
+	"mara/runner/internal/inventory"
+	"mara/runner/internal/session"
+)
+
+// checkOrphans returns a usage error for flags that contradict --orphans.
+func (o operateOptions) checkOrphans() error {
+	if words := o.Selection.words(); o.Orphans && len(words) > 0 {
+		return failure.Usagef("destroy", "--orphans and %s: choose one; orphans are no projects of the plan", strings.Join(words, " "))
+	}
+	return nil
+}
+
+// chooseOrphans makes work of the stacks that no project claims.
+func chooseOrphans(ctx context.Context, s *session.Session, o operateOptions) (w work, err error) {
+	found, err := inventory.FindUnclaimed(ctx, s)
+	if err != nil {
+		return w, err
+	}
+	for _, stranger := range found.Strangers {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s has a stack named %s and is left alone: nothing proves that it belongs to this repository, "+
+			"for it is not encrypted with the key of this environment", stranger, s.Settings.Stack.Text))
+	}
+	if w.plan, err = found.Plan(s.Provider); err != nil {
+		return w, err
+	}
+	w.plan = w.plan.Reverse()
+	w.limit, w.limits, err = o.timeouts(s.Plan)
+	return w, err
+}
+
+// tellOrphans warns of stacks that no project claims, and that the operation therefore
+// leaves alone.
+func tellOrphans(ctx context.Context, s *session.Session, o operateOptions) {
+	if o.Orphans || s.Unchanged != nil || !o.Operation.Destroys() && !o.Operation.Deploys() {
+		return
+	}
+	found, err := inventory.FindUnclaimed(ctx, s)
+	switch {
+	case err != nil:
+		s.Warnings = append(s.Warnings, fmt.Sprintf("whether there are stacks that no project claims is not known: %v", err))
+	case len(found.Orphans) > 0:
+		s.Warnings = append(s.Warnings, found.Text()+"; "+found.Remedy(s.Command))
+	}
+}
+
+// chooseWork returns the work of an operation: on orphans, or on projects of the plan.
+func chooseWork(ctx context.Context, s *session.Session, o operateOptions) (work, error) {
+	if o.Orphans {
+		return chooseOrphans(ctx, s, o)
+	}
+	return choose(s, o)
+}

@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// stash is a project in YAML with one resource.
+func stash(name, more string) string {
+	return "name: " + name + "\nruntime: yaml\nresources:\n  kept:\n    type: pulumi:index:Stash\n    properties:\n      input: hello\n" + more
+}
+
+// TestUnclaimedStacks renames a deployed project and removes another: both are told of,
+// the one goes on under its new name with its resources, the other is destroyed; the
+// stack of another repository in the same backend stays.
+func TestUnclaimedStacks(t *testing.T) {
+	t.Parallel()
+	backend := t.TempDir()
+	open := func() *environment {
+		e := newEnvironment(t, embedded)
+		e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse", "PULUMI_BACKEND_URL=file://"+backend)
+		return e
+	}
+	stranger, e := open(), open()
+	stranger.write("foreign/Pulumi.yaml", stash("foreign", ""))
+	stranger.write("mara.yaml", "projects:\n- path: foreign\n")
+	e.write("db/Pulumi.yaml", stash("database", "outputs:\n  url: ${kept.output}\n"))
+	e.write("old/Pulumi.yaml", stash("old", ""))
+	e.write("mara.yaml", "projects:\n- path: db\n- path: old\n")
+	must := func(on *environment, code int, want string, args ...string) {
+		t.Helper()
+		r := on.run(args...)
+		if r.code != code || !strings.Contains(r.stdout+r.stderr, want) {
+			t.Fatalf("%v: exit code %d, want %d and %q\n%s%s", args, r.code, code, want, r.stdout, r.stderr)
+		}
+	}
+	must(stranger, 0, "", "up", "--yes")
+	must(e, 0, "", "up", "--yes")
+
+	e.write("db/Pulumi.yaml", stash("db", "outputs:\n  url: ${kept.output}\n"))
+	e.write("mara.yaml", "projects:\n- path: db\n")
+	const both = "database (3 resources), old (3 resources) are deployed here, and no project claims them"
+	must(e, 0, both, "status")
+	must(e, 0, "runner adopt --rename database NEW -s dev", "status")
+	must(e, 0, `"project": "database"`, "status", "-o", "json")
+	must(e, 0, both, "doctor")
+	must(e, 3, "nothing proves that the stack of foreign belongs to this repository", "adopt", "--rename", "foreign", "db", "-s", "dev", "--yes")
+	must(e, 3, "no project of this environment is named dbb", "adopt", "--rename", "database", "dbb", "-s", "dev", "--yes")
+	must(e, 2, "--yes", "adopt", "--rename", "database", "db", "-s", "dev")
+	must(e, 0, "belongs to db now", "adopt", "--rename", "database", "db", "-s", "dev", "--yes")
+	must(e, 0, "no changes", "preview")
+	must(e, 0, "", "up", "--yes")
+
+	must(e, 2, "choose one", "destroy", "--orphans", "--only", "db", "--yes")
+	must(e, 0, "foreign has a stack named dev and is left alone", "destroy", "--orphans", "--yes")
+	must(e, 0, "every stack belongs to a project", "doctor")
+	for project, want := range map[string]bool{"foreign": true, "db": true, "old": false, "database": false} {
+		_, err := os.Stat(filepath.Join(backend, ".pulumi/stacks", project, "dev.json"))
+		if (err == nil) != want {
+			t.Errorf("the stack of %s: %v", project, err)
+		}
+	}
+	must(e, 0, "1 of 1 project deployed", "status")
+	must(e, 0, "", "destroy", "--orphans", "--yes")
+	must(stranger, 0, "1 of 1 project deployed", "status")
+}
