@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/pulumi/pulumi/pkg/v3/backend"
 	"github.com/pulumi/pulumi/pkg/v3/backend/httpstate"
@@ -13,6 +14,7 @@ import (
 	pkgworkspace "github.com/pulumi/pulumi/pkg/v3/workspace"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/diag"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/diag/colors"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/env"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -24,7 +26,8 @@ import (
 // Pulumi's engine makes the resource monitor of a preview deep inside, and has no
 // hook there. The exported hooks lead to it in steps: the login manager makes the
 // backend, which makes the stack, whose backend previews it with a plugin host,
-// which has the language runtime, which is given the monitor's address. Each type
+// which has the language runtime, which is given the monitor's address, as the
+// providers of components are. Each type
 // here wraps one of them and changes only what leads to the next. Only previews
 // that the runner asks for are wrapped: all other commands look for the backend's
 // own types.
@@ -188,6 +191,31 @@ func (h host) LanguageRuntime(ctx *plugin.Context, name string) (plugin.Language
 	return language{l, h.reader}, nil
 }
 
+// Provider implements Host.
+func (h host) Provider(ctx *plugin.Context, descriptor workspace.PluginDescriptor, e env.Env) (plugin.Provider, error) {
+	p, err := h.Host.Provider(ctx, descriptor, e)
+	if err != nil {
+		return nil, err
+	}
+	h.reader.runtime = h.runtimeOf(ctx, descriptor)
+	return provider{p, h.reader}, nil
+}
+
+// runtimeOf returns the runtime that a plugin is written for: the one that its
+// PulumiPlugin.yaml names, as that of a plugin in TypeScript or Python does, or else
+// Go, because most plugins are programs in Go.
+func (h host) runtimeOf(ctx *plugin.Context, descriptor workspace.PluginDescriptor) string {
+	info, err := h.ResolvePlugin(ctx, descriptor)
+	if err != nil || info == nil {
+		return runtimeGo
+	}
+	project, err := workspace.LoadPluginProject(filepath.Join(info.Path, "PulumiPlugin.yaml"))
+	if err != nil {
+		return runtimeGo
+	}
+	return project.Runtime.Name()
+}
+
 // language wraps a language runtime.
 type language struct {
 	plugin.LanguageRuntime
@@ -200,15 +228,54 @@ func (l language) Run(ctx context.Context, info plugin.RunInfo) (string, bool, e
 	if !info.DryRun {
 		return l.LanguageRuntime.Run(ctx, info)
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	address, err := monitor.Serve(ctx, info.MonitorAddress, func(engine pulumirpc.ResourceMonitorClient) []grpc.MethodDesc {
-		l.reader.engine = engine
-		return l.reader.methods()
-	})
+	address, err := l.reader.serve(ctx, info.MonitorAddress)
 	if err != nil {
 		return "", false, err
 	}
 	info.MonitorAddress = address
 	return l.LanguageRuntime.Run(ctx, info)
+}
+
+// provider wraps a resource provider, whose components are programs as well.
+type provider struct {
+	plugin.Provider
+	reader reader
+}
+
+// Construct implements Provider: a component that is previewed calls the foresight's
+// monitor.
+func (p provider) Construct(ctx context.Context, request plugin.ConstructRequest) (plugin.ConstructResponse, error) {
+	if !request.Info.DryRun {
+		return p.Provider.Construct(ctx, request)
+	}
+	address, err := p.reader.serve(ctx, request.Info.MonitorAddress)
+	if err != nil {
+		return plugin.ConstructResponse{}, err
+	}
+	request.Info.MonitorAddress = address
+	return p.Provider.Construct(ctx, request)
+}
+
+// Call implements Provider, and does for a method of a component what Construct does.
+func (p provider) Call(ctx context.Context, request plugin.CallRequest) (plugin.CallResponse, error) {
+	if !request.Info.DryRun {
+		return p.Provider.Call(ctx, request)
+	}
+	address, err := p.reader.serve(ctx, request.Info.MonitorAddress)
+	if err != nil {
+		return plugin.CallResponse{}, err
+	}
+	request.Info.MonitorAddress = address
+	return p.Provider.Call(ctx, request)
+}
+
+// serve serves the foresight's monitor in front of the engine's until the foresight is
+// closed, for a component may call it after Construct has returned.
+func (r reader) serve(ctx context.Context, engine string) (address string, err error) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	r.closeWith(stop)
+	return monitor.Serve(ctx, engine, func(engine pulumirpc.ResourceMonitorClient) []grpc.MethodDesc {
+		r.engine = engine
+		return r.methods()
+	})
 }

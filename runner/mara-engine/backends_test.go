@@ -2,14 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/pulumi/pulumi/pkg/v3/backend"
 	"github.com/pulumi/pulumi/pkg/v3/backend/httpstate"
 	"github.com/pulumi/pulumi/pkg/v3/display"
 	"github.com/pulumi/pulumi/pkg/v3/resource/deploy"
+	"github.com/pulumi/pulumi/pkg/v3/resource/plugin"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/env"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/registry"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	properties "github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
+	"mara/projects/monitor"
 	"mara/runner/internal/pulumicli/wire"
 )
 
@@ -87,5 +97,100 @@ func TestWrappedBackends(t *testing.T) {
 	}
 	if got := (&logins{preview: &foresight{}}).wrap(nil); got != nil {
 		t.Errorf("no backend: %v", got)
+	}
+}
+
+// componentHost has one plugin, in a directory.
+type componentHost struct {
+	plugin.Host
+	provider  plugin.Provider
+	directory string
+}
+
+func (h componentHost) Provider(*plugin.Context, workspace.PluginDescriptor, env.Env) (plugin.Provider, error) {
+	return h.provider, nil
+}
+
+func (h componentHost) ResolvePlugin(*plugin.Context, workspace.PluginDescriptor) (*workspace.PluginInfo, error) {
+	if h.directory == "" {
+		return nil, errors.New("no such plugin")
+	}
+	return &workspace.PluginInfo{Path: h.directory}, nil
+}
+
+// components is a provider whose components and methods read a stack.
+type components struct {
+	plugin.UnimplementedProvider
+	read func(monitor string)
+}
+
+func (c components) Construct(_ context.Context, request plugin.ConstructRequest) (plugin.ConstructResponse, error) {
+	c.read(request.Info.MonitorAddress)
+	return plugin.ConstructResponse{}, nil
+}
+
+func (c components) Call(_ context.Context, request plugin.CallRequest) (plugin.CallResponse, error) {
+	c.read(request.Info.MonitorAddress)
+	return plugin.CallResponse{}, nil
+}
+
+// TestComponents: components of plugins, and their methods, read foreseen outputs as
+// programs for the plugin's runtime do. Only in a preview: else they read the state.
+func TestComponents(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, manifest string
+		dryRun         bool
+		want           resource.PropertyMap
+	}{
+		{"TypeScript", "runtime: nodejs\n", true, resource.PropertyMap{"cidr": text("b"), "id": unknown}},
+		{"Go", "runtime: {name: go}\n", true, resource.PropertyMap{"cidr": text("b")}},
+		{"a program", "", true, resource.PropertyMap{"cidr": text("b")}},
+		{"a program, in an up", "", false, resource.PropertyMap{"cidr": text("a")}},
+		{"attached", "none", true, resource.PropertyMap{"cidr": text("b")}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			directory := t.TempDir()
+			switch test.manifest {
+			case "none":
+				directory = ""
+			case "":
+			default:
+				if err := os.WriteFile(filepath.Join(directory, "PulumiPlugin.yaml"), []byte(test.manifest), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f, err := newForesight(given(t, "organization/net/dev", resource.PropertyMap{"cidr": text("b"), "id": unknown}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(f.close)
+			var reads int
+			read := func(address string) {
+				reads++
+				response, err := dial(t, address).ReadResource(t.Context(), &pulumirpc.ReadResourceRequest{
+					Type: monitor.StackReference, Id: "organization/net/dev", AcceptSecrets: true, AcceptResources: true,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := properties.UnmarshalProperties(response.GetProperties(), keepAll)
+				if err != nil || !got[outputsKey].DeepEquals(resource.NewProperty(test.want)) {
+					t.Errorf("read %v, %v; want %v", got[outputsKey], err, test.want)
+				}
+			}
+			h := host{componentHost{provider: &components{read: read}, directory: directory}, reader{foresight: f, canonical: fullName}}
+			p, err := h.Provider(nil, workspace.PluginDescriptor{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			engine := serveEngine(t, resource.PropertyMap{"cidr": text("a")})
+			_, err = p.Construct(t.Context(), plugin.ConstructRequest{Info: plugin.ConstructInfo{DryRun: test.dryRun, MonitorAddress: engine}})
+			_, failed := p.Call(t.Context(), plugin.CallRequest{Info: plugin.CallInfo{DryRun: test.dryRun, MonitorAddress: engine}})
+			if err != nil || failed != nil || reads != 2 {
+				t.Errorf("%v, %v, %d reads", err, failed, reads)
+			}
+		})
 	}
 }

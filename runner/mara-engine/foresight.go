@@ -46,6 +46,7 @@ type foresight struct {
 	outputs resource.PropertyMap
 	state   func() (resource.PropertyMap, error) // reads the outputs in the stack's state
 	reads   map[string]bool
+	stops   []func() // of the servers
 }
 
 // newForesight decodes what the runner gives to a preview.
@@ -59,6 +60,22 @@ func newForesight(given *wire.Preview) (*foresight, error) {
 		f.foreseen[stack] = outputs
 	}
 	return f, nil
+}
+
+// closeWith has close call stop.
+func (f *foresight) closeWith(stop func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stops = append(f.stops, stop)
+}
+
+// close stops the servers of the preview.
+func (f *foresight) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, stop := range f.stops {
+		stop()
+	}
 }
 
 // keepAll are the options for outputs as they are.

@@ -73,6 +73,17 @@ func foreseenBy(t *testing.T, runtime string, state resource.PropertyMap, given 
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(f.close)
+	address, err := reader{foresight: f, runtime: runtime, canonical: fullName}.serve(t.Context(), serveEngine(t, state))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, dial(t, address)
+}
+
+// serveEngine serves the engine's monitor and returns its address.
+func serveEngine(t *testing.T, state resource.PropertyMap) string {
+	t.Helper()
 	cancel := make(chan bool)
 	t.Cleanup(func() { close(cancel) })
 	served, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{Cancel: cancel, Init: func(server *grpc.Server) error {
@@ -82,18 +93,18 @@ func foreseenBy(t *testing.T, runtime string, state resource.PropertyMap, given 
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, err := monitor.Serve(t.Context(), fmt.Sprintf("127.0.0.1:%d", served.Port), func(engine pulumirpc.ResourceMonitorClient) []grpc.MethodDesc {
-		return reader{foresight: f, engine: engine, runtime: runtime, canonical: fullName}.methods()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return fmt.Sprintf("127.0.0.1:%d", served.Port)
+}
+
+// dial returns a client of the monitor at address.
+func dial(t *testing.T, address string) pulumirpc.ResourceMonitorClient {
+	t.Helper()
 	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = connection.Close() })
-	return f, pulumirpc.NewResourceMonitorClient(connection)
+	return pulumirpc.NewResourceMonitorClient(connection)
 }
 
 // given encodes the outputs of one stack as an earlier preview has found them.

@@ -46,6 +46,7 @@ func runPreview(request wire.Request, previews *logins, execute func() int) (int
 	previews.preview = preview
 	code := execute()
 	previews.preview = nil
+	preview.close()
 	if code != 0 {
 		return code, nil
 	}

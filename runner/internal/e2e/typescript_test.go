@@ -52,6 +52,34 @@ new pulumi.Stash("key", {input: hearing.requireOutput("key")});
 export const id = hearing.getOutput("id");
 `
 
+// componentProgram is a plugin with a component that reads another stack.
+const componentProgram = `import * as pulumi from "@pulumi/pulumi";
+import * as provider from "@pulumi/pulumi/provider";
+
+const type = "comp:index:Reader";
+
+class Reader extends pulumi.ComponentResource {
+    readonly heard: pulumi.Output<any>;
+    constructor(name: string, options: pulumi.ComponentResourceOptions) {
+        super(type, name, {}, options);
+        const base = new pulumi.StackReference("organization/shop-base/" + pulumi.getStack(), {}, {parent: this});
+        this.heard = base.requireOutput("domain");
+        this.registerOutputs({heard: this.heard});
+    }
+}
+
+class Provider implements provider.Provider {
+    version = "0.0.1";
+    schema = JSON.stringify({name: "comp", version: this.version, resources: {[type]: {isComponent: true, properties: {heard: {type: "string"}}}}});
+    async construct(name: string, type: string, inputs: pulumi.Inputs, options: pulumi.ComponentResourceOptions): Promise<provider.ConstructResult> {
+        const reader = new Reader(name, options);
+        return {urn: reader.urn, state: {heard: reader.heard}};
+    }
+}
+
+provider.main(new Provider(), process.argv.slice(2));
+`
+
 const typeScriptConfig = `{"compilerOptions": {"strict": true, "target": "es2020", "module": "commonjs", "moduleResolution": "node"}, "files": ["index.ts"]}`
 
 // TestTypeScript runs projects in TypeScript with Pulumi's own language host, with
@@ -117,6 +145,25 @@ func TestTypeScript(t *testing.T) {
 	}, "preview")
 	e.write("base/Pulumi.yaml", base)
 	part("preview without an output that a program requires")
+
+	e.write("mara.yaml", e.read("mara.yaml")+"  - {path: reader, reads: shop-base}\n")
+	e.write("reader/Pulumi.yaml", "name: reader\nruntime: yaml\nplugins: {providers: [{name: comp, path: ./comp}]}\n"+
+		"resources: {reader: {type: 'comp:index:Reader'}}\noutputs: {heard: '${reader.heard}'}\n")
+	e.program("reader/comp", componentProgram, "", "")
+	e.write("reader/comp/PulumiPlugin.yaml", "runtime: nodejs\n")
+	if err := os.Symlink(filepath.Join(e.root, "shop/node_modules"), filepath.Join(e.root, "reader/comp/node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	if r := e.run("up", "--yes"); r.code != 0 {
+		t.Errorf("up of a component: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	e.write("base/Pulumi.yaml", strings.Replace(base, "example.com", "example.org", 1))
+	if r := e.run("preview"); r.code != 0 || !strings.Contains(r.stdout, `~ heard: "example.com" => "example.org"`) {
+		t.Errorf("preview of a component: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	e.write("base/Pulumi.yaml", base)
+	part("a remote component that reads another project, and its preview")
+
 	e.write("shop/index.ts", strings.Replace(shopProgram, "new Shop", "new Shpo", 1))
 	if r := e.run("up", "--yes"); r.code != 1 || !strings.Contains(r.stdout, "Cannot find name 'Shpo'") {
 		t.Errorf("up of a program with a mistake: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
