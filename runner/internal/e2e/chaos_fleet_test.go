@@ -18,11 +18,13 @@ const failWave = "failing wave"
 // TestChaosOfRollouts disturbs rollouts: in the middle of any wave the runner is
 // killed, alone or with all it has started, or interrupted, or a resource fails.
 // Then --resume carries on, with the commands that the runner names on the way,
-// and everything has to be as after a rollout that nobody has disturbed.
+// and everything has to be as after a rollout that nobody has disturbed. Between the trouble and the resume a
+// program is edited: it runs in every environment, also in those that were done.
 func TestChaosOfRollouts(t *testing.T) {
 	t.Parallel()
 	cases, first := number(t, casesVariable, fewRollouts), uint64(number(t, seedVariable, firstSeed))
-	whole := newFleet(t)
+	whole := newEditedFleet(t)
+	whole.version("edited")
 	lines := len(whole.fleet(0, "up", "--all"))
 	want := whole.snapshot()
 	for i := range max(fewRollouts, cases/10) {
@@ -34,7 +36,7 @@ func TestChaosOfRollouts(t *testing.T) {
 			trouble := trouble{
 				kind: kinds[int(seed)%len(kinds)], line: 1 + random.IntN(lines-1), pause: time.Duration(random.IntN(50)) * time.Millisecond,
 			}
-			e := newFleet(t)
+			e := newEditedFleet(t)
 			if trouble.kind == failWave {
 				trouble.faults = []string{"--simulate-fail", "kind:index:Registry=no room"}
 				if random.IntN(2) == 0 { // in the wave in the middle, or else in the first one
@@ -45,6 +47,7 @@ func TestChaosOfRollouts(t *testing.T) {
 			args := append([]string{"fleet", "up", "--all", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json"}, trouble.faults...)
 			end := e.disturbCommand(e.command(args...), chaosCase{}, trouble)
 			e.checkEnd(trouble, end)
+			e.version("edited")
 			e.carryOnRollout()
 			e.checkNoProcess()
 			e.checkNoLocks()
@@ -52,6 +55,15 @@ func TestChaosOfRollouts(t *testing.T) {
 			compare(t, want, e.snapshot())
 		})
 	}
+}
+
+// newEditedFleet returns a fleet with an own project, a, besides those of kind.
+func newEditedFleet(t *testing.T) *environment {
+	t.Helper()
+	e := newFleet(t)
+	e.write("mara.yaml", "providers: {kind: {}}\nprojects:\n- {path: a, outputs: [value], after: [kind-registry]}\n")
+	e.version("first")
+	return e
 }
 
 // advised finds the command that the runner names for an environment.

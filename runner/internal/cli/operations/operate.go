@@ -206,7 +206,7 @@ func rememberProvider(d cmd.Deps, s *session.Session) error {
 
 // carryOut runs the plan, reports the result and checks it.
 func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) error {
-	recording, err := beginRecording(ctx, d, o, s)
+	recording, err := beginRecording(ctx, d, o, s, w)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,8 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	warn(d, "the next up may skip projects that have drifted; use up --force: ", invalidateDrifted(o, s, &run.summary))
 	left := checkNothingLeft(ctx, o.Operation, s, w.plan, err)
 	if left == nil {
-		warn(d, "what was done is not recorded: ", recording.end(ctx, run, known, !o.Orphans && len(w.plan.Steps) == len(s.Plan.Steps)))
+		isWhole := !o.Orphans && len(w.plan.Steps) == len(s.Plan.Steps)
+		warn(d, "what was done is not recorded: ", recording.end(ctx, run, known, w, isWhole))
 	}
 	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {

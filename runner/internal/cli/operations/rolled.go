@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ type recording struct {
 
 // beginRecording marks the environment as one that a run is about to change: if the run is killed, the environment
 // is unfinished. Where the mark cannot be written, nothing is changed.
-func beginRecording(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session) (*recording, error) {
+func beginRecording(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (*recording, error) {
 	if !o.Operation.Deploys() && !o.Operation.Destroys() {
 		return nil, nil
 	}
@@ -56,7 +57,7 @@ func beginRecording(ctx context.Context, d cmd.Deps, o operateOptions, s *sessio
 			run.Commit = commitOf(ctx, o.Root)
 		}
 	}
-	r.last.begin(s.Held.RunID, run)
+	r.last.begin(s.Held.RunID, run, w.plan.Names())
 	if s.Unchanged != nil {
 		return r, nil // nothing will be changed
 	}
@@ -74,14 +75,23 @@ func notRecorded(s *session.Session, err error) error {
 }
 
 // end records how the projects ended.
-func (r *recording) end(ctx context.Context, run *run, known *unchanged, whole bool) error {
+func (r *recording) end(ctx context.Context, run *run, known *unchanged, w work, isWhole bool) error {
 	const patience = 30 * time.Second
 	if r == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	r.last.end(run.summary.Finished, run.summary.Steps, known.programOf, whole)
+	var done []string
+	for _, name := range w.done {
+		if !slices.Contains(w.plan.Names(), name) {
+			done = append(done, name)
+		}
+	}
+	r.last.end(ending{
+		finished: run.summary.Finished, steps: run.summary.Steps, done: done,
+		program: known.programOf, whole: isWhole,
+	})
 	return r.write(ctx)
 }
 
@@ -90,7 +100,7 @@ func (r *recording) abandon(ctx context.Context) error {
 	if r == nil || r.session.Unchanged != nil {
 		return nil
 	}
-	r.last.Begun = ""
+	r.last.Begun, r.last.Touches = "", nil
 	r.last.prune()
 	return r.write(ctx)
 }

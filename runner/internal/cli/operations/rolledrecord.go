@@ -23,7 +23,9 @@ type rolled struct {
 	Format int    `json:"format"`
 	Run    string `json:"run,omitempty"` // the last run that has ended
 	// Begun is the run that has begun to change the environment and has not ended; "" for none.
-	Begun     string                   `json:"begun,omitempty"`
+	Begun string `json:"begun,omitempty"`
+	// Touches are the projects that this run may change.
+	Touches   []string                 `json:"touches,omitempty"`
 	Destroyed bool                     `json:"destroyed,omitempty"` // nothing of it is left
 	Runs      map[string]rolledRun     `json:"runs,omitempty"`      // that projects name, by id
 	Projects  map[string]rolledProject `json:"projects,omitempty"`
@@ -52,8 +54,8 @@ func (r rolled) isKnown() bool {
 	return r.Format == rolledFormat && (r.Destroyed || r.Begun != "" || len(r.Projects) > 0)
 }
 
-// begin records that a run is about to change the environment.
-func (r *rolled) begin(id string, run rolledRun) {
+// begin records that a run is about to change projects of the environment.
+func (r *rolled) begin(id string, run rolledRun, touches []string) {
 	if r.Format != rolledFormat {
 		*r = rolled{Format: rolledFormat}
 	}
@@ -63,30 +65,58 @@ func (r *rolled) begin(id string, run rolledRun) {
 	if r.Projects == nil {
 		r.Projects = map[string]rolledProject{}
 	}
-	r.Begun, r.Runs[id] = id, run
+	r.interrupt()
+	r.Begun, r.Runs[id], r.Touches = id, run, touches
+}
+
+// interrupt records that the run that has begun was killed: what became of the projects that it may have changed is
+// not known.
+func (r *rolled) interrupt() {
+	for _, name := range r.Touches {
+		if _, known := r.Projects[name]; r.Begun != "" && (known || r.Runs[r.Begun].Operation.Deploys()) {
+			r.Projects[name] = rolledProject{Run: r.Begun, Result: event.Interrupted}
+		}
+	}
+}
+
+// ending is how a run ended.
+type ending struct {
+	finished time.Time
+	steps    []event.Step
+	// done are the projects that the resumed run had done, and that are current.
+	done    []string
+	program func(project string) journal.Fingerprint
+	whole   bool // the run was about all projects
 }
 
 // end records how the projects of the run that has begun ended. Projects that it did not touch keep their entries. A
 // destroy of the whole environment also removes projects that the record does not know.
-func (r *rolled) end(finished time.Time, steps []event.Step, program func(project string) journal.Fingerprint, whole bool) {
+func (r *rolled) end(e ending) {
 	id := r.Begun
 	run := r.Runs[id]
-	run.Finished = finished
-	r.Runs[id], r.Begun, r.Run = run, "", id
+	run.Finished = e.finished
+	r.Runs[id], r.Begun, r.Run, r.Touches = run, "", id, nil
 	known := len(r.Projects) > 0
-	for _, step := range steps {
+	for _, name := range e.done {
+		if run.Operation.Destroys() {
+			delete(r.Projects, name)
+		} else {
+			r.Projects[name] = rolledProject{Run: id, Result: event.Succeeded, Program: e.program(name)}
+		}
+	}
+	for _, step := range e.steps {
 		switch destroys := run.Operation.Destroys(); {
 		case step.Started.IsZero():
 		case destroys && (step.Result == event.Succeeded || step.Result == event.Skipped):
 			delete(r.Projects, step.Name)
 		case step.Result == event.Skipped && step.Unchanged == "":
 		case step.Result == event.Skipped:
-			r.Projects[step.Name] = rolledProject{Run: id, Result: event.Succeeded, Program: program(step.Name)}
+			r.Projects[step.Name] = rolledProject{Run: id, Result: event.Succeeded, Program: e.program(step.Name)}
 		default:
-			r.Projects[step.Name] = rolledProject{Run: id, Result: step.Result, Program: program(step.Name)}
+			r.Projects[step.Name] = rolledProject{Run: id, Result: step.Result, Program: e.program(step.Name)}
 		}
 	}
-	r.Destroyed = len(r.Projects) == 0 && run.Operation.Destroys() && (whole || known)
+	r.Destroyed = len(r.Projects) == 0 && run.Operation.Destroys() && (e.whole || known)
 	r.prune()
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // rolledOut is the record after an up of these steps, words such as a=succeeded.
-func rolledOut(r *rolled, id string, op operation.Operation, values, steps string, whole bool) {
-	r.begin(id, rolledRun{Operation: op, Commit: "c0", Runner: "1.2.3", Host: "here", Root: "/root", Values: journal.Fingerprint{"size": values}})
+func rolledOut(r *rolled, id string, op operation.Operation, values, steps string, whole bool, done ...string) {
+	r.begin(id, rolledRun{Operation: op, Commit: "c0", Runner: "1.2.3", Host: "here", Root: "/root", Values: journal.Fingerprint{"size": values}}, nil)
 	var ended []event.Step
 	for word := range strings.FieldsSeq(steps) {
 		name, result, _ := strings.Cut(word, "=")
@@ -25,9 +25,9 @@ func rolledOut(r *rolled, id string, op operation.Operation, values, steps strin
 		}
 		ended = append(ended, step)
 	}
-	r.end(time.Unix(2, 0), ended, func(project string) journal.Fingerprint {
+	r.end(ending{finished: time.Unix(2, 0), steps: ended, done: done, whole: whole, program: func(project string) journal.Fingerprint {
 		return journal.Fingerprint{programPart: project + id, runnerPart: "r"}
-	}, whole)
+	}})
 }
 
 // atPresent is the environment as it was rolled out by the run one.
@@ -47,6 +47,12 @@ func TestWhatRan(t *testing.T) {
 	type action func(r *rolled, now *present)
 	do := func(id string, op operation.Operation, values, steps string, whole bool) action {
 		return func(r *rolled, _ *present) { rolledOut(r, id, op, values, steps, whole) }
+	}
+	killed := func(op operation.Operation, touches ...string) action {
+		return func(r *rolled, _ *present) { r.begin("killed", rolledRun{Operation: op, Host: "here"}, touches) }
+	}
+	resumed := func(id string, op operation.Operation, steps string, done ...string) action {
+		return func(r *rolled, _ *present) { rolledOut(r, id, op, "small", steps, false, done...) }
 	}
 	all := do("one", up, "small", "a=succeeded b=succeeded", true)
 	for name, test := range map[string]struct {
@@ -70,9 +76,20 @@ func TestWhatRan(t *testing.T) {
 		"bit by bit":        {[]action{all, do("two", destroy, "", "a=succeeded", false), do("three", destroy, "", "b=succeeded", false)}, "destroyed: has been destroyed"},
 		"part of unknown":   {[]action{do("two", destroy, "", "b=succeeded", false)}, "never rolled out: has never been rolled out"},
 		"destroy failed":    {[]action{all, do("two", destroy, "", "b=succeeded a=failed", true)}, "failed: did not succeed: a (destroy, two); never rolled out: b"},
-		"killed":            {[]action{all, func(r *rolled, _ *present) { r.begin("two", rolledRun{Operation: destroy, Host: "here"}) }}, "unfinished: destroy in run two has not ended"},
-		"killed there":      {[]action{all, func(r *rolled, _ *present) { r.begin("two", rolledRun{Operation: up, Host: "there"}) }}, "unfinished: up in run two on there has not ended"},
-		"killed first":      {[]action{func(r *rolled, _ *present) { r.begin("two", rolledRun{Operation: up, Host: "here"}) }}, "unfinished: up in run two has not ended; never rolled out: a, b"},
+		"killed": {[]action{all, func(r *rolled, _ *present) {
+			r.begin("two", rolledRun{Operation: destroy, Host: "here"}, []string{"a", "b"})
+		}}, "unfinished: destroy in run two has not ended"},
+		"killed there": {[]action{all, func(r *rolled, _ *present) {
+			r.begin("two", rolledRun{Operation: up, Host: "there"}, []string{"a", "b"})
+		}}, "unfinished: up in run two on there has not ended"},
+		"killed first": {[]action{func(r *rolled, _ *present) {
+			r.begin("two", rolledRun{Operation: up, Host: "here"}, []string{"a", "b"})
+		}}, "unfinished: up in run two has not ended; never rolled out: a, b"},
+		"killed up, resumed":       {[]action{killed(up, "a", "b"), resumed("one", up, "b=succeeded", "a")}, "up to date: "},
+		"killed up, a part":        {[]action{all, killed(up, "a", "b"), do("one", up, "small", "b=succeeded", false)}, "failed: did not succeed: a (up, killed)"},
+		"killed, and not its part": {[]action{all, killed(up, "b"), do("one", up, "small", "b=succeeded", false)}, "up to date: "},
+		"killed destroy, resumed":  {[]action{all, killed(destroy, "a", "b"), resumed("two", destroy, "b=succeeded", "a")}, "destroyed: has been destroyed"},
+		"killed destroy, a part":   {[]action{all, killed(destroy, "a", "b"), do("one", up, "small", "b=succeeded", false)}, "failed: did not succeed: a (destroy, killed)"},
 		"another runner": {[]action{all, func(_ *rolled, now *present) {
 			now.runner, now.programs["a"][runnerPart] = "1.2.4", "new"
 		}}, "changed: the runner and its programs"},
