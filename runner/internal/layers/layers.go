@@ -58,6 +58,8 @@ type reader struct {
 	sources           map[string][]byte // by file, of all that was read
 	layers            []string          // files, as they were read
 	problems          []config.Problem
+	references        int  // in all that was read
+	sized             bool // tooLarge has measured all values
 }
 
 // rootName is the description's name for the evaluator: none that an import
@@ -81,6 +83,9 @@ func (r *reader) problem(file string, line int, key, format string, args ...any)
 
 func (r *reader) read(content []byte) (config.Description, error) {
 	r.sources[r.file] = content
+	if large := r.tooLarge(content); large != nil {
+		return config.Description{File: r.file}, &config.Error{Problems: []config.Problem{*large}}
+	}
 	values := r.evaluate(content)
 	d := config.Description{File: r.file, Layers: r.layers}
 	if len(r.problems) == 0 {
@@ -158,6 +163,9 @@ func (r *reader) LoadEnvironment(_ context.Context, name string) ([]byte, eval.D
 	}
 	r.sources[file] = content
 	r.layers = append(r.layers, file)
+	if large := r.tooLarge(content); large != nil {
+		return nil, nil, fmt.Errorf("%s:%d: %s %s", large.File, large.Line, large.Key, large.Text)
+	}
 	return orEmpty(content), sealed{}, nil
 }
 
