@@ -106,6 +106,7 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"ref without git", "projects:\n- path: c\n  ref: v1", `mara.yaml:3: projects[0] has ref and no git; write git: with the URL of a repository`},
 		{"git and project", "projects: [{git: a, ref: b, project: c}]", `mara.yaml:1: projects[0] has both git and project; a project of the catalogue comes with the runner`},
 		{"an option for git", "projects: [{git: a, ref: --upload-pack=x}]", `mara.yaml:1: projects[0] has a git or ref that begins with a hyphen`},
+		{"out of the root", "projects: [{path: ../c}]", `mara.yaml:1: projects[0] has the path ../c, which is not below the root; use git: for projects of other repositories`},
 		{"out of the repository", "projects: [{git: a, ref: b, path: ../c}]", `mara.yaml:1: projects[0] has the path ../c, which is not in the repository`},
 		{"stack file", "projects: [{path: a, stackFile: owm}]", `mara.yaml:1: projects[0].stackFile is "owm"; allowed: shared, own; did you mean "own"?`},
 		{"timeout", "projects: [{path: a, timeout: 10}]", `mara.yaml:1: projects[0].timeout must be a time such as 90s or 10m, not the text "10"`},

@@ -261,6 +261,8 @@ func (d *maraDecoder) checkPlace(key string, p MaraProject) {
 		d.problem(p.Git.Line, key, "has a git or ref that begins with a hyphen")
 	case p.Git.Text != "" && p.Path.Text != "" && !filepath.IsLocal(filepath.FromSlash(p.Path.Text)):
 		d.problem(p.Path.Line, key, "has the path %s, which is not in the repository", p.Path.Text)
+	case p.Git.Text == "" && p.Path.Text != "" && !filepath.IsLocal(filepath.FromSlash(p.Path.Text)):
+		d.problem(p.Path.Line, key, "has the path %s, which is not below the root; use git: for projects of other repositories", p.Path.Text)
 	case p.Project.Text == "" && p.Path.Text == "" && p.Git.Text == "":
 		d.problem(p.Line, key, "has no path; write path: FOLDER for a project of your own, or project: NAME for one that comes with the runner")
 	}

@@ -24,7 +24,7 @@ func (s *Session) ResolveRoot() error {
 		return err
 	}
 	s.Settings, s.Env, s.Folder = settings, settings.Environ(), s.Options.Folder()
-	return nil
+	return layout.CheckLinks(settings.Root)
 }
 
 // ResolveStack makes the settings, and the plan if a provider is known.
@@ -41,6 +41,9 @@ func (s *Session) ResolveStack() error {
 		return err
 	}
 	s.Settings, s.Env, s.Folder = settings, settings.Environ(), o.Folder()
+	if err := layout.CheckLinks(settings.Root); err != nil {
+		return err
+	}
 	s.Masker.Add(SecretsOf(s.Env)...)
 	s.Masker.AddURLs(slices.Collect(maps.Values(s.Env))...)
 	for _, entry := range settings.Config.Entries {
