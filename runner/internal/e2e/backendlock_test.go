@@ -101,7 +101,7 @@ func TestSharedBackend(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(locks, "theirs.json"), content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := two.run("up", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "ann@elsewhere") || !strings.Contains(r.stderr, "`runner unlock`") {
+	if r := two.run("up", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "ann@elsewhere") || !strings.Contains(r.stderr, "`runner unlock --force`") {
 		t.Errorf("another machine's lock: exit code %d\n%s", r.code, r.stderr)
 	}
 	if r := two.run("unlock", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "runner unlock -s dev --force") {
