@@ -261,6 +261,11 @@ func (s *Summary) Noun() string {
 // one that found nothing to do.
 func (s Step) Ran() bool { return !s.Started.IsZero() && s.Result != Skipped }
 
+// LeftOut returns what a selection has skipped: projects, or environments without the ends of their waves.
+func (s *Summary) LeftOut() []Exclusion {
+	return slices.DeleteFunc(slices.Clone(s.Excluded), func(x Exclusion) bool { return s.Fleet && EndsWave(x.Name) })
+}
+
 // Errors returns why the step failed: the engine's diagnostics, then the
 // step's own error unless a diagnostic has said it already, and then the hint.
 func (s Step) Errors() []Diagnostic {

@@ -76,7 +76,7 @@ func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call exec
 		if err == nil || ctx.Err() != nil || attempt >= hook.Retry {
 			return err
 		}
-		say(emit, event.Warning, "%v; trying again", err)
+		say(emit, event.Warning, "hook %s: %v; trying again", hook.Name, err)
 		if err := interrupt.Sleep(ctx, retryWait); err != nil {
 			return err
 		}

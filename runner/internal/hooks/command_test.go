@@ -63,7 +63,7 @@ func TestCommand(t *testing.T) {
 		{name: "silent failure", script: `exit 3`, err: "exit status 3"},
 		{
 			name: "tried again", hook: projects.Hook{Retry: 1}, script: `test -e here && echo done && exit; touch here; exit 1`,
-			want: []string{"warning exit status 1; trying again", "info done"},
+			want: []string{"warning hook smoke: exit status 1; trying again", "info done"},
 		},
 		{name: "late", hook: projects.Hook{Timeout: 100 * time.Millisecond}, script: `sleep 60 & wait`, err: "timed out after 0.1s"},
 		{name: "simulated", script: `echo ran`, simulated: true, want: []string{"info SIMULATED: not run: ./hook.sh 'two words'"}},

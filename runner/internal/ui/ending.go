@@ -105,6 +105,8 @@ func (e ending) row(s event.Step) []string {
 		row[colResult] = "unknown"
 	case s.Unchanged != "":
 		row[colResult] = "unchanged"
+	case e.summary.Fleet && s.Result == event.Failed && s.Reason == "":
+		row[colReason] = firstCause(s)
 	}
 	if s.Ran() {
 		row[colChanges] = "none"
@@ -116,13 +118,24 @@ func (e ending) row(s event.Step) []string {
 	return row
 }
 
+// firstCause returns the first line of what failed in an environment; the rest is above the table.
+func firstCause(s event.Step) string {
+	const most = 60
+	errs := s.Errors()
+	if len(errs) == 0 {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(errs[0].Message), "\n")
+	return typeset.Cut(line, most, "...")
+}
+
 // totals renders the last words about the run.
 func (e ending) totals() string {
 	s := e.summary
 	verb := map[event.Result]string{event.Succeeded: "succeeded in", event.Failed: "FAILED after", event.Interrupted: "INTERRUPTED after"}
 	text := fmt.Sprintf("%s %s %s: %s; %s", s.Operation, verb[s.Outcome()], event.FormatDuration(s.Duration()),
 		s.Results, s.Changes.Words(s.Operation))
-	if n := len(s.Excluded); n > 0 {
+	if n := len(s.LeftOut()); n > 0 {
 		text += fmt.Sprintf("; %d left out", n)
 	}
 	if n := len(s.Warnings); n > 0 {

@@ -221,7 +221,7 @@ func (p *Plain) retrying(e event.Event) {
 func (p *Plain) excluded() {
 	var reasons []string
 	left := map[string][]string{}
-	for _, x := range p.summary.Excluded {
+	for _, x := range p.summary.LeftOut() {
 		if left[x.Reason] == nil {
 			reasons = append(reasons, x.Reason)
 		}
@@ -294,6 +294,10 @@ func indented(text string, indent int) string {
 
 // names joins names as a sentence does.
 func names(list []string) string {
+	const most = 10
+	if len(list) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most-1], ", "), len(list)-most+1)
+	}
 	if len(list) < 2 {
 		return strings.Join(list, "")
 	}

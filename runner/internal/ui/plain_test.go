@@ -130,3 +130,26 @@ func TestPlainKeepsQuietWhenNothingRuns(t *testing.T) {
 		t.Errorf("something still runs after the end:\n%s", b.String())
 	}
 }
+
+// TestPlainOfFleets: what is left out are environments, a few by name; the table has why an environment failed.
+func TestPlainOfFleets(t *testing.T) {
+	t.Parallel()
+	begin := event.Event{Type: event.RunStarted, Operation: "up", Provider: "fleet", Stack: "fleet", Fleet: true, Projects: []event.Project{{Name: "bad", Title: "Wave prod"}}}
+	for _, name := range strings.Fields("a b c d e f g h i j k l") {
+		begin.Excluded = append(begin.Excluded, event.Exclusion{Name: name, Reason: "done in x"})
+	}
+	begin.Excluded = append(begin.Excluded, event.Exclusion{Name: event.WavePrefix + "test", Reason: "done in x"})
+	text := plain([]event.Event{
+		begin, {Type: event.StepStarted, Project: "bad"},
+		{Type: event.StepFinished, Project: "bad", Result: event.Failed, Error: "shop: hook smoke: exit status 7\nmore"},
+		{Type: event.RunFinished, Result: event.Failed},
+	}, ui.Options{})
+	for _, want := range []string{"left out: a, b, c, d, e, f, g, h, i and 3 more (done in x)", "12 left out"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if !regexp.MustCompile(`(?m)^bad +failed .* shop: hook smoke: exit status 7$`).MatchString(text) {
+		t.Errorf("no reason in\n%s", text)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mara/providers/operation"
@@ -53,10 +54,12 @@ func (p *part) Emit(e event.Event) {
 		p.emit(event.Event{Type: event.RunWarning, Message: e.Message, Finding: e.Finding})
 	case event.StepLog:
 		if e.Severity == event.Error || e.Severity == event.Warning {
-			p.emit(event.Event{Type: event.StepLog, Severity: e.Severity, Message: strings.TrimSpace(e.Project + " " + e.Resource.String() + ": " + e.Message)})
+			p.emit(event.Event{Type: event.StepLog, Severity: e.Severity, Message: strings.Join(slices.DeleteFunc([]string{e.Project, e.Resource.String()}, isEmpty), " ") + ": " + e.Message})
 		}
 	}
 }
+
+func isEmpty(text string) bool { return text == "" }
 
 // action is what happens to a project while the operation goes on.
 func (p *part) action() event.Action {
