@@ -161,7 +161,7 @@ func TestComponents(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			f, err := newForesight(given(t, "organization/net/dev", resource.PropertyMap{"cidr": text("b"), "id": unknown}))
+			f, err := newForesight(given(t, resource.PropertyMap{"cidr": text("b"), "id": unknown}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -107,14 +107,14 @@ func dial(t *testing.T, address string) pulumirpc.ResourceMonitorClient {
 	return pulumirpc.NewResourceMonitorClient(connection)
 }
 
-// given encodes the outputs of one stack as an earlier preview has found them.
-func given(t *testing.T, stack string, outputs resource.PropertyMap) *wire.Preview {
+// given encodes the outputs of stack net/dev as an earlier preview has found them.
+func given(t *testing.T, outputs resource.PropertyMap) *wire.Preview {
 	t.Helper()
 	values, err := encode(outputs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &wire.Preview{Foreseen: map[string]wire.Values{stack: values}}
+	return &wire.Preview{Foreseen: map[string]wire.Values{"organization/net/dev": values}}
 }
 
 var (
@@ -178,7 +178,7 @@ func TestForeseenOutputs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			runtime, byFunction := strings.CutSuffix(test.runtime, function)
-			f, client := foreseenBy(t, runtime, test.state, given(t, "organization/net/dev", complete))
+			f, client := foreseenBy(t, runtime, test.state, given(t, complete))
 			request := &pulumirpc.ReadResourceRequest{Type: monitor.StackReference, Id: test.stack, AcceptSecrets: true, AcceptResources: true}
 			if byFunction {
 				request.Name = test.stack
@@ -223,7 +223,7 @@ func arguments(t *testing.T, stack string) *structpb.Struct {
 // and the names tell which they are, as from the engine.
 func TestSecretsOfOldPrograms(t *testing.T) {
 	t.Parallel()
-	_, client := foreseenBy(t, "nodejs", nil, given(t, "organization/net/dev", resource.PropertyMap{"token": hidden}))
+	_, client := foreseenBy(t, "nodejs", nil, given(t, resource.PropertyMap{"token": hidden}))
 	read, err := client.ReadResource(t.Context(), &pulumirpc.ReadResourceRequest{Type: monitor.StackReference, Id: "organization/net/dev"})
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestSecretsOfOldPrograms(t *testing.T) {
 func TestForwarded(t *testing.T) {
 	t.Parallel()
 	state := resource.PropertyMap{"cidr": text("a")}
-	f, client := foreseenBy(t, "nodejs", state, given(t, "organization/net/dev", foreseen()))
+	f, client := foreseenBy(t, "nodejs", state, given(t, foreseen()))
 	read, err := client.ReadResource(t.Context(), &pulumirpc.ReadResourceRequest{Type: "aws:ec2:Vpc", Id: "organization/net/dev"})
 	if err != nil || read.GetProperties().GetFields()["outputs"].GetStructValue().GetFields()["cidr"].GetStringValue() != "a" {
 		t.Errorf("another resource: %v, %v", read, err)

@@ -38,7 +38,7 @@ func (e Exports) words() string {
 	if e.File == "" {
 		return text
 	}
-	return text + " (" + e.Place.String() + ")"
+	return text + " (" + e.String() + ")"
 }
 
 // Check returns the reads of the owner's outputs that are not among its exports.

@@ -91,7 +91,7 @@ func TestWherePrograms(t *testing.T) {
 		got, ok := contract.ReadProgram(write(t, test.files), "p")
 		text := ""
 		if ok {
-			text = got.Exports.Place.String()
+			text = got.Exports.String()
 			for _, name := range got.Exports.Names {
 				text += " " + name
 			}

@@ -19,7 +19,7 @@ func (e *environment) edit(file, old, replacement string) (undo func()) {
 }
 
 // expectText checks a command's exit code, and that its output has all of the texts.
-func (e *environment) expectText(code int, texts []string, args ...string) string {
+func (e *environment) expectText(code int, texts []string, args ...string) {
 	e.t.Helper()
 	r := e.run(args...)
 	if r.code != code {
@@ -30,7 +30,6 @@ func (e *environment) expectText(code int, texts []string, args ...string) strin
 			e.t.Errorf("%s does not say %q:\n%s%s", strings.Join(args, " "), text, r.stdout, r.stderr)
 		}
 	}
-	return r.stdout + r.stderr
 }
 
 // expectChangedOutputs changes nothing but an output of the deployed example "own".

@@ -55,13 +55,8 @@ func (b Basis) named(config map[string]any, source *Source) ([]byte, error) {
 	return found.content(), nil
 }
 
-// isHidden reports whether a directory holds nothing of a program: hidden ones, and
-// what package managers have installed, which their lock files name.
-func isHidden(path string) bool {
-	name := filepath.Base(path)
-	return strings.HasPrefix(name, ".") || isInstalled(name)
-}
-
+// isInstalled reports whether a directory holds what package managers have installed,
+// which their lock files name.
 func isInstalled(name string) bool { return name == "node_modules" || name == "__pycache__" }
 
 // isKept reports whether a directory is Git's or the runner's own, which change

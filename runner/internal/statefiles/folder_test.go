@@ -161,6 +161,6 @@ func zstdOf(t *testing.T, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	return string(w.EncodeAll([]byte(text), nil))
 }

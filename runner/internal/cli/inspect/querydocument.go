@@ -51,7 +51,7 @@ func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Sessi
 		return projects
 	})
 	var incomplete *inventory.IncompleteError
-	if errors.As(err, &incomplete) && !(o.Stack.IsSet() && states[o.Stack.Text] != nil) {
+	if errors.As(err, &incomplete) && (!o.Stack.IsSet() || states[o.Stack.Text] == nil) {
 		fmt.Fprintf(d.Stderr, "warning: %v\n", incomplete)
 		document.unread = append(document.unread, "some environments")
 	} else if err != nil && incomplete == nil {

@@ -134,7 +134,7 @@ func TestOutputsThatAProgramRequires(t *testing.T) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
 	}
-	if err := c.explain(t.Context(), bot, thrown); err != thrown {
+	if err := c.explain(t.Context(), bot, thrown); !errors.Is(err, thrown) || err.Error() != thrown.Error() {
 		t.Error(err)
 	}
 }

@@ -277,7 +277,7 @@ func (r rolled) changedPrograms(now present) (changes []string) {
 		runnerChanged = runnerChanged || project.Program[runnerPart] != is[runnerPart] && !isSameRunner(run.Runner, now.runner)
 		isElsewhere := run.Host != now.host || run.Root != now.root
 		for _, part := range []string{programPart, filesPart} {
-			if project.Program[part] != is[part] && !(isElsewhere && sameCommit()) {
+			if project.Program[part] != is[part] && (!isElsewhere || !sameCommit()) {
 				changes = append(changes, part+" of "+name)
 			}
 		}

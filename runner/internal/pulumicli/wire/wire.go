@@ -66,7 +66,7 @@ type Values []byte
 func (v Values) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "[%d bytes of outputs]", len(v)) }
 
 // LogValue implements slog.LogValuer.
-func (v Values) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(v)) }
+func (v Values) LogValue() slog.Value { return slog.StringValue(fmt.Sprintf("%v", v)) }
 
 // Found is what a preview has found.
 type Found struct {
