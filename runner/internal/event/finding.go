@@ -34,6 +34,7 @@ const (
 const (
 	RuleProtection = "protection"
 	RuleMaxMonthly = "max-monthly"
+	RuleApproval   = "approval" // what a person has approved
 )
 
 // Denies reports whether the finding forbids what was asked for.

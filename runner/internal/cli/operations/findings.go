@@ -34,14 +34,16 @@ func (o operateOptions) emitBroken(s *session.Session, emit func(event.Event), e
 // unseen is a screen that may have shown the findings of a preview already.
 type unseen struct {
 	event.Sink
-	skip bool // findings
+	skip int // the findings of the preview that are still to come
 }
 
 // Emit implements event.Sink.
 func (s *unseen) Emit(e event.Event) {
-	if e.Finding == nil || !s.skip {
-		s.Sink.Emit(e)
+	if e.Finding != nil && s.skip > 0 {
+		s.skip--
+		return
 	}
+	s.Sink.Emit(e)
 }
 
 // findingEvents returns the events of what guards have found in a preview.

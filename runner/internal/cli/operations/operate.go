@@ -271,6 +271,8 @@ func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Se
 func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, known *unchanged, emit func(event.Event)) error {
 	stop, release := d.Interrupt.Gentle()
 	defer release()
+	work := newOperator(s, o, known)
+	work.again = newSecondLook(d, o, s, w)
 	if o.part != nil {
 		stop = o.part.stop
 	}
@@ -285,7 +287,7 @@ func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session,
 		Retry:     o.retry(o.Simulation, o.LockTimeout),
 		Timeout:   w.limit,
 		Timeouts:  w.limits,
-		Operator:  newOperator(s, o, known),
+		Operator:  work,
 		Hook:      s.Hooks().Hook(o.Operation),
 		Conclude:  o.judge(ctx, d, s, w, emit),
 		RunHooks:  s.Provider.Hooks,
@@ -309,6 +311,7 @@ type operator struct {
 	stacks  *stacks.Set
 	task    stacks.Task                   // for every step
 	held    map[string]updateplan.Project // what an up is held to, by project
+	again   *secondLook                   // judges partial previews; nil where nothing depends on them
 	before  hooks.BeforeFunc
 	failed  func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
 	inside  hooks.InsideFunc // nil unless it is asked for
@@ -352,7 +355,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	if err := o.outputs.before(ctx, step.Project.Name, emit); err != nil {
 		return executor.Outcome{}, err
 	}
-	if err := o.hold(ctx, task); err != nil {
+	if err := o.hold(ctx, task, emit); err != nil {
 		return executor.Outcome{}, err
 	}
 	outcome, err := o.stacks.Operate(ctx, task, emit)

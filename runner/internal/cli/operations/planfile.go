@@ -13,13 +13,11 @@ import (
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cost"
-	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/policy"
 	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
 	"mara/runner/internal/updateplan"
 )
 
@@ -119,26 +117,6 @@ func (o operateOptions) held() map[string]updateplan.Project {
 		}
 	}
 	return held
-}
-
-// hold refuses a task that would do something else than was planned. It previews
-// the project once more: what it reads is known by now. Pulumi's own update plans
-// do not serve: they refuse values that a program makes anew, such as a password
-// that is generated, and show them.
-func (o operator) hold(ctx context.Context, task stacks.Task) error {
-	planned, ok := o.held[task.Step.Project.Name]
-	if !ok {
-		return nil
-	}
-	task.Operation, task.Record = operation.Preview, true
-	if _, err := o.stacks.Operate(ctx, task, func(event.Event) {}); err != nil {
-		return err
-	}
-	now, _ := o.stacks.Previewed(planned.Name)
-	if differences := planned.Differences(now); len(differences) > 0 {
-		return fmt.Errorf("the plan does not say so: %s", strings.Join(differences, "; "))
-	}
-	return nil
 }
 
 func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) error {

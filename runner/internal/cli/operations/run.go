@@ -45,7 +45,9 @@ func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	r, err := beginRun(ctx, d, o, journal.Options{Dir: s.Folder.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w)}, known, s.Masker)
 	if err == nil {
 		r.opening, r.found = append(warnings, r.opening...), findingEvents(w.preview)
-		r.shown.skip = len(r.found) > 0 && o.Output != "json" // as JSON the preview was not shown
+		if o.Output != "json" { // as JSON the preview was not shown
+			r.shown.skip = len(r.found)
+		}
 		s.OnWarning(func(text string) { r.emit(event.Event{Type: event.RunWarning, Message: text}) })
 	}
 	return r, err

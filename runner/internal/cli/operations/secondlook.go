@@ -1,0 +1,204 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
+	"mara/config"
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cost"
+	"mara/runner/internal/event"
+	"mara/runner/internal/policy"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+	"mara/runner/internal/updateplan"
+)
+
+// secondLook judges projects whose preview was partial when it was approved. Right
+// before an up touches such a project, the project is previewed again: its owners have
+// been updated, so the values are real. It is not changed once it is made, and nil judges nothing.
+type secondLook struct {
+	d     cmd.Deps
+	o     operateOptions
+	s     *session.Session
+	w     work
+	first map[string]updateplan.Project // what was approved, by project; only partial previews
+}
+
+// newSecondLook returns what judges the partial previews of an up, where a guard or a
+// person depends on them.
+func newSecondLook(d cmd.Deps, o operateOptions, s *session.Session, w work) *secondLook {
+	if !o.Operation.Deploys() || s.Unchanged != nil || !o.judges() && !o.isProtected(s) && !o.needsApproval() {
+		return nil
+	}
+	first := map[string]updateplan.Project{}
+	for _, name := range w.plan.Names() {
+		if previewed, ok := s.Stacks.Previewed(name); ok && len(previewed.Unknown) > 0 {
+			first[name] = previewed
+		}
+	}
+	return &secondLook{d: d, o: o, s: s, w: w, first: first}
+}
+
+// isDue reports whether a project has to be previewed again. A project that is not
+// deployed has nothing to lose: only rules and costs depend on its preview.
+func (l *secondLook) isDue(project string) bool {
+	if l == nil {
+		return false
+	}
+	_, partial := l.first[project]
+	return partial && (l.o.judges() || l.s.Stacks.IsDeployed(project))
+}
+
+// judge refuses a project whose second preview shows what nobody has approved.
+func (l *secondLook) judge(ctx context.Context, now updateplan.Project, emit func(event.Event)) error {
+	first := l.first[now.Name]
+	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: "previewed again with the outputs of " + strings.Join(first.Unknown, ", ")})
+	if err := l.judgeLosses(first, now, emit); err != nil {
+		return err
+	}
+	if !l.o.judges() {
+		return nil
+	}
+	document := planDocument(l.d, l.o, l.s, l.w)
+	if err := l.judgeCosts(ctx, now.Name, document, emit); err != nil {
+		return err
+	}
+	return l.judgeRules(ctx, now.Name, document, emit)
+}
+
+// judgeLosses refuses deletions and replacements that the first preview did not show:
+// those that the protection forbids, and all of them where a person has approved that preview.
+func (l *secondLook) judgeLosses(first, now updateplan.Project, emit func(event.Event)) error {
+	added := addedLosses(first, now)
+	if len(added) == 0 {
+		return nil
+	}
+	lost := l.o.lossesIn(l.s, updateplan.Document{Projects: []updateplan.Project{{Name: now.Name, Title: now.Title, Steps: added}}}, emit)
+	if len(lost) > 0 {
+		return l.refuse(event.RuleProtection, now.Name, emit, &secondLookError{
+			fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted", l.s.Settings.Config.Protected(), strings.Join(lost, ", ")),
+			fmt.Sprintf("`%s --resume` shows it and asks on a terminal; to lose that data, add --allow NAME for each resource, or set %s to false first",
+				l.s.Command("up"), config.ProtectKey),
+		})
+	}
+	if !l.o.needsApproval() {
+		return nil
+	}
+	return l.refuse(event.RuleApproval, now.Name, emit, &secondLookError{
+		"the approval, which did not cover it: " + strings.Join(slice.Map(added, lossText), ", "),
+		fmt.Sprintf("`%s --resume` shows it and asks", l.s.Command("up")),
+	})
+}
+
+// addedLosses returns the steps that replace or delete a resource in a later preview
+// and did neither in the first.
+func addedLosses(first, later updateplan.Project) []updateplan.Step {
+	approved := map[string]bool{}
+	for _, step := range first.Steps {
+		approved[step.URN] = approved[step.URN] || isLoss(step)
+	}
+	var added []updateplan.Step
+	for _, step := range later.Steps {
+		if isLoss(step) && !approved[step.URN] {
+			added = append(added, step)
+		}
+	}
+	return added
+}
+
+func isLoss(step updateplan.Step) bool { return step.Op == "replace" || step.Op == "delete" }
+
+func lossText(step updateplan.Step) string { return step.Op + " of " + step.Type + " " + step.Name }
+
+// judgeCosts refuses a project with which the environment costs more than the limit.
+func (l *secondLook) judgeCosts(ctx context.Context, project string, document updateplan.Document, emit func(event.Event)) error {
+	if l.o.maxMonthly == nil {
+		return nil
+	}
+	estimate, err := l.o.prices.Of(ctx, document, func(name string) string { return defaultRegion(l.s, name) })
+	if err != nil {
+		return l.refuse(event.RuleMaxMonthly, project, emit, &secondLookError{err.Error(), "fix the price in " + cost.File})
+	}
+	estimate.Outside = deployedOutside(l.s, l.w)
+	o := l.o
+	o.estimate = &estimate
+	if refused := o.checkCosts(); refused != nil {
+		return l.refuse(event.RuleMaxMonthly, project, emit, &secondLookError{refused.what, refused.next})
+	}
+	return nil
+}
+
+// judgeRules refuses a project that a rule denies with the real values.
+func (l *secondLook) judgeRules(ctx context.Context, project string, document updateplan.Document, emit func(event.Event)) error {
+	isAbout := func(name string) bool { return name == "" || name == project }
+	findings, err := l.o.findings(ctx, document, l.d, l.s, func(e event.Event) {
+		if e.Finding != nil && e.Finding.Denies() && isAbout(e.Finding.Project) {
+			emit(e)
+		}
+	})
+	if refused, ok := errors.AsType[*forbiddenError](err); ok {
+		return &secondLookError{refused.what, refused.next}
+	}
+	if err != nil {
+		return err
+	}
+	denied := slices.DeleteFunc(policy.Denied(findings), func(f policy.Finding) bool { return !isAbout(f.Project) })
+	if len(denied) > 0 {
+		return &secondLookError{deniedText(denied), exceptionAdvice}
+	}
+	return nil
+}
+
+// refuse emits why a project is refused, and returns it.
+func (l *secondLook) refuse(rule, project string, emit func(event.Event), err *secondLookError) error {
+	l.o.emitFinding(l.s, emit, event.Finding{Rule: rule, Level: event.LevelDeny, Project: project, Message: err.what}, "")
+	return err
+}
+
+// secondLookError says what a guard refuses in the second preview of a project.
+type secondLookError struct{ what, next string }
+
+// Error says why, and what was changed.
+func (e *secondLookError) Error() string {
+	return fmt.Sprintf("forbidden by %s; only the outputs of the projects before it have shown this; this project was not changed", e.what)
+}
+
+// NextStep says what to do.
+func (e *secondLookError) NextStep() string { return e.next }
+
+// hold refuses a task that would do something else than was planned or approved. It
+// previews the project again where a saved plan or the second look needs that: what
+// it reads is known by now. Pulumi's own update plans do not serve: they refuse
+// values that a program generates, such as a password, and show them.
+func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Event)) error {
+	name := task.Step.Project.Name
+	planned, held := o.held[name]
+	due := o.again.isDue(name)
+	if !held && !due {
+		return nil
+	}
+	task.Operation, task.Record = operation.Preview, true
+	if _, err := o.stacks.Operate(ctx, task, func(event.Event) {}); err != nil {
+		return fmt.Errorf("previewing it with the current outputs of what it reads: %w", err)
+	}
+	now, ok := o.stacks.Previewed(name)
+	if !ok {
+		return fmt.Errorf("the second preview of %s has found nothing to compare", name)
+	}
+	if held {
+		if differences := planned.Differences(now); len(differences) > 0 {
+			return fmt.Errorf("the plan does not say so: %s", strings.Join(differences, "; "))
+		}
+	}
+	if due {
+		return o.again.judge(ctx, now, emit)
+	}
+	return nil
+}

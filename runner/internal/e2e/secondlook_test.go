@@ -1,0 +1,99 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"mara/runner/internal/event"
+)
+
+// previewedAgain returns the projects that an up has previewed a second time.
+func previewedAgain(events []event.Event) []string {
+	var names []string
+	for _, e := range events {
+		if e.Type == event.StepLog && strings.HasPrefix(e.Message, "previewed again with the outputs of ") {
+			names = append(names, e.Project)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestSecondLookStopsALoss: an installed Pulumi previews the readers of a new name on
+// the old one. The protection stops the replacement that only the new name shows, also
+// when the run is resumed.
+func TestSecondLookStopsALoss(t *testing.T) {
+	t.Parallel()
+	e := newReaders(t, stock)
+	e.simulate(0, "up")
+	before := e.read(".runner/simulated/state/.pulumi/stacks/app/dev.json")
+	renamed := []string{"--config", "greeting:name=team-b"}
+	events := e.simulate(1, "up", renamed...)
+	app := finished(events)["app"]
+	if app.Result != event.Failed || !strings.Contains(app.Error, "forbidden by the protection of the environment") ||
+		!strings.Contains(app.Error, "repository would be replaced or deleted") || !strings.Contains(app.Hint, "--resume") {
+		t.Errorf("app: %s: %s (%s)", app.Result, app.Error, app.Hint)
+	}
+	if got := finished(events)["greeting"].Result; got != event.Succeeded {
+		t.Errorf("greeting: %s", got)
+	}
+	if got := strings.Join(previewedAgain(events), " "); got != "app hearing" {
+		t.Errorf("previewed again: %q", got)
+	}
+	if f := findingOf(events, event.RuleProtection); f == nil || f.Project != "app" {
+		t.Errorf("the finding is %+v", f)
+	}
+	resumed := e.run(append([]string{"up", "--resume", "--simulate", "--simulate-speed", "100000", "--yes"}, renamed...)...)
+	if resumed.code != 1 || !strings.Contains(resumed.stderr, "forbidden by the protection of the environment") {
+		t.Errorf("resumed: exit code %d\n%s%s", resumed.code, lastLines(resumed.stdout), resumed.stderr)
+	}
+	if e.read(".runner/simulated/state/.pulumi/stacks/app/dev.json") != before {
+		t.Error("app was changed")
+	}
+	e.simulate(0, "up", append(renamed, "--resume", "--allow", "repository")...)
+	if state := e.read(".runner/simulated/state/.pulumi/stacks/app/dev.json"); !strings.Contains(state, `"name": "team-b"`) && !strings.Contains(state, `"name":"team-b"`) {
+		t.Error("the repository has the old name")
+	}
+}
+
+// TestSecondLookStopsADenial: a rule judges a value that is known only after an up,
+// before the value is used. Projects whose preview was complete are previewed once.
+func TestSecondLookStopsADenial(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("mara.yaml", "projects:\n  - path: net\n  - {path: app, reads: net}\n")
+	e.write("net/Pulumi.yaml", `name: net
+runtime: yaml
+resources:
+  vpc: {type: "aws:ec2:Vpc", properties: {cidrBlock: 10.0.0.0/16}}
+outputs: {id: "${vpc.id}"}
+`)
+	e.write("app/Pulumi.yaml", `name: app
+runtime: yaml
+variables:
+  network: {fn::stackReference: [organization/net/dev, id]}
+resources:
+  repository: {type: "aws:ecr:Repository", properties: {name: "team-${network}"}}
+`)
+	e.write("policies/names.jq", `# No repository of a network.
+def deny: resources("aws:ecr/repository:Repository") | select((.inputs.name // "") | test("^team-vpc")) | finding("has the name of a network");
+`)
+	for _, args := range [][]string{nil, {"--resume"}} {
+		events := e.simulate(1, "up", args...)
+		app := finished(events)["app"]
+		if len(args) == 0 && (app.Result != event.Failed || !strings.Contains(app.Error, "forbidden by policy: names (app)")) {
+			t.Errorf("up %v: app: %s: %s", args, app.Result, app.Error)
+		}
+		if f := findingOf(events, "names"); f == nil || !f.Denies() || f.Resource.Name != "repository" {
+			t.Errorf("up %v: the finding is %+v", args, f)
+		}
+	}
+	if r := e.run("query", "--simulate", "types"); strings.Contains(r.stdout, "Repository") {
+		t.Errorf("the repository is there: %s", r.stdout)
+	}
+	e.write("policies/names.jq", "# Nothing.\ndef deny: resources(\"none\") | finding(\"no\");\n")
+	if again := previewedAgain(e.simulate(0, "up", "--force")); len(again) > 0 {
+		t.Errorf("all was known, and %v were previewed again", again)
+	}
+}
