@@ -53,7 +53,7 @@ func TestOf(t *testing.T) {
 			step("create", cluster, map[string]any{"version": "1.28", "upgradePolicy": map[string]any{"supportType": "STANDARD"}}),
 			step("create", cluster, map[string]any{"version": "1.99"})}, "at least 146 USD a month (+146)" + top + "; prices of 2026-03-13 and later"},
 		{"a version that is not known yet", []updateplan.Step{step("create", cluster, map[string]any{"version": updateplan.Unknown})},
-			"what cannot be told; not known before: p n"},
+			"an unknown amount a month; not known before: p n"},
 		{"less", []updateplan.Step{step("same", cluster, nil), step("delete", group, nodes("t3.large", 1.0))},
 			"at least 73 USD a month (-62)" + top + "; prices of 2026-03-13 and later"},
 		{"nodes that become eight times dearer", []updateplan.Step{changed("replace", group, nodes("t3.medium", 1.0), nodes("t3.2xlarge", 1.0))},
@@ -71,18 +71,18 @@ func TestOf(t *testing.T) {
 		{"not known, spot, and a type that the sheet does not have", []updateplan.Step{
 			step("create", group, nodes("t3.large", updateplan.Unknown)), step("create", group, nodes(updateplan.Unknown, 1.0)), step("create", group, nodes("x9.large", 1.0)),
 			step("create", group, map[string]any{"capacityType": "SPOT", "instanceTypes": []any{"t3.large"}}), step("create", lke, map[string]any{"pools": updateplan.Unknown}),
-		}, "what cannot be told; not known before: p n, p n, p n, p n, p n"},
+		}, "an unknown amount a month; not known before: p n, p n, p n, p n, p n"},
 		{"free, read, and without a price", []updateplan.Step{step("create", "aws:iam/role:Role", nil), step("read", cluster, nil), step("create", "aws:rds/instance:Instance", nil), step("same", "aws:rds/instance:Instance", nil)},
-			"what cannot be told; without a price: aws:rds/instance:Instance"},
+			"an unknown amount a month; no price for aws:rds/instance:Instance"},
 		{"deleted, and without a price", []updateplan.Step{step("delete", "aws:rds/instance:Instance", nil)}, "nothing by the month" + top},
 		{"in other regions", []updateplan.Step{in("eu-central-1", step("create", cluster, nil)), in("eu-central-1", step("create", group, nodes("t3.large", 1.0))),
 			in(updateplan.Unknown, step("create", cluster, nil)), step("create", cluster, map[string]any{"region": "eu-west-1"})},
-			"what cannot be told; no price is known for eu-central-1: aws:eks/cluster:Cluster, aws:eks/nodeGroup:NodeGroup; " +
+			"an unknown amount a month; no price is known for eu-central-1: aws:eks/cluster:Cluster, aws:eks/nodeGroup:NodeGroup; " +
 				"no price is known for a region that is not known: aws:eks/cluster:Cluster; no price is known for eu-west-1: aws:eks/cluster:Cluster"},
 		{"in a region with other prices", []updateplan.Step{step("create", lke, map[string]any{"region": "br-gru", "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}})},
-			"what cannot be told; no price is known for br-gru: linode:index/lkeCluster:LkeCluster"},
+			"an unknown amount a month; no price is known for br-gru: linode:index/lkeCluster:LkeCluster"},
 		{"in a region that may be one", []updateplan.Step{step("create", lke, map[string]any{"region": updateplan.Unknown, "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}})},
-			"what cannot be told; no price is known for a region that is not known: linode:index/lkeCluster:LkeCluster"},
+			"an unknown amount a month; no price is known for a region that is not known: linode:index/lkeCluster:LkeCluster"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -239,7 +239,7 @@ func (e Estimate) Uncounted() []string {
 		parts = append(parts, "not known before: "+strings.Join(e.Unknown, ", "))
 	}
 	if len(e.Unpriced) > 0 {
-		parts = append(parts, "without a price: "+strings.Join(e.Unpriced, ", "))
+		parts = append(parts, "no price for "+strings.Join(e.Unpriced, ", "))
 	}
 	if len(e.Outside) > 0 {
 		parts = append(parts, "deployed, but not in this run: "+strings.Join(e.Outside, ", "))
@@ -255,7 +255,7 @@ func (e Estimate) String() string {
 	parts := []string{fmt.Sprintf("at least %.0f %s a month%s%s", e.Monthly, e.Currency, e.change(), before)}
 	switch {
 	case len(e.Items) == 0 && len(uncounted) > 0:
-		parts[0] = "what cannot be told" + e.change()
+		parts[0] = "an unknown amount a month" + e.change()
 	case e.Monthly == 0:
 		parts[0] = "nothing by the month" + e.change() + before
 	}

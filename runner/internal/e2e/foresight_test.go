@@ -103,6 +103,9 @@ func (e *environment) checkNewName() {
 		!strings.Contains(refused.stderr, "repository would be replaced") {
 		e.t.Errorf("up: exit code %d\n%s%s", refused.code, lastLines(refused.stdout), refused.stderr)
 	}
+	if strings.Contains(refused.stdout, "no price for aws:ec2/vpc:Vpc") {
+		e.t.Errorf("a network is free, as a preview says:\n%s", lastLines(refused.stdout))
+	}
 	done := e.run(append(up, "--plan", "plan.json", "--allow", "repository")...)
 	if done.code != 0 || !strings.Contains(done.stdout, "1 updated, 1 replaced") {
 		e.t.Errorf("up --plan: exit code %d\n%s%s", done.code, lastLines(done.stdout), done.stderr)

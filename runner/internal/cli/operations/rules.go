@@ -27,7 +27,15 @@ func loadGates(o *operateOptions) (err error) {
 		return err
 	}
 	if o.Yes && !o.judges() && o.Operation.Deploys() {
-		return nil // nobody looks at a preview
+		return nil // judge loads the prices where the protection needs a preview
+	}
+	return o.loadPrices()
+}
+
+// loadPrices reads the prices, unless they are there.
+func (o *operateOptions) loadPrices() (err error) {
+	if o.prices.Types != nil {
+		return nil
 	}
 	if o.prices, err = cost.Load(o.Root); err != nil {
 		return &failure.Environment{Text: err.Error(), Next: "docs/policies.md says how prices are written"}
@@ -53,7 +61,10 @@ func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Sessio
 	return func() error {
 		document := planDocument(d, o, s, w)
 		*o.losses = o.lossesIn(s, document, emit)
-		var err error
+		err := o.loadPrices()
+		if err != nil {
+			return err
+		}
 		if *o.estimate, err = o.estimateCosts(ctx, s, w, document, emit); err != nil {
 			return err
 		}
