@@ -92,8 +92,39 @@ def deny: resources("aws:ecr/repository:Repository") | select((.inputs.name // "
 	if r := e.run("query", "--simulate", "types"); strings.Contains(r.stdout, "Repository") {
 		t.Errorf("the repository is there: %s", r.stdout)
 	}
+	e.simulate(0, "destroy")
+	e.write("config/environments/dev.yaml", "values: {runner: {labels: {stage: test}}}\n")
+	e.write("config/rollout.yaml", "waves: [{name: test, match: {stage: test}}]\n")
+	rollout := finished(e.fleet(1, "up", "--all"))
+	if dev := rollout["dev"]; dev.Result != event.Failed || !strings.Contains(dev.Error, "app: forbidden by policy: names (app); only the outputs") {
+		t.Errorf("the rollout: %s: %s", dev.Result, dev.Error)
+	}
+	if r := e.run("query", "--simulate", "types"); strings.Contains(r.stdout, "Repository") {
+		t.Errorf("the repository is there: %s", r.stdout)
+	}
 	e.write("policies/names.jq", "# Nothing.\ndef deny: resources(\"none\") | finding(\"no\");\n")
 	if again := previewedAgain(e.simulate(0, "up", "--force")); len(again) > 0 {
 		t.Errorf("all was known, and %v were previewed again", again)
 	}
+}
+
+// TestSecondLookStopsWhatWasNotApproved: a person has approved a table without the
+// replacement that only the new name shows. It stops; the resumed run shows and asks.
+func TestSecondLookStopsWhatWasNotApproved(t *testing.T) {
+	t.Parallel()
+	e := newReaders(t, stock)
+	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
+	e.simulate(0, "up")
+	args := []string{"up", "--simulate", "--simulate-speed", "100000", "--ui", "plain", "--config", "greeting:name=team-b"}
+	person := e.sit(args...)
+	person.answer(typed("Deploy this to the stack dev", "y"))
+	screen := strings.Join(strings.Fields(person.end(1)), " ")
+	for _, want := range []string{"forbidden by the approval, which did not cover it: replace of aws:ecr/repository:Repository repository", "--resume"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("the screen does not say %q:\n%s", want, screen)
+		}
+	}
+	person = e.sit(append(args, "--resume")...)
+	person.answer(typed("Deploy this to the stack dev (1 to update, 1 to replace", "y"))
+	person.end(0)
 }
