@@ -103,6 +103,14 @@ def deny: resources("aws:ecr/repository:Repository") | select((.inputs.name // "
 		t.Errorf("the repository is there: %s", r.stdout)
 	}
 	e.write("policies/names.jq", "# Nothing.\ndef deny: resources(\"none\") | finding(\"no\");\n")
+	e.simulate(0, "destroy")
+	e.write("prices.yaml", `types:
+  aws:ecr/repository:Repository: {size: '.name | if startswith("team-vpc") then "large" else "[unknown]" end', per: month, prices: {large: 100}, day: 2026-11-01, source: us}
+`)
+	limited := finished(e.simulate(1, "up", "--max-monthly", "50", "--unknown-costs", "allow"))
+	if app := limited["app"]; limited["net"].Result != event.Succeeded || !strings.Contains(app.Error, "forbidden by --max-monthly 50: it costs at least 100 USD a month") {
+		t.Errorf("the limit: %s: %s", app.Result, app.Error)
+	}
 	if again := previewedAgain(e.simulate(0, "up", "--force")); len(again) > 0 {
 		t.Errorf("all was known, and %v were previewed again", again)
 	}
