@@ -34,7 +34,8 @@ type secondLook struct {
 // newSecondLook returns what judges the partial previews of an up, where a guard or a
 // person depends on them.
 func newSecondLook(d cmd.Deps, o operateOptions, s *session.Session, w work) *secondLook {
-	if !o.Operation.Deploys() || s.Unchanged != nil || !o.judges() && !o.isProtected(s) && !o.needsApproval() {
+	isNeeded := o.judges() || o.isProtected(s) || o.needsApproval()
+	if !o.Operation.Deploys() || s.Unchanged != nil || !isNeeded {
 		return nil
 	}
 	first := map[string]updateplan.Project{}
@@ -59,7 +60,8 @@ func (l *secondLook) isDue(project string) bool {
 // judge refuses a project whose second preview shows what nobody has approved.
 func (l *secondLook) judge(ctx context.Context, now updateplan.Project, emit func(event.Event)) error {
 	first := l.first[now.Name]
-	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: "previewed again with the outputs of " + strings.Join(first.Unknown, ", ")})
+	text := "previewed again with the outputs of " + strings.Join(first.Unknown, ", ")
+	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: text})
 	if err := l.judgeLosses(first, now, emit); err != nil {
 		return err
 	}
@@ -80,12 +82,14 @@ func (l *secondLook) judgeLosses(first, now updateplan.Project, emit func(event.
 	if len(added) == 0 {
 		return nil
 	}
-	lost := l.o.lossesIn(l.s, updateplan.Document{Projects: []updateplan.Project{{Name: now.Name, Title: now.Title, Steps: added}}}, emit)
+	losing := updateplan.Project{Name: now.Name, Title: now.Title, Steps: added}
+	lost := l.o.lossesIn(l.s, updateplan.Document{Projects: []updateplan.Project{losing}}, emit)
 	if len(lost) > 0 {
 		return l.refuse(event.RuleProtection, now.Name, emit, &secondLookError{
-			fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted", l.s.Settings.Config.Protected(), strings.Join(lost, ", ")),
-			fmt.Sprintf("`%s --resume` shows it and asks on a terminal; to lose that data, add --allow NAME for each resource, or set %s to false first",
-				l.s.Command("up"), config.ProtectKey),
+			fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted",
+				l.s.Settings.Config.Protected(), strings.Join(lost, ", ")),
+			fmt.Sprintf("`%s --resume` shows it and asks on a terminal; to lose that data, add --allow NAME "+
+				"for each resource, or set %s to false first", l.s.Command("up"), config.ProtectKey),
 		})
 	}
 	if !l.o.needsApproval() {
@@ -118,7 +122,9 @@ func isLoss(step updateplan.Step) bool { return step.Op == "replace" || step.Op 
 func lossText(step updateplan.Step) string { return step.Op + " of " + step.Type + " " + step.Name }
 
 // judgeCosts refuses a project with which the environment costs more than the limit.
-func (l *secondLook) judgeCosts(ctx context.Context, project string, document updateplan.Document, emit func(event.Event)) error {
+func (l *secondLook) judgeCosts(
+	ctx context.Context, project string, document updateplan.Document, emit func(event.Event),
+) error {
 	if l.o.maxMonthly == nil {
 		return nil
 	}
@@ -136,7 +142,9 @@ func (l *secondLook) judgeCosts(ctx context.Context, project string, document up
 }
 
 // judgeRules refuses a project that a rule denies with the real values.
-func (l *secondLook) judgeRules(ctx context.Context, project string, document updateplan.Document, emit func(event.Event)) error {
+func (l *secondLook) judgeRules(
+	ctx context.Context, project string, document updateplan.Document, emit func(event.Event),
+) error {
 	isAbout := func(name string) bool { return name == "" || name == project }
 	findings, err := l.o.findings(ctx, document, l.d, l.s, func(e event.Event) {
 		if e.Finding != nil && e.Finding.Denies() && isAbout(e.Finding.Project) {
@@ -149,7 +157,8 @@ func (l *secondLook) judgeRules(ctx context.Context, project string, document up
 	if err != nil {
 		return err
 	}
-	denied := slices.DeleteFunc(policy.Denied(findings), func(f policy.Finding) bool { return !isAbout(f.Project) })
+	isAboutOthers := func(f policy.Finding) bool { return !isAbout(f.Project) }
+	denied := slices.DeleteFunc(policy.Denied(findings), isAboutOthers)
 	if len(denied) > 0 {
 		return &secondLookError{deniedText(denied), exceptionAdvice}
 	}
@@ -158,7 +167,8 @@ func (l *secondLook) judgeRules(ctx context.Context, project string, document up
 
 // refuse emits why a project is refused, and returns it.
 func (l *secondLook) refuse(rule, project string, emit func(event.Event), err *secondLookError) error {
-	l.o.emitFinding(l.s, emit, event.Finding{Rule: rule, Level: event.LevelDeny, Project: project, Message: err.what}, "")
+	f := event.Finding{Rule: rule, Level: event.LevelDeny, Project: project, Message: err.what}
+	l.o.emitFinding(l.s, emit, f, "")
 	return err
 }
 
@@ -167,7 +177,8 @@ type secondLookError struct{ what, next string }
 
 // Error says why, and what was changed.
 func (e *secondLookError) Error() string {
-	return fmt.Sprintf("forbidden by %s; only the outputs of the projects before it have shown this; this project was not changed", e.what)
+	return fmt.Sprintf("forbidden by %s; only the outputs of the projects before it have shown this; "+
+		"this project was not changed", e.what)
 }
 
 // NextStep says what to do.
