@@ -19,7 +19,12 @@ func TestAdvice(t *testing.T) {
 	for text, want := range map[string]string{
 		"operation error STS: GetCallerIdentity, ExpiredToken: The security token included in the request is expired": "expired credentials",
 		"no valid credential sources for found: failed to refresh cached credentials":                                 "no credentials",
-		"[401] Invalid Token": "no credentials",
+		"[401] Invalid Token": "refused credentials",
+		"creating LkeCluster: [403] Your OAuth token is not authorized to use this endpoint.":                                        "not allowed",
+		"[400] [label] Label must be unique among your LKE clusters":                                                                 "taken name",
+		"[400] [k8s_version] k8s_version is not valid":                                                                               "unknown Kubernetes version",
+		"POST https://api.digitalocean.com/v2/kubernetes/clusters: 422 validation error: invalid version slug":                       "unknown Kubernetes version",
+		"[500] Internal Server Error":                                                                                                "server error",
 		"AccessDenied: User: arn:aws:iam::1:user/x is not authorized to perform: iam:CreateRole":                                     "not allowed",
 		"creating EIP: AddressLimitExceeded: The maximum number of addresses has been reached":                                       "quota",
 		"[400] Account Limit reached. Please open a support ticket.":                                                                 "quota",
@@ -94,6 +99,10 @@ func TestTransientErrors(t *testing.T) {
 		"dial tcp 10.0.0.1:6443: connect: connection refused":                     "connection",
 		"unexpected EOF": "connection",
 		"the server is currently unable to handle the request: 503 Service Unavailable": "connection",
+		"[503] Service Unavailable":                  "connection",
+		"[502] Bad Gateway":                          "connection",
+		"[503]":                                      "connection",
+		"[500] Internal Server Error":                "server error",
 		"AccessDenied: not authorized":               "",
 		"chart \"x\" version \"429000\" not found":   "",
 		"InvalidParameterValue: subnet 10.50.0.0/16": "",
@@ -132,7 +141,7 @@ func TestTransientOnlyIfEverythingIs(t *testing.T) {
 
 func TestTransientKinds(t *testing.T) {
 	t.Parallel()
-	if got := strings.Join(TransientKinds(), ", "); got != "throttling, timeout, conflict, connection" {
+	if got := strings.Join(TransientKinds(), ", "); got != "throttling, timeout, conflict, connection, server error" {
 		t.Error(got)
 	}
 }
