@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/layout"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/request"
+	"mara/runner/internal/session"
 	"mara/runner/internal/vault"
 	"mara/runner/internal/wizard"
 )
@@ -66,7 +67,7 @@ func (f *firstRun) complete(ctx context.Context) error {
 		Asker: f.terminal, Clouds: f.d.CloudClients, Sources: f.o.Sources, Out: f.d.Stderr, First: f.isNew(),
 		Env: f.o.Sources.File.Merge(f.o.Sources.Process),
 	}
-	if ask.First || len(f.provider.Missing(f.file, f.o.Sources)) > 0 {
+	if ask.First || len(session.NarrowProvider(f.provider, f.o.Selection).Missing(f.file, f.o.Sources)) > 0 {
 		if err := f.checkWritable(); err != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ func (f *firstRun) complete(ctx context.Context) error {
 			return err
 		}
 	}
-	answers, err := ask.Complete(ctx, f.provider, f.file, f.o.Overrides...)
+	answers, err := ask.Complete(ctx, session.NarrowProvider(f.provider, f.o.Selection), f.file, f.o.Overrides...)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/layout"
+	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt/prompttest"
 	"mara/runner/internal/request"
 	"mara/runner/internal/scripttest"
@@ -158,6 +159,21 @@ func TestFirstRun(t *testing.T) {
 				t.Errorf("the complete configuration was not shown: %s", screen)
 			}
 		})
+	}
+}
+
+// TestFirstRunOfSome asks only what the selected projects need.
+func TestFirstRunOfSome(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := cmd.Common{}
+	o.Selection = plan.Selection{Only: []string{"linode-lke"}}
+	replies := append(firstRuns()["linode"][:8:8], typed("Write this", ""))
+	if _, screen, err := lead(t, dir, o, replies...); err != nil || strings.Contains(screen, "Address") {
+		t.Errorf("error %v: %s", err, screen)
+	}
+	if got := content(t, dir, "Pulumi.dev.yaml"); strings.Contains(got, "harbor") || strings.Contains(got, "certmgr") || !strings.Contains(got, "lke:node_count: 5") {
+		t.Errorf("written: %s", got)
 	}
 }
 
