@@ -53,8 +53,9 @@ type operateOptions struct {
 	clear         bool            // of repair: forget the creations that were cut off
 	restore       bool            // of repair: the states that are broken
 	planOptions
-	Show showOptions
-	part *part // of an operation on many environments; nil for one alone
+	Show    showOptions
+	carried carriedFlags // for the command after this one
+	part    *part        // of an operation on many environments; nil for one alone
 }
 
 // operateFlags returns the flags of all operations, after some that only few have.
@@ -94,7 +95,7 @@ func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command
 }
 
 func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Operation) (o operateOptions, err error) {
-	o.Common, o.Operation = common, op
+	o.Common, o.Operation, o.carried = common, op, parseCarried(c)
 	o.ChangeProvider = true // open checks that nothing is deployed
 	if o.Simulation.Cluster = c.String("simulate-cluster"); o.Simulation.Cluster != "" && !o.Simulation.On {
 		return o, failure.Usagef(c.Command.Name, "--simulate-cluster needs --simulate: it asks a cluster about what is simulated")

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
@@ -166,27 +165,5 @@ func meta(s *session.Session, d cmd.Deps, o operateOptions, w work) journal.Meta
 		Rollout: rollout, Force: o.Force, Operation: o.Operation, Environment: s.Environment(), Simulated: o.Simulation.On,
 		Selection: o.Selection.words(), Resumes: w.resumes, Fingerprint: configurationOf(s),
 		User: s.Held.Owner.User, Host: s.Held.Owner.Host, PID: s.Held.Owner.PID, Runner: d.Version,
-	}
-}
-
-func nextSteps(o operateOptions, stack string) func(*event.Summary) []string {
-	suffix := " -s " + stack + o.Simulation.Flag()
-	return func(summary *event.Summary) []string {
-		if summary.Outcome() != event.Succeeded {
-			return []string{"runner " + string(o.Operation) + suffix + " --resume   # carries on with what is left"}
-		}
-		switch o.Operation {
-		case operation.Up:
-			return []string{"runner outputs" + suffix, "runner status" + suffix}
-		case operation.Preview:
-			return []string{"runner up" + suffix}
-		case operation.Refresh:
-			return []string{"runner preview" + suffix}
-		case operation.Drift:
-			if summary.Changes.Any() {
-				return []string{"runner refresh" + suffix + "   # takes it into the state", "runner up" + suffix + "   # then puts it right"}
-			}
-		}
-		return nil
 	}
 }

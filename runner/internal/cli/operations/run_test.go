@@ -5,9 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
@@ -34,30 +31,5 @@ func TestAJournalThatCannotBeCompletedIsTold(t *testing.T) {
 	r.finish(d, operateOptions{})
 	if !strings.Contains(stderr.String(), "warning: the journal of this run is incomplete: ") {
 		t.Errorf("it says %q", stderr)
-	}
-}
-
-func TestNextSteps(t *testing.T) {
-	t.Parallel()
-	found := event.Changes{Update: 1}
-	for _, test := range []struct {
-		operation operation.Operation
-		simulated bool
-		summary   event.Summary
-		want      []string
-	}{
-		{operation.Up, false, event.Summary{Result: event.Succeeded}, []string{"runner outputs -s dev", "runner status -s dev"}},
-		{operation.Drift, false, event.Summary{Result: event.Succeeded}, nil},
-		{operation.Drift, true, event.Summary{Result: event.Succeeded, Changes: found}, []string{
-			"runner refresh -s dev --simulate   # takes it into the state",
-			"runner up -s dev --simulate   # then puts it right",
-		}},
-		{operation.Drift, false, event.Summary{Result: event.Failed, Changes: found}, []string{"runner drift -s dev --resume   # carries on with what is left"}},
-	} {
-		o := operateOptions{}
-		o.Operation, o.Simulation.On = test.operation, test.simulated
-		if diff := cmp.Diff(test.want, nextSteps(o, "dev")(&test.summary)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.operation, diff)
-		}
 	}
 }

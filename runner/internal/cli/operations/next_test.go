@@ -1,0 +1,70 @@
+package operations
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"mara/providers/operation"
+	"mara/runner/internal/event"
+)
+
+func TestNextSteps(t *testing.T) {
+	t.Parallel()
+	found := event.Changes{Update: 1}
+	succeeded, failed := event.Summary{Result: event.Succeeded}, event.Summary{Result: event.Failed}
+	for _, test := range []struct {
+		operation operation.Operation
+		simulated bool
+		args      []string
+		summary   event.Summary
+		want      []string
+	}{
+		{operation.Up, false, nil, succeeded, []string{"runner outputs -s dev", "runner status -s dev"}},
+		{operation.Up, false, []string{"--only", "a", "-p", "linode"}, succeeded, []string{"runner outputs -s dev", "runner status -s dev"}},
+		{operation.Drift, false, nil, succeeded, nil},
+		{operation.Drift, true, nil, event.Summary{Result: event.Succeeded, Changes: found}, []string{
+			"runner refresh -s dev --simulate   # takes it into the state",
+			"runner up -s dev --simulate   # then puts it right",
+		}},
+		{operation.Drift, false, []string{"--only", "linode-lke"}, event.Summary{Result: event.Succeeded, Changes: found}, []string{
+			"runner refresh -s dev --only linode-lke   # takes it into the state",
+			"runner up -s dev --only linode-lke   # then puts it right",
+		}},
+		{operation.Drift, false, nil, event.Summary{Result: event.Failed, Changes: found}, []string{"runner drift -s dev --resume   # carries on with what is left"}},
+		{operation.Preview, false, []string{"-p", "linode", "--only", "linode-lke", "--only", "x", "--max-monthly", "12.5", "--config", "lke:region=it's here"}, succeeded,
+			[]string{`runner up -s dev --provider linode --only linode-lke --only x --config 'lke:region=it'\''s here' --max-monthly 12.5`}},
+		{operation.Preview, false, []string{"--root", "my root"}, succeeded, []string{"runner up -s dev --root 'my root'"}},
+		{operation.Up, false, []string{"--only", "a", "--policy-pack", "packs", "--allow", "dev"}, failed,
+			[]string{"runner up -s dev --policy-pack packs --allow dev --resume   # carries on with what is left"}},
+	} {
+		o := operateOptions{}
+		o.Operation, o.Simulation.On, o.carried = test.operation, test.simulated, carriedOf(t, test.args)
+		if diff := cmp.Diff(test.want, nextSteps(o, "dev")(&test.summary)); diff != "" {
+			t.Errorf("%s %v (-want +got):\n%s", test.operation, test.args, diff)
+		}
+	}
+	o := operateOptions{}
+	o.Operation, o.save = operation.Preview, "plan.json"
+	if diff := cmp.Diff([]string{"runner up -s dev --plan plan.json"}, nextSteps(o, "dev")(&succeeded)); diff != "" {
+		t.Errorf("a saved plan (-want +got):\n%s", diff)
+	}
+}
+
+// carriedOf parses the flags of a command line.
+func carriedOf(t *testing.T, args []string) (carried carriedFlags) {
+	t.Helper()
+	app := &cli.App{
+		Flags: operateFlags([]string{"max-monthly", "policy-pack", "allow"}),
+		Action: func(c *cli.Context) error {
+			c.Command.Flags = c.App.Flags
+			carried = parseCarried(c)
+			return nil
+		},
+	}
+	if err := app.Run(append([]string{"runner"}, args...)); err != nil {
+		t.Fatal(err)
+	}
+	return carried
+}
