@@ -45,6 +45,12 @@ func ask(ctx context.Context, clouds map[string]cloud.Connect, environ []string,
 			return said, fmt.Errorf("%s cannot tell what remains", q.Provider)
 		}
 		said.Remains, err = inventory.Remains(ctx, q.Remains)
+	case q.Locate != "":
+		locator, ok := client.(cloud.Locator)
+		if !ok {
+			return said, fmt.Errorf("%s cannot locate resources", q.Provider)
+		}
+		said.Located, err = locator.Locate(ctx, q.Locate)
 	case q.List == "":
 		said.Account, err = client.Account(ctx)
 	default:

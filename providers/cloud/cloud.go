@@ -58,6 +58,29 @@ type Inventory interface {
 	Remains(ctx context.Context, stack string) ([]string, error)
 }
 
+// Resource is something that a cloud has of an environment.
+type Resource struct {
+	Type string `json:"type"`           // Pulumi's
+	ID   string `json:"id"`             // by which Pulumi imports it
+	Name string `json:"name,omitempty"` // what the cloud calls it
+	URN  string `json:"urn,omitempty"`  // where the cloud knows it: in a simulation
+}
+
+// Located is what a cloud has of an environment.
+type Located struct {
+	// Types are those of which all resources were listed: what is not among Resources
+	// does not exist. Every means all types.
+	Types     []string   `json:"types,omitempty"`
+	Every     bool       `json:"every,omitempty"`
+	Resources []Resource `json:"resources,omitempty"`
+}
+
+// Locator is a client that finds the resources of an environment by their names or
+// tags, for those whose creation was cut off.
+type Locator interface {
+	Locate(ctx context.Context, stack string) (Located, error)
+}
+
 // Clients makes the client of a provider; nil where there is no cloud to ask.
 type Clients func(ctx context.Context, provider string, access Access) (Client, error)
 

@@ -45,7 +45,8 @@ type Question struct {
 	List     providers.List `json:"list,omitempty"` // "" asks whose credentials they are
 	// Remains is the stack of an environment; it asks what there is of it instead.
 	Remains string    `json:"remains,omitempty"`
-	Until   time.Time `json:"until,omitzero"` // when the runner loses patience
+	Locate  string    `json:"locate,omitempty"` // the same, as resources of Pulumi
+	Until   time.Time `json:"until,omitzero"`   // when the runner loses patience
 }
 
 // Answer is what the cloud has said.
@@ -53,5 +54,6 @@ type Answer struct {
 	Account cloud.Account  `json:"account"`
 	Choices []cloud.Choice `json:"choices,omitempty"`
 	Remains []string       `json:"remains,omitempty"`
+	Located cloud.Located  `json:"located,omitzero"`
 	Error   *cloud.Error   `json:"error,omitempty"`
 }

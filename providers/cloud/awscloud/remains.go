@@ -2,20 +2,21 @@ package awscloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"mara/projects/naming"
 	"mara/providers/cloud"
 )
-
-// clusterLimit is that of the names of clusters in the programs.
-const clusterLimit = 100
 
 // lingering are kinds that EC2 goes on to list for an hour after they are
 // deleted. While one of them exists, so does its network.
@@ -24,7 +25,7 @@ var lingering = []types.ResourceType{types.ResourceTypeInstance, types.ResourceT
 // Remains implements cloud.Inventory: what EC2 has with the tags of an environment
 // or of its cluster, and the cluster itself.
 func (c *Client) Remains(ctx context.Context, stack string) ([]string, error) {
-	cluster := naming.Environment(stack, "", clusterLimit)
+	cluster := naming.Environment(stack, "", naming.AWSClusterLimit)
 	var found []string
 	for _, filters := range [][]types.Filter{
 		{filter("key", "mara.dev/stack"), filter("value", stack)},
@@ -65,4 +66,43 @@ func (c *Client) tagged(ctx context.Context, filters []types.Filter) ([]string, 
 	return found, nil
 }
 
-var _ cloud.Inventory = (*Client)(nil)
+// taggedTypes are Pulumi's types of what EC2 lists by tags at once. NAT gateways are
+// not among them: EC2 goes on to list those that are deleted.
+var taggedTypes = map[string]string{
+	"vpc": "aws:ec2/vpc:Vpc", "subnet": "aws:ec2/subnet:Subnet", "internet-gateway": "aws:ec2/internetGateway:InternetGateway",
+	"elastic-ip": "aws:ec2/eip:Eip", "route-table": "aws:ec2/routeTable:RouteTable", "security-group": "aws:ec2/securityGroup:SecurityGroup",
+}
+
+const eksClusterType = "aws:eks/cluster:Cluster"
+
+// Locate implements cloud.Locator: what EC2 has with the tag of an environment, and
+// the cluster.
+func (c *Client) Locate(ctx context.Context, stack string) (cloud.Located, error) {
+	tagged, err := c.tagged(ctx, []types.Filter{filter("key", "mara.dev/stack"), filter("value", stack)})
+	if err != nil {
+		return cloud.Located{}, explain(err)
+	}
+	located := cloud.Located{Types: append(slices.Sorted(maps.Values(taggedTypes)), eksClusterType)}
+	for _, text := range tagged {
+		kind, id, _ := strings.Cut(text, " ")
+		if name := taggedTypes[kind]; name != "" {
+			located.Resources = append(located.Resources, cloud.Resource{Type: name, ID: id, Name: id})
+		}
+	}
+	cluster := naming.Environment(stack, "", naming.AWSClusterLimit)
+	_, err = eks.NewFromConfig(c.config).DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &cluster})
+	var none *ekstypes.ResourceNotFoundException
+	switch {
+	case errors.As(err, &none):
+		return located, nil
+	case err != nil:
+		return cloud.Located{}, explain(err)
+	}
+	located.Resources = append(located.Resources, cloud.Resource{Type: eksClusterType, ID: cluster, Name: cluster})
+	return located, nil
+}
+
+var (
+	_ cloud.Inventory = (*Client)(nil)
+	_ cloud.Locator   = (*Client)(nil)
+)

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/projects/naming"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/providers/cloud/linodecloud"
@@ -156,27 +158,43 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// TestRemains looks for the labels that the programs give, also where they are
+// shortened: a cluster's would be "mara-" and 49 characters.
 func TestRemains(t *testing.T) {
 	t.Parallel()
-	page := func(items string) string { return `{"page": 1, "pages": 1, "results": 2, "data": [` + items + `]}` }
-	answers := map[string]string{
-		"/lke/clusters":     page(`{"id": 1, "label": "mara-try"}, {"id": 2, "label": "mara-tryout"}`),
-		"/linode/instances": page(`{"id": 1, "label": "mara-try-harbor"}`),
-	}
-	c := client(t, "example", func(w http.ResponseWriter, r *http.Request) {
-		_, path, _ := strings.Cut(r.URL.Path, "/v4")
-		answer, ok := answers[strings.TrimPrefix(path, "beta")]
-		if !ok {
-			t.Errorf("unexpected question for %s", path)
+	long := strings.Repeat("x", 49)
+	for stack, labels := range map[string][2]string{
+		"try": {"mara-try", "mara-try-harbor"},
+		long:  {naming.Environment(long, "", naming.LinodeLimit), naming.Environment(long, "harbor", naming.LinodeLimit)},
+	} {
+		page := func(items string) string { return `{"page": 1, "pages": 1, "results": 2, "data": [` + items + `]}` }
+		answers := map[string]string{
+			"/lke/clusters":         page(fmt.Sprintf(`{"id": 1, "label": %q}, {"id": 2, "label": "mara-tryout"}`, labels[0])),
+			"/linode/instances":     page(fmt.Sprintf(`{"id": 3, "label": %q}`, labels[1])),
+			"/networking/firewalls": page(``),
 		}
-		if filter := r.Header.Get("X-Filter"); filter != `{"label": {"+contains": "mara-try"}}` {
-			t.Errorf("%s is asked with the filter %s", path, filter)
+		c := client(t, "example", func(w http.ResponseWriter, r *http.Request) {
+			_, path, _ := strings.Cut(r.URL.Path, "/v4")
+			answer, ok := answers[strings.TrimPrefix(path, "beta")]
+			if !ok {
+				t.Errorf("unexpected question for %s", path)
+			}
+			if filter := r.Header.Get("X-Filter"); !strings.Contains(filter, strconv.Quote(labels[0])) || !strings.Contains(filter, strconv.Quote(labels[1])) {
+				t.Errorf("%s is asked with the filter %s", path, filter)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, answer)
+		})
+		left, err := c.(cloud.Inventory).Remains(t.Context(), stack)
+		if diff := cmp.Diff([]string{"cluster " + labels[0], "machine " + labels[1]}, left); err != nil || diff != "" {
+			t.Errorf("remains (-want +got):\n%s\nerror %v", diff, err)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, answer)
-	})
-	left, err := c.(cloud.Inventory).Remains(t.Context(), "try")
-	if diff := cmp.Diff([]string{"cluster mara-try", "machine mara-try-harbor"}, left); err != nil || diff != "" {
-		t.Errorf("remains (-want +got):\n%s\nerror %v", diff, err)
+		located, err := c.(cloud.Locator).Locate(t.Context(), stack)
+		want := []cloud.Resource{
+			{Type: "linode:index/lkeCluster:LkeCluster", ID: "1", Name: labels[0]}, {Type: "linode:index/instance:Instance", ID: "3", Name: labels[1]},
+		}
+		if diff := cmp.Diff(want, located.Resources); err != nil || diff != "" || len(located.Types) != 3 {
+			t.Errorf("located (-want +got):\n%s\n%v, error %v", diff, located.Types, err)
+		}
 	}
 }

@@ -3,44 +3,65 @@ package linodecloud
 import (
 	"context"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/linode/linodego"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/projects/naming"
 	"mara/providers/cloud"
 )
 
-// labelLimit is more than the programs' labels have.
-const labelLimit = 50
+// The types of resources at Linode that bear the label of an environment.
+const (
+	clusterType  = "linode:index/lkeCluster:LkeCluster"
+	instanceType = "linode:index/instance:Instance"
+	firewallType = "linode:index/firewall:Firewall"
+)
 
-// Remains implements cloud.Inventory: clusters and machines with the label of an
-// environment. Load balancers and volumes that the cluster has made do not say
-// whose they are.
+// Remains implements cloud.Inventory: clusters, machines and firewalls with a label
+// that the programs give.
 func (c *Client) Remains(ctx context.Context, stack string) ([]string, error) {
-	name := naming.Environment(stack, "", labelLimit)
-	isOurs := func(label string) bool { return label == name || strings.HasPrefix(label, name+"-") }
-	filter := fmt.Sprintf(`{"label": {"+contains": %q}}`, name)
-	clusters, err := c.api.ListLKEClusters(ctx, linodego.NewListOptions(0, filter))
-	if err != nil {
-		return nil, explain(ctx, err)
-	}
-	machines, err := c.api.ListInstances(ctx, linodego.NewListOptions(0, filter))
-	if err != nil {
-		return nil, explain(ctx, err)
-	}
-	var found []string
-	for _, cluster := range clusters {
-		if isOurs(cluster.Label) {
-			found = append(found, "cluster "+cluster.Label)
-		}
-	}
-	for _, machine := range machines {
-		if isOurs(machine.Label) {
-			found = append(found, "machine "+machine.Label)
-		}
-	}
-	return found, nil
+	located, err := c.Locate(ctx, stack)
+	words := map[string]string{clusterType: "cluster", instanceType: "machine", firewallType: "firewall"}
+	return slice.Map(located.Resources, func(r cloud.Resource) string { return words[r.Type] + " " + r.Name }), err
 }
 
-var _ cloud.Inventory = (*Client)(nil)
+// Locate implements cloud.Locator.
+func (c *Client) Locate(ctx context.Context, stack string) (cloud.Located, error) {
+	environment, harbor := naming.Environment(stack, "", naming.LinodeLimit), naming.Environment(stack, "harbor", naming.LinodeLimit)
+	located := cloud.Located{Types: []string{clusterType, instanceType, firewallType}}
+	add := func(kind, label string, id int) {
+		if label == environment || label == harbor {
+			located.Resources = append(located.Resources, cloud.Resource{Type: kind, ID: strconv.Itoa(id), Name: label})
+		}
+	}
+	filter := linodego.NewListOptions(0, fmt.Sprintf(`{"+or": [{"label": %q}, {"label": %q}]}`, environment, harbor))
+	clusters, err := c.api.ListLKEClusters(ctx, filter)
+	if err != nil {
+		return cloud.Located{}, explain(ctx, err)
+	}
+	for _, cluster := range clusters {
+		add(clusterType, cluster.Label, cluster.ID)
+	}
+	machines, err := c.api.ListInstances(ctx, filter)
+	if err != nil {
+		return cloud.Located{}, explain(ctx, err)
+	}
+	for _, machine := range machines {
+		add(instanceType, machine.Label, machine.ID)
+	}
+	firewalls, err := c.api.ListFirewalls(ctx, filter)
+	if err != nil {
+		return cloud.Located{}, explain(ctx, err)
+	}
+	for _, firewall := range firewalls {
+		add(firewallType, firewall.Label, firewall.ID)
+	}
+	return located, nil
+}
+
+var (
+	_ cloud.Inventory = (*Client)(nil)
+	_ cloud.Locator   = (*Client)(nil)
+)

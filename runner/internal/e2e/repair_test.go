@@ -36,7 +36,8 @@ func TestUnlockAndRepair(t *testing.T) {
 		if err := os.WriteFile(issuer.path, issuer.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		e.simulate(0, "repair", "--import", "mara=mara")
+		e.refused(2, "repair", "mara (creating) exists in the cloud, and is imported as mara", "--yes")
+		e.simulate(0, "repair")
 		if saved, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/backups/*/certmgr.json")); len(saved) != 1 {
 			t.Errorf("the state was not saved: %v", saved)
 		}
@@ -60,10 +61,30 @@ func TestRepairForgets(t *testing.T) {
 	if r := e.run("unlock", "--simulate", "--yes"); r.code != 0 {
 		t.Fatalf("unlock: exit code %d: %s", r.code, r.stderr)
 	}
-	e.refused(2, "repair", "(creating) is forgotten", "--yes")
+	e.refused(2, "repair", "(creating) does not exist in the cloud, and is forgotten", "--yes")
 	e.simulate(0, "repair")
 	if got := results(e.simulate(0, "up", "--only", "+certmgr", "--resume")); got.Failed+got.Cancelled > 0 {
 		t.Errorf("carrying on: %+v", got)
+	}
+
+	// --resume asks the cloud itself, and imports what was created after all.
+	issuer := e.record("cert-manager.io.v1.ClusterIssuer/mara.json")
+	e.simulate(0, "destroy", "--only", "certmgr+")
+	e.crash("certmgr")
+	if err := os.WriteFile(issuer.path, issuer.content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	resumed := e.simulate(0, "up", "--resume")
+	if got := results(resumed); got.Failed+got.Cancelled > 0 {
+		t.Errorf("resumed with what exists: %+v", got)
+	}
+	if r := e.run("show", "--simulate"); !strings.Contains(r.stdout, "exists as mara, and is imported") {
+		t.Errorf("the import is not told: %s", r.stdout)
+	}
+	e.simulate(0, "destroy", "--only", "certmgr+")
+	e.crash("certmgr")
+	if got := results(e.simulate(0, "up", "--resume")); got.Failed+got.Cancelled > 0 {
+		t.Errorf("resumed without it: %+v", got)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mara/projects"
+	"mara/providers/cloud"
 	"mara/providers/operation"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
@@ -46,6 +47,11 @@ type Finder struct {
 	LockStore func(context.Context) (statefiles.LockStore, error)
 	// Terms tells which runs had the environment, which proves that a process is gone.
 	Terms lock.Terms
+	// Locate asks the cloud for resources of these types that exist; nil where it cannot
+	// be asked.
+	Locate func(ctx context.Context, types []string) (cloud.Located, error)
+	// Projects are all of the environment.
+	Projects []string
 	// Command is a command on the same environment, for people to type.
 	Command func(name string) string
 	Wait    time.Duration     // how long Find waits for others who have locked stacks
@@ -131,6 +137,9 @@ type Found struct {
 	Warnings  []string
 	dead      []Lock           // of processes that are gone
 	lingering []stacks.Pending // creations that happened in the engine alone
+	// Identified are creations whose end the cloud knows: what exists has to be imported
+	// and refreshed, the rest is created again.
+	Identified []Identity
 }
 
 // Find looks for what is in the way of an operation, and changes nothing. The
@@ -158,14 +167,38 @@ func (f Finder) Find(ctx context.Context, op operation.Operation, p plan.Plan, r
 		return found, err
 	}
 	blocking, harmless := Split(pending, op)
+	if resume {
+		if blocking, err = f.identifyInto(ctx, &found, blocking); err != nil {
+			return found, err
+		}
+	}
 	if len(blocking) > 0 {
-		return found, &PendingError{Pending: blocking, Repair: f.Command("repair")}
+		return found, &PendingError{Pending: blocking, Repair: f.Command("repair"), Resumed: resume}
 	}
 	for _, p := range harmless {
 		found.Warnings = append(found.Warnings, fmt.Sprintf("%s: an earlier run was cut off at %s", p.Project, p))
 	}
 	found.lingering, _ = split(harmless, stacks.Pending.Lingers)
 	return found, nil
+}
+
+// identifyInto moves the creations whose end the cloud knows to found, and returns
+// the others.
+func (f Finder) identifyInto(ctx context.Context, found *Found, blocking []stacks.Pending) ([]stacks.Pending, error) {
+	identities, err := f.Identify(ctx, f.Projects, blocking)
+	if err != nil {
+		return nil, err
+	}
+	known, unknown := split(identities, Identity.IsKnown)
+	for _, i := range known {
+		fate := "is created again"
+		if i.ID != "" {
+			fate = "is imported"
+		}
+		found.Warnings = append(found.Warnings, fmt.Sprintf("an earlier run was cut off: %s, and %s", i, fate))
+	}
+	found.Identified = known
+	return slice.Map(unknown, func(i Identity) stacks.Pending { return i.Pending }), nil
 }
 
 // awaitLocks are the locks that are left when all processes that hold some have
@@ -312,6 +345,9 @@ func (e *LockedError) Error() string {
 // NextStep says how to get rid of them.
 func (e *LockedError) NextStep() string {
 	text := "if no Pulumi works on them any more, `" + e.Unlock + "` removes the locks"
+	if _, held := Dead(e.Locks); len(held) == 0 && len(e.Locks) > 0 {
+		text = "--resume takes over the locks of processes that are gone, and `" + e.Unlock + "` removes them"
+	}
 	if e.Passes {
 		text = "wait for them with --lock-timeout; " + text
 	}
@@ -322,6 +358,7 @@ func (e *LockedError) NextStep() string {
 type PendingError struct {
 	Pending []stacks.Pending
 	Repair  string // the command that puts the state right
+	Resumed bool   // with --resume, so that the cloud was asked
 }
 
 // Error lists the resources.
@@ -330,4 +367,9 @@ func (e *PendingError) Error() string {
 }
 
 // NextStep says how to put the state in order.
-func (e *PendingError) NextStep() string { return "put it right with `" + e.Repair + "`" }
+func (e *PendingError) NextStep() string {
+	if e.Resumed {
+		return "put it right with `" + e.Repair + "`"
+	}
+	return "put it right with `" + e.Repair + "`, or with --resume where the cloud can tell what exists"
+}

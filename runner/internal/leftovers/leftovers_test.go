@@ -1,6 +1,7 @@
 package leftovers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,10 @@ import (
 )
 
 // pulumi is a Pulumi with one stack, which takes states back.
-type pulumi struct{ imported *int }
+type pulumi struct {
+	imported *int
+	state    string // "" for deployment
+}
 
 func (pulumi) Version() semver.Version { return sdk.Version }
 
@@ -35,7 +39,7 @@ func (p pulumi) Run(_ context.Context, _ string, _ io.Reader, _, _ []io.Writer, 
 	case strings.HasPrefix(line, "stack ls"):
 		return `[{"name":"organization/certmgr/dev","resourceCount":1}]`, "", 0, nil
 	case strings.HasPrefix(line, "stack export"):
-		return fmt.Sprintf(`{"version":3,"deployment":%s}`, deployment), "", 0, nil
+		return fmt.Sprintf(`{"version":3,"deployment":%s}`, cmp.Or(p.state, deployment)), "", 0, nil
 	case strings.HasPrefix(line, "stack import"):
 		*p.imported++
 		return "", "", 0, nil
@@ -58,7 +62,7 @@ func TestFindChangesNothing(t *testing.T) {
 	put(t, filepath.Join(folder, ".pulumi/stacks/certmgr/dev.json"), fmt.Sprintf(`{"version":3,"checkpoint":{"latest":%s}}`, deployment))
 	imported := 0
 	deployed, err := stacks.Open(t.Context(), stacks.Options{
-		Command: pulumi{&imported}, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(),
+		Command: pulumi{imported: &imported}, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +102,18 @@ func TestFindChangesNothing(t *testing.T) {
 	if found, err := f.Find(t.Context(), operation.Preview, p, false, true); err != nil || len(found.Warnings) > 0 {
 		t.Errorf("a preview minds: %v, %v", found, err)
 	}
+}
+
+// withState opens a stack with a state.
+func withState(t *testing.T, state string) *stacks.Set {
+	t.Helper()
+	deployed, err := stacks.Open(t.Context(), stacks.Options{
+		Command: pulumi{imported: new(int), state: state}, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return deployed
 }
 
 // keeps is a backend that keeps locks in a store.

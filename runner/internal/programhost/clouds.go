@@ -57,6 +57,12 @@ func (c client) Remains(ctx context.Context, stack string) ([]string, error) {
 	return said.Remains, err
 }
 
+// Locate implements cloud.Locator.
+func (c client) Locate(ctx context.Context, stack string) (cloud.Located, error) {
+	said, err := c.ask(ctx, wire.Question{Locate: stack})
+	return said.Located, err
+}
+
 func (c client) ask(ctx context.Context, asked wire.Question) (said wire.Answer, err error) {
 	path, err := c.find()
 	if err != nil {

@@ -60,6 +60,21 @@ func (e *Set) Pending(ctx context.Context, project string) ([]Pending, error) {
 	return state.pending(project), nil
 }
 
+// IDs lists the resources in a project's state, each as "TYPE ID".
+func (e *Set) IDs(ctx context.Context, project string) ([]string, error) {
+	state, err := e.state(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, resource := range state.Resources {
+		if resource.ID != "" {
+			ids = append(ids, resource.Type+" "+resource.ID)
+		}
+	}
+	return ids, nil
+}
+
 // Cancel removes the lock of a project's stack.
 func (e *Set) Cancel(ctx context.Context, project string) error {
 	if _, err := e.runOn(ctx, project, "cancel", "--yes"); err != nil {

@@ -184,6 +184,9 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if err := s.Leftovers().Clear(ctx, found); err != nil {
 		return err
 	}
+	if err := settleIdentified(ctx, d, s, found.Identified); err != nil {
+		return err
+	}
 	if o.Operation.Deploys() { // the provider is known before anything is deployed with it
 		if err := rememberProvider(d, s); err != nil {
 			return err

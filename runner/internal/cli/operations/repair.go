@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/leftovers"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 )
 
@@ -24,15 +27,21 @@ func Repair(d cmd.Deps) *cli.Command {
 		Description: "A run that is killed while it creates a resource leaves a pending operation in the state: the resource may\n" +
 			"exist without Pulumi knowing it. For every project with such operations, repair\n\n" +
 			"  1. exports the state to .runner/backups, where `pulumi stack import` can get it;\n" +
-			"  2. imports the resources named with --import into the state, and forgets the other creations;\n" +
+			"  2. asks the cloud, by the name or the tags that the resource would have, and imports what exists and what is\n" +
+			"     named with --import into the state; forgets the creations of what does not exist;\n" +
 			"  3. refreshes the state.\n\n" +
+			"Where the cloud cannot be asked, or more than one resource fits, repair stops until --import or --forget says\n" +
+			"what to do. Clouds are asked for clusters, machines, firewalls, registries and networks of the built-in projects.\n\n" +
 			"A state that was cut off while it was written, as on a full disk, is replaced with the one before it; the\n" +
 			"broken one is kept in .runner/backups as well.\n\n" +
-			"Resources that were created and are forgotten have to be deleted by hand: look for them first.\n\n" +
+			"Other creations are forgotten, and have to be deleted by hand if they exist: look for them first.\n\n" +
 			"Examples:\n  runner repair -s dev\n  runner repair -s dev --import main=vpc-0a1b2c3d\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
-			[]cli.Flag{&cli.StringSliceFlag{Name: "import", Usage: "import the existing resource with this id into the state, `NAME=ID`; may be repeated"}},
+			[]cli.Flag{
+				&cli.StringSliceFlag{Name: "import", Usage: "import the existing resource with this id into the state, `NAME=ID`; may be repeated"},
+				&cli.StringSliceFlag{Name: "forget", Usage: "forget the creation of the resource `NAME` without asking the cloud; may be repeated"},
+			},
 			cmd.SelectionFlags(), policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
@@ -44,12 +53,14 @@ func Repair(d cmd.Deps) *cli.Command {
 type repairOptions struct {
 	operateOptions
 	Import []string // NAME=ID
+	Drop   []string // names of creations that are forgotten, whatever the cloud has
 }
 
 func parseRepair(c *cli.Context, d cmd.Deps, common cmd.Common) (repairOptions, error) {
 	refresh, err := parseOperate(c, d, common, operation.Refresh)
 	refresh.clear, refresh.restore = true, true
-	return repairOptions{operateOptions: refresh, Import: c.StringSlice("import")}, err
+	refresh.Narrow = refresh.selectCutOff
+	return repairOptions{operateOptions: refresh, Import: c.StringSlice("import"), Drop: c.StringSlice("forget")}, err
 }
 
 func runRepair(ctx context.Context, d cmd.Deps, o repairOptions) (err error) {
@@ -94,8 +105,17 @@ func runRepair(ctx context.Context, d cmd.Deps, o repairOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := confirmRepair(ctx, d, o, pending, ids); err != nil {
+	identities, err := o.identify(ctx, s, pending, ids)
+	if err != nil {
 		return err
+	}
+	if err := confirmRepair(ctx, d, o, identities, ids); err != nil {
+		return err
+	}
+	for _, i := range identities {
+		if i.ID != "" {
+			ids[i.URN] = i.ID
+		}
 	}
 	if err := left.Remove(ctx, dead); err != nil {
 		return err
@@ -112,6 +132,95 @@ func runRepair(ctx context.Context, d cmd.Deps, o repairOptions) (err error) {
 	return carryOut(ctx, d, o.operateOptions, s, w)
 }
 
+// identify asks the cloud about the creations that the flags do not name. What it
+// cannot tell is an error that names the flags.
+func (o repairOptions) identify(ctx context.Context, s *session.Session, pending []stacks.Pending, ids map[string]string) ([]leftovers.Identity, error) {
+	dropped := map[string]bool{}
+	for _, name := range o.Drop {
+		urn, err := findCreation("--forget", name, pending)
+		if err != nil {
+			return nil, err
+		}
+		dropped[urn] = true
+	}
+	var ask []stacks.Pending
+	identities := []leftovers.Identity{}
+	for _, p := range pending {
+		if p.Blocks() && ids[p.URN] == "" && !dropped[p.URN] {
+			ask = append(ask, p)
+		} else {
+			identities = append(identities, leftovers.Identity{Pending: p})
+		}
+	}
+	asked, err := s.Leftovers().Identify(ctx, s.Plan.Names(), ask)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range asked {
+		if i.Unclear != "" {
+			name := nameOf(i.Pending)
+			return nil, &failure.Environment{
+				Text: i.String(),
+				Next: fmt.Sprintf("look in the cloud, then `%s --import %s=ID`, or --forget %s if it does not exist", s.Command("repair"), name, name),
+			}
+		}
+	}
+	return append(identities, asked...), nil
+}
+
+// nameOf returns the name in the program of a resource.
+func nameOf(p stacks.Pending) string {
+	_, own, _ := strings.Cut(p.Resource, " ")
+	return own
+}
+
+// selectCutOff selects the projects with operations that were cut off, for the
+// checks before the environment is locked; what only the others use is not looked
+// at. It takes states that are files.
+func (o operateOptions) selectCutOff(s *session.Session) plan.Selection {
+	own := o.Selection.Selection
+	selected, err := plan.Select(s.Plan, own)
+	if err != nil || !s.States().IsFile() {
+		return own
+	}
+	var names []string
+	for _, name := range selected.Names() {
+		var state struct {
+			Pending []json.RawMessage `json:"pending_operations"`
+		}
+		content, err := s.States().Read(name)
+		if err != nil || len(content) > 0 && json.Unmarshal(content, &state) != nil {
+			return own // it is told elsewhere
+		}
+		if len(state.Pending) > 0 {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return own
+	}
+	return plan.Selection{Only: names}
+}
+
+// findCreation returns the URN of the creation that was cut off, by its name or URN.
+func findCreation(flag, name string, pending []stacks.Pending) (string, error) {
+	var names []string
+	found := ""
+	for _, p := range pending {
+		if !p.Blocks() {
+			continue
+		}
+		names = append(names, nameOf(p))
+		if nameOf(p) == name || p.URN == name {
+			found = p.URN
+		}
+	}
+	if found == "" {
+		return "", failure.Usagef("repair", "%s: no creation of %q was cut off%s", flag, name, config.DidYouMean(name, names))
+	}
+	return found, nil
+}
+
 // idsOf maps the URNs of interrupted creations to the ids given for their names.
 func idsOf(given []string, pending []stacks.Pending) (map[string]string, error) {
 	ids := map[string]string{}
@@ -120,20 +229,9 @@ func idsOf(given []string, pending []stacks.Pending) (map[string]string, error) 
 		if !ok || name == "" || id == "" {
 			return nil, failure.Usagef("repair", "--import: %q is not NAME=ID", text)
 		}
-		var names []string
-		found := ""
-		for _, p := range pending {
-			if !p.Blocks() {
-				continue
-			}
-			_, own, _ := strings.Cut(p.Resource, " ")
-			names = append(names, own)
-			if own == name || p.URN == name {
-				found = p.URN
-			}
-		}
-		if found == "" {
-			return nil, failure.Usagef("repair", "--import: no creation of %q was cut off%s", name, config.DidYouMean(name, names))
+		found, err := findCreation("--import", name, pending)
+		if err != nil {
+			return nil, err
 		}
 		ids[found] = id
 	}
@@ -141,16 +239,20 @@ func idsOf(given []string, pending []stacks.Pending) (map[string]string, error) 
 }
 
 // confirmRepair shows what will be done about each interrupted operation, and asks.
-func confirmRepair(ctx context.Context, d cmd.Deps, o repairOptions, pending []stacks.Pending, ids map[string]string) error {
-	for _, p := range pending {
+func confirmRepair(ctx context.Context, d cmd.Deps, o repairOptions, identities []leftovers.Identity, ids map[string]string) error {
+	for _, i := range identities {
 		fate := "is looked up by the refresh"
-		switch id := ids[p.URN]; {
+		switch id := ids[i.URN]; {
 		case id != "":
 			fate = "is imported as " + id
-		case p.Blocks():
+		case i.ID != "":
+			fate = "exists in the cloud, and is imported as " + i.ID
+		case i.Absent:
+			fate = "does not exist in the cloud, and is forgotten"
+		case i.Blocks():
 			fate = "is forgotten"
 		}
-		fmt.Fprintf(d.Stderr, "%s: %s %s\n", p.Project, p, fate)
+		fmt.Fprintf(d.Stderr, "%s: %s %s\n", i.Project, i.Pending, fate)
 	}
 	return cmd.Confirm(ctx, d, o.Common, "repair", "Repair the state like this?")
 }

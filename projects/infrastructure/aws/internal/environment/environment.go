@@ -9,14 +9,13 @@ import (
 
 // The longest names that AWS takes.
 const (
-	clusterLimit = 100
-	roleLimit    = 64
+	roleLimit = 64
 )
 
 // ClusterName is the name of the cluster. The network needs it as well, for
 // the tags by which load balancers find their subnets.
 func ClusterName(stack string) string {
-	return naming.Environment(stack, "", clusterLimit)
+	return naming.Environment(stack, "", naming.AWSClusterLimit)
 }
 
 // RoleName is the name of one of the environment's IAM roles.

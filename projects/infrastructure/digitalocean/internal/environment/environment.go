@@ -7,11 +7,8 @@ import (
 	"mara/projects/naming"
 )
 
-// nameLimit is less than what DigitalOcean takes for any name and for a tag.
-const nameLimit = 50
-
 // Name is the environment's name, or with a part that of a part of it.
-func Name(stack, part string) string { return naming.Environment(stack, part, nameLimit) }
+func Name(stack, part string) string { return naming.Environment(stack, part, naming.DigitalOceanLimit) }
 
 // Tags are the tags of a resource: the project that owns it and the environment.
 func Tags(ctx *pulumi.Context) pulumi.StringArray {

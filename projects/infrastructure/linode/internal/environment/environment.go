@@ -10,16 +10,12 @@ import (
 	"mara/projects/naming"
 )
 
-// The longest names that Linode takes: for a firewall, which is the strictest,
-// and for a tag.
-const (
-	labelLimit = 32
-	tagLimit   = 50
-)
+// tagLimit is the longest tag that Linode takes.
+const tagLimit = 50
 
 // Label names a part of the environment, or with part "" the environment itself.
 func Label(stack, part string) pulumi.String {
-	return pulumi.String(naming.Environment(stack, part, labelLimit))
+	return pulumi.String(naming.Environment(stack, part, naming.LinodeLimit))
 }
 
 // Tags are the tags of a resource: the project that owns it and the environment.

@@ -1,0 +1,44 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/event"
+	"mara/runner/internal/leftovers"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+)
+
+// settleIdentified puts right the states of projects whose creations were cut off,
+// as the cloud has told: what exists is imported and refreshed, the rest is
+// forgotten and created again by the run that follows.
+func settleIdentified(ctx context.Context, d cmd.Deps, s *session.Session, identified []leftovers.Identity) error {
+	if len(identified) == 0 {
+		return nil
+	}
+	pending, ids, imports := make([]stacks.Pending, 0, len(identified)), map[string]string{}, map[string]bool{}
+	for _, i := range identified {
+		pending, ids[i.URN] = append(pending, i.Pending), i.ID
+		imports[i.Project] = imports[i.Project] || i.ID != ""
+	}
+	if err := s.Leftovers().BackUp(ctx, leftovers.Projects(pending), s.Held.Backups()); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.Stderr, "the previous state is in %s\n", s.Held.Backups())
+	if err := s.Leftovers().Adopt(ctx, pending, ids); err != nil {
+		return err
+	}
+	for _, step := range s.Plan.Steps {
+		if !imports[step.Project.Name] {
+			continue
+		}
+		task := stacks.Task{Operation: operation.Refresh, Step: step}
+		if _, err := s.Stacks.Operate(ctx, task, func(event.Event) {}); err != nil {
+			return fmt.Errorf("refreshing %s after an import: %w", step.Project.Name, err)
+		}
+	}
+	return nil
+}
