@@ -603,6 +603,7 @@ _runner() {
     "unlock --simulate-slow") offered=""; known=1 ;;
     "unlock --pulumi") offered=""; known=1 ;;
     "repair --import") offered=""; known=1 ;;
+    "repair --forget") offered=""; known=1 ;;
     "repair --only") offered="$(runner completion projects 2>/dev/null)"; known=1 ;;
     "repair --skip") offered="$(runner completion projects 2>/dev/null)"; known=1 ;;
     "repair --from") offered="$(runner completion projects 2>/dev/null)"; known=1 ;;
@@ -695,7 +696,7 @@ _runner() {
     export) offered="ci operator --wave --image --aws-role --branch --nightly --out --selector --all --output --root --stack --provider --debug --no-color --image --out --namespace --backend --claim --repo --branch --commit --repo-secret --flux --within --resync --refresh --destroy --preview --retain --retry-on-conflict --variable --account-annotation --selector --all --output --root --stack --provider --debug --no-color" ;;
     operator) offered="status wait delete adopt --namespace --kubeconfig --stack --output --root --debug --no-color --timeout --commit --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --back --namespace --kubeconfig --stack --output --root --debug --no-color" ;;
     unlock) offered="--output --force --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
-    repair) offered="--import --only --skip --from --until --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
+    repair) offered="--import --forget --only --skip --from --until --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     history) offered="--output --limit --root --stack --simulate --debug --no-color" ;;
     show) offered="--output --root --stack --simulate --debug --no-color" ;;
     logs) offered="--output --errors --follow --root --stack --simulate --debug --no-color" ;;

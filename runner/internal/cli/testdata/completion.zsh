@@ -198,7 +198,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -245,7 +245,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -282,7 +282,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -319,7 +319,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -359,7 +359,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -526,7 +526,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -567,7 +567,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -600,7 +600,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -634,7 +634,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -670,7 +670,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -706,7 +706,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -982,6 +982,7 @@ _runner() {
     repair)
       _arguments \
         '--import[import the existing resource with this id into the state, NAME=ID; may be repeated]:value:' \
+        '--forget[forget the creation of the resource NAME without asking the cloud; may be repeated]:value:' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -989,7 +990,7 @@ _runner() {
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
-        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection (default\: 0)]:value:' \
+        '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
