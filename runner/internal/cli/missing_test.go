@@ -64,7 +64,7 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 		{"both files broken", "up -s dev", map[string]string{"Pulumi.dev.yaml": "config: [", "secrets/Pulumi.dev.yaml": "config: 3\n"}, nil, []string{
 			"error: 2 problems in the configuration:", "config/pulumi/Pulumi.dev.yaml:1: is not valid YAML", "  config/pulumi/secrets/Pulumi.dev.yaml:1: config must be a map",
 		}, cmd.ExitConfig},
-		{"keys, relations and secrets", "up -s dev --only aws-vpc", map[string]string{
+		{"keys, relations and secrets", "up -s dev", map[string]string{
 			"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n  eks:min_size: 9\n  eks:max_size: 4\n  certmgr:issuer: acme\n  vpc:nat: two\n",
 		}, []string{passphrase}, []string{
 			`config/pulumi/Pulumi.dev.yaml:6: vpc:nat is "two"; allowed: single, per-az, none`,

@@ -11,18 +11,18 @@ import (
 
 // locator returns how to ask the environment's cloud for resources by their names;
 // nil where it cannot be asked.
-func (s *Session) locator() func(ctx context.Context, types []string) (cloud.Located, error) {
+func locator(s *Session) func(ctx context.Context, types []string) (cloud.Located, error) {
 	if s.Options.Simulation.On {
-		return func(context.Context, []string) (cloud.Located, error) { return s.locateSimulated() }
+		return func(context.Context, []string) (cloud.Located, error) { return locateSimulated(s) }
 	}
 	if s.Deps.CloudClients == nil {
 		return nil
 	}
-	return s.locate
+	return func(ctx context.Context, types []string) (cloud.Located, error) { return locate(ctx, s, types) }
 }
 
 // locate asks the cloud, if it could have one of the types.
-func (s *Session) locate(ctx context.Context, types []string) (cloud.Located, error) {
+func locate(ctx context.Context, s *Session, types []string) (cloud.Located, error) {
 	if !slices.ContainsFunc(types, func(name string) bool { return strings.HasPrefix(name, s.Provider.Name+":") }) {
 		return cloud.Located{}, nil
 	}
@@ -41,7 +41,7 @@ func (s *Session) locate(ctx context.Context, types []string) (cloud.Located, er
 }
 
 // locateSimulated reads what exists in the simulated clouds.
-func (s *Session) locateSimulated() (cloud.Located, error) {
+func locateSimulated(s *Session) (cloud.Located, error) {
 	located := cloud.Located{Every: true}
 	records, err := simulate.ReadRecords(s.Folder.Clouds(s.Settings.Stack.Text))
 	for _, r := range records {

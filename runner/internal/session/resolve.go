@@ -197,7 +197,7 @@ func (s *Session) Validate() error {
 	declared := s.Options.DeclaredKeys()
 	var missing []config.Key
 	if !s.Options.Simulation.On {
-		missing = s.narrowProvider().Missing(file, s.Options.Sources)
+		missing = NarrowProvider(s.Provider, s.Options.Selection).Missing(file, s.Options.Sources)
 	}
 	missing, ownProblems, err := s.Checkouts().Files.Check(s.Provider.Own(), declared, missing, !s.Options.Simulation.On && s.Options.Operation.RunsPrograms())
 	if err != nil {
@@ -206,11 +206,6 @@ func (s *Session) Validate() error {
 	sealed, unsealed := projects.Unsealed(file, s.Options.Known().Secrets())
 	more := slices.Concat(unsealed, ownProblems, s.Provider.Check(file), s.Vault.Problems())
 	return config.WithProblems(sealed.Validate(declared, missing), more)
-}
-
-// narrowProvider returns the provider as the selected projects need it.
-func (s *Session) narrowProvider() providers.Provider {
-	return NarrowProvider(s.Provider, s.Options.Selection)
 }
 
 // NarrowProvider returns a provider as a selection of its projects needs it; as a

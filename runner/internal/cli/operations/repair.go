@@ -27,11 +27,13 @@ func Repair(d cmd.Deps) *cli.Command {
 		Description: "A run that is killed while it creates a resource leaves a pending operation in the state: the resource may\n" +
 			"exist without Pulumi knowing it. For every project with such operations, repair\n\n" +
 			"  1. exports the state to .runner/backups, where `pulumi stack import` can get it;\n" +
-			"  2. asks the cloud, by the name or the tags that the resource would have, and imports what exists and what is\n" +
-			"     named with --import into the state; forgets the creations of what does not exist;\n" +
+			"  2. asks the cloud, by the name or the tags that the\n" +
+			"     resource would have; imports what exists and what\n" +
+			"     --import names; forgets what does not exist;\n" +
 			"  3. refreshes the state.\n\n" +
-			"Where the cloud cannot be asked, or more than one resource fits, repair stops until --import or --forget says\n" +
-			"what to do. Clouds are asked for clusters, machines, firewalls, registries and networks of the built-in projects.\n\n" +
+			"Where the cloud cannot be asked, or more than one resource fits, repair stops\n" +
+			"until --import or --forget says what to do. Clouds are asked for clusters,\n" +
+			"machines, firewalls, registries and networks of the built-in projects.\n\n" +
 			"A state that was cut off while it was written, as on a full disk, is replaced with the one before it; the\n" +
 			"broken one is kept in .runner/backups as well.\n\n" +
 			"Other creations are forgotten, and have to be deleted by hand if they exist: look for them first.\n\n" +
