@@ -8,7 +8,9 @@ import (
 )
 
 // Name is the environment's name, or with a part that of a part of it.
-func Name(stack, part string) string { return naming.Environment(stack, part, naming.DigitalOceanLimit) }
+func Name(stack, part string) string {
+	return naming.Environment(stack, part, naming.DigitalOceanLimit)
+}
 
 // Tags are the tags of a resource: the project that owns it and the environment.
 func Tags(ctx *pulumi.Context) pulumi.StringArray {
