@@ -121,10 +121,22 @@ func (m Maker) onCopies(p projects.Project, work string, copies encryption.Copie
 // NeedsCopies reports whether plain Pulumi would not find all that the project has:
 // values of layers, and, where its program runs, secrets that the runner keeps.
 func (m Maker) NeedsCopies(p projects.Project, runs bool) bool {
-	return m.Settings.Config.Described() || runs && p.Own != nil && slices.ContainsFunc(p.Secrets, func(secret projects.Secret) bool {
+	if m.Settings.Config.Described() || runs && m.lacksSalt(p) {
+		return true
+	}
+	return runs && p.Own != nil && slices.ContainsFunc(p.Secrets, func(secret projects.Secret) bool {
 		_, kept := m.Settings.Secrets.Lookup(secret.Key)
 		return kept
 	})
+}
+
+// lacksSalt reports whether Pulumi would add a new salt to the shared stack file, where
+// the environment has one.
+func (m Maker) lacksSalt(p projects.Project) bool {
+	if p.Name == projects.SecretsProject && p.Own == nil || p.Own != nil && p.Own.StackFiles != "" || m.Settings.Managed() {
+		return false
+	}
+	return !stackfiles.SaysHow(m.Settings.Config) && stackfiles.SaysHow(m.Settings.Secrets)
 }
 
 // Stack is the name of a project's stack in the environment.

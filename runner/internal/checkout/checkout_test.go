@@ -169,3 +169,29 @@ func TestOwn(t *testing.T) {
 		t.Error("there is a folder of a project that is not the user's")
 	}
 }
+
+// A program that plain Pulumi runs on the user's stack file would have it write a salt
+// into that, where only the secrets have one.
+func TestNeedsCopies(t *testing.T) {
+	t.Parallel()
+	m := maker(t, "")
+	salted := config.StackFile{Content: []byte("encryptionsalt: v1:salt\n")}
+	for name, test := range map[string]struct {
+		stack, secrets config.StackFile
+		project        projects.Project
+		runs, want     bool
+	}{
+		"the secrets have a salt":   {secrets: salted, project: own(t, m, false), runs: true, want: true},
+		"a built-in project":        {secrets: salted, project: projects.AWSVPC(), runs: true, want: true},
+		"no program is run":         {secrets: salted, project: own(t, m, false)},
+		"stack files of its own":    {secrets: salted, project: own(t, m, true), runs: true},
+		"the secrets project":       {secrets: salted, project: projects.Secrets(), runs: true},
+		"the shared file has one":   {stack: salted, secrets: salted, project: own(t, m, false), runs: true},
+		"nothing is encrypted here": {project: own(t, m, false), runs: true},
+	} {
+		m.Settings.Config, m.Settings.Secrets = test.stack, test.secrets
+		if got := m.NeedsCopies(test.project, test.runs); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

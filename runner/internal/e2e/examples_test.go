@@ -60,6 +60,8 @@ func TestOwnProjects(t *testing.T) {
 	if r := e.run("pulumi", "shop-database", "--", "preview", "--non-interactive"); r.code != 0 || !strings.Contains(r.stdout, "unchanged") {
 		t.Errorf("pulumi preview does not get the secret: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
+	expectHarmlessSalt(t, e)
+	expectUnknownEnvironment(t, e)
 	if r := e.run("hook", "run", "shop"); r.code != 0 || !strings.Contains(r.stderr, "shop has an address\nhook smoke of shop done") {
 		t.Errorf("hook run: exit code %d, %s", r.code, r.stderr)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/atomicfile"
@@ -84,6 +86,7 @@ type preparation struct {
 	Options
 	stack, secrets stackFile
 	passphrase     string
+	stackKey       *Key // encrypts values of the shared file
 	secretsKey     *Key // encrypts values of the secrets file
 	result         Copies
 }
@@ -96,6 +99,9 @@ func prepare(o Options) (p preparation, ok bool, err error) {
 	}
 	if p.secrets, err = parse(o.Secrets); err != nil {
 		return p, false, err
+	}
+	if hasIdleSalt(p.stack, p.secrets) {
+		remove(p.stack.root, saltKey)
 	}
 	p.passphrase, ok, err = Passphrase(o.Env)
 	return p, ok, err
@@ -211,7 +217,7 @@ func (p *preparation) unlockShared() error {
 	if err != nil {
 		return err
 	}
-	p.secretsKey = key
+	p.stackKey, p.secretsKey = key, key
 	if secretsSalt != "" && secretsSalt != key.Salt() {
 		if p.secretsKey, err = p.open(secretsSalt, p.Secrets.File); err != nil {
 			return err
@@ -303,17 +309,54 @@ func (p *preparation) handOver() error {
 		if value == nil || get(p.stack.config(), key) != nil {
 			continue
 		}
-		if p.stack.scheme() == (Scheme{}) {
-			return fmt.Errorf("%s: Pulumi Cloud encrypts each stack with a key of its own, so that the value cannot be handed on; "+
-				"let a passphrase or a key service encrypt: `runner secrets change-provider`", key)
-		}
-		if p.stack.scheme() != p.secrets.scheme() {
-			return fmt.Errorf("%s: %s and %s are encrypted in different ways, so that the value cannot be handed on; "+
-				"have both encrypted alike: `runner secrets change-provider`", key, p.Stack.File, p.Secrets.File)
+		value, err := p.forShared(key, value)
+		if err != nil {
+			return err
 		}
 		set(p.stack.config(), key, value)
 	}
 	return nil
+}
+
+// forShared returns a value of the secrets file as the shared file has to encrypt it.
+func (p *preparation) forShared(key string, value *yaml.Node) (*yaml.Node, error) {
+	stack, secrets := p.stack.scheme(), p.secrets.scheme()
+	switch {
+	case stack == Scheme{}:
+		return nil, fmt.Errorf("%s: Pulumi Cloud encrypts each stack with a key of its own, so that the value cannot be handed on; "+
+			"let a passphrase or a key service encrypt: `runner secrets change-provider`", key)
+	case stack == secrets:
+		return value, nil
+	case p.stackKey == nil || !p.UsesPassphrase(stack) || !p.UsesPassphrase(secrets):
+		return nil, fmt.Errorf("%s: %s and %s are encrypted in different ways, so that the value cannot be handed on; "+
+			"have both encrypted alike: `runner secrets change-provider`", key, p.Stack.File, p.Secrets.File)
+	}
+	resealed, err := reseal(value, p.secretsKey, p.stackKey)
+	if err != nil {
+		return nil, fmt.Errorf("%s in %s: %w", key, p.Secrets.File, err)
+	}
+	return resealed, nil
+}
+
+// reseal returns a copy of a value whose encrypted parts another key encrypts.
+func reseal(value *yaml.Node, from, to *Key) (*yaml.Node, error) {
+	if sealed := get(value, "secure"); value.Kind == yaml.MappingNode && sealed != nil {
+		text, err := from.Decrypt(sealed.Value)
+		if err != nil {
+			return nil, err
+		}
+		ciphertext, err := to.Encrypt(text)
+		return secure(ciphertext), err
+	}
+	copied := *value
+	copied.Content = slices.Clone(value.Content)
+	for i, child := range copied.Content {
+		var err error
+		if copied.Content[i], err = reseal(child, from, to); err != nil {
+			return nil, err
+		}
+	}
+	return &copied, nil
 }
 
 // Over is a stack file of one project, with the values of the shared copy below

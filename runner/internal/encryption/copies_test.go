@@ -2,6 +2,7 @@ package encryption_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -154,7 +155,11 @@ func TestPrepareKeepsTwoSaltsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := places(t)
-	o.Stack.Content = []byte("encryptionsalt: " + rightKey(t).Salt() + "\n")
+	value, err := rightKey(t).Encrypt("hunter2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Stack.Content = []byte("encryptionsalt: " + rightKey(t).Salt() + "\nconfig:\n  c:d:\n    secure: " + value + "\n")
 	o.Secrets.Content = []byte("encryptionsalt: " + other.Salt() + "\nconfig:\n  a:b:\n    secure: v1:x:y\n")
 	copies := prepare(t, o)
 	if got := read(t, copies.Stack).Salt; got != rightKey(t).Salt() {
@@ -162,6 +167,56 @@ func TestPrepareKeepsTwoSaltsApart(t *testing.T) {
 	}
 	if got := read(t, copies.Secrets).Salt; got != other.Salt() {
 		t.Errorf("the secrets file's salt became %q", got)
+	}
+}
+
+// TestPrepareDropsAnIdleSalt: a salt that plain Pulumi has added to the shared file, and
+// that encrypts nothing, gives way to the salt of the secrets.
+func TestPrepareDropsAnIdleSalt(t *testing.T) {
+	t.Parallel()
+	idle, err := encryption.NewKey(right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := places(t)
+	o.Stack.Content = []byte("encryptionsalt: " + idle.Salt() + "\nconfig:\n  a:b: plain\n")
+	o.Secrets.Content = []byte("encryptionsalt: " + rightKey(t).Salt() + "\n")
+	copies := prepare(t, o)
+	if got := read(t, copies.Stack).Salt; got != rightKey(t).Salt() {
+		t.Errorf("the copy of the stack file has the salt %q", got)
+	}
+	schemes, err := encryption.SchemesOf(o)
+	if err != nil || schemes.Stack.Salt != rightKey(t).Salt() || schemes.Stack.File != o.Secrets.File {
+		t.Errorf("the scheme of the stack file is %+v, %v", schemes.Stack, err)
+	}
+}
+
+// TestSecretsUnderTwoSalts: secrets that are handed over are encrypted with the key of
+// the shared file, where that has values of its own.
+func TestSecretsUnderTwoSalts(t *testing.T) {
+	t.Parallel()
+	other, err := encryption.NewKey(right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := rightKey(t).Encrypt("shared")
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := other.Encrypt("hunter2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := places(t)
+	o.Own = []string{"app:token", "app:list"}
+	o.Stack.Content = []byte("encryptionsalt: " + rightKey(t).Salt() + "\nconfig: {a:b: {secure: '" + shared + "'}}\n")
+	o.Secrets.Content = []byte("encryptionsalt: " + other.Salt() + "\nconfig: {app:token: {secure: '" + secret + "'}, app:list: [plain, {secure: '" + secret + "'}]}\n")
+	copied := read(t, prepare(t, o).Stack).Config
+	sealed := func(value any) string { return fmt.Sprint(value.(map[string]any)["secure"]) }
+	for name, ciphertext := range map[string]string{"token": sealed(copied["app:token"]), "list": sealed(copied["app:list"].([]any)[1])} {
+		if text, err := rightKey(t).Decrypt(ciphertext); err != nil || text != "hunter2" {
+			t.Errorf("%s: the key of the shared file decrypts %q, %v", name, text, err)
+		}
 	}
 }
 

@@ -44,11 +44,7 @@ type Schemes struct {
 // SchemesOf reads how an environment is encrypted. A salt that no stack file
 // has is in the salt file, if the environment was used before.
 func SchemesOf(o Options) (Schemes, error) {
-	stack, err := schemeOf(o.Stack)
-	if err != nil {
-		return Schemes{}, err
-	}
-	secrets, err := schemeOf(o.Secrets)
+	stack, secrets, err := o.shared()
 	if err != nil {
 		return Schemes{}, err
 	}
@@ -84,17 +80,45 @@ func SchemesOf(o Options) (Schemes, error) {
 	return schemes, nil
 }
 
+// shared reads how the two files of the environment are encrypted.
+func (o Options) shared() (stack, secrets Scheme, err error) {
+	stackFile, err := parse(o.Stack)
+	if err != nil {
+		return stack, secrets, err
+	}
+	secretsFile, err := parse(o.Secrets)
+	if err != nil {
+		return stack, secrets, err
+	}
+	if !hasIdleSalt(stackFile, secretsFile) {
+		stack = stackFile.schemeIn(o.Stack.File)
+	}
+	return stack, secretsFile.schemeIn(o.Secrets.File), nil
+}
+
 // schemeOf is what a file says.
 func schemeOf(file config.StackFile) (Scheme, error) {
 	parsed, err := parse(file)
 	if err != nil {
 		return Scheme{}, err
 	}
-	s := parsed.scheme()
+	return parsed.schemeIn(file.File), nil
+}
+
+// schemeIn returns the scheme of the file with its path.
+func (f stackFile) schemeIn(path string) Scheme {
+	s := f.scheme()
 	if s != (Scheme{}) {
-		s.File = file.File
+		s.File = path
 	}
-	return s, nil
+	return s
+}
+
+// hasIdleSalt reports whether the shared file has a salt that encrypts nothing, while the
+// secrets file has another one: plain Pulumi adds one whenever it runs a program.
+func hasIdleSalt(stack, secrets stackFile) bool {
+	scheme, other := stack.scheme(), secrets.scheme().Salt
+	return scheme.Salt != "" && scheme.Provider == "" && len(stack.secureKeys()) == 0 && other != "" && other != scheme.Salt
 }
 
 // savedSalt is the salt of an environment whose stack files have none; a new

@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/identity"
 	"mara/runner/internal/session"
 )
 
@@ -76,7 +77,10 @@ func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]
 			return nil, err
 		}
 	}
-	return names, session.OpenToReveal(ctx, s)
+	if err := session.OpenToReveal(ctx, s); err != nil {
+		return nil, err
+	}
+	return names, identity.CheckKnown(s)
 }
 
 func outputs(ctx context.Context, s *session.Session, names []string, secrets bool) (map[string]map[string]any, error) {

@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
+	"mara/runner/internal/identity"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/inventory"
 	"mara/runner/internal/journal"
@@ -96,6 +97,9 @@ type environmentStatus struct {
 
 func runStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Session) error {
 	if err := s.OpenStacksToRead(ctx, encryption.Copies{}); err != nil {
+		return err
+	}
+	if err := identity.CheckKnown(s); err != nil {
 		return err
 	}
 	if o.Watch {

@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/failure"
+	"mara/runner/internal/identity"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/session"
 )
@@ -47,6 +48,9 @@ func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions, s *session.Se
 		return err
 	}
 	if err := session.OpenToReveal(ctx, s); err != nil {
+		return err
+	}
+	if err := identity.CheckKnown(s); err != nil {
 		return err
 	}
 	for _, hook := range wanted {

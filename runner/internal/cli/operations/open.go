@@ -90,6 +90,11 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	if err := identity.CheckProvider(s); err != nil {
 		return err
 	}
+	if !o.Operation.RunsPrograms() {
+		if err := identity.CheckKnown(s); err != nil {
+			return err
+		}
+	}
 	s.GuardStates()
 	err = checked()
 	s.Profile.Lap("checks")

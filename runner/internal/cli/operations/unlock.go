@@ -11,6 +11,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
+	"mara/runner/internal/identity"
 	"mara/runner/internal/leftovers"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/session"
@@ -52,6 +53,9 @@ func parseUnlock(c *cli.Context, _ cmd.Deps, common cmd.Common) (unlockOptions, 
 
 func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Session) error {
 	if err := s.OpenStacksToRead(ctx, encryption.Copies{}); err != nil {
+		return err
+	}
+	if err := identity.CheckKnown(s); err != nil {
 		return err
 	}
 	state, owner, err := s.RunLock().Inspect()
