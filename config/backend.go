@@ -88,6 +88,34 @@ func withoutFolderOptions(address string) string {
 	return strings.TrimSuffix(path, "/")
 }
 
+// BackendPlace returns the address of the backend for records: without options, and
+// relative to the root where it is a folder below it, so that a root can be moved.
+func (s Settings) BackendPlace() string { return backendPlace(s.Backend.Text, s.Root) }
+
+func backendPlace(address, root string) string {
+	address = withoutFolderOptions(address)
+	below, isBelow := strings.CutPrefix(address, folderAddress(root)+"/")
+	if !isBelow {
+		return address
+	}
+	return filePrefix + below
+}
+
+// At returns the settings with the state at another address.
+func (s Settings) At(address string) (Settings, error) {
+	backend := Value{Text: address, Origin: Origin{Source: FromRecord, Name: "the backend"}}
+	if err := CheckBackend(backend); err != nil {
+		return s, err
+	}
+	backend, err := absoluteBackend(backend, s.Root)
+	if err != nil {
+		return s, err
+	}
+	s.Backend, s.environ = backend, s.Environ()
+	s.environ[BackendVariable] = backend.Text
+	return s, nil
+}
+
 // Managed reports whether the backend is a service that encrypts secrets by
 // itself, such as Pulumi Cloud.
 func (s Settings) Managed() bool {

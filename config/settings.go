@@ -31,6 +31,9 @@ const (
 	simulatedStateFolder = ".runner/simulated/state"
 )
 
+// DefaultBackend is where state is kept by default, relative to the root.
+const DefaultBackend = filePrefix + stateFolder
+
 // Request is what settings are made from.
 type Request struct {
 	Root     string

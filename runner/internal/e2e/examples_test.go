@@ -62,6 +62,7 @@ func TestOwnProjects(t *testing.T) {
 	}
 	expectHarmlessSalt(t, e)
 	expectUnknownEnvironment(t, e)
+	expectAnotherBackend(t, e)
 	if r := e.run("hook", "run", "shop"); r.code != 0 || !strings.Contains(r.stderr, "shop has an address\nhook smoke of shop done") {
 		t.Errorf("hook run: exit code %d, %s", r.code, r.stderr)
 	}

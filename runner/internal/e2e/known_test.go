@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,4 +47,22 @@ func expectUnknownEnvironment(t *testing.T, e *environment) {
 	if r := e.run("stacks"); strings.Contains(r.stdout, "dve") {
 		t.Errorf("stacks: %s", r.stdout)
 	}
+}
+
+// expectAnotherBackend names another backend than the one that the environment was
+// deployed to, where everything would be created a second time.
+func expectAnotherBackend(t *testing.T, e *environment) {
+	t.Helper()
+	env := e.env
+	e.env = append(slices.Clone(env), "PULUMI_BACKEND_URL=file://elsewhere")
+	for _, args := range [][]string{{"preview"}, {"up", "--yes"}, {"destroy", "--yes"}} {
+		r := e.run(args...)
+		if r.code != 3 || !strings.Contains(r.stderr, `"dev" was deployed to file://.runner/state from here`) || !strings.Contains(r.stderr, "--new-backend") {
+			t.Errorf("%s in another backend: exit code %d\n%s%s", args[0], r.code, r.stdout, r.stderr)
+		}
+	}
+	if r := e.run("preview", "--new-backend"); r.code != 0 || !strings.Contains(r.stdout, "to create") {
+		t.Errorf("preview --new-backend: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	e.env = env
 }

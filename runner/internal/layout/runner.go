@@ -64,6 +64,9 @@ func (r Runner) Salt(stack string) string { return r.join("environments", stack+
 // Provider records the provider that a stack was first used with.
 func (r Runner) Provider(stack string) string { return r.join("environments", stack+providerEnding) }
 
+// Backend records where a stack was deployed to.
+func (r Runner) Backend(stack string) string { return r.join("environments", stack+".backend.yaml") }
+
 const providerEnding = ".provider.yaml"
 
 // Stacks names the stacks whose provider is recorded.

@@ -31,6 +31,9 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	if o.Refusal != nil {
 		return o.Refusal
 	}
+	if err := identity.CheckBackend(s, o.NewBackend); err != nil {
+		return err
+	}
 	held, err := s.Lock(ctx, string(o.Operation))
 	if err != nil {
 		return err

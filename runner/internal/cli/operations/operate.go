@@ -47,6 +47,8 @@ type operateOptions struct {
 	LeaveBehind bool
 	// Orphans has destroy work on the stacks that no project claims, and remove them.
 	Orphans bool
+	// NewBackend lets the environment go to another backend than before.
+	NewBackend bool
 	// missingOutput says what to do where a program reads an output that does not exist.
 	missingOutput string
 	contract      *outputContract // of the outputs; nil until the environment is open
@@ -66,6 +68,7 @@ func operateFlags(own []string) []cli.Flag {
 			&cli.BoolFlag{Name: "failed", Usage: "run only what failed in the last run"},
 			&cli.BoolFlag{Name: "resume", Usage: "resume the last run: what failed in it, never ran, or has changed since"},
 			&cli.BoolFlag{Name: "resume-changed", Usage: "like --resume, even if the configuration has changed since; what that changes runs again"},
+			newBackendFlag(),
 		}, policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
 		[]cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print to stderr where the time went"}},
 		cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
@@ -127,7 +130,7 @@ func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	if err := o.checkOrphans(); err != nil {
 		return o, err
 	}
-	o.Force, o.Allow = c.Bool("force"), c.StringSlice("allow")
+	o.Force, o.Allow, o.NewBackend = c.Bool("force"), c.StringSlice("allow"), c.Bool(newBackendName)
 	o.Refusal = o.checkConsent(d)
 	if o.Selection.ofLastRun() {
 		o.Narrow = o.selectRest
@@ -195,7 +198,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	return carryOut(ctx, d, o, s, w)
 }
 
-// rememberProvider records the provider, and writes it into a stack file that named
+// rememberProvider records provider and backend, and writes the provider it into a stack file that named
 // another one.
 func rememberProvider(d cmd.Deps, s *session.Session) error {
 	changed, err := identity.KeepProvider(s, configuration.Write)
@@ -204,6 +207,9 @@ func rememberProvider(d cmd.Deps, s *session.Session) error {
 	}
 	if changed != "" {
 		fmt.Fprintln(d.Stderr, changed)
+	}
+	if err := identity.RecordBackend(s); err != nil {
+		return err
 	}
 	return request.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name)
 }
@@ -233,6 +239,9 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	if left == nil {
 		isWhole := !o.Orphans && len(w.plan.Steps) == len(s.Plan.Steps)
 		warn(d, "what was done is not recorded: ", recording.end(ctx, run, known, w, isWhole))
+	}
+	if err == nil && left == nil && o.Operation.Destroys() {
+		warn(d, "the backend of what is destroyed stays recorded: ", identity.DropBackend(s))
 	}
 	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {

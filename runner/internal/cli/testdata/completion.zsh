@@ -195,6 +195,7 @@ _runner() {
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -242,6 +243,7 @@ _runner() {
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -279,6 +281,7 @@ _runner() {
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -316,6 +319,7 @@ _runner() {
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -356,6 +360,7 @@ _runner() {
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -523,6 +528,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -564,6 +570,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -597,6 +604,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -631,6 +639,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -667,6 +676,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -703,6 +713,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
