@@ -32,7 +32,7 @@ func TestSecondLookStopsALoss(t *testing.T) {
 	events := e.simulate(1, "up", renamed...)
 	app := finished(events)["app"]
 	if app.Result != event.Failed || !strings.Contains(app.Error, "forbidden by the protection of the environment") ||
-		!strings.Contains(app.Error, "repository would be replaced or deleted") || !strings.Contains(app.Hint, "--resume") {
+		!strings.Contains(app.Error, "repository would be replaced or deleted") || !strings.Contains(app.Hint, "--config greeting:name=team-b --resume") {
 		t.Errorf("app: %s: %s (%s)", app.Result, app.Error, app.Hint)
 	}
 	if got := finished(events)["greeting"].Result; got != event.Succeeded {

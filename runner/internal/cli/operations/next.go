@@ -69,21 +69,30 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
+// command returns a command about the same stack, root and engine as the run.
+func (o operateOptions) command(stack, name string, flags ...[]string) string {
+	words := []string{"runner " + name + " -s " + stack + o.Simulation.Flag()}
+	return strings.Join(slices.Concat(words, o.carried.Where, slices.Concat(flags...)), " ")
+}
+
+// resumeCommand returns the command that goes on with what a run has left, with its
+// values and, where it changes things, its gates.
+func (o operateOptions) resumeCommand(stack string) string {
+	flags := [][]string{o.carried.Values}
+	if o.Operation.Deploys() {
+		flags = append(flags, o.carried.Gates, o.carried.Allowed)
+	}
+	return o.command(stack, string(o.Operation), flags...) + " --resume"
+}
+
 // nextSteps returns the commands that may follow a run, by how it has ended.
 func nextSteps(o operateOptions, stack string) func(*event.Summary) []string {
-	command := func(name string, flags ...[]string) string {
-		words := []string{"runner " + name + " -s " + stack + o.Simulation.Flag()}
-		return strings.Join(slices.Concat(words, o.carried.Where, slices.Concat(flags...)), " ")
-	}
+	command := func(name string, flags ...[]string) string { return o.command(stack, name, flags...) }
 	run := [][]string{o.carried.Selection, o.carried.Values}
 	up := append(run, o.carried.Gates, o.carried.Allowed)
 	return func(summary *event.Summary) []string {
 		if summary.Outcome() != event.Succeeded {
-			flags := [][]string{o.carried.Values}
-			if o.Operation.Deploys() {
-				flags = append(flags, o.carried.Gates, o.carried.Allowed)
-			}
-			return []string{command(string(o.Operation), flags...) + " --resume   # carries on with what is left"}
+			return []string{o.resumeCommand(stack) + "   # carries on with what is left"}
 		}
 		switch o.Operation {
 		case operation.Up:

@@ -88,8 +88,8 @@ func (l *secondLook) judgeLosses(first, now updateplan.Project, emit func(event.
 		return l.refuse(event.RuleProtection, now.Name, emit, &secondLookError{
 			fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted",
 				l.s.Settings.Config.Protected(), strings.Join(lost, ", ")),
-			fmt.Sprintf("`%s --resume` shows it and asks on a terminal; to lose that data, add --allow NAME "+
-				"for each resource, or set %s to false first", l.s.Command("up"), config.ProtectKey),
+			fmt.Sprintf("`%s` shows it and asks on a terminal; to lose that data, add --allow NAME "+
+				"for each resource, or set %s to false first", l.o.resumeCommand(l.s.Settings.Stack.Text), config.ProtectKey),
 		})
 	}
 	if !l.o.needsApproval() {
@@ -97,7 +97,7 @@ func (l *secondLook) judgeLosses(first, now updateplan.Project, emit func(event.
 	}
 	return l.refuse(event.RuleApproval, now.Name, emit, &secondLookError{
 		"the approval, which did not cover it: " + strings.Join(slice.Map(added, lossText), ", "),
-		fmt.Sprintf("`%s --resume` shows it and asks", l.s.Command("up")),
+		fmt.Sprintf("`%s` shows it and asks", l.o.resumeCommand(l.s.Settings.Stack.Text)),
 	})
 }
 
