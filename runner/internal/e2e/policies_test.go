@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,10 +139,40 @@ func TestPlanIsKept(t *testing.T) {
 	if r.code != 1 || !strings.Contains(r.stdout, "the plan does not say so: create of ") {
 		t.Errorf("exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 	}
+	if want := "Next:\n  runner preview -s dev --simulate --provider kind --only kind-cluster,kind-registry,kubeconfig,logstore,certmgr --save-plan smaller.json "; !strings.Contains(r.stdout, want) {
+		t.Errorf("what is proposed next is not another plan:\n%s", lastLines(r.stdout))
+	}
+	e.checkPlannedValue(document)
 	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n  kind:workers: 2\n")
 	if r := e.run("up", "--simulate", "--plan", "plan.json"); r.code != 3 || !strings.Contains(r.stderr, "--plan: the configuration has changed since: config/pulumi/Pulumi.dev.yaml") {
 		t.Errorf("exit code %d\n%s", r.code, r.stderr)
 	}
+}
+
+// checkPlannedValue: an up that is refused because of a value names the property, with
+// the planned value and the one of now, in a finding.
+func (e *environment) checkPlannedValue(document updateplan.Document) {
+	e.t.Helper()
+	e.simulate(0, "destroy")
+	const name = "kind-registry"
+	i := slices.IndexFunc(document.Projects, func(p updateplan.Project) bool { return p.Name == name })
+	j := slices.IndexFunc(document.Projects[i].Steps, func(s updateplan.Step) bool { return s.Type == "kind:index:Registry" })
+	inputs := document.Projects[i].Steps[j].Inputs
+	was := inputs["name"]
+	inputs["name"] = "another"
+	if err := document.Write(filepath.Join(e.root, "another.json")); err != nil {
+		e.t.Fatal(err)
+	}
+	inputs["name"] = was
+	events := e.simulate(1, "up", "-p", "kind", "--plan", "another.json")
+	f := findingOf(events, event.RulePlan)
+	if f == nil || f.Project != name || f.Property != "name" || f.Planned != `"another"` || f.Now != fmt.Sprintf("%q", was) || !f.Denies() {
+		e.t.Errorf("the finding is %+v", f)
+	}
+	if got := finished(events)[name]; !strings.Contains(got.Error, `: planned "another", now `) || !strings.Contains(got.Hint, "--save-plan another.json") {
+		e.t.Errorf("%s: %s (%s)", name, got.Error, got.Hint)
+	}
+	e.simulate(0, "destroy")
 }
 
 // TestSavedPlansHoldNoSecrets although they hold what a program is given.

@@ -20,6 +20,11 @@ type Finding struct {
 	// in the git repository, or below the root where there is none. Line counts from 1.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
+	// Property is the path of a value that is not the planned one, and Planned and Now are
+	// both values as they are printed, or what happens to the resource.
+	Property string `json:"property,omitempty"`
+	Planned  string `json:"planned,omitempty"`
+	Now      string `json:"now,omitempty"`
 	// Exception is the reason why the finding counts for nothing.
 	Exception string `json:"exception,omitempty"`
 }
@@ -35,6 +40,7 @@ const (
 	RuleProtection = "protection"
 	RuleMaxMonthly = "max-monthly"
 	RuleApproval   = "approval" // what a person has approved
+	RulePlan       = "plan"     // a saved plan
 )
 
 // Denies reports whether the finding forbids what was asked for.
@@ -86,6 +92,7 @@ func (f *Finding) withTexts(change func(string) string) *Finding {
 	clean := *f
 	clean.Message, clean.Exception, clean.Rule = change(f.Message), change(f.Exception), change(f.Rule)
 	clean.URN, clean.File = change(f.URN), change(f.File)
+	clean.Property, clean.Planned, clean.Now = change(f.Property), change(f.Planned), change(f.Now)
 	clean.Resource.Type, clean.Resource.Name = change(f.Resource.Type), change(f.Resource.Name)
 	return &clean
 }

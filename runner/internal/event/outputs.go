@@ -24,19 +24,19 @@ type OutputChange struct {
 func (c OutputChange) String() string {
 	switch c.Action {
 	case Create:
-		return "+ " + c.Name + ": " + valueText(c.After)
+		return "+ " + c.Name + ": " + ValueText(c.After)
 	case Delete:
-		return "- " + c.Name + ": " + valueText(c.Before)
+		return "- " + c.Name + ": " + ValueText(c.Before)
 	}
-	return "~ " + c.Name + ": " + valueText(c.Before) + " => " + valueText(c.After)
+	return "~ " + c.Name + ": " + ValueText(c.Before) + " => " + ValueText(c.After)
 }
 
 // longestValue is how many characters of a value are shown in a line.
 const longestValue = 120
 
-// valueText renders a value in one line, shortened if it is long. Masked and Unknown
+// ValueText renders a value in one line, shortened if it is long. Masked and Unknown
 // stand without quotes, as they are not the value.
-func valueText(value any) string {
+func ValueText(value any) string {
 	if value == Masked || value == Unknown {
 		return value.(string)
 	}

@@ -32,17 +32,37 @@ func (w work) keepPreview(unknown []string, outputs []event.OutputChange) {
 	}
 }
 
-// StateDigest is a digest of the resources in a project's state, "" if there are
-// none.
+// StateDigest returns a digest of the resources in a project's state, with everything
+// that an operation depends on: inputs, outputs, protection and other options. It is ""
+// if there are none.
 func (e *Set) StateDigest(ctx context.Context, project string) (string, error) {
-	state, err := e.state(ctx, project)
-	if err != nil || len(state.Resources) == 0 {
+	content, err := e.rawState(ctx, project)
+	if err != nil || len(content) == 0 {
 		return "", err
 	}
-	content, err := json.Marshal(state.Resources)
+	digest, err := digestOfResources(content)
+	return digest, wrapState(project, err)
+}
+
+func digestOfResources(state []byte) (string, error) {
+	var all struct {
+		Resources []map[string]any `json:"resources"`
+	}
+	if err := json.Unmarshal(state, &all); err != nil || len(all.Resources) == 0 {
+		return "", err
+	}
+	for _, resource := range all.Resources {
+		for _, name := range incidental {
+			delete(resource, name)
+		}
+	}
+	content, err := json.Marshal(all.Resources) // sorts keys
 	if err != nil {
 		return "", err
 	}
 	digest := sha256.Sum256(content)
 	return hex.EncodeToString(digest[:16]), nil
 }
+
+// incidental are fields of a resource in a state on which nothing depends.
+var incidental = []string{"created", "modified", "sourcePosition", "stackTrace"}

@@ -1,7 +1,6 @@
 package updateplan
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -62,27 +61,4 @@ func holdsSecret(value any) bool {
 		return isSecret(value) || slices.ContainsFunc(slices.Collect(maps.Values(value)), holdsSecret)
 	}
 	return false
-}
-
-// outputDifferences lists in what the changes of outputs in a later preview differ
-// from the planned ones. A plan of a runner that did not record outputs allows any.
-func (p Project) outputDifferences(later Project) []string {
-	if p.Outputs == nil {
-		return nil
-	}
-	planned := map[string]event.OutputChange{}
-	for _, change := range p.Outputs {
-		planned[change.Name] = change
-	}
-	var differences []string
-	for _, now := range later.Outputs {
-		before, ok := planned[now.Name]
-		switch {
-		case !ok:
-			differences = append(differences, fmt.Sprintf("the change of output %s is not in the plan: %s", now.Name, now))
-		case before.Action != now.Action || !fits(before.After, now.After):
-			differences = append(differences, fmt.Sprintf("another change of output %s: %s, not %s", now.Name, now, before))
-		}
-	}
-	return differences
 }

@@ -148,6 +148,9 @@ func (c *Choice) Set(value string) error {
 // String returns the chosen value.
 func (c *Choice) String() string { return c.Value }
 
+// Get implements flag.Getter.
+func (c *Choice) Get() any { return c.Value }
+
 // Chosen returns the value of a Choice flag, or "" if the command has no such flag.
 func Chosen(c *cli.Context, flag string) string {
 	if chosen, ok := c.Generic(flag).(*Choice); ok {

@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
+	"mara/runner/internal/session"
 )
 
 // carriedFlags are the flags of a run that the command after it needs as well, so
@@ -41,7 +43,7 @@ func parseCarried(c *cli.Context) carriedFlags {
 		Provider:  given("provider"),
 		Selection: given("only", "skip", "from", "until"),
 		Values:    given(strings.TrimPrefix(config.OverrideFlag, "--")),
-		Gates:     given("max-monthly", "policy-pack"),
+		Gates:     given("max-monthly", "unknown-costs", "on-missing-output", "policy-pack"),
 		Allowed:   given("allow"),
 	}
 }
@@ -75,14 +77,49 @@ func (o operateOptions) command(stack, name string, flags ...[]string) string {
 	return strings.Join(slices.Concat(words, o.carried.Where, slices.Concat(flags...)), " ")
 }
 
+// previewCommand returns the preview of the same projects with the same values and
+// gates. It writes a plan if the run writes or carries out one.
+func (o operateOptions) previewCommand(stack string) string {
+	flags := [][]string{o.carried.Provider, o.carried.Selection, o.carried.Values, o.carried.Gates}
+	if file := cmp.Or(o.save, o.holdFile); file != "" {
+		flags = append(flags, []string{"--save-plan", shellWord(file)})
+	}
+	return o.command(stack, string(operation.Preview), flags...)
+}
+
+// ofPlan has the next commands select the projects of the plan, unless those are all.
+func (o operateOptions) ofPlan(s *session.Session) operateOptions {
+	if o.hold != nil && len(o.hold.Projects) < len(s.Plan.Steps) {
+		o.carried.Selection = []string{"--only", strings.Join(o.Selection.Only, ",")}
+	}
+	return o
+}
+
 // resumeCommand returns the command that goes on with what a run has left, with its
-// values and, where it changes things, its gates.
+// values and, where it changes things, its gates. After an up with a plan it is the
+// preview that makes another one.
 func (o operateOptions) resumeCommand(stack string) string {
+	if o.hold != nil {
+		return o.previewCommand(stack)
+	}
 	flags := [][]string{o.carried.Values}
 	if o.Operation.Deploys() {
 		flags = append(flags, o.carried.Gates, o.carried.Allowed)
 	}
 	return o.command(stack, string(o.Operation), flags...) + " --resume"
+}
+
+// afterFailure returns the command that may follow a run that has not succeeded.
+func (o operateOptions) afterFailure(summary *event.Summary, stack string) string {
+	hasFailed := func(step event.Step) bool { return step.Result != event.Succeeded && step.Result != event.Skipped }
+	isRefused := summary.Outcome() == event.Failed && !slices.ContainsFunc(summary.Steps, hasFailed)
+	switch {
+	case o.hold != nil:
+		return o.resumeCommand(stack) + "   # makes a plan of what is left"
+	case o.Operation == operation.Preview && (isRefused || o.save != ""): // nothing, or not enough, is left to resume
+		return o.previewCommand(stack) + "   # once this is mended"
+	}
+	return o.resumeCommand(stack) + "   # carries on with what is left"
 }
 
 // nextSteps returns the commands that may follow a run, by how it has ended.
@@ -92,7 +129,7 @@ func nextSteps(o operateOptions, stack string) func(*event.Summary) []string {
 	up := append(run, o.carried.Gates, o.carried.Allowed)
 	return func(summary *event.Summary) []string {
 		if summary.Outcome() != event.Succeeded {
-			return []string{o.resumeCommand(stack) + "   # carries on with what is left"}
+			return []string{o.afterFailure(summary, stack)}
 		}
 		switch o.Operation {
 		case operation.Up:

@@ -8,6 +8,7 @@ import (
 
 	"mara/providers/operation"
 	"mara/runner/internal/event"
+	"mara/runner/internal/updateplan"
 )
 
 func TestNextSteps(t *testing.T) {
@@ -52,11 +53,40 @@ func TestNextSteps(t *testing.T) {
 	}
 }
 
+// TestNextStepsKeepTheGate: after a plan was refused, or a preview was denied, nothing
+// that is proposed goes without the plan, the limit or the selection.
+func TestNextStepsKeepTheGate(t *testing.T) {
+	t.Parallel()
+	args := []string{"--only", "a", "--max-monthly", "5", "--unknown-costs", "allow", "--config", "a:b=c"}
+	refused := event.Summary{Result: event.Failed, Steps: []event.Step{{Result: event.Succeeded}}}
+	failed := event.Summary{Result: event.Failed, Steps: []event.Step{{Result: event.Failed}}}
+	const preview = "runner preview -s dev --only a --config a:b=c --max-monthly 5 --unknown-costs allow"
+	for _, test := range []struct {
+		name    string
+		options planOptions
+		op      operation.Operation
+		summary event.Summary
+		want    string
+	}{
+		{"a plan was refused", planOptions{hold: &updateplan.Document{}, holdFile: "p.json"}, operation.Up, failed,
+			preview + " --save-plan p.json   # makes a plan of what is left"},
+		{"no plan was made", planOptions{save: "/w/p.json"}, operation.Preview, failed, preview + " --save-plan /w/p.json   # once this is mended"},
+		{"a preview was denied", planOptions{}, operation.Preview, refused, preview + "   # once this is mended"},
+		{"a preview failed", planOptions{}, operation.Preview, failed, "runner preview -s dev --config a:b=c --resume   # carries on with what is left"},
+	} {
+		o := operateOptions{planOptions: test.options}
+		o.Operation, o.carried = test.op, carriedOf(t, args)
+		if diff := cmp.Diff([]string{test.want}, nextSteps(o, "dev")(&test.summary)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
 // carriedOf parses the flags of a command line.
 func carriedOf(t *testing.T, args []string) (carried carriedFlags) {
 	t.Helper()
 	app := &cli.App{
-		Flags: operateFlags([]string{"max-monthly", "policy-pack", "allow"}),
+		Flags: operateFlags([]string{"max-monthly", "unknown-costs", "policy-pack", "allow"}),
 		Action: func(c *cli.Context) error {
 			c.Command.Flags = c.App.Flags
 			carried = parseCarried(c)

@@ -27,7 +27,6 @@ import (
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/typeset"
-	"mara/runner/internal/updateplan"
 	"mara/runner/internal/vault"
 )
 
@@ -168,6 +167,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	o = o.ofPlan(s)
 	o.Force = o.Force || w.force
 	if err := o.checkPlan(ctx, s); err != nil {
 		return err
@@ -245,6 +245,7 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	}
 	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {
+		reportUnsaved(d, o)
 		return errors.Join(&cmd.Reported{Code: cmd.ExitCode(err)}, forbidden(err))
 	}
 	if err := savePlan(ctx, d, o, s, w); err != nil {
@@ -322,9 +323,9 @@ func (o operateOptions) task() stacks.Task {
 // operator does a step's work on its stack.
 type operator struct {
 	stacks  *stacks.Set
-	task    stacks.Task                   // for every step
-	held    map[string]updateplan.Project // what an up is held to, by project
-	again   *secondLook                   // judges partial previews; nil where nothing depends on them
+	task    stacks.Task // for every step
+	plan    planGuard   // what an up is held to
+	again   *secondLook // judges partial previews; nil where nothing depends on them
 	before  hooks.BeforeFunc
 	failed  func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
 	inside  hooks.InsideFunc // nil unless it is asked for
@@ -337,7 +338,7 @@ func newOperator(s *session.Session, o operateOptions, known *unchanged) operato
 	around := s.Hooks()
 	around.LeaveBehind = o.LeaveBehind
 	work := operator{
-		stacks: s.Stacks, task: o.task(), held: o.held(), before: around.Before(o.Operation, o.Forget), failed: around.Failed,
+		stacks: s.Stacks, task: o.task(), plan: newPlanGuard(o, s), before: around.Before(o.Operation, o.Forget), failed: around.Failed,
 		known: known, part: o.part, outputs: o.contract,
 	}
 	if o.Deep {

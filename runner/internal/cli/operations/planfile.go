@@ -23,10 +23,12 @@ import (
 
 // planOptions are about the document of what an up would do.
 type planOptions struct {
-	save  string               // of preview: the file to write it to
-	hold  *updateplan.Document // of up: what it is held to; nil for nothing
-	rules policy.Set           // judge it
-	packs []string             // Pulumi's own policy packs, for its engine
+	save string               // of preview: the file to write it to
+	hold *updateplan.Document // of up: what it is held to; nil for nothing
+	// holdFile is the file with it, as it was named.
+	holdFile string
+	rules    policy.Set // judge it
+	packs    []string   // Pulumi's own policy packs, for its engine
 
 	prices     cost.Sheet
 	maxMonthly *float64       // what an environment may cost; nil for anything
@@ -65,7 +67,7 @@ func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 	if len(names) == 0 {
 		return failure.Usagef(c.Command.Name, "--plan: the plan has no projects")
 	}
-	o.hold = &document
+	o.hold, o.holdFile = &document, c.String("plan")
 	o.Selection.Selection = plan.Selection{Only: names}
 	o.Options.Selection, o.Refusal = o.Selection.Selection, nil
 	return nil
@@ -80,7 +82,7 @@ func (o operateOptions) checkPlan(ctx context.Context, s *session.Session) error
 	refuse := func(format string, args ...any) error {
 		return &failure.Environment{
 			Text: "--plan: " + fmt.Sprintf(format, args...) + "; nothing was changed",
-			Next: "make a new plan with `" + s.Command("preview") + " --save-plan FILE`",
+			Next: "make a new plan with `" + o.previewCommand(s.Settings.Stack.Text) + "`",
 		}
 	}
 	switch {
@@ -108,17 +110,6 @@ func (o operateOptions) checkPlan(ctx context.Context, s *session.Session) error
 	return nil
 }
 
-// held is what an up is held to, by project.
-func (o operateOptions) held() map[string]updateplan.Project {
-	held := map[string]updateplan.Project{}
-	if o.hold != nil && o.Operation.Deploys() {
-		for _, project := range o.hold.Projects {
-			held[project.Name] = project
-		}
-	}
-	return held
-}
-
 func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) error {
 	if o.save == "" || o.Operation != operation.Preview {
 		return nil
@@ -140,6 +131,19 @@ func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 		fmt.Fprintf(d.Stdout, "Plan: %s\n", o.save)
 	}
 	return nil
+}
+
+// reportUnsaved says that a preview that has failed has written no plan: a file of that
+// name holds an earlier one.
+func reportUnsaved(d cmd.Deps, o operateOptions) {
+	if o.save == "" {
+		return
+	}
+	text := "no plan was written, because the preview has not succeeded"
+	if _, err := os.Stat(o.save); err == nil {
+		text += "; " + o.save + " is an earlier one"
+	}
+	fmt.Fprintln(d.Stderr, text)
 }
 
 // planDocument is what the preview has found, in the order of the plan.

@@ -190,9 +190,8 @@ func (e *secondLookError) NextStep() string { return e.next }
 // values that a program generates, such as a password, and show them.
 func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Event)) error {
 	name := task.Step.Project.Name
-	planned, held := o.held[name]
 	due := o.again.isDue(name)
-	if !held && !due {
+	if !o.plan.isDue(name) && !due {
 		return nil
 	}
 	task.Operation, task.Record = operation.Preview, true
@@ -203,10 +202,8 @@ func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Ev
 	if !ok {
 		return fmt.Errorf("the second preview of %s has found nothing to compare", name)
 	}
-	if held {
-		if differences := planned.Differences(now); len(differences) > 0 {
-			return fmt.Errorf("the plan does not say so: %s", strings.Join(differences, "; "))
-		}
+	if err := o.plan.judge(now, emit); err != nil {
+		return err
 	}
 	if due {
 		return o.again.judge(ctx, now, emit)

@@ -1,0 +1,87 @@
+package operations
+
+import (
+	"fmt"
+	"strings"
+
+	"mara/runner/internal/event"
+	"mara/runner/internal/session"
+	"mara/runner/internal/updateplan"
+)
+
+// planGuard refuses projects that would do something else than a saved plan says. It
+// holds nothing for an operation without one.
+type planGuard struct {
+	o        operateOptions
+	s        *session.Session
+	projects map[string]updateplan.Project
+}
+
+func newPlanGuard(o operateOptions, s *session.Session) planGuard {
+	guard := planGuard{o: o, s: s, projects: map[string]updateplan.Project{}}
+	if o.hold != nil && o.Operation.Deploys() {
+		for _, project := range o.hold.Projects {
+			guard.projects[project.Name] = project
+		}
+	}
+	return guard
+}
+
+// isDue reports whether a project has to be previewed again, to compare it with the plan.
+func (g planGuard) isDue(project string) bool {
+	_, held := g.projects[project]
+	return held
+}
+
+// judge refuses a project whose preview differs from the plan. Every difference is a finding.
+func (g planGuard) judge(now updateplan.Project, emit func(event.Event)) error {
+	planned, held := g.projects[now.Name]
+	if !held {
+		return nil
+	}
+	differences := planned.Differences(now)
+	if len(differences) == 0 {
+		return nil
+	}
+	for _, difference := range differences {
+		g.o.emitFinding(g.s, emit, planFinding(now.Name, difference), "")
+	}
+	return &planError{differences: differences, next: "`" + g.o.previewCommand(g.s.Settings.Stack.Text) + "` makes a plan of what is left"}
+}
+
+// planFinding returns a difference as the finding of the guard.
+func planFinding(project string, d updateplan.Difference) event.Finding {
+	f := event.Finding{
+		Rule: event.RulePlan, Level: event.LevelDeny, Project: project, Resource: d.Resource, URN: d.URN,
+		Property: d.Property, Planned: d.Planned, Now: d.Now, Message: "the plan does not say so: " + d.String(),
+	}
+	if d.Output != "" {
+		f.Resource = event.Resource{Name: "output " + d.Output}
+	}
+	return f
+}
+
+// planError says in what a project differs from the saved plan.
+type planError struct {
+	differences []updateplan.Difference
+	next        string
+}
+
+// mostDifferences is how many differences an error lists; the findings have all of them.
+const mostDifferences = 5
+
+// Error lists the first differences.
+func (e *planError) Error() string {
+	var texts []string
+	for i, difference := range e.differences {
+		if i == mostDifferences {
+			texts = append(texts, fmt.Sprintf("and %d more", len(e.differences)-i))
+			break
+		}
+		texts = append(texts, difference.String())
+	}
+	return "the plan does not say so: " + strings.Join(texts, "; ") + "; this project was not changed"
+}
+
+// NextStep says what to do.
+func (e *planError) NextStep() string { return e.next }
