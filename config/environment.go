@@ -207,3 +207,11 @@ func (s *Sources) UseOnlyStack(root string) {
 	}
 	s.OnlyStack = Value{Text: names[0], Origin: Origin{Source: FromOnlyStack, Name: names[0]}}
 }
+
+// With returns the sources with another value of a variable, whatever the environment
+// file and the process environment say of it.
+func (s Sources) With(name, value string) Sources {
+	s.File.variables = slices.DeleteFunc(slices.Clone(s.File.variables), func(v Variable) bool { return v.Name == name })
+	s.Process = append(slices.Clone(s.Process), name+"="+value)
+	return s
+}

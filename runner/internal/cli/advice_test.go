@@ -18,6 +18,7 @@ import (
 var flagsOfOthers = map[string]string{
 	"create-namespace": "helm ", "version": "helm", "name": "kind ", "fetch-cert": "kubeseal ",
 	"force-conflicts": "kubectl ", "server-side": "kubectl ", "overwrite": "kubectl ",
+	"preserve-config": "pulumi ",
 }
 
 // TestAdviceNamesFlagsThatExist: a text that tells somebody to use a flag which no

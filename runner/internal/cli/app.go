@@ -56,6 +56,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		operators.Command(d),
 		operations.Unlock(d),
 		operations.Repair(d),
+		operations.State(d),
 		runs.History(d),
 		runs.Show(d),
 		runs.Logs(d),

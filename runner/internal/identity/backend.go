@@ -35,11 +35,29 @@ func CheckBackend(s *session.Session, asked bool) error {
 	if err != nil || before == "" {
 		return err
 	}
-	backend, stack := s.Settings.Backend, s.Settings.Stack.Text
 	now := event.MaskURLs(s.Settings.BackendPlace())
 	return &failure.Environment{
-		Text: fmt.Sprintf("%q was deployed to %s from here, and %s says %s: up would create it a second time", stack, before, backend.Origin, now),
-		Next: "name the old backend again; or, if it is to be deployed a second time, add --new-backend",
+		Text: otherBackend(s, before) + ": up would create it a second time, or work on old states",
+		Next: fmt.Sprintf("move the states with `%s --to %s`; or name %s as the backend; or, if it is to be deployed a second time, add --new-backend",
+			s.Command("state move"), now, before),
+	}
+}
+
+// otherBackend names the backend that the environment was deployed to, and the
+// configured one.
+func otherBackend(s *session.Session, before string) string {
+	return fmt.Sprintf("%q was deployed to %s from here, and the backend is now %s (%s)",
+		s.Settings.Stack.Text, before, event.MaskURLs(s.Settings.BackendPlace()), s.Settings.Backend.Origin)
+}
+
+// WarnOfBackend warns a command that only reads: what it does not find may be in the
+// backend that the environment was deployed to.
+func WarnOfBackend(s *session.Session) {
+	if s.Options.Simulation.On {
+		return
+	}
+	if before, err := BackendBefore(s); err == nil && before != "" {
+		fmt.Fprintf(s.Deps.Stderr, "warning: %s\n", otherBackend(s, before))
 	}
 }
 

@@ -50,7 +50,7 @@ func TestCheckBackend(t *testing.T) {
 	}{
 		"nothing is deployed":                {backend: "s3://new"},
 		"the same backend":                   {files: map[string]string{record: "backend: s3://old\n"}, backend: "s3://old"},
-		"another backend":                    {files: map[string]string{record: "backend: s3://old\n"}, backend: "s3://new", want: []string{`"dev" was deployed to s3://old`, "PULUMI_BACKEND_URL", "s3://new", "--new-backend"}},
+		"another backend":                    {files: map[string]string{record: "backend: s3://old\n"}, backend: "s3://new", want: []string{`"dev" was deployed to s3://old`, "PULUMI_BACKEND_URL", "s3://new", "--new-backend", "`runner state move -s dev --to s3://new`"}},
 		"another backend, asked for":         {files: map[string]string{record: "backend: s3://old\n"}, backend: "s3://new", asked: true},
 		"deployed here before there was one": {files: map[string]string{here: deployed}, backend: "s3://new", want: []string{"deployed to file://.runner/state"}},
 		"the default, named":                 {files: map[string]string{here: deployed}, backend: "file://.runner/state"},
@@ -106,5 +106,47 @@ func TestRecordBackend(t *testing.T) {
 		if err := CheckBackend(opened(t, root, backend), false); err != nil {
 			t.Errorf("%s: %v", backend, err)
 		}
+	}
+}
+
+// TestNewMove: by default the states come from where they are, and go to the configured
+// backend.
+func TestNewMove(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		record, backend, from, to string
+		wantFrom, wantTo, setting string
+		err                       string
+	}{
+		"to another one":             {backend: "file://.runner/state", to: "s3://new", wantFrom: "file://.runner/state", wantTo: "s3://new", setting: "PULUMI_BACKEND_URL=s3://new in the process environment"},
+		"another one is configured":  {record: "s3://old", backend: "s3://new", wantFrom: "s3://old", wantTo: "s3://new"},
+		"to a third":                 {record: "s3://old", backend: "s3://new", to: "s3://third", wantFrom: "s3://old", wantTo: "s3://third", setting: "=s3://third"},
+		"from one that is not known": {backend: "s3://new", from: "file://old", wantFrom: "file://old", wantTo: "s3://new"},
+		"done":                       {record: "s3://new", backend: "s3://old", to: "s3://new", wantFrom: "s3://new", wantTo: "s3://new", setting: "=s3://new"},
+		"nowhere":                    {backend: "s3://old", err: "no new backend is named"},
+		"no address":                 {backend: "s3://old", to: "there", err: "is not the address of a backend"},
+		"to Pulumi Cloud":            {backend: "s3://old", to: "https://api.pulumi.com", err: "https://api.pulumi.com is a service"},
+		"a password":                 {record: "postgres://me:***@db/state", backend: "s3://new", err: "is not recorded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			if test.record != "" {
+				write(t, filepath.Join(root, record), "backend: "+test.record+"\n")
+			}
+			write(t, filepath.Join(root, config.Folder, "Pulumi.dev.yaml"), "config: {kubernetes:infra_type: kind}\n")
+			s := opened(t, root, test.backend)
+			defer func() { _ = s.Close() }()
+			m, err := NewMove(s, test.from, test.to)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil || m.From != test.wantFrom || m.To != test.wantTo || !strings.Contains(m.Setting(), test.setting) || (m.Setting() == "") != (test.setting == "") {
+				t.Errorf("%+v, %v, setting %q", m, err, m.Setting())
+			}
+		})
 	}
 }

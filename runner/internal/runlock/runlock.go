@@ -56,16 +56,23 @@ func (l Lock) Acquire(ctx context.Context, owner lock.Owner) (dead []lock.Owner,
 	if previous, ok := held.Previous(); ok {
 		dead = append(dead, previous)
 	}
+	left, err := l.AcquireInBackend(ctx, owner)
+	return append(dead, left...), err
+}
+
+// AcquireInBackend takes the lock in the backend only, for a run that works on two
+// backends and has the lock of this machine.
+func (l Lock) AcquireInBackend(ctx context.Context, owner lock.Owner) (dead []lock.Owner, err error) {
 	store, err := l.store(ctx)
 	if err != nil || store == nil {
-		return dead, err
+		return nil, err
 	}
 	if err := l.States.Make(); err != nil {
-		return dead, failure.RunnerFolder(err)
+		return nil, failure.RunnerFolder(err)
 	}
 	shared, err := lock.AcquireShared(ctx, store, lock.Options{Owner: owner, Wait: l.Wait, Waiting: l.tellWaiting})
 	if err != nil {
-		return dead, failed(ctx, err)
+		return nil, failed(ctx, err)
 	}
 	l.OnClose(shared.Release)
 	if previous, ok := shared.Previous(); ok {

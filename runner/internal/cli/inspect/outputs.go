@@ -80,6 +80,7 @@ func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]
 	if err := session.OpenToReveal(ctx, s); err != nil {
 		return nil, err
 	}
+	identity.WarnOfBackend(s)
 	return names, identity.CheckKnown(s)
 }
 

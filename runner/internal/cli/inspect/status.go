@@ -102,6 +102,7 @@ func runStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Sess
 	if err := identity.CheckKnown(s); err != nil {
 		return err
 	}
+	identity.WarnOfBackend(s)
 	if o.Watch {
 		return watchStatus(ctx, d, o, s)
 	}

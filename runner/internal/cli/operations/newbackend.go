@@ -7,6 +7,7 @@ const newBackendName = "new-backend"
 
 func newBackendFlag() cli.Flag {
 	return &cli.BoolFlag{
-		Name: newBackendName, Usage: "work in the configured backend although the environment was deployed to another one from here",
+		Name:  newBackendName,
+		Usage: "work in the configured backend although the environment was deployed to another one from here; see runner state move",
 	}
 }

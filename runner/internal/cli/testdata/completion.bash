@@ -30,6 +30,7 @@ _runner() {
       operator) command=operator; break ;;
       unlock) command=unlock; break ;;
       repair) command=repair; break ;;
+      state) command=state; break ;;
       history) command=history; break ;;
       show) command=show; break ;;
       logs) command=logs; break ;;
@@ -626,6 +627,14 @@ _runner() {
     "repair --simulate-schema") offered=""; known=1 ;;
     "repair --simulate-slow") offered=""; known=1 ;;
     "repair --pulumi") offered=""; known=1 ;;
+    "state --to") offered=""; known=1 ;;
+    "state --from") offered=""; known=1 ;;
+    "state --lock-timeout") offered=""; known=1 ;;
+    "state --output"|"state -o") offered="text json"; known=1 ;;
+    "state --root") offered=""; known=1 ;;
+    "state --stack"|"state -s") offered=""; known=1 ;;
+    "state --provider"|"state -p") offered="$(runner completion providers 2>/dev/null)"; known=1 ;;
+    "state --pulumi") offered=""; known=1 ;;
     "history --output"|"history -o") offered="table json"; known=1 ;;
     "history --limit") offered=""; known=1 ;;
     "history --root") offered=""; known=1 ;;
@@ -670,7 +679,7 @@ _runner() {
     "version --output"|"version -o") offered="text json"; known=1 ;;
   esac
   [[ -n "$known" ]] || case "$command" in
-    "") offered="init adopt fetch providers plan config doctor preview up refresh drift destroy stacks status outputs query policy fleet hook secrets mirror render export operator unlock repair history show logs report support try demo env pulumi schema completion version help" ;;
+    "") offered="init adopt fetch providers plan config doctor preview up refresh drift destroy stacks status outputs query policy fleet hook secrets mirror render export operator unlock repair state history show logs report support try demo env pulumi schema completion version help" ;;
     init) [[ "$current" != -* ]] || offered="--output --debug --no-color" ;;
     adopt) offered="[DIR   NEW] --output --print --rename --lock-timeout --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     fetch) offered="--output --root --debug --no-color" ;;
@@ -697,6 +706,7 @@ _runner() {
     operator) offered="status wait delete adopt --namespace --kubeconfig --stack --output --root --debug --no-color --timeout --commit --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --namespace --kubeconfig --stack --output --root --debug --no-color --yes --non-interactive --timeout --back --namespace --kubeconfig --stack --output --root --debug --no-color" ;;
     unlock) offered="--output --force --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     repair) offered="--import --forget --only --skip --from --until --parallel --parallel-resources --on-error --retry --timeout --lock-timeout --output --ui --log-order --report --root --stack --provider --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
+    state) offered="move --to --all --from --lock-timeout --output --root --stack --provider --yes --non-interactive --pulumi --debug --no-color" ;;
     history) offered="--output --limit --root --stack --simulate --debug --no-color" ;;
     show) offered="--output --root --stack --simulate --debug --no-color" ;;
     logs) offered="--output --errors --follow --root --stack --simulate --debug --no-color" ;;

@@ -29,6 +29,7 @@ _runner() {
     'operator:watch, hand over and delete what the Pulumi Kubernetes Operator runs'
     'unlock:remove the locks that a run has left behind'
     'repair:repair a state after a run was cut off while it created something'
+    'state:move the states of environments to another backend'
     'history:list the runs'
     'show:show a past run'
     'logs:print what happened in the projects of a run'
@@ -195,7 +196,7 @@ _runner() {
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -243,7 +244,7 @@ _runner() {
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -281,7 +282,7 @@ _runner() {
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -319,7 +320,7 @@ _runner() {
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -360,7 +361,7 @@ _runner() {
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -528,7 +529,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -570,7 +571,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -604,7 +605,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -639,7 +640,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -676,7 +677,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -713,7 +714,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here]' \
+        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
@@ -1021,6 +1022,23 @@ _runner() {
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
+      ;;
+    state)
+      _arguments \
+        '--to[move the states to the backend at URL (default\: the configured one, where the environment was deployed to another)]:value:' \
+        '--all[move all environments of the root, one after the other]' \
+        '--from[move them from the backend at URL (default\: the one that the environment was deployed to)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
+        '--non-interactive[never prompt; anything missing is an error]' \
+        '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
+        '--debug[log internals, such as each Pulumi command, to stderr]' \
+        '--no-color[disable colour; NO_COLOR does the same]' \
+        '1:argument:(move)'
       ;;
     history)
       _arguments \
