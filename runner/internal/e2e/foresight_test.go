@@ -106,7 +106,7 @@ func (e *environment) checkNewName() {
 	if strings.Contains(refused.stdout, "no price for aws:ec2/vpc:Vpc") {
 		e.t.Errorf("a network is free, as a preview says:\n%s", lastLines(refused.stdout))
 	}
-	done := e.run(append(up, "--plan", "plan.json", "--allow", "repository")...)
+	done := e.run(append(up, "--plan", "plan.json", "--unknown-programs", "allow", "--allow", "repository")...)
 	if done.code != 0 || !strings.Contains(done.stdout, "1 updated, 1 replaced") {
 		e.t.Errorf("up --plan: exit code %d\n%s%s", done.code, lastLines(done.stdout), done.stderr)
 	}
@@ -125,6 +125,7 @@ func TestForeseenValues(t *testing.T) {
 	t.Parallel()
 	e := newReaders(t, embedded)
 	e.checkNewName()
+	e.checkPlannedProgram()
 
 	// The id of the network is not known, and nothing that is made of it.
 	events := e.simulate(0, "preview", "--config", "greeting:name=team-b", "--config", "greeting:range=10.1.0.0/16")
@@ -140,6 +141,29 @@ func TestForeseenValues(t *testing.T) {
 	if diff := cmp.Diff(want, newOutputs(events)); diff != "" {
 		t.Errorf("another network:\n%s", diff)
 	}
+}
+
+// checkPlannedProgram: an up that is held to a plan refuses another program, another
+// configuration and another runner before anything is touched, and names the project.
+func (e *environment) checkPlannedProgram() {
+	e.t.Helper()
+	args := []string{"--config", "greeting:name=team-c"}
+	e.simulate(0, "preview", append(args, "--save-plan", "plan.json")...)
+	refuse := func(want string, args ...string) {
+		e.t.Helper()
+		r := e.run(append([]string{"up", "--simulate", "--plan", "plan.json", "--yes"}, args...)...)
+		if r.code != 3 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "nothing was changed") || !strings.Contains(r.stderr, "--save-plan plan.json") {
+			e.t.Errorf("exit code %d, not %q:\n%s%s", r.code, want, lastLines(r.stdout), r.stderr)
+		}
+	}
+	program := e.read("app/Pulumi.yaml")
+	e.write("app/Pulumi.yaml", program+"  more: 1\n")
+	refuse("--plan: changed since: program of app;", args...)
+	e.write("app/Pulumi.yaml", program)
+	refuse("the configuration has changed since", "--config", "greeting:name=team-d")
+	plan := e.read("plan.json")
+	e.write("plan.json", strings.Replace(plan, `"runner": "`, `"runner": "0.`, 1))
+	refuse("another version of the runner", args...)
 }
 
 // newOutputs are the outputs that change, with their new values, by project.

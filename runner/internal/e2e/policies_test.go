@@ -111,12 +111,13 @@ func TestPlanIsKept(t *testing.T) {
 	e := newEnvironment(t, embedded)
 	const only = "kind-cluster,kind-registry,kubeconfig,certmgr,logstore"
 	file := filepath.Join(e.root, "plan.json")
-	e.simulate(0, "preview", "-p", "kind", "--only", only, "--save-plan", "plan.json")
+	previewed := e.simulate(0, "preview", "-p", "kind", "--only", only, "--save-plan", "plan.json")
 	document, err := updateplan.Read(file)
 	if err != nil || len(document.Projects) != 5 || !document.Simulated {
 		t.Fatalf("%v: %+v", err, document)
 	}
-	for _, args := range [][]string{{"--plan", "plan.json", "-s", "other"}, {"--plan", "plan.json", "--only", "certmgr"}, {"--plan", "config/pulumi/environment"}} {
+	for _, args := range [][]string{{"--plan", "plan.json", "-s", "other"}, {"--plan", "plan.json", "--only", "certmgr"}, {"--plan", "config/pulumi/environment"},
+		{"--plan", ""}, {"--plan", "plan.json", "--plan-digest", "sha256:" + strings.Repeat("0", 64)}} {
 		if r := e.run(append([]string{"up", "--simulate", "-p", "kind"}, args...)...); r.code == 0 || !strings.Contains(r.stderr, "error: --") {
 			t.Errorf("%v: exit code %d\n%s", args, r.code, r.stderr)
 		}
@@ -126,10 +127,16 @@ func TestPlanIsKept(t *testing.T) {
 	smaller.Projects = append([]updateplan.Project{}, document.Projects...)
 	last := &smaller.Projects[4]
 	last.Steps = last.Steps[1:]
-	if err := smaller.Write(filepath.Join(e.root, "smaller.json")); err != nil {
+	if _, err := smaller.Write(filepath.Join(e.root, "smaller.json")); err != nil {
 		t.Fatal(err)
 	}
-	e.simulate(0, "up", "-p", "kind", "--plan", "plan.json")
+	if got := savedPlanOf(previewed); got == nil || got.Digest != document.Digest || got.File != file {
+		t.Errorf("the preview names the plan %+v, not %s", got, document.Digest)
+	}
+	carried := e.simulate(0, "up", "-p", "kind", "--plan", "plan.json", "--plan-digest", document.Digest)
+	if got := savedPlanOf(carried); got == nil || got.Digest != document.Digest {
+		t.Errorf("the up names the plan %+v", got)
+	}
 	r := e.run("up", "--simulate", "-p", "kind", "--plan", "plan.json")
 	if r.code != 3 || !strings.Contains(r.stderr, "--plan: the state has changed since: kind-cluster, kind-registry") {
 		t.Errorf("exit code %d\n%s", r.code, r.stderr)
@@ -149,6 +156,15 @@ func TestPlanIsKept(t *testing.T) {
 	}
 }
 
+// savedPlanOf returns the saved plan that the events of a run name.
+func savedPlanOf(events []event.Event) *event.SavedPlan {
+	i := slices.IndexFunc(events, func(e event.Event) bool { return e.Type == event.RunPlan })
+	if i < 0 {
+		return nil
+	}
+	return events[i].Plan
+}
+
 // checkPlannedValue: an up that is refused because of a value names the property, with
 // the planned value and the one of now, in a finding.
 func (e *environment) checkPlannedValue(document updateplan.Document) {
@@ -160,7 +176,7 @@ func (e *environment) checkPlannedValue(document updateplan.Document) {
 	inputs := document.Projects[i].Steps[j].Inputs
 	was := inputs["name"]
 	inputs["name"] = "another"
-	if err := document.Write(filepath.Join(e.root, "another.json")); err != nil {
+	if _, err := document.Write(filepath.Join(e.root, "another.json")); err != nil {
 		e.t.Fatal(err)
 	}
 	inputs["name"] = was

@@ -44,6 +44,9 @@ const (
 	// RunCosts says at the end of a preview what the environment would cost at
 	// least, if anything in it costs: costs.
 	RunCosts Type = "run.costs"
+	// RunPlan names the saved plan that a preview has written, or that an up carries
+	// out: plan.
+	RunPlan Type = "run.plan"
 	// StepStarted says that the work on a project begins: project, title.
 	StepStarted Type = "step.started"
 	// StepProgress reports one resource: project, title, resource, action,
@@ -233,6 +236,8 @@ type Event struct {
 	Finding *Finding `json:"finding,omitempty"`
 	// Costs are what the environment costs at least.
 	Costs *Costs `json:"costs,omitempty"`
+	// Plan is a saved plan.
+	Plan *SavedPlan `json:"plan,omitempty"`
 	// Unknown are the projects whose outputs a preview has read before they are
 	// known: what it tells about the project is partial.
 	Unknown []string `json:"unknown,omitempty"`

@@ -55,6 +55,7 @@ func everyType() []event.Event {
 		{Time: at(9), Run: run, Type: event.RunCosts, Costs: &event.Costs{Currency: "USD", Monthly: 36, Change: 36, Oldest: "2026-11-01", Items: []event.Cost{
 			{Project: name, Type: "linode:index/instance:Instance", Name: "node", What: "g6-standard-2", Monthly: 36, Source: "https://example.com/prices"},
 		}, Unknown: []string{"traffic"}}},
+		{Time: at(9), Run: run, Type: event.RunPlan, Plan: &event.SavedPlan{File: "plan.json", Digest: "sha256:00ff"}},
 		{Time: at(10), Run: run, Type: event.RunFinished, Result: event.Failed, DurationMS: 10000,
 			Results: &event.Results{Failed: 1, Skipped: 1}, Changes: &event.Changes{Create: 1, Same: 2}},
 	}

@@ -85,6 +85,7 @@ func (e Event) withTexts(change func(string) string) Event {
 	e.Error = change(e.Error)
 	e.Costs = e.Costs.withTexts(change)
 	e.Finding = e.Finding.withTexts(change)
+	e.Plan = e.Plan.withTexts(change)
 	e.Hint = change(e.Hint)
 	e.Resource.Type = change(e.Resource.Type)
 	e.Resource.Name = change(e.Resource.Name)

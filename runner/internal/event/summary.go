@@ -42,6 +42,8 @@ type Summary struct {
 	Excluded []Exclusion `json:"excluded,omitempty"`
 	Warnings []Alert     `json:"warnings,omitempty"`
 	Costs    *Costs      `json:"costs,omitempty"` // at least, as a preview has found
+	// SavedPlan is the plan that a preview has written, or that an up carries out.
+	SavedPlan *SavedPlan `json:"plan,omitempty"`
 	// Stopping says why nothing new starts any more; empty while it does.
 	Stopping string `json:"stopping,omitempty"`
 
@@ -173,6 +175,8 @@ func (s *Summary) Apply(e Event) {
 		s.Stopping = e.Reason
 	case RunCosts:
 		s.Costs = e.Costs
+	case RunPlan:
+		s.SavedPlan = e.Plan
 	case RunWarning:
 		s.Warnings = append(s.Warnings, Alert{Project: e.Project, Message: e.Message, Finding: e.Finding})
 	case RunFinished:

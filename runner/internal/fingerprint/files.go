@@ -45,6 +45,7 @@ func (b Basis) named(config map[string]any, source *Source) ([]byte, error) {
 		bases = append(bases, source.Dir)
 	}
 	found := newTree(b.Root)
+	found.contents = b.Contents
 	for text := range texts(config) {
 		for _, path := range candidates(text, bases) {
 			if err := found.addNamed(path, b.Root); err != nil {
@@ -114,6 +115,7 @@ type tree struct {
 	files    map[string]string
 	variable []string // volatile variables to look for
 	names    map[string]bool
+	contents bool // large files count by their content, too
 }
 
 func newTree(root string, variables ...string) *tree {
@@ -152,7 +154,7 @@ func (t *tree) addNamed(path, root string) error {
 }
 
 // add adds a file, or all files below a directory except those in directories that
-// isOutside names.
+// isOutside names, and files that it names.
 func (t *tree) add(root string, isOutside func(path string) bool) error {
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
@@ -162,8 +164,11 @@ func (t *tree) add(root string, isOutside func(path string) bool) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != root && isOutside(path):
-			return fs.SkipDir
+		case path != root && isOutside(path):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		case entry.IsDir():
 			return nil
 		}
@@ -217,7 +222,7 @@ func (t *tree) describe(path string, info fs.FileInfo) (string, error) {
 	if info == nil || !info.Mode().IsRegular() {
 		return "", nil
 	}
-	if info.Size() > wholeFile {
+	if info.Size() > wholeFile && !t.contents {
 		return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano()), nil
 	}
 	content, err := os.ReadFile(path)

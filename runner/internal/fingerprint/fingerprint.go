@@ -34,6 +34,9 @@ type Basis struct {
 	IsSecret func(variable string) bool
 	// Declared are variables of the environment file, which count in any case.
 	Declared []string
+	// Contents has large files count by what is in them, too, and not by their time,
+	// which is another one in every clone of a repository.
+	Contents bool
 	// Setting is whatever else has to be the same, such as the backend.
 	Setting map[string]string
 }
@@ -106,6 +109,7 @@ func (m *Maker) Of(s Subject) (journal.Fingerprint, error) {
 // it names.
 func (m *Maker) addSource(parts map[string][]byte, source Source) error {
 	volatile := m.basis.volatile()
+	source.contents = m.basis.Contents
 	content, mentioned, err := source.sum(volatile)
 	if err != nil {
 		return err

@@ -20,7 +20,9 @@ type Source struct {
 	Dir     string // of its Pulumi.yaml
 	Runtime string
 	Root    string   // of the repository, below which the program may find more
-	Outside []string // folders below the root that hold no part of a program
+	Outside []string // folders and files below the root that are no part of a program
+
+	contents bool // see Basis
 }
 
 // errOthers is the error for programs that are built with sources from anywhere.
@@ -33,6 +35,7 @@ var errOthers = errors.New("the program is built with sources that are neither b
 // the repository counts.
 func (s Source) sum(variables []string) (content []byte, mentioned []string, err error) {
 	t := newTree(s.Root, variables...)
+	t.contents = s.contents
 	if err := s.addAll(t); err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +59,7 @@ func (s Source) addAll(t *tree) error {
 	}
 }
 
-// isOutside reports whether a directory holds nothing of the program: those that
+// isOutside reports whether a directory or a file is no part of the program: those that
 // are named, and those of tools.
 func (s Source) isOutside(path string) bool {
 	name := filepath.Base(path)

@@ -26,6 +26,9 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 	markdownFindings(&b, s)
 	markdownList(&b, "Warnings", s.OtherWarnings(), func(a event.Alert) string { return inline(strings.TrimPrefix(a.Project+": "+a.Message, ": ")) })
 	markdownList(&b, "Left out of the plan", s.Excluded, func(x event.Exclusion) string { return inline(x.Name) + ": " + inline(x.Reason) })
+	if plan := s.SavedPlan; plan != nil {
+		fmt.Fprintf(&b, "\nSaved plan: %s, digest %s\n", inline(plan.File), inline(plan.Digest))
+	}
 	fmt.Fprintf(&b, "\n<sub>run %s, started %s</sub>\n", inline(s.Run), s.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	_, err := io.WriteString(w, b.String())
 	return err

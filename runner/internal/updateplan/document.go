@@ -4,6 +4,7 @@
 package updateplan
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -32,6 +33,8 @@ type Document struct {
 	// Configuration has digests of the configuration that the preview ran with.
 	Configuration map[string]string `json:"configuration,omitempty"`
 	Projects      []Project         `json:"projects"`
+	// Digest is that of the file which the document was read from.
+	Digest string `json:"-"`
 }
 
 // Project is what an up of one project would do.
@@ -45,6 +48,9 @@ type Project struct {
 	// Outputs are the outputs of its stack that would change. It is nil only in the
 	// plan of a runner that did not record them.
 	Outputs []event.OutputChange `json:"outputs"`
+	// Fingerprint has digests of its program, its configuration and its secrets. It is
+	// nil for a project that has none.
+	Fingerprint map[string]string `json:"fingerprint,omitempty"`
 	// State is a digest of the state that the preview ran against.
 	State string `json:"state,omitempty"`
 }
@@ -88,11 +94,11 @@ func NewStep(m apitype.StepEventMetadata, mask func(string) string) (step Step, 
 		return Step{}, false
 	}
 	step = Step{
-		Op: op, Type: m.Type, Name: m.URN[strings.LastIndex(m.URN, "::")+len("::"):], URN: m.URN,
+		Op: op, Type: m.Type, Name: mask(m.URN[strings.LastIndex(m.URN, "::")+len("::"):]), URN: mask(m.URN),
 		Stateful: isStateful(m.Type), Replaces: m.Keys,
 	}
 	if m.Old != nil {
-		step.ID, step.Protected = m.Old.ID, m.Old.Protect
+		step.ID, step.Protected = mask(m.Old.ID), m.Old.Protect
 		step.Old = reader{mask: mask}.properties(m.Old.Inputs, "")
 	}
 	if m.New != nil && op != "delete" {
@@ -136,7 +142,8 @@ func (r reader) properties(properties map[string]any, path string) map[string]an
 	}
 	copied := make(map[string]any, len(properties))
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		copied[name] = r.value(properties[name], strings.TrimPrefix(path+"."+name, "."))
+		key := r.mask(name)
+		copied[key] = r.value(properties[name], strings.TrimPrefix(path+"."+key, "."))
 	}
 	return copied
 }
@@ -166,13 +173,20 @@ func (r reader) value(value any, path string) any {
 	return value
 }
 
-// Write writes the document, which only its owner can read.
-func (d Document) Write(file string) error {
+// Write writes the document to a file, which only its owner can read, and returns the
+// digest of the file.
+func (d Document) Write(file string) (digest string, err error) {
 	content, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
-		return err
+		return "", err
 	}
-	return atomicfile.Write(file, append(content, '\n'), 0o600)
+	content = append(content, '\n')
+	return digestOf(content), atomicfile.Write(file, content, 0o600)
+}
+
+// digestOf returns the digest of a file that an approval can name.
+func digestOf(content []byte) string {
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(content))
 }
 
 // Read reads a document.
@@ -188,6 +202,7 @@ func Read(file string) (Document, error) {
 	if d.Version != Version {
 		return d, fmt.Errorf("%s has version %d of the format; this runner knows %d", file, d.Version, Version)
 	}
+	d.Digest = digestOf(content)
 	return d, nil
 }
 

@@ -1,6 +1,7 @@
 package updateplan
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,13 @@ func TestNewStep(t *testing.T) {
 			"engine": "postgres", "tags": []any{map[string]any{"a": "x" + unknownValue}, "hidden!"}, "size": 10.0, "subnet": unknownValue,
 		}},
 	}, mask)
+	secret, _ := NewStep(apitype.StepEventMetadata{
+		Op: apitype.OpUpdate, Type: "a:b:C", URN: "urn::hidden", Old: &apitype.StepEventStateMetadata{ID: "id-hidden", Inputs: map[string]any{"hidden": "x"}},
+		New: &apitype.StepEventStateMetadata{Inputs: map[string]any{"hidden": []any{unknownValue}}},
+	}, mask)
+	if content, err := json.Marshal(secret); err != nil || strings.Contains(string(content), "hidden") {
+		t.Errorf("%v: a secret in a key, a name or an id: %s", err, content)
+	}
 	want := Step{
 		Op: "replace", Type: "aws:rds/instance:Instance", Name: "db", URN: urn, ID: "db-1", Stateful: true, Protected: true, Replaces: []string{"engine"},
 		Old:     map[string]any{"engine": "mysql", "n": Unknown},
@@ -59,8 +67,9 @@ func TestWriteAndRead(t *testing.T) {
 		Version: Version, Created: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Runner: "1.2.3", Provider: "kind", Stack: "dev",
 		Projects: []Project{{Name: "a", Title: "A", Steps: []Step{{Op: "create", Type: "a:b:C", Name: "c", URN: "u::c"}}}},
 	}
-	if err := want.Write(file); err != nil {
-		t.Fatal(err)
+	digest, err := want.Write(file)
+	if want.Digest = digest; err != nil || len(digest) != len("sha256:")+64 {
+		t.Fatal(digest, err)
 	}
 	got, err := Read(file)
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {

@@ -29,14 +29,15 @@ func Commands(d cmd.Deps) []*cli.Command {
 			description: "Runs the projects of the plan, each as soon as those it needs have succeeded. On a terminal it first asks for\n" +
 				"missing configuration, in a new folder for all of it; then it shows what would change, and asks once. When a\n" +
 				"project fails, running projects finish and nothing that depends on it starts; --resume carries on with what\n" +
-				"is left. --plan does what a preview has saved, and refuses if anything has changed since.\n\n" +
+				"is left. --plan does what a preview has saved, and refuses if anything has changed since;\n" +
+				"--plan-digest refuses any other plan than the approved one.\n\n" +
 				"A project for which nothing has changed since its last success is left out: its program, configuration, the\n" +
 				"outputs that it reads, its plugins, the engine and its state; --force runs all. docs/performance.md says more.\n" +
 				"In a stack with `runner:protect: true`, stateful resources are only replaced or deleted once the stack's name\n" +
 				"is typed, or --allow names them.\n\n" +
 				"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 				"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
-			flags: []string{"auto-approve-if", "force", "allow", "plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "secret", "generate-secrets", "simulate-cluster"},
+			flags: []string{"auto-approve-if", "force", "allow", "plan", "plan-digest", "unknown-programs", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "secret", "generate-secrets", "simulate-cluster"},
 		}),
 		operationCommand(d, operation.Refresh, spec{
 			use: "bring the state in line with what really exists",
@@ -98,6 +99,7 @@ func flagsOf(names ...string) []cli.Flag {
 		onMissingOutputFlag(),
 		&cli.BoolFlag{Name: "out-of-order", Usage: "do not ask whether earlier waves have succeeded"},
 		&cli.StringFlag{Name: "plan", Usage: "do what `FILE` says, which `runner preview --save-plan` has written, and nothing else"},
+		&cli.StringFlag{Name: digestFlag, Usage: "with --plan: refuse a plan whose digest is not `DIGEST`, which --save-plan prints"},
 		&cli.StringSliceFlag{Name: "policy-pack", Usage: "have Pulumi run the policy pack in `FOLDER`; may be repeated"},
 		&cli.BoolFlag{Name: "preview-only", Usage: "show what differs and leave the state as it is"},
 		&cli.BoolFlag{Name: "remove-stacks", Usage: "also remove the stacks once they are empty"},
@@ -110,6 +112,7 @@ func flagsOf(names ...string) []cli.Flag {
 		&cli.StringSliceFlag{Name: "skip-gate", Usage: "do not wait for gates of this `KIND`: drift, answers, run, ask; may be repeated"},
 		unknownAgeFlag(),
 		unknownCostsFlag(),
+		unknownProgramsFlag(),
 		&cli.BoolFlag{Name: "why", Usage: "with --affected: print why each environment is affected"},
 	}
 	return slice.Map(names, func(name string) cli.Flag {

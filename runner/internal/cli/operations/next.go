@@ -43,7 +43,7 @@ func parseCarried(c *cli.Context) carriedFlags {
 		Provider:  given("provider"),
 		Selection: given("only", "skip", "from", "until"),
 		Values:    given(strings.TrimPrefix(config.OverrideFlag, "--")),
-		Gates:     given("max-monthly", "unknown-costs", "on-missing-output", "policy-pack"),
+		Gates:     given("max-monthly", "unknown-costs", "unknown-programs", "on-missing-output", "policy-pack"),
 		Allowed:   given("allow"),
 	}
 }
@@ -109,6 +109,15 @@ func (o operateOptions) resumeCommand(stack string) string {
 	return o.command(stack, string(o.Operation), flags...) + " --resume"
 }
 
+// planWords returns the flags that carry out a saved plan, and no other one.
+func planWords(file string, saved *event.SavedPlan) []string {
+	words := []string{"--plan", shellWord(file)}
+	if saved != nil {
+		words = append(words, "--plan-digest", saved.Digest)
+	}
+	return words
+}
+
 // afterFailure returns the command that may follow a run that has not succeeded.
 func (o operateOptions) afterFailure(summary *event.Summary, stack string) string {
 	hasFailed := func(step event.Step) bool { return step.Result != event.Succeeded && step.Result != event.Skipped }
@@ -136,7 +145,7 @@ func nextSteps(o operateOptions, stack string) func(*event.Summary) []string {
 			return []string{command("outputs"), command("status")}
 		case operation.Preview:
 			if o.save != "" {
-				return []string{command("up", [][]string{o.carried.Provider, {"--plan", shellWord(o.save)}, o.carried.Values, o.carried.Gates}...)}
+				return []string{command("up", o.carried.Provider, planWords(o.save, summary.SavedPlan), o.carried.Values, o.carried.Gates)}
 			}
 			return []string{command("up", append([][]string{o.carried.Provider}, up...)...)}
 		case operation.Refresh:

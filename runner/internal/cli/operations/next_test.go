@@ -48,6 +48,10 @@ func TestNextSteps(t *testing.T) {
 	}
 	o := operateOptions{}
 	o.Operation, o.save = operation.Preview, "plan.json"
+	saved := event.Summary{Result: event.Succeeded, SavedPlan: &event.SavedPlan{Digest: "sha256:00"}}
+	if diff := cmp.Diff([]string{"runner up -s dev --plan plan.json --plan-digest sha256:00"}, nextSteps(o, "dev")(&saved)); diff != "" {
+		t.Errorf("a plan with a digest (-want +got):\n%s", diff)
+	}
 	if diff := cmp.Diff([]string{"runner up -s dev --plan plan.json"}, nextSteps(o, "dev")(&succeeded)); diff != "" {
 		t.Errorf("a saved plan (-want +got):\n%s", diff)
 	}

@@ -169,7 +169,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	}
 	o = o.ofPlan(s)
 	o.Force = o.Force || w.force
-	if err := o.checkPlan(ctx, s); err != nil {
+	if err := o.checkPlan(ctx, d, s); err != nil {
 		return err
 	}
 	if o.contract, err = o.checkOutputs(ctx, s, w); err != nil {
@@ -248,7 +248,7 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 		reportUnsaved(d, o)
 		return errors.Join(&cmd.Reported{Code: cmd.ExitCode(err)}, forbidden(err))
 	}
-	if err := savePlan(ctx, d, o, s, w); err != nil {
+	if err := printPlan(d, o); err != nil {
 		return err
 	}
 	printCosts(d, o)

@@ -10,7 +10,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
-	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cost"
 	"mara/runner/internal/failure"
@@ -27,8 +26,11 @@ type planOptions struct {
 	hold *updateplan.Document // of up: what it is held to; nil for nothing
 	// holdFile is the file with it, as it was named.
 	holdFile string
-	rules    policy.Set // judge it
-	packs    []string   // Pulumi's own policy packs, for its engine
+	// unknownPrograms has it carry out a plan though programs cannot be compared.
+	unknownPrograms bool
+	saved           *savedPlan // what a preview has written
+	rules           policy.Set // judge it
+	packs           []string   // Pulumi's own policy packs, for its engine
 
 	prices     cost.Sheet
 	maxMonthly *float64       // what an environment may cost; nil for anything
@@ -39,7 +41,7 @@ type planOptions struct {
 
 // parsePlan reads the plan that an up is held to. It selects the plan's projects.
 func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
-	o.estimate, o.losses = &cost.Estimate{}, &[]string{}
+	o.estimate, o.losses, o.saved = &cost.Estimate{}, &[]string{}, &savedPlan{}
 	if err := o.parseCosts(c); err != nil {
 		return err
 	}
@@ -53,13 +55,17 @@ func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 	if cmd.HasFlag(c.Command, "save-plan") {
 		o.save = d.Absolute(c.String("save-plan"))
 	}
-	if !cmd.HasFlag(c.Command, "plan") || c.String("plan") == "" {
-		return nil
+	if held, err := checkPlanFlags(c); err != nil || !held {
+		return err
 	}
-	document, err := updateplan.Read(d.Absolute(c.String("plan")))
+	document, err := updateplan.Read(d.Absolute(c.String(planFlag)))
 	if err != nil {
 		return failure.Usagef(c.Command.Name, "--plan: %v", err)
 	}
+	if err := checkDigest(c.String(planFlag), c.String(digestFlag), document.Digest); err != nil {
+		return err
+	}
+	o.unknownPrograms = cmd.Chosen(c, "unknown-programs") == allowUnknownPrograms
 	if len(o.Selection.words()) > 0 {
 		return failure.Usagef(c.Command.Name, "--plan: the plan says which projects run; leave out %s", strings.Join(o.Selection.words(), " "))
 	}
@@ -74,12 +80,12 @@ func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 }
 
 // checkPlan refuses a plan for something else, or from before something changed.
-func (o operateOptions) checkPlan(ctx context.Context, s *session.Session) error {
+func (o operateOptions) checkPlan(ctx context.Context, d cmd.Deps, s *session.Session) error {
 	p := o.hold
 	if p == nil {
 		return nil
 	}
-	refuse := func(format string, args ...any) error {
+	refuse := func(format string, args ...any) *failure.Environment {
 		return &failure.Environment{
 			Text: "--plan: " + fmt.Sprintf(format, args...) + "; nothing was changed",
 			Next: "make a new plan with `" + o.previewCommand(s.Settings.Stack.Text) + "`",
@@ -94,6 +100,13 @@ func (o operateOptions) checkPlan(ctx context.Context, s *session.Session) error
 	if changes := journal.Fingerprint(p.Configuration).Changes(configurationOf(s)); len(changes) > 0 {
 		return refuse("the configuration has changed since: %s", strings.Join(changes, ", "))
 	}
+	if refused, next := o.checkPrograms(d, s); refused != "" {
+		err := refuse("%s", refused)
+		if next != "" {
+			err.Next = next
+		}
+		return err
+	}
 	var changed []string
 	for _, project := range p.Projects {
 		digest, err := s.Stacks.StateDigest(ctx, project.Name)
@@ -106,29 +119,6 @@ func (o operateOptions) checkPlan(ctx context.Context, s *session.Session) error
 	}
 	if len(changed) > 0 {
 		return refuse("the state has changed since: %s", strings.Join(changed, ", "))
-	}
-	return nil
-}
-
-func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) error {
-	if o.save == "" || o.Operation != operation.Preview {
-		return nil
-	}
-	document := planDocument(d, o, s, w)
-	for i, project := range document.Projects {
-		digest, err := s.Stacks.StateDigest(ctx, project.Name)
-		if err != nil {
-			return err
-		}
-		document.Projects[i].State = digest
-	}
-	if err := document.Write(o.save); err != nil {
-		return &failure.Environment{
-			Text: fmt.Sprintf("the plan cannot be written: %v", err), Next: failure.WriteRemedy(err, "the folder") + ", or name another file",
-		}
-	}
-	if o.Output != "json" {
-		fmt.Fprintf(d.Stdout, "Plan: %s\n", o.save)
 	}
 	return nil
 }

@@ -80,6 +80,7 @@ func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Sessio
 		if denied := policy.Denied(findings); len(denied) > 0 {
 			return &forbiddenError{deniedText(denied), exceptionAdvice}
 		}
+		savePlan(ctx, d, o, s, w, emit)
 		return nil
 	}
 }

@@ -47,6 +47,7 @@ func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 		if o.Output != "json" { // as JSON the preview was not shown
 			r.shown.skip = len(r.found)
 		}
+		r.found = append(r.found, o.heldPlan()...)
 		s.OnWarning(func(text string) { r.emit(event.Event{Type: event.RunWarning, Message: text}) })
 	}
 	return r, err

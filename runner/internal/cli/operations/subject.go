@@ -22,9 +22,18 @@ import (
 )
 
 func fingerprints(s *session.Session) (*fingerprint.Maker, error) {
-	programs, err := programFiles(s)
+	basis, err := basisOf(s)
 	if err != nil {
 		return nil, err
+	}
+	return fingerprint.NewMaker(basis)
+}
+
+// basisOf returns what the fingerprints of all projects are made of.
+func basisOf(s *session.Session) (fingerprint.Basis, error) {
+	programs, err := programFiles(s)
+	if err != nil {
+		return fingerprint.Basis{}, err
 	}
 	environ := s.Settings.Environ()
 	for name := range environ {
@@ -32,7 +41,7 @@ func fingerprints(s *session.Session) (*fingerprint.Maker, error) {
 			delete(environ, name)
 		}
 	}
-	return fingerprint.NewMaker(fingerprint.Basis{
+	return fingerprint.Basis{
 		Root: s.Settings.Root, Folders: []string{filepath.Join(s.Settings.Root, config.Folder)},
 		Programs:      append(programs, s.Options.Simulation.Schemas...),
 		PluginFolders: []string{filepath.Join(preflight.PulumiHome(s.Env), "plugins")},
@@ -43,7 +52,7 @@ func fingerprints(s *session.Session) (*fingerprint.Maker, error) {
 			"backend": s.Settings.Backend.Text, "stack": s.Settings.Stack.Text, "provider": s.Provider.Name,
 			"simulated": strconv.FormatBool(s.Options.Simulation.On), "without": strings.Join(s.Provider.Without(), ","),
 		},
-	})
+	}, nil
 }
 
 // programFiles are the programs that take part in running a project.

@@ -161,6 +161,8 @@ complete -c runner -n '__fish_seen_subcommand_from up' -l auto-approve-if -x -a 
 complete -c runner -n '__fish_seen_subcommand_from up' -l force -d 'run all projects, also those for which nothing has changed since their last success'
 complete -c runner -n '__fish_seen_subcommand_from up' -l allow -x -d 'in a protected environment, allow the loss of NAME: the stack for everything, else the name or type of a resource; may be repeated'
 complete -c runner -n '__fish_seen_subcommand_from up' -l plan -x -d 'do what FILE says, which `runner preview --save-plan` has written, and nothing else'
+complete -c runner -n '__fish_seen_subcommand_from up' -l plan-digest -x -d 'with --plan: refuse a plan whose digest is not DIGEST, which --save-plan prints'
+complete -c runner -n '__fish_seen_subcommand_from up' -l unknown-programs -x -a 'deny allow' -d 'with --plan: WHAT to do with a program that cannot be compared with the planned one: deny, or allow (default: deny)'
 complete -c runner -n '__fish_seen_subcommand_from up' -l on-missing-output -x -a 'error warn' -d 'if a program reads an output that does not exist, which Pulumi takes for null, DO: error, warn (default: error)'
 complete -c runner -n '__fish_seen_subcommand_from up' -l max-monthly -x -d 'forbid what costs more than AMOUNT a month, or what has no known price: see --unknown-costs (default: no limit)'
 complete -c runner -n '__fish_seen_subcommand_from up' -l unknown-costs -x -a 'deny allow' -d 'with --max-monthly: WHAT to do where a price is not known: deny, or allow, which counts what has a price (default: deny)'

@@ -228,6 +228,8 @@ _runner() {
         '--force[run all projects, also those for which nothing has changed since their last success]' \
         '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--plan[do what FILE says, which `runner preview --save-plan` has written, and nothing else]:value:' \
+        '--plan-digest[with --plan\: refuse a plan whose digest is not DIGEST, which --save-plan prints]:value:' \
+        '--unknown-programs[with --plan\: WHAT to do with a program that cannot be compared with the planned one\: deny, or allow (default\: deny)]:value:(deny allow)' \
         '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--max-monthly[forbid what costs more than AMOUNT a month, or what has no known price\: see --unknown-costs (default\: no limit)]:value:' \
         '--unknown-costs[with --max-monthly\: WHAT to do where a price is not known\: deny, or allow, which counts what has a price (default\: deny)]:value:(deny allow)' \

@@ -377,7 +377,7 @@ func (r *recorder) end(result event.Result) []event.Event {
 // Types lists the types of events.
 func Types() []event.Type {
 	return []event.Type{
-		event.RunStarted, event.RunStopping, event.RunWarning, event.RunCosts,
+		event.RunStarted, event.RunStopping, event.RunWarning, event.RunCosts, event.RunPlan,
 		event.StepStarted, event.StepProgress, event.StepOutputs, event.StepLog, event.StepRetrying,
 		event.HookStarted, event.HookFinished,
 		event.StepFinished, event.RunFinished,

@@ -1,0 +1,73 @@
+package operations
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/failure"
+	"mara/runner/internal/updateplan"
+)
+
+func TestComparePrograms(t *testing.T) {
+	t.Parallel()
+	plan := updateplan.Document{Projects: []updateplan.Project{
+		{Name: "net", Fingerprint: map[string]string{programPart: "1", "configuration": "2"}},
+		{Name: "app", Fingerprint: map[string]string{programPart: "1", runnerPart: "2"}},
+		{Name: "older"}, {Name: "outside", Fingerprint: map[string]string{}},
+	}}
+	changed, unknown := comparePrograms(plan, map[string]map[string]string{
+		"net": {programPart: "1", "configuration": "3"}, "app": {programPart: "2", runnerPart: "3"}, "older": {},
+	}, map[string]error{"outside": errors.New("sources from anywhere")})
+	if diff := cmp.Diff([]string{"configuration of net", "program of app", "the runner and its programs, for app"}, changed); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"older (the plan has no digest of it)", "outside (sources from anywhere)"}, unknown); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPlanFlags: an empty value, as of a variable that is not set, does not do without the gate.
+func TestPlanFlags(t *testing.T) {
+	t.Parallel()
+	digest := "sha256:" + strings.Repeat("0f", 32)
+	for _, test := range []struct {
+		args []string
+		held bool
+		want string // of the error
+	}{
+		{nil, false, ""},
+		{[]string{"--plan", "p.json"}, true, ""},
+		{[]string{"--plan", "p.json", "--plan-digest", digest}, true, ""},
+		{[]string{"--plan", ""}, false, "--plan: the name of the file is empty"},
+		{[]string{"--plan", "p.json", "--plan-digest", ""}, false, `--plan-digest: "" is not sha256:`},
+		{[]string{"--plan", "p.json", "--plan-digest", digest[:20]}, false, "is not sha256:"},
+		{[]string{"--plan-digest", digest}, false, "--plan-digest needs --plan"},
+	} {
+		app := &cli.App{Flags: flagsOf("plan", "plan-digest"), Action: func(c *cli.Context) error {
+			c.Command.Flags = c.App.Flags
+			held, err := checkPlanFlags(c)
+			if held != test.held || (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v: %v, %v", test.args, held, err)
+			}
+			return nil
+		}}
+		if err := app.Run(append([]string{"runner"}, test.args...)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCheckDigest(t *testing.T) {
+	t.Parallel()
+	var refused *failure.Environment
+	if err := checkDigest("p.json", "sha256:aa", "sha256:bb"); !errors.As(err, &refused) || !strings.Contains(refused.Text, "sha256:bb, not sha256:aa") {
+		t.Errorf("another plan: %v", err)
+	}
+	if err := errors.Join(checkDigest("p.json", "sha256:aa", "sha256:aa"), checkDigest("p.json", "", "sha256:aa")); err != nil {
+		t.Error(err)
+	}
+}
