@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mara/runner/internal/event"
@@ -60,16 +61,45 @@ func (s Source) Fetch(ctx context.Context, git, root string, env []string) error
 		return err
 	}
 	defer os.RemoveAll(work)
-	c := command{git: git, dir: work, env: append(env, "GIT_TERMINAL_PROMPT=0")}
+	c := command{git: git, dir: work, env: append(withoutRepository(env), "GIT_TERMINAL_PROMPT=0")}
 	if err := c.fetch(ctx, s, root); err != nil {
 		return err
 	}
-	old := work + "-old"
-	if err := os.Rename(folder, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+	return swap(folder, work)
+}
+
+// swap moves a directory to the place of another one, if there is one, which it removes. It moves the old one back
+// if that fails.
+func swap(folder, made string) error {
+	old := made + "-old"
+	err := os.Rename(folder, old)
+	if errors.Is(err, os.ErrNotExist) {
+		return os.Rename(made, folder)
+	}
+	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(old)
-	return os.Rename(work, folder)
+	if err := os.Rename(made, folder); err != nil {
+		return errors.Join(err, os.Rename(old, folder))
+	}
+	return os.RemoveAll(old)
+}
+
+// repositoryVariables lists the variables that point git at a repository, as a hook or `git rebase -x` sets them
+// (`git rev-parse --local-env-vars`, without those of the configuration, which may hold credentials).
+func repositoryVariables() []string {
+	return []string{
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE",
+		"GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+	}
+}
+
+// withoutRepository returns the environment without the variables that would point git at the user's repository.
+func withoutRepository(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(repositoryVariables(), name)
+	})
 }
 
 // command runs git in a folder.

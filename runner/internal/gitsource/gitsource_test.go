@@ -76,6 +76,51 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// TestFetchFromHook: git tells its hooks which repository it works on, and a fetch leaves that repository alone.
+func TestFetchFromHook(t *testing.T) {
+	t.Parallel()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is not installed")
+	}
+	root := t.TempDir()
+	repository(t, git, filepath.Join(root, "infra"))
+	users := filepath.Join(root, "users")
+	repository(t, git, users)
+	configuration := filepath.Join(users, ".git", "config")
+	before, _ := os.ReadFile(configuration)
+	env := append(os.Environ(), "GIT_DIR="+filepath.Join(users, ".git"), "GIT_WORK_TREE="+users, "GIT_INDEX_FILE="+filepath.Join(users, ".git", "index"))
+	s := gitsource.Source{URL: "./infra", Ref: "v1"}
+	if err := s.Fetch(t.Context(), git, root, env); err != nil {
+		t.Fatal(err)
+	}
+	if content, _ := os.ReadFile(filepath.Join(s.Folder(root), "file")); string(content) != "one" {
+		t.Errorf("fetched %q", content)
+	}
+	if after, _ := os.ReadFile(configuration); string(after) != string(before) {
+		t.Errorf("the configuration of the user's repository is\n%s\nit was\n%s", after, before)
+	}
+	if head, _ := os.ReadFile(filepath.Join(users, ".git", "HEAD")); !strings.HasPrefix(string(head), "ref: ") {
+		t.Errorf("the HEAD of the user's repository is %s", head)
+	}
+}
+
+// TestFetchKeepsOld: the revision that is kept stays until another one has its place.
+func TestFetchKeepsOld(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	kept := filepath.Join(dir, "kept")
+	if err := os.MkdirAll(kept, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := gitsource.Swap(kept, filepath.Join(dir, "missing")); err == nil {
+		t.Error("a directory that does not exist was moved")
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{

@@ -1,0 +1,4 @@
+package gitsource
+
+// Swap is swap, for tests.
+var Swap = swap
