@@ -99,14 +99,20 @@ func open(path string) (*os.File, error) {
 		if err := tryLock(f); err != nil {
 			return nil, errors.Join(refusal(f, err), f.Close())
 		}
-		current, err := isCurrent(f, path)
-		if current || err != nil {
+		if current, err := keepCurrent(f, path); current || err != nil {
 			return f, err
 		}
-		if err := release(f); err != nil {
-			return nil, err
-		}
 	}
+}
+
+// keepCurrent reports whether a locked file is the one at the path. It releases the lock of a file that is not, or
+// that cannot be compared.
+func keepCurrent(f *os.File, path string) (bool, error) {
+	current, err := isCurrent(f, path)
+	if err != nil || !current {
+		err = errors.Join(err, release(f))
+	}
+	return current, err
 }
 
 // refusal explains why the kernel refused its lock.
