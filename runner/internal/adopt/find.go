@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -16,6 +17,8 @@ func Find(root string) (found []Found, unsure []string, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
+			reason, err := unreadable(root, path, err)
+			unsure = append(unsure, reason)
 			return err
 		case entry.IsDir() && path != root && skippedFolder(entry.Name()):
 			return fs.SkipDir
@@ -45,6 +48,19 @@ func Find(root string) (found []Found, unsure []string, err error) {
 		}
 	}
 	return found, unsure, err
+}
+
+// unreadable says that a directory, such as the data of a container, is skipped because it cannot be read. It returns
+// the error if the directory is the root.
+func unreadable(root, path string, err error) (string, error) {
+	if path == root {
+		return "", err
+	}
+	relative, _ := filepath.Rel(root, path) // it is below
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
+	}
+	return fmt.Sprintf("%s is skipped, with any projects in it: it cannot be read (%v)", filepath.ToSlash(relative), err), nil
 }
 
 // unusable says why a project cannot be adopted; "" if it can.
