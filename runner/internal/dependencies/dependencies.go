@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mara/projects"
 	"mara/runner/internal/atomicfile"
@@ -48,17 +49,28 @@ func Missing(root string, p plan.Plan) []projects.Project {
 	return all
 }
 
-// isInstalled compares with what was installed last. What the user has installed
-// is the user's.
+// isInstalled reports whether the record of the last installation fits the project. Without a record, dependencies
+// that the user has installed count.
 func isInstalled(root string, project projects.Project) bool {
 	content, err := os.ReadFile(installed(root, project))
-	if err == nil {
-		return string(content) == dependencies(project.Own.Dir)
+	if err != nil {
+		return slices.ContainsFunc(dependencyFolders(), func(name string) bool { return exists(project.Own.Dir, name) })
 	}
-	return slices.ContainsFunc(dependencyFolders(), func(name string) bool {
-		_, err := os.Stat(filepath.Join(project.Own.Dir, name))
-		return err == nil
-	})
+	digest, folders, _ := strings.Cut(string(content), "\n")
+	isGone := func(name string) bool { return !exists(project.Own.Dir, name) }
+	return digest == dependencies(project.Own.Dir) && !slices.ContainsFunc(strings.Fields(folders), isGone)
+}
+
+// record returns what isInstalled reads: the digest of the files, and the folders that there are. Where a package
+// manager installs elsewhere, as with workspaces, there are none.
+func record(dir string) []byte {
+	folders := slices.DeleteFunc(dependencyFolders(), func(name string) bool { return !exists(dir, name) })
+	return []byte(dependencies(dir) + "\n" + strings.Join(folders, " "))
+}
+
+func exists(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
+	return err == nil
 }
 
 // installed is the file that says what is installed. Simulations share it.
@@ -104,7 +116,7 @@ func (i Installer) Install(ctx context.Context, all []projects.Project) error {
 			}
 		}
 		file := installed(i.Root, project)
-		if err := atomicfile.WriteDeep(file, []byte(dependencies(project.Own.Dir)), 0o644, 0o755); err != nil {
+		if err := atomicfile.WriteDeep(file, record(project.Own.Dir), 0o644, 0o755); err != nil {
 			return failure.RunnerFolder(err)
 		}
 	}

@@ -108,6 +108,25 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+// TestRemoved: a removed node_modules is installed again, and only where it was.
+func TestRemoved(t *testing.T) {
+	t.Parallel()
+	root, project := t.TempDir(), own(t, "nodejs", "package.json", "node_modules/a/package.json")
+	installer := Installer{Root: root, Command: &pulumi{t: t}, Masker: event.NewMasker(), Stderr: io.Discard}
+	if err := installer.Install(t.Context(), []projects.Project{project}); err != nil {
+		t.Fatal(err)
+	}
+	if isMissing(root, project) {
+		t.Error("they are missing after their installation")
+	}
+	if err := os.RemoveAll(filepath.Join(project.Own.Dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	if !isMissing(root, project) {
+		t.Error("they are not missing though node_modules was removed")
+	}
+}
+
 func TestInstallFails(t *testing.T) {
 	t.Parallel()
 	root, project := t.TempDir(), own(t, "nodejs", "package.json")
