@@ -3,6 +3,7 @@ package kindprovider
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -153,6 +154,21 @@ func TestInterruptible(t *testing.T) {
 		})
 		if !errors.Is(err, cause) {
 			t.Errorf("error %v, want the cause of the cancellation", err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		cause, hung := errors.New("enough"), make(chan struct{})
+		defer close(hung)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		disturb := func(ctx context.Context) {
+			if _, limited := ctx.Deadline(); !limited {
+				t.Error("the disturbance may hang")
+			}
+		}
+		err := interruptible(ctx, func() error { <-hung; return nil }, disturb)
+		if !errors.Is(err, cause) || !strings.Contains(err.Error(), "may have left containers behind") {
+			t.Errorf("kind hangs: error %v", err)
 		}
 	})
 	failure := errors.New("failure")

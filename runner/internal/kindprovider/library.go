@@ -65,8 +65,12 @@ func (l Library) removeNodes(ctx context.Context, name string) {
 	}
 }
 
+// interruptionLimit is how long work that was interrupted may take to end.
+const interruptionLimit = 2 * time.Minute
+
 // interruptible runs work that takes no context. When ctx ends, it calls disturb
-// until the work has given up.
+// until the work has given up. It abandons work that hangs all the same, as with
+// a container runtime that does not answer.
 func interruptible(ctx context.Context, work func() error, disturb func(ctx context.Context)) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
@@ -75,12 +79,16 @@ func interruptible(ctx context.Context, work func() error, disturb func(ctx cont
 		return err
 	case <-ctx.Done():
 	}
-	background := context.WithoutCancel(ctx)
+	cause := context.Cause(ctx)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruptionLimit)
+	defer cancel()
 	for {
-		disturb(background)
+		disturb(limited)
 		select {
 		case <-done:
-			return context.Cause(ctx)
+			return cause
+		case <-limited.Done():
+			return fmt.Errorf("%w; kind has not ended within %s, and may have left containers behind", cause, interruptionLimit)
 		case <-time.After(500 * time.Millisecond):
 		}
 	}

@@ -317,6 +317,23 @@ func TestRegistryProblems(t *testing.T) {
 	}
 }
 
+// TestRegistryKeepsContainer: a registry whose new image cannot be pulled stays as it is.
+func TestRegistryKeepsContainer(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, nil)
+	c.create("")
+	l := newRegistry(t, c)
+	l.create("")
+	l.machine.Calls()
+	l.inputs = l.inputs.Set("image", property.New("registry:missing"))
+	l.machine.Fail("pull", "manifest unknown")
+	l.update("the registry's image registry:missing is not on this machine and could not be pulled")
+	l.keeps()
+	if l.machine.Get("dev-registry") == nil {
+		t.Error("the container of the registry is gone")
+	}
+}
+
 // TestRegistryAwaitsTheAPIServer: when the runtime was restarted, its nodes run,
 // and their API server is not ready yet.
 func TestRegistryAwaitsTheAPIServer(t *testing.T) {

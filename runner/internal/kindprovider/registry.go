@@ -141,9 +141,13 @@ func (w registryWork) make(ctx context.Context) (RegistryState, error) {
 	return w.args.state(id), err
 }
 
-// create starts the container, after it has removed one that does not fit. The
-// images are in a volume of their own, which outlives the container.
+// create starts the container, after it has removed one that does not fit. It
+// pulls the image before. The images are in a volume of their own, which
+// outlives the container.
 func (w registryWork) create(ctx context.Context, replace bool) (string, error) {
+	if err := w.ensureImage(ctx, w.args.Image, "registry's image"); err != nil {
+		return "", err
+	}
 	if replace {
 		if err := w.Containers.Remove(ctx, w.args.Name); err != nil {
 			return "", err
@@ -151,9 +155,6 @@ func (w registryWork) create(ctx context.Context, replace bool) (string, error) 
 	}
 	spec := w.spec()
 	if err := w.portsFree(ctx, spec.Publish, "kind:registry_port"); err != nil {
-		return "", err
-	}
-	if err := w.ensureImage(ctx, w.args.Image, "registry's image"); err != nil {
 		return "", err
 	}
 	id, err := w.Containers.Create(ctx, spec)
