@@ -71,7 +71,16 @@ linux | darwin) ;;
 esac
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# finish cleans up after any end, and puts the version back that was moved away if the new one did not get its place.
+finish() {
+  rm -rf "$work"
+  [ -n "${home:-}" ] || return 0
+  [ ! -e "$home/.old-$$" ] || [ -e "$home/$version" ] || $sudo mv "$home/.old-$$" "$home/$version"
+  for left in "$home/.new-$$" "$home/.old-$$"; do
+    [ ! -e "$left" ] || $sudo rm -rf "$left"
+  done
+}
+trap finish EXIT
 trap 'exit 130' INT TERM
 if [ -z "$version" ]; then
   get "$releases/latest/download/VERSION" "$work/VERSION"
@@ -87,6 +96,13 @@ found=$(sum "$work/$name.tar.gz")
 tar -xzf "$work/$name.tar.gz" -C "$work"
 "$work/$name/bin/runner" version >"$work/said" 2>&1 || fail "the runner does not start here: $(cat "$work/said")"
 
+# clean removes what installations that were killed have left in $home; a part that another one makes now is younger.
+clean() {
+  find "$home" -maxdepth 1 \( -name '.new-*' -o -name '.old-*' \) -mmin +60 2>/dev/null | while read -r left; do
+    $sudo rm -rf "$left"
+  done
+}
+
 # link FROM TO replaces a link in one step, so that there is always one.
 link() {
   $sudo ln -sf "$1" "$2.new-$$"
@@ -97,10 +113,13 @@ home=$prefix/lib/mara
 $sudo mkdir -p "$home" "$prefix/bin" || fail "$prefix cannot be written: choose another --prefix, or say --sudo"
 before=$(readlink "$prefix/bin/runner" 2>/dev/null || true)
 before=${before%/bin/runner} before=${before##*/}
-$sudo rm -rf "$home/.new-$$"
+clean
+$sudo rm -rf "$home/.new-$$" "$home/.old-$$"
 $sudo cp -R "$work/$name" "$home/.new-$$"
-$sudo rm -rf "${home:?}/$version"
-$sudo mv "$home/.new-$$" "$home/$version"
+# The same version again is moved away and not removed, so that there is one but for a moment.
+[ ! -e "$home/$version" ] || $sudo mv "$home/$version" "$home/.old-$$"
+$sudo mv "$home/.new-$$" "$home/$version" || fail "$home/$version cannot be made"
+$sudo rm -rf "$home/.old-$$"
 for file in "$home/$version"/bin/*; do
   link "$file" "$prefix/bin/${file##*/}"
 done

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // published are releases on a web server, laid out as GitHub does.
@@ -150,8 +151,74 @@ func TestInstall(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(prefix, "bin/gone-later")); err == nil {
 		t.Error("a link to nothing is left")
 	}
+	// The same again removes what an installation that was killed has left, but not what another one is making.
+	library := filepath.Join(prefix, "lib/mara")
+	for name, age := range map[string]time.Duration{".new-1": 2 * time.Hour, ".old-1": 2 * time.Hour, ".new-2": 0} {
+		at := time.Now().Add(-age)
+		if err := errors.Join(os.Mkdir(filepath.Join(library, name), 0o755), os.Chtimes(filepath.Join(library, name), at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if again, err := install(t, home, server.URL, "--prefix", prefix); err != nil || run() != "runner 1.5.0" {
 		t.Errorf("the same again: %v\n%s", err, again)
+	}
+	if left := names(t, library); !slices.Equal(left, []string{".new-2", "1.5.0"}) {
+		t.Errorf("there are %q", left)
+	}
+}
+
+func names(t *testing.T, folder string) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		all = append(all, entry.Name())
+	}
+	return all
+}
+
+// TestInstallFailsLate: the same version stays where the new copy cannot have its place.
+func TestInstallFailsLate(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no sh")
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not here")
+	}
+	releases := published{}
+	server := httptest.NewServer(releases)
+	defer server.Close()
+	home := t.TempDir()
+	releases.release(t, "1.2.0", says("1.2.0"))
+	prefix := filepath.Join(home, ".local") // for root it would be /usr/local
+	if output, err := install(t, home, server.URL, "--prefix", prefix); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	// A mv that refuses the new copy.
+	tools := t.TempDir()
+	mv, err := exec.LookPath("mv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\ncase $1 in */.new-*) echo no >&2; exit 1 ;; esac\nexec " + mv + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(tools, "mv"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file, err := filepath.Abs("install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("sh", file, "--releases", server.URL+"/o/r/releases", "--prefix", prefix)
+	command.Env = []string{"HOME=" + home, "PATH=" + tools + string(filepath.ListSeparator) + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
+	output, err := command.CombinedOutput()
+	if err == nil || !strings.Contains(string(output), "cannot be made") {
+		t.Errorf("%v\n%s", err, output)
+	}
+	if left := names(t, filepath.Join(prefix, "lib/mara")); !slices.Equal(left, []string{"1.2.0"}) {
+		t.Errorf("there are %q", left)
 	}
 }
 
