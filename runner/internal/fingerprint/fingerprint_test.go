@@ -366,3 +366,39 @@ func TestClones(t *testing.T) {
 		}
 	}
 }
+
+// TestContents: with Contents a large file counts by what is in it and not by its time,
+// and files that are outside do not count.
+func TestContents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.source("nodejs")
+	w.basis.Contents = true
+	w.subject.Source.Outside = append(w.subject.Source.Outside, filepath.Join(w.basis.Root, "plan.json"))
+	large := strings.Repeat("x", 300<<10)
+	w.write("project/package-lock.json", large)
+	first, err := w.of()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := func() []string {
+		t.Helper()
+		now, err := w.of()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return first.Changes(now)
+	}
+	then := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(w.basis.Root, "project/package-lock.json"), then, then); err != nil {
+		t.Fatal(err)
+	}
+	w.write("plan.json", "{}")
+	if got := changes(); len(got) > 0 {
+		t.Errorf("another time, and a file outside: %v", got)
+	}
+	w.write("project/package-lock.json", large[1:]+"y")
+	if got := changes(); !slices.Equal(got, []string{"program"}) {
+		t.Errorf("another content: %v", got)
+	}
+}

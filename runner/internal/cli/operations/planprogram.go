@@ -30,7 +30,10 @@ const (
 
 func unknownProgramsFlag() cli.Flag {
 	return &cli.GenericFlag{
-		Name: "unknown-programs", Value: &cmd.Choice{Allowed: []string{denyUnknownPrograms, allowUnknownPrograms}, Value: denyUnknownPrograms},
+		Name: "unknown-programs",
+		Value: &cmd.Choice{
+			Allowed: []string{denyUnknownPrograms, allowUnknownPrograms}, Value: denyUnknownPrograms,
+		},
 		Usage: "with --plan: `WHAT` to do with a program that cannot be compared with the planned one: deny, or allow",
 	}
 }
@@ -57,7 +60,8 @@ func checkPlanFlags(c *cli.Context) (held bool, err error) {
 	case c.IsSet(digestFlag) && !held:
 		return false, failure.Usagef(c.Command.Name, "--plan-digest needs --plan")
 	case c.IsSet(digestFlag) && !digestForm.MatchString(digest):
-		return false, failure.Usagef(c.Command.Name, "--plan-digest: %q is not sha256: and 64 hexadecimal digits in lower case", digest)
+		return false, failure.Usagef(c.Command.Name,
+			"--plan-digest: %q is not sha256: and 64 hexadecimal digits in lower case", digest)
 	}
 	return held, nil
 }
@@ -68,7 +72,8 @@ func checkDigest(file, approved, digest string) error {
 		return nil
 	}
 	return &failure.Environment{
-		Text: fmt.Sprintf("--plan-digest: %s is not the plan that was approved: its digest is %s, not %s; nothing was changed", file, digest, approved),
+		Text: fmt.Sprintf("--plan-digest: %s is not the plan that was approved: its digest is %s, not %s; nothing was changed",
+			file, digest, approved),
 		Next: "take the file that was approved, or have this one approved",
 	}
 }
@@ -79,7 +84,9 @@ var planParts = []string{programPart, filesPart, "configuration", "secrets"}
 // planFingerprints returns for projects the digests that a plan fixes. Projects that
 // have none are in unknown, with the reason. The runner is fixed by its version; a build
 // without an exact one by its files, too.
-func planFingerprints(s *session.Session, steps []plan.Step, version string, outside []string) (known map[string]map[string]string, unknown map[string]error) {
+func planFingerprints(
+	s *session.Session, steps []plan.Step, version string, outside []string,
+) (known map[string]map[string]string, unknown map[string]error) {
 	known, unknown = map[string]map[string]string{}, map[string]error{}
 	parts := planParts
 	if !isSameRunner(version, version) {
@@ -110,7 +117,9 @@ func planFingerprints(s *session.Session, steps []plan.Step, version string, out
 
 // fingerprintOf returns the fingerprint of a project, but for the outputs that it reads.
 // Files outside are no part of its program.
-func fingerprintOf(s *session.Session, maker *fingerprint.Maker, step plan.Step, outside []string) (journal.Fingerprint, error) {
+func fingerprintOf(
+	s *session.Session, maker *fingerprint.Maker, step plan.Step, outside []string,
+) (journal.Fingerprint, error) {
 	subject, err := subjectOf(s, planned(s, step))
 	if err != nil {
 		return nil, err
@@ -141,7 +150,8 @@ func (o operateOptions) writtenFiles(d cmd.Deps) []string {
 // programs of today: "" if it can. next is what to do if it is not another plan.
 func (o operateOptions) checkPrograms(d cmd.Deps, s *session.Session) (refused, next string) {
 	if o.hold.Runner != d.Version {
-		return fmt.Sprintf("the plan is of another version of the runner: %s, and this is %s", o.hold.Runner, d.Version), ""
+		return fmt.Sprintf("the plan is of another version of the runner: %s, and this is %s",
+			o.hold.Runner, d.Version), ""
 	}
 	steps := slices.DeleteFunc(slices.Clone(s.Plan.Steps), func(step plan.Step) bool {
 		return !slices.ContainsFunc(o.hold.Projects, func(p updateplan.Project) bool { return p.Name == step.Project.Name })
@@ -159,7 +169,9 @@ func (o operateOptions) checkPrograms(d cmd.Deps, s *session.Session) (refused, 
 }
 
 // comparePrograms lists what has changed since a plan was made, and what cannot be compared.
-func comparePrograms(p updateplan.Document, now map[string]map[string]string, reasons map[string]error) (changed, unknown []string) {
+func comparePrograms(
+	p updateplan.Document, now map[string]map[string]string, reasons map[string]error,
+) (changed, unknown []string) {
 	for _, project := range p.Projects {
 		is, ok := now[project.Name]
 		switch err := reasons[project.Name]; {
@@ -204,7 +216,8 @@ func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	digest, err := document.Write(o.save)
 	if err != nil {
 		o.saved.err = &failure.Environment{
-			Text: fmt.Sprintf("the plan cannot be written: %v", err), Next: failure.WriteRemedy(err, "the folder") + ", or name another file",
+			Text: fmt.Sprintf("the plan cannot be written: %v", err),
+			Next: failure.WriteRemedy(err, "the folder") + ", or name another file",
 		}
 		return
 	}
