@@ -18,6 +18,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"sigs.k8s.io/yaml"
 
 	"mara/runner/internal/atomicfile"
@@ -67,7 +68,7 @@ func (n Network) options(ctx context.Context) []remote.Option {
 }
 
 // Fetch gets the archive of a chart. A version of a chart never changes, so one
-// that was fetched before is taken from the cache.
+// that was fetched before is taken from the cache; a range of versions is asked for each time.
 func (n Network) Fetch(ctx context.Context, chart Chart) ([]byte, error) {
 	kept := n.kept(chart)
 	if kept != "" {
@@ -89,7 +90,7 @@ func (n Network) Fetch(ctx context.Context, chart Chart) ([]byte, error) {
 
 // kept is the file in the cache for a chart; "" without a cache.
 func (n Network) kept(chart Chart) string {
-	if n.cache == "" {
+	if n.cache == "" || !isExact(chart.Version) {
 		return ""
 	}
 	from := sha256.Sum256([]byte(chart.source()))
@@ -98,14 +99,20 @@ func (n Network) kept(chart Chart) string {
 
 func (n Network) download(ctx context.Context, chart Chart) ([]byte, error) {
 	if registry, ok := strings.CutPrefix(chart.Repository, "oci://"); ok {
-		return n.fromRegistry(ctx, registry+"/"+chart.Name+":"+chart.tag())
+		return n.fromRegistry(ctx, registry+"/"+chart.Name, chart)
 	}
 	return n.fromRepository(ctx, chart)
 }
 
 // fromRegistry gets a chart that is kept as an OCI artifact.
-func (n Network) fromRegistry(ctx context.Context, at string) ([]byte, error) {
-	ref, err := name.ParseReference(at)
+func (n Network) fromRegistry(ctx context.Context, at string, chart Chart) ([]byte, error) {
+	if !isExact(chart.Version) {
+		var err error
+		if chart.Version, err = n.newest(ctx, at, chart.Version); err != nil {
+			return nil, err
+		}
+	}
+	ref, err := name.ParseReference(at + ":" + chart.tag())
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +139,7 @@ func contentOf(artifact v1.Image) ([]byte, error) {
 			return nil, err
 		}
 		defer content.Close()
-		return io.ReadAll(io.LimitReader(content, chartLimit))
+		return readAll(content, chartLimit)
 	}
 	return nil, errors.New("that is no Helm chart")
 }
@@ -157,8 +164,9 @@ func (n Network) fromRepository(ctx context.Context, chart Chart) ([]byte, error
 	if err := yaml.Unmarshal(content, &index); err != nil {
 		return nil, errors.New("index.yaml is not that of a repository of charts")
 	}
+	version := choose(chart.Version, slice.Map(index.Entries[chart.Name], func(e entry) string { return e.Version }))
 	for _, e := range index.Entries[chart.Name] {
-		if e.Version == chart.Version && len(e.URLs) > 0 {
+		if e.Version == version && len(e.URLs) > 0 {
 			return n.archive(ctx, chart.Repository, e)
 		}
 	}
@@ -200,5 +208,14 @@ func (n Network) get(ctx context.Context, address string, limit int64) ([]byte, 
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", event.MaskURLs(address), response.Status)
 	}
-	return io.ReadAll(io.LimitReader(response.Body, limit))
+	return readAll(response.Body, limit)
+}
+
+// readAll reads everything. More bytes than the limit are an error, so that nothing is cut off unnoticed.
+func readAll(from io.Reader, limit int64) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(from, limit+1))
+	if err == nil && int64(len(content)) > limit {
+		return nil, fmt.Errorf("it is larger than %d bytes, the most that the runner reads", limit)
+	}
+	return content, err
 }

@@ -37,7 +37,7 @@ func localise(archive []byte) (local []byte, changed bool, err error) {
 		if err != nil {
 			return nil, false, fmt.Errorf("reading the chart's archive: %w", err)
 		}
-		content, err := io.ReadAll(io.LimitReader(reader, chartLimit))
+		content, err := readAll(reader, chartLimit)
 		if err != nil {
 			return nil, false, fmt.Errorf("reading the chart's archive: %w", err)
 		}
