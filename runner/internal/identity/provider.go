@@ -58,7 +58,7 @@ func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (d
 // an engine.
 func readStacks(ctx context.Context, s *session.Session) (*stacks.Set, error) {
 	if s.States().IsFile() {
-		o := stacks.Options{Stack: s.Settings.Stack.Text, States: s.States()}
+		o := stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Scope().Names, States: s.States()}
 		standings, err := o.StandingsIn(slice.Map(s.Options.Known().Projects, func(project projects.Project) string { return project.Name }))
 		if err != nil {
 			return nil, err

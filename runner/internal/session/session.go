@@ -179,9 +179,9 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	var broken []statefiles.Broken
 	switch {
 	case err != nil && ctx.Err() == nil:
-		broken = s.States().Broken(s.Plan.Names())
+		broken = s.States().Broken(s.Scope().Projects)
 	case err == nil && o.Direct != nil: // Pulumi has not listed the stacks, and stumbled over them
-		broken = s.States().BrokenSidecars(s.Plan.Names())
+		broken = s.States().BrokenSidecars(s.Scope().Projects)
 	}
 	if len(broken) > 0 {
 		err = &statefiles.BrokenError{Broken: broken, Repair: s.Command("repair")}
@@ -192,7 +192,11 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 
 // OpenKnown opens stacks whose states are files, to read them without an engine.
 func (s *Session) OpenKnown() error {
-	o := stacks.Options{Stack: s.Settings.Stack.Text, Projects: s.Scope().Projects, Organization: "organization", Env: s.Env, Masker: s.Masker, States: s.States()}
+	own := s.Scope()
+	o := stacks.Options{
+		Stack: own.Environment, Names: own.Names, Projects: own.Projects, Organization: "organization",
+		Env: s.Env, Masker: s.Masker, States: s.States(),
+	}
 	var err error
 	if o.Standings, err = o.StandingsIn(s.Plan.Names()); err != nil {
 		return err

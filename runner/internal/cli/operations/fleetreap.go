@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -149,17 +148,12 @@ func lifeOf(ctx context.Context, d cmd.Deps, o session.Options, stack string) (l
 	if l.ttl, l.origin = s.Settings.Config.TTL(); l.ttl == 0 || !s.States().MayHaveStates() {
 		return l, nil
 	}
-	states, err := inventory.States(ctx, s, func(name string, projects []string) []string {
-		if name != stack {
-			return nil
-		}
-		return ownProjects(s.Plan.Names(), projects)
-	})
+	states, err := inventory.OfEnvironment(ctx, s)
 	if err != nil {
 		return l, &failure.Environment{Text: fmt.Sprintf("looking how old %s is: %v", stack, err)}
 	}
 	resources := 0
-	for _, state := range states[stack] {
+	for _, state := range states {
 		n, err := l.add(state)
 		if err != nil {
 			return l, fmt.Errorf("looking how old %s is: %w", stack, err)
@@ -168,12 +162,6 @@ func lifeOf(ctx context.Context, d cmd.Deps, o session.Options, stack string) (l
 	}
 	l.isUnknown = resources > 0 && l.born.IsZero()
 	return l, nil
-}
-
-// ownProjects returns the projects that are in the plan of the environment: a backend may hold stacks of the
-// same name that belong to another repository, or to a project that is no longer in mara.yaml.
-func ownProjects(planned, deployed []string) []string {
-	return slices.DeleteFunc(slices.Clone(deployed), func(name string) bool { return !slices.Contains(planned, name) })
 }
 
 // add counts the resources of a state, and notes when the oldest was created.
