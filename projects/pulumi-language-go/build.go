@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"mara/projects/gomodule"
 )
@@ -46,12 +47,54 @@ func (b builder) build(ctx context.Context, source string) (string, error) {
 	}
 	before, _ := os.ReadFile(stamp) // there may be none
 	if _, err := os.Stat(program); err == nil && now != "" && string(before) == now {
+		used := time.Now()
+		_ = os.Chtimes(stamp, used, used) // prune reads it
 		return program, nil
 	}
 	if err := compile(ctx, source, program); err != nil {
 		return "", err
 	}
+	prune(filepath.Dir(folder), time.Now().Add(-unusedLimit))
 	return program, os.WriteFile(stamp, []byte(now), 0o600)
+}
+
+// unusedLimit is how long a program that is not used is kept.
+const unusedLimit = 30 * 24 * time.Hour
+
+// prune removes the programs below a folder that were last used before a time, unless one is being built. The locks
+// stay, since another process may wait for one.
+func prune(folder string, before time.Time) {
+	stamps, _ := filepath.Glob(filepath.Join(folder, "*", stampName)) // the names are digests
+	for _, stamp := range stamps {
+		info, err := os.Stat(stamp)
+		if err != nil || info.ModTime().After(before) {
+			continue
+		}
+		file, err := os.OpenFile(filepath.Join(filepath.Dir(stamp), lockName), os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			continue
+		}
+		if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			_ = os.Remove(filepath.Join(filepath.Dir(stamp), builtName))
+			_ = os.Remove(stamp)
+		}
+		file.Close()
+	}
+}
+
+// settings returns what decides about a build besides the sources: variables, and the file of `go env -w`.
+func settings() string {
+	var all strings.Builder
+	for _, name := range []string{"CC", "CGO_CFLAGS", "CGO_ENABLED", "CGO_LDFLAGS", "GOAMD64", "GOARCH", "GOARM64", "GOEXPERIMENT", "GOOS", "GOTOOLCHAIN"} {
+		fmt.Fprintf(&all, "%s=%s\n", name, os.Getenv(name))
+	}
+	file := os.Getenv("GOENV")
+	if configuration, err := os.UserConfigDir(); file == "" && err == nil {
+		file = filepath.Join(configuration, "go", "env")
+	}
+	content, _ := os.ReadFile(file) // there may be none
+	all.Write(content)
+	return all.String()
 }
 
 // lock lets one process at a time build a program; the end of the process
@@ -72,7 +115,7 @@ func lock(folder string) (release func(), err error) {
 }
 
 // fingerprint tells versions of the files below a folder apart: by their names,
-// sizes and times. Modules from elsewhere are pinned by go.sum; where others are
+// sizes and times, and by the settings of Go. Modules from elsewhere are pinned by go.sum; where others are
 // in use, by go.work or by a path that go.mod puts in the place of a module, there
 // is none, and Go is always asked.
 func fingerprint(module string) (string, error) {
@@ -80,6 +123,7 @@ func fingerprint(module string) (string, error) {
 		return "", nil
 	}
 	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\x00", settings())
 	err := filepath.WalkDir(module, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err

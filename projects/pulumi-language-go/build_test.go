@@ -65,6 +65,48 @@ func TestBuildOnce(t *testing.T) {
 	}
 }
 
+// TestSettings: what `go env -w` and the environment say of a build counts as the sources do.
+func TestSettings(t *testing.T) {
+	source, file := module(t), filepath.Join(t.TempDir(), "env")
+	t.Setenv("GOFLAGS", "")
+	t.Setenv("GOENV", file)
+	seen := map[string]bool{}
+	for _, change := range []func(){
+		func() {}, func() { t.Setenv("CGO_ENABLED", "0") }, func() { t.Setenv("GOOS", "plan9") }, func() { put(t, file, "GOFLAGS=-tags=some\n") },
+	} {
+		change()
+		got, err := fingerprint(source)
+		if err != nil || got == "" || seen[got] {
+			t.Errorf("fingerprint %q, %v, after %d others", got, err, len(seen))
+		}
+		seen[got] = true
+	}
+}
+
+// TestPrune: programs that are not used for long are removed, but for those that are being built.
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	folder, now := t.TempDir(), time.Now()
+	for name, age := range map[string]time.Duration{"old": 2 * time.Hour, "building": 2 * time.Hour, "new": 0} {
+		put(t, filepath.Join(folder, name, builtName), "program")
+		put(t, filepath.Join(folder, name, stampName), "stamp")
+		if err := os.Chtimes(filepath.Join(folder, name, stampName), now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	release, err := lock(filepath.Join(folder, "building"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	prune(folder, now.Add(-time.Hour))
+	for name, want := range map[string]bool{"old": false, "building": true, "new": true} {
+		if _, err := os.Stat(filepath.Join(folder, name, builtName)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestBuildOfAFile(t *testing.T) {
 	t.Parallel()
 	b, source := builder{t.TempDir()}, module(t)
