@@ -66,6 +66,11 @@ func expectOutputsAreAContract(t *testing.T, e *environment) {
 	e.expectText(3, append(both, "nothing was changed", "--on-missing-output warn"), "up", "--yes")
 	e.expectText(0, []string{"domain: "}, "outputs", "shop-network")
 	e.expectText(0, []string{`output "domain" would go, and shop reads it (shop/Main.yaml:11)`, "    - domain: "}, "preview", "--only", "shop-network")
+	report := filepath.Join(e.root, "r.md")
+	e.expectText(0, []string{`output \"domain\" would go, and shop reads it`}, "preview", "--only", "shop-network", "-o", "json", "--report", report)
+	if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), "would go, and shop reads it (shop/Main.yaml:11)") {
+		t.Errorf("the report does not have the output that would go: %v\n%s", err, text)
+	}
 	e.expectText(0, append(both, "https://<nil>/"), "up", "--yes", "--on-missing-output", "warn")
 	e.expectText(3, []string{"shop/Main.yaml:11 " + exported}, "up", "--yes", "--only", "shop")
 	undo()
