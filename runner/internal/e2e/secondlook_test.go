@@ -116,23 +116,35 @@ def deny: resources("aws:ecr/repository:Repository") | select((.inputs.name // "
 	}
 }
 
-// TestSecondLookStopsWhatWasNotApproved: a person has approved a table without the
-// replacement that only the new name shows. It stops; the resumed run shows and asks.
-func TestSecondLookStopsWhatWasNotApproved(t *testing.T) {
+// TestSecondLookAsks: a person has approved a table without the replacement that only
+// the new name shows. They are asked again, about the replacement: without an answer it
+// is not made, and the resumed run shows it in its table.
+func TestSecondLookAsks(t *testing.T) {
 	t.Parallel()
-	e := newReaders(t, stock)
-	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
-	e.simulate(0, "up")
-	args := []string{"up", "--simulate", "--simulate-speed", "100000", "--ui", "plain", "--config", "greeting:name=team-b"}
-	person := e.sit(args...)
-	person.answer(typed("Deploy this to the stack dev", "y"))
-	screen := strings.Join(strings.Fields(person.end(1)), " ")
-	for _, want := range []string{"forbidden by the approval, which did not cover it: replace of aws:ecr/repository:Repository repository", "--resume"} {
-		if !strings.Contains(screen, want) {
-			t.Errorf("the screen does not say %q:\n%s", want, screen)
-		}
+	for _, mode := range []string{"plain", "live"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			e := newReaders(t, stock)
+			e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
+			e.simulate(0, "up")
+			args := []string{"up", "--simulate", "--simulate-speed", "100000", "--ui", mode}
+			up := func(name string) []string { return append(args, "--config", "greeting:name="+name) }
+			const question = "With its new inputs app needs more than was shown: replace of aws:ecr/repository:Repository repository"
+
+			person := e.sit(up("team-b")...)
+			person.answer(typed("Deploy this to the stack dev", "y"), typed(question, "n"))
+			screen := strings.Join(strings.Fields(person.end(1)), " ")
+			for _, want := range []string{"forbidden by the approval, which did not cover it: replace of aws:ecr/repository:Repository repository", "--resume"} {
+				if !strings.Contains(screen, want) {
+					t.Errorf("the screen does not say %q:\n%s", want, screen)
+				}
+			}
+			person = e.sit(append(up("team-b"), "--resume")...)
+			person.answer(typed("Deploy this to the stack dev (1 to update, 1 to replace", "y"))
+			person.end(0)
+			person = e.sit(up("team-c")...)
+			person.answer(typed("Deploy this to the stack dev", "y"), typed(question, "y"))
+			person.end(0)
+		})
 	}
-	person = e.sit(append(args, "--resume")...)
-	person.answer(typed("Deploy this to the stack dev (1 to update, 1 to replace", "y"))
-	person.end(0)
 }

@@ -26,6 +26,7 @@ type Live struct {
 	screen screen // owned by the painting goroutine, after it by Close
 	stop   chan struct{}
 	ended  chan struct{}
+	pause  chan func() // what needs the terminal for itself
 
 	mu    sync.Mutex      // guards what follows
 	text  *Plain          // renders what stays above the frame
@@ -36,7 +37,7 @@ type Live struct {
 
 // NewLive starts a live view on the terminal w. The caller must Close it.
 func NewLive(w io.Writer, o Options) *Live {
-	l := &Live{o: o, screen: screen{out: printer{w: w}}, digits: digits(o.Resources), stop: make(chan struct{}), ended: make(chan struct{}), doing: activities{}}
+	l := &Live{o: o, screen: screen{out: printer{w: w}}, digits: digits(o.Resources), stop: make(chan struct{}), ended: make(chan struct{}), pause: make(chan func()), doing: activities{}}
 	width, _ := l.size()
 	l.text = NewPlain(&l.above, Options{Width: width, Colour: o.Colour, Diff: o.Diff, Next: o.Next})
 	go l.paintUntilStopped()
@@ -110,8 +111,33 @@ func (l *Live) paintUntilStopped() {
 			return
 		case now := <-l.o.Ticks:
 			l.paint(now)
+		case ask := <-l.pause:
+			l.clear()
+			ask()
 		}
 	}
+}
+
+// Suspend removes the frame, and calls ask while nothing is painted. The frame is
+// painted again with the next tick. After Close it only calls ask.
+func (l *Live) Suspend(ask func()) {
+	asked := make(chan struct{})
+	select {
+	case l.pause <- func() { defer close(asked); ask() }:
+		<-asked
+	case <-l.ended:
+		ask()
+	}
+}
+
+// clear writes what stays above the frame, without the frame.
+func (l *Live) clear() {
+	width, height := l.size()
+	l.mu.Lock()
+	now := l.now
+	l.mu.Unlock()
+	text, _ := l.compose(now, width, height)
+	l.screen.paint(text, nil, width)
 }
 
 // paint brings the terminal up to date. It writes without holding the lock.

@@ -3,8 +3,10 @@ package ui_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -421,4 +423,75 @@ type counter struct{ n int }
 func (c *counter) Write(p []byte) (int, error) {
 	c.n += len(p)
 	return len(p), nil
+}
+
+// suspended is a view that can be suspended.
+type suspended interface {
+	event.Sink
+	Suspend(ask func())
+	Close() error
+}
+
+// lockedBuffer is a buffer that is read while a view writes to it.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// TestSuspend checks that a question has the terminal for itself, and that what was
+// emitted in the meantime follows.
+func TestSuspend(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(io.Writer, ui.Options) suspended{
+		"live":  func(w io.Writer, o ui.Options) suspended { return ui.NewLive(w, o) },
+		"plain": func(w io.Writer, o ui.Options) suspended { return ui.NewPlain(w, o) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, ticks := &lockedBuffer{}, make(chan time.Time, 1)
+			view := start(out, ui.Options{Ticks: ticks})
+			events := uitest.Play(uitest.AWS())
+			half := len(events) / 2
+			emit := func(events []event.Event) {
+				for _, e := range events {
+					view.Emit(e)
+				}
+			}
+			emit(events[:half])
+			var before, after string
+			view.Suspend(func() {
+				before = out.String()
+				emit(events[half:])
+				ticks <- uitest.Began.Add(time.Hour)
+				time.Sleep(20 * time.Millisecond)
+				after = out.String()
+			})
+			if before != after {
+				t.Errorf("written during the question: %q", strings.TrimPrefix(after, before))
+			}
+			if err := view.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(before, "up succeeded in") || !strings.Contains(out.String(), "up succeeded in") {
+				t.Errorf("the end does not follow the question:\n%s", out)
+			}
+			asked := false
+			view.Suspend(func() { asked = true })
+			if !asked {
+				t.Error("nothing is asked after the end")
+			}
+		})
+	}
 }

@@ -7,6 +7,7 @@
 package ui
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -97,6 +98,23 @@ func (p *Plain) Close() error {
 	defer p.mu.Unlock()
 	p.flushGroups()
 	return p.out.err
+}
+
+// Suspend calls ask while nothing is printed. What would have been printed in the
+// meantime follows.
+func (p *Plain) Suspend(ask func()) {
+	var later bytes.Buffer
+	p.mu.Lock()
+	out := p.out.w
+	p.out.w = &later
+	p.mu.Unlock()
+	ask()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out.w = out
+	if later.Len() > 0 {
+		p.out.write(later.Bytes())
+	}
 }
 
 // Emit prints what an event adds.

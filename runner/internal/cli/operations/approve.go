@@ -120,7 +120,7 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 		sinks = append(sinks, show)
 	}
 	emitter := event.NewEmitter(event.EmitterOptions{Run: s.Held.RunID, Masker: s.Masker, Now: d.Now, Sinks: sinks})
-	err = walk(ctx, d, o, s, w, nil, emitter.Emit)
+	err = walk(ctx, d, o, s, w, checks{}, emitter.Emit)
 	emitter.Close()
 	if show == nil {
 		return shown, err

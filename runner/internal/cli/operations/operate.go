@@ -226,7 +226,7 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	}
 	known := newUnchanged(s, o)
 	known.resume(w)
-	err = walk(ctx, d, o, s, w, known, run.emit)
+	err = walk(ctx, d, o, s, w, checks{known, newSecondLook(d, o, s, w, run.screen)}, run.emit)
 	if err != nil {
 		// A worker that was killed, by us or by others, cannot unlock its stack.
 		err = errors.Join(err, s.Leftovers().RemoveDeadLocks(ctx, w.plan))
@@ -282,11 +282,16 @@ func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Se
 	return nil
 }
 
-func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, known *unchanged, emit func(event.Event)) error {
+// checks are what is checked before each project of a run; nil checks nothing.
+type checks struct {
+	known *unchanged
+	again *secondLook
+}
+
+func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, before checks, emit func(event.Event)) error {
 	stop, release := d.Interrupt.Gentle()
 	defer release()
-	work := newOperator(s, o, known)
-	work.again = newSecondLook(d, o, s, w)
+	work := newOperator(s, o, before)
 	if o.part != nil {
 		stop = o.part.stop
 	}
@@ -334,12 +339,12 @@ type operator struct {
 	part    *part
 }
 
-func newOperator(s *session.Session, o operateOptions, known *unchanged) operator {
+func newOperator(s *session.Session, o operateOptions, check checks) operator {
 	around := s.Hooks()
 	around.LeaveBehind = o.LeaveBehind
 	work := operator{
 		stacks: s.Stacks, task: o.task(), plan: newPlanGuard(o, s), before: around.Before(o.Operation, o.Forget), failed: around.Failed,
-		known: known, part: o.part, outputs: o.contract,
+		known: check.known, again: check.again, part: o.part, outputs: o.contract,
 	}
 	if o.Deep {
 		work.inside = s.Hooks().Inside()

@@ -71,7 +71,12 @@ func (o operateOptions) confirmLosses(ctx context.Context, s *session.Session, q
 			"to lose that data all the same, add --allow NAME for each resource, or set " + config.ProtectKey + " to false first",
 		}
 	}
-	answer, err := q.terminal.Text(ctx, fmt.Sprintf("This environment is protected, and the data of %s is lost: %s. Type the stack's name to go on:",
+	return cmd.Agreed(askForStack(ctx, q.terminal, s.Settings.Stack.Text, lost))
+}
+
+// askForStack asks for the name of a protected stack, before resources with data are lost.
+func askForStack(ctx context.Context, terminal prompt.Terminal, stack string, lost []string) (agreed bool, err error) {
+	answer, err := terminal.Text(ctx, fmt.Sprintf("This environment is protected, and the data of %s is lost: %s. Type the stack's name to go on:",
 		typeset.Counted(len(lost), "resource"), strings.Join(lost, ", ")))
-	return cmd.Agreed(answer == s.Settings.Stack.Text, err)
+	return answer == stack, err
 }

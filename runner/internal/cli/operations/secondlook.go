@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
@@ -15,6 +16,7 @@ import (
 	"mara/runner/internal/cost"
 	"mara/runner/internal/event"
 	"mara/runner/internal/policy"
+	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/updateplan"
@@ -22,18 +24,22 @@ import (
 
 // secondLook judges projects whose preview was partial when it was approved. Right
 // before an up touches such a project, the project is previewed again: its owners have
-// been updated, so the values are real. It is not changed once it is made, and nil judges nothing.
+// been updated, so the values are real. Nil judges nothing.
 type secondLook struct {
 	d     cmd.Deps
 	o     operateOptions
 	s     *session.Session
 	w     work
 	first map[string]updateplan.Project // what was approved, by project; only partial previews
+
+	// suspend calls a function while the screen is not painted; nil where nobody can be asked.
+	suspend func(ask func())
+	asking  sync.Mutex // one question at a time
 }
 
 // newSecondLook returns what judges the partial previews of an up, where a guard or a
-// person depends on them.
-func newSecondLook(d cmd.Deps, o operateOptions, s *session.Session, w work) *secondLook {
+// person depends on them. It asks on the screen of the run, if that can be suspended.
+func newSecondLook(d cmd.Deps, o operateOptions, s *session.Session, w work, screen cmd.Screen) *secondLook {
 	isNeeded := o.judges() || o.isProtected(s) || o.needsApproval()
 	if !o.Operation.Deploys() || s.Unchanged != nil || !isNeeded {
 		return nil
@@ -44,7 +50,11 @@ func newSecondLook(d cmd.Deps, o operateOptions, s *session.Session, w work) *se
 			first[name] = previewed
 		}
 	}
-	return &secondLook{d: d, o: o, s: s, w: w, first: first}
+	l := &secondLook{d: d, o: o, s: s, w: w, first: first}
+	if shown, ok := screen.(interface{ Suspend(ask func()) }); ok && o.Interactive {
+		l.suspend = shown.Suspend
+	}
+	return l
 }
 
 // isDue reports whether a project has to be previewed again. A project that is not
@@ -62,7 +72,7 @@ func (l *secondLook) judge(ctx context.Context, now updateplan.Project, emit fun
 	first := l.first[now.Name]
 	text := "previewed again with the outputs of " + strings.Join(first.Unknown, ", ")
 	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: text})
-	if err := l.judgeLosses(first, now, emit); err != nil {
+	if err := l.judgeLosses(ctx, first, now, emit); err != nil {
 		return err
 	}
 	if !l.o.judges() {
@@ -75,9 +85,12 @@ func (l *secondLook) judge(ctx context.Context, now updateplan.Project, emit fun
 	return l.judgeRules(ctx, now.Name, document, emit)
 }
 
-// judgeLosses refuses deletions and replacements that the first preview did not show:
-// those that the protection forbids, and all of them where a person has approved that preview.
-func (l *secondLook) judgeLosses(first, now updateplan.Project, emit func(event.Event)) error {
+// judgeLosses asks about deletions and replacements that the first preview did not show,
+// and refuses them where nobody can be asked: those that the protection forbids, and all
+// of them where a person has approved that preview.
+func (l *secondLook) judgeLosses(
+	ctx context.Context, first, now updateplan.Project, emit func(event.Event),
+) error {
 	added := addedLosses(first, now)
 	if len(added) == 0 {
 		return nil
@@ -85,6 +98,11 @@ func (l *secondLook) judgeLosses(first, now updateplan.Project, emit func(event.
 	losing := updateplan.Project{Name: now.Name, Title: now.Title, Steps: added}
 	lost := l.o.lossesIn(l.s, updateplan.Document{Projects: []updateplan.Project{losing}}, emit)
 	if len(lost) > 0 {
+		if agreed, err := l.ask(func(t prompt.Terminal) (bool, error) {
+			return askForStack(ctx, t, l.s.Settings.Stack.Text, lost)
+		}); agreed || err != nil {
+			return err
+		}
 		return l.refuse(event.RuleProtection, now.Name, emit, &secondLookError{
 			fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted",
 				l.s.Settings.Config.Protected(), strings.Join(lost, ", ")),
@@ -95,10 +113,29 @@ func (l *secondLook) judgeLosses(first, now updateplan.Project, emit func(event.
 	if !l.o.needsApproval() {
 		return nil
 	}
+	losses := strings.Join(slice.Map(added, lossText), ", ")
+	if agreed, err := l.ask(func(t prompt.Terminal) (bool, error) {
+		return t.Confirm(ctx, fmt.Sprintf("With its new inputs %s needs more than was shown: %s. Go on?", now.Name, losses))
+	}); agreed || err != nil {
+		return err
+	}
 	return l.refuse(event.RuleApproval, now.Name, emit, &secondLookError{
-		"the approval, which did not cover it: " + strings.Join(slice.Map(added, lossText), ", "),
+		"the approval, which did not cover it: " + losses,
 		fmt.Sprintf("`%s` shows it and asks", l.o.resumeCommand(l.s.Settings.Stack.Text)),
 	})
+}
+
+// ask asks the person who has approved the run, while the screen is not painted.
+// Where nobody can be asked, nothing is agreed to.
+func (l *secondLook) ask(question func(prompt.Terminal) (bool, error)) (agreed bool, err error) {
+	terminal, ok := prompt.NewTerminal(l.d.Stdin, l.d.Stderr)
+	if !ok || l.suspend == nil || !l.o.needsApproval() {
+		return false, nil
+	}
+	l.asking.Lock()
+	defer l.asking.Unlock()
+	l.suspend(func() { agreed, err = question(terminal) })
+	return agreed, err
 }
 
 // addedLosses returns the steps that replace or delete a resource in a later preview
