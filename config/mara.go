@@ -18,6 +18,7 @@ type Mara struct {
 	Projects  []MaraProject
 	Providers []MaraProvider
 	Hooks     []MaraHook // of the run
+	Harmless  []Word     // types of resources, or their beginnings, that a protected environment may lose
 }
 
 // Word is a text with its place.

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -185,8 +186,23 @@ func (d *maraDecoder) document(root *yaml.Node, m *Mara) {
 			})
 		}},
 		field{"hooks", func(key string, node *yaml.Node) { m.Hooks = d.hooks(key, node) }},
+		field{"harmless", func(key string, node *yaml.Node) { m.Harmless = d.types(key, node) }},
 	)
 }
+
+// types reads types of resources, or their beginnings up to a ":" or "/".
+func (d *maraDecoder) types(key string, node *yaml.Node) (types []Word) {
+	d.words(&types)(key, node)
+	for _, kind := range types {
+		if !resourceType.MatchString(kind.Text) {
+			d.problem(kind.Line, key, "%q is no type of resources, such as aws:ec2/route:Route, nor the beginning of some up to a colon or slash", kind.Text)
+		}
+	}
+	return types
+}
+
+// resourceType matches a type of resources or its beginning. It names a package at least.
+var resourceType = regexp.MustCompile(`^[A-Za-z0-9-]+:([A-Za-z0-9._-]+[:/])*[A-Za-z0-9._-]*$`)
 
 func (d *maraDecoder) provider(key string, name Word, node *yaml.Node) MaraProvider {
 	p := MaraProvider{Name: name}

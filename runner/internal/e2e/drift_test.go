@@ -78,8 +78,8 @@ func TestProtection(t *testing.T) {
 	e.simulate(0, "destroy")
 }
 
-// TestProtectedData: an up replaces what holds data in a protected environment
-// only if somebody has said so.
+// TestProtectedData: an up replaces resources of a protected environment only where
+// --allow names them, or mara.yaml calls them harmless.
 func TestProtectedData(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
@@ -94,6 +94,11 @@ func TestProtectedData(t *testing.T) {
 	if text := strings.Join(warnings(e.simulate(0, "preview", replace...)), "\n"); !strings.Contains(text, "holds data that a replace loses") {
 		t.Errorf("a preview warns of %q", text)
 	}
+	r = e.run(append([]string{"up", "--simulate", "--yes", "--allow", "aws:ecr/repository:Repository"}, replace...)...)
+	if r.code != 1 || !strings.Contains(r.stderr, "aws:ecr/lifecyclePolicy:LifecyclePolicy lifecycle would be replaced or deleted") {
+		t.Errorf("a type that no list knows: exit code %d\n%s", r.code, r.stderr)
+	}
+	e.write("mara.yaml", "providers: {aws: }\nharmless: aws:ecr/lifecyclePolicy:LifecyclePolicy\n")
 	if names := changed(e.simulate(0, "up", append(replace, "--allow", "aws:ecr/repository:Repository")...)); len(names) != 1 {
 		t.Errorf("with --allow it changed %v", names)
 	}

@@ -52,12 +52,12 @@ func (f Finder) Identify(ctx context.Context, projects []string, pending []stack
 	}
 	known := map[string]bool{}
 	for _, project := range projects {
-		ids, err := f.Stacks.IDs(ctx, project)
+		resources, err := f.Stacks.Resources(ctx, project)
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range ids {
-			known[id] = true
+		for _, r := range resources {
+			known[r.Type+" "+r.ID] = true
 		}
 	}
 	located.Resources = slices.DeleteFunc(located.Resources, func(r cloud.Resource) bool { return known[r.Type+" "+r.ID] })

@@ -19,7 +19,7 @@ func TestProjectSchema(t *testing.T) {
 		"projects: [{path: a, config: {size: {allowed: [a], min: 1, max: 2, example: e, question: q, generate: password}, b: }}]",
 		"projects: [{path: a, hooks: [kubeconfig, {name: n, on: always, operations: [up, destroy], run: a b, timeout: 1s, retry: 2, simulate: true}]}]",
 		"providers: {mine: {title: T, extends: kind, without: [a], after: {a: b, c: [d]}, projects: [{project: a}]}}",
-		"hooks: [{run: [a, b]}]",
+		"hooks: [{run: [a, b]}]", "harmless: aws:ec2/route:Route", "harmless: ['aws:', 'kubernetes:policy/', 'a:b:C']",
 	} {
 		_, err := config.ParseMara("mara.yaml", []byte(text))
 		if invalid := validateYAML(t, s, text); invalid != nil || err != nil {
@@ -32,6 +32,7 @@ func TestProjectSchema(t *testing.T) {
 		"projects: [{path: a, ref: b}]", "projects: [{path: a, stackFile: mine}]", "projects: [{path: a, timeout: 10}]", "projects: [{path: a, reads: {}}]",
 		"projects: [{path: a, config: {size: {alowed: [a]}}}]", "projects: [{path: a, config: {size: {min: a}}}]", "hooks: [{on: always}]",
 		"hooks: [{run: a, on: never}]", "hooks: [{run: a, retry: -1}]", "hooks: [{run: a, simulate: x}]", "providers: {kind: {wihout: a}}", "providers: []",
+		"harmless: Route", "harmless: [Deployment]", "harmless: {}", "harmless: ['a: b']",
 	} {
 		_, err := config.ParseMara("mara.yaml", []byte(text))
 		if invalid := validateYAML(t, s, text); invalid == nil || err == nil {

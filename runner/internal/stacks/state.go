@@ -11,10 +11,11 @@ import (
 // deployment is the part of a stack's state that matters here.
 type deployment struct {
 	Resources []struct {
-		URN     string           `json:"urn"`
-		Type    string           `json:"type"`
-		ID      string           `json:"id"`
-		Outputs map[string]value `json:"outputs"`
+		URN       string           `json:"urn"`
+		Type      string           `json:"type"`
+		ID        string           `json:"id"`
+		Protected bool             `json:"protect"`
+		Outputs   map[string]value `json:"outputs"`
 		// The resources that each input was made of.
 		MadeOf map[string][]string `json:"propertyDependencies"`
 	} `json:"resources"`
@@ -60,19 +61,26 @@ func (e *Set) Pending(ctx context.Context, project string) ([]Pending, error) {
 	return state.pending(project), nil
 }
 
-// IDs lists the resources in a project's state, each as "TYPE ID".
-func (e *Set) IDs(ctx context.Context, project string) ([]string, error) {
+// Resource is a resource in a state. Components have no ID.
+type Resource struct {
+	URN, Type, ID string
+	Protected     bool // Pulumi refuses to delete it
+}
+
+// Name returns the name that the program gives to it.
+func (r Resource) Name() string { return resourceOf(r.URN).Name }
+
+// Resources lists the resources in a project's state.
+func (e *Set) Resources(ctx context.Context, project string) ([]Resource, error) {
 	state, err := e.state(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	var ids []string
-	for _, resource := range state.Resources {
-		if resource.ID != "" {
-			ids = append(ids, resource.Type+" "+resource.ID)
-		}
+	var resources []Resource
+	for _, r := range state.Resources {
+		resources = append(resources, Resource{URN: r.URN, Type: r.Type, ID: r.ID, Protected: r.Protected})
 	}
-	return ids, nil
+	return resources, nil
 }
 
 // Cancel removes the lock of a project's stack.

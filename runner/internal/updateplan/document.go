@@ -77,6 +77,8 @@ type Step struct {
 	Stateful bool `json:"stateful"`
 	// Protected resources cannot be deleted.
 	Protected bool `json:"protected,omitempty"`
+	// IsComponent reports that the resource only groups others, which have steps of their own.
+	IsComponent bool `json:"-"`
 }
 
 // Unknown stands for a value that is not known yet.
@@ -95,10 +97,10 @@ func NewStep(m apitype.StepEventMetadata, mask func(string) string) (step Step, 
 	}
 	step = Step{
 		Op: op, Type: m.Type, Name: mask(m.URN[strings.LastIndex(m.URN, "::")+len("::"):]), URN: mask(m.URN),
-		Stateful: isStateful(m.Type), Replaces: m.Keys,
+		Stateful: IsStateful(m.Type), Replaces: m.Keys,
 	}
 	if m.Old != nil {
-		step.ID, step.Protected = mask(m.Old.ID), m.Old.Protect
+		step.ID, step.Protected, step.IsComponent = mask(m.Old.ID), m.Old.Protect, !m.Old.Custom
 		step.Old = reader{mask: mask}.properties(m.Old.Inputs, "")
 	}
 	if m.New != nil && op != "delete" {

@@ -18,7 +18,7 @@ func TestNewStep(t *testing.T) {
 	mask := func(text string) string { return strings.ReplaceAll(text, "hidden", "[secret]") }
 	step, ok := NewStep(apitype.StepEventMetadata{
 		Op: apitype.OpReplace, Type: "aws:rds/instance:Instance", URN: urn, Keys: []string{"engine"},
-		Old: &apitype.StepEventStateMetadata{ID: "db-1", Protect: true, Inputs: map[string]any{"engine": "mysql", "n": unknownValue}},
+		Old: &apitype.StepEventStateMetadata{ID: "db-1", Custom: true, Protect: true, Inputs: map[string]any{"engine": "mysql", "n": unknownValue}},
 		New: &apitype.StepEventStateMetadata{Inputs: map[string]any{
 			"engine": "postgres", "tags": []any{map[string]any{"a": "x" + unknownValue}, "hidden!"}, "size": 10.0, "subnet": unknownValue,
 		}},
@@ -89,6 +89,23 @@ func TestWriteAndRead(t *testing.T) {
 		}
 		if _, err := Read(file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", content, err)
+		}
+	}
+}
+
+// TestComponents: a resource without a provider of its own is a component. Where the
+// engine does not tell, it is none.
+func TestComponents(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		old  *apitype.StepEventStateMetadata
+		want bool
+	}{
+		{&apitype.StepEventStateMetadata{Custom: false}, true}, {&apitype.StepEventStateMetadata{Custom: true}, false}, {nil, false},
+	} {
+		m := apitype.StepEventMetadata{Op: apitype.OpDelete, Type: "a:b:C", URN: "urn:pulumi:dev::p::a:b:C::n", Old: test.old}
+		if step, _ := NewStep(m, func(s string) string { return s }); step.IsComponent != test.want {
+			t.Errorf("%+v: %v", test.old, step.IsComponent)
 		}
 	}
 }

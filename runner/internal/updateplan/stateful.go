@@ -21,7 +21,32 @@ var stateful = []string{
 	"linode:index/database", "linode:index/instance:", "linode:index/lkeCluster:", "linode:index/objectStorageBucket:", "linode:index/volume:",
 }
 
-// isStateful reports whether data is lost with a resource of a type.
-func isStateful(token string) bool {
-	return slices.ContainsFunc(stateful, func(prefix string) bool { return strings.HasPrefix(token, prefix) })
+// IsStateful reports whether data is known to be lost with a resource of a type.
+func IsStateful(token string) bool { return hasPrefix(token, stateful) }
+
+// harmless are types of resources, or their beginnings up to a ":" or "/", with which nothing is lost: what
+// their program says is all that they hold, and nothing else depends on their identity.
+var harmless = []string{
+	"aws:cloudwatch/metricAlarm:", "aws:ec2/route:", "aws:ec2/routeTableAssociation:", "aws:ec2/securityGroupRule:", "aws:ecs/taskDefinition:",
+	"aws:iam/policyAttachment:", "aws:iam/rolePolicy:", "aws:iam/rolePolicyAttachment:", "aws:iam/userPolicyAttachment:", "aws:lambda/permission:",
+	"aws:s3/bucketPolicy:", "aws:vpc/securityGroupEgressRule:", "aws:vpc/securityGroupIngressRule:",
+	"docker-build:index:Image", "docker:index/image:", "gcp:projects/iAMMember:",
+	"kubernetes:apps/v1:DaemonSet", "kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:ReplicaSet", "kubernetes:autoscaling/",
+	"kubernetes:batch/v1:CronJob", "kubernetes:batch/v1:Job", "kubernetes:core/v1:ConfigMap", "kubernetes:core/v1:Pod",
+	"kubernetes:core/v1:ServiceAccount", "kubernetes:networking.k8s.io/v1:NetworkPolicy", "kubernetes:policy/",
+	"kubernetes:rbac.authorization.k8s.io/",
+}
+
+// IsHarmless reports whether nothing is lost with a resource of a type. More are types, or
+// beginnings, that a user has declared to be harmless.
+func IsHarmless(token string, more []string) bool {
+	isOf := func(kind string) bool {
+		isBeginning := strings.HasSuffix(kind, ":") || strings.HasSuffix(kind, "/")
+		return token == kind || isBeginning && strings.HasPrefix(token, kind)
+	}
+	return slices.ContainsFunc(harmless, isOf) || slices.ContainsFunc(more, isOf)
+}
+
+func hasPrefix(token string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(token, prefix) })
 }

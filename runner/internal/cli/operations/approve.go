@@ -4,19 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 
-	"mara/config"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
-	"mara/runner/internal/plan"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
 )
 
 // rule says which previews up may carry out without asking.
@@ -66,12 +61,24 @@ func (o operateOptions) needsApproval() bool {
 func approve(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (shown event.Summary, err error) {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	ask := o.Interactive && ok
-	switch {
-	case len(w.plan.Steps) == 0 || s.Unchanged != nil:
+	if len(w.plan.Steps) == 0 || s.Unchanged != nil {
 		return shown, nil
+	}
+	var found deployed
+	if o.Operation.Deploys() || o.Operation.Destroys() {
+		if found, err = readDeployed(ctx, s, w.plan); err != nil {
+			return shown, err
+		}
+	}
+	if o.Operation.Destroys() {
+		if err := found.checkDestroy(s); err != nil {
+			return shown, err
+		}
+	}
+	switch {
 	case o.needsApproval() && o.Operation.Deploys() && (ask || o.Approve != noRule):
 		return approveUp(ctx, d, o, s, w, question{terminal, ask})
-	case o.judges() || o.Operation.Deploys() && o.isProtected(s):
+	case o.judges() || o.Operation.Deploys() && (o.isProtected(s) || len(found.protected()) > 0):
 		if shown, err = preview(ctx, d, o, s, w); err != nil {
 			return shown, err
 		}
@@ -79,7 +86,7 @@ func approve(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 	case !o.needsApproval() || o.Operation.Deploys(): // without a terminal, a simulated up is not asked for
 		return shown, nil
 	}
-	return shown, approveDestroy(ctx, s, d, terminal, w)
+	return shown, approveDestroy(ctx, s, d, terminal, found, w)
 }
 
 // question is a terminal to ask on, if there is one.
@@ -134,24 +141,10 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 }
 
 // approveDestroy lists what will be destroyed and asks for the stack's name.
-func approveDestroy(ctx context.Context, s *session.Session, d cmd.Deps, terminal prompt.Terminal, w work) error {
-	if err := listToDestroy(d.Stderr, s, w.plan); err != nil {
+func approveDestroy(ctx context.Context, s *session.Session, d cmd.Deps, terminal prompt.Terminal, found deployed, w work) error {
+	if err := found.list(d.Stderr, s, w.plan); err != nil {
 		return err
 	}
 	answer, err := terminal.Text(ctx, "Type the stack's name to go on:")
 	return cmd.Agreed(answer == s.Settings.Stack.Text, err)
-}
-
-func listToDestroy(w io.Writer, s *session.Session, p plan.Plan) error {
-	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.Provider.Name, s.Settings.Stack.Text)
-	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) {
-		fmt.Fprintf(w, "It is protected: %s\n", protected)
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, step := range p.Steps {
-		if summary := s.Stacks.Summary(step.Project.Name); summary.Resources > 0 {
-			fmt.Fprintf(table, "  %s\t%s\t%s\n", step.Project.Name, step.Project.Title, typeset.Counted(summary.Resources, "resource"))
-		}
-	}
-	return table.Flush()
 }

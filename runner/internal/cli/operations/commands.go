@@ -33,8 +33,8 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"--plan-digest refuses any other plan than the approved one.\n\n" +
 				"A project for which nothing has changed since its last success is left out: its program, configuration, the\n" +
 				"outputs that it reads, its plugins, the engine and its state; --force runs all. docs/performance.md says more.\n" +
-				"In a stack with `runner:protect: true`, stateful resources are only replaced or deleted once the stack's name\n" +
-				"is typed, or --allow names them.\n\n" +
+				"In a stack with `runner:protect: true`, resources are only replaced or deleted once the stack's name is typed,\n" +
+				"or --allow names them; types with which nothing is lost go without.\n\n" +
 				"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 				"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
 			flags: []string{"auto-approve-if", "force", "allow", "plan", "plan-digest", "unknown-programs", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "secret", "generate-secrets", "simulate-cluster"},

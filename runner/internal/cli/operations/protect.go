@@ -33,25 +33,30 @@ func (o operateOptions) checkProtection(d cmd.Deps, s *session.Session) error {
 	}
 }
 
-// lossesIn are the resources of a protected environment whose data an up would
-// lose: stateful ones that are replaced or deleted, and not allowed to be.
+// lossesIn returns the resources of a protected environment that an up would replace or
+// delete, but for those that are harmless or allowed.
 func (o operateOptions) lossesIn(s *session.Session, document updateplan.Document, emit func(event.Event)) []string {
 	if !o.isProtected(s) {
 		return nil
 	}
+	mara, _ := config.ReadMara(o.Root) // what cannot be read declares nothing harmless
+	more := config.Words(mara.Harmless)
 	var lost []string
 	for _, project := range document.Projects {
 		for _, step := range project.Steps {
-			goes := step.Op == "replace" || step.Op == "delete"
 			allowed := slices.ContainsFunc([]string{step.Name, step.Type, step.URN}, func(name string) bool { return slices.Contains(o.Allow, name) })
-			if !goes || !step.Stateful || allowed {
+			if !isLoss(step) || step.IsComponent || allowed || updateplan.IsHarmless(step.Type, more) {
 				continue
+			}
+			consequence := "would be lost in a " + step.Op
+			if step.Stateful {
+				consequence = "holds data that a " + step.Op + " loses"
 			}
 			lost = append(lost, step.Type+" "+step.Name)
 			o.emitFinding(s, emit, event.Finding{
 				Rule: event.RuleProtection, Level: event.LevelWarn, Project: project.Name, URN: step.URN,
 				Resource: event.Resource{Type: step.Type, Name: step.Name}, Message: fmt.Sprintf(
-					"the environment is protected (%s), and %s %s holds data that a %s loses", s.Settings.Config.Protected(), step.Type, step.Name, step.Op),
+					"the environment is protected (%s), and %s %s %s", s.Settings.Config.Protected(), step.Type, step.Name, consequence),
 			}, "")
 		}
 	}
@@ -68,7 +73,8 @@ func (o operateOptions) confirmLosses(ctx context.Context, s *session.Session, q
 	if !q.possible || !o.needsApproval() {
 		return &forbiddenError{
 			fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted", s.Settings.Config.Protected(), strings.Join(lost, ", ")),
-			"to lose that data all the same, add --allow NAME for each resource, or set " + config.ProtectKey + " to false first",
+			"to lose them all the same, add --allow NAME for each resource, or set " + config.ProtectKey + " to false first; " +
+				"mara.yaml declares types that are harmless",
 		}
 	}
 	return cmd.Agreed(askForStack(ctx, q.terminal, s.Settings.Stack.Text, lost))
@@ -76,7 +82,7 @@ func (o operateOptions) confirmLosses(ctx context.Context, s *session.Session, q
 
 // askForStack asks for the name of a protected stack, before resources with data are lost.
 func askForStack(ctx context.Context, terminal prompt.Terminal, stack string, lost []string) (agreed bool, err error) {
-	answer, err := terminal.Text(ctx, fmt.Sprintf("This environment is protected, and the data of %s is lost: %s. Type the stack's name to go on:",
+	answer, err := terminal.Text(ctx, fmt.Sprintf("This environment is protected, and this deletes or replaces %s: %s. Type the stack's name to go on:",
 		typeset.Counted(len(lost), "resource"), strings.Join(lost, ", ")))
 	return answer == stack, err
 }

@@ -106,7 +106,7 @@ func (l *secondLook) judgeLosses(
 		return l.refuse(event.RuleProtection, now.Name, emit, &secondLookError{
 			fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted",
 				l.s.Settings.Config.Protected(), strings.Join(lost, ", ")),
-			fmt.Sprintf("`%s` shows it and asks on a terminal; to lose that data, add --allow NAME "+
+			fmt.Sprintf("`%s` shows it and asks on a terminal; to lose them, add --allow NAME "+
 				"for each resource, or set %s to false first", l.o.resumeCommand(l.s.Settings.Stack.Text), config.ProtectKey),
 		})
 	}

@@ -1,0 +1,132 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"golang.org/x/sync/errgroup"
+
+	"mara/config"
+	"mara/runner/internal/plan"
+	"mara/runner/internal/session"
+	"mara/runner/internal/stacks"
+	"mara/runner/internal/typeset"
+	"mara/runner/internal/updateplan"
+)
+
+// deployed are the resources in the states of the projects of a run.
+type deployed struct {
+	projects  []string // with resources, in the order of the run
+	resources map[string][]stacks.Resource
+}
+
+// readDeployed reads the states of the projects that an operation works on. A state that
+// cannot be read is an error: what is in it could be lost.
+func readDeployed(ctx context.Context, s *session.Session, p plan.Plan) (deployed, error) {
+	const atOnce = 8 // each may be a request to a bucket
+	found := deployed{resources: map[string][]stacks.Resource{}}
+	var mu sync.Mutex
+	var readers errgroup.Group
+	readers.SetLimit(atOnce)
+	for _, name := range p.Names() {
+		if !s.Stacks.IsDeployed(name) {
+			continue
+		}
+		found.projects = append(found.projects, name)
+		readers.Go(func() error {
+			resources, err := s.Stacks.Resources(ctx, name)
+			if err != nil {
+				return fmt.Errorf("looking for protected resources: %w", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			found.resources[name] = resources
+			return nil
+		})
+	}
+	return found, readers.Wait()
+}
+
+// protected returns the resources that Pulumi refuses to delete, each with its project.
+func (d deployed) protected() []string {
+	var lines []string
+	for _, name := range d.projects {
+		for _, r := range d.resources[name] {
+			if r.Protected {
+				lines = append(lines, fmt.Sprintf("%s: %s %s (%s)", name, r.Type, r.Name(), r.URN))
+			}
+		}
+	}
+	return lines
+}
+
+// checkDestroy refuses a destroy that Pulumi would refuse half way, when everything that
+// depends on the protected resources is gone.
+func (d deployed) checkDestroy(s *session.Session) error {
+	lines := d.protected()
+	if len(lines) == 0 {
+		return nil
+	}
+	return &protectedError{lines, s.Command("pulumi PROJECT")}
+}
+
+// protectedError names the resources with Pulumi's option protect that a destroy would delete.
+type protectedError struct {
+	lines  []string
+	pulumi string // command that runs Pulumi in a project
+}
+
+// Error names each of them.
+func (e *protectedError) Error() string {
+	return fmt.Sprintf("%s in the way of the destroy; nothing was deleted:\n  %s",
+		typeset.Counted(len(e.lines), "protected resource"), strings.Join(e.lines, "\n  "))
+}
+
+// NextStep says how to take the protection off, and how to leave the resources alone.
+func (e *protectedError) NextStep() string {
+	return fmt.Sprintf("leave their projects out with --skip; or take `protect` out of the program and run up, or run "+
+		"`%s -- state unprotect URN`, if they are to be deleted", e.pulumi)
+}
+
+// list writes what a destroy deletes: the projects, and what is known to hold data first.
+func (d deployed) list(w io.Writer, s *session.Session, p plan.Plan) error {
+	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.Provider.Name, s.Settings.Stack.Text)
+	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) {
+		fmt.Fprintf(w, "It is protected: %s\n", protected)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, line := range d.stateful() {
+		fmt.Fprintf(table, "  %s\tholds data\n", line)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, step := range p.Steps {
+		if n := s.Stacks.Summary(step.Project.Name).Resources; n > 0 {
+			fmt.Fprintf(table, "  %s\t%s\t%s\n", step.Project.Name, step.Project.Title, typeset.Counted(n, "resource"))
+		}
+	}
+	return table.Flush()
+}
+
+// stateful returns the resources that are known to hold data, in lines.
+func (d deployed) stateful() []string {
+	const most = 20
+	var lines []string
+	for _, name := range d.projects {
+		for _, r := range d.resources[name] {
+			if updateplan.IsStateful(r.Type) {
+				lines = append(lines, fmt.Sprintf("%s\t%s %s", name, r.Type, r.Name()))
+			}
+		}
+	}
+	if more := len(lines) - most; more > 0 {
+		lines = append(slices.Clip(lines[:most]), fmt.Sprintf("...\t%d more", more))
+	}
+	return lines
+}
