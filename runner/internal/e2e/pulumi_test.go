@@ -69,6 +69,12 @@ func TestPulumiPassesThrough(t *testing.T) {
 		if r := e.pulumi(2, "certmg", "", "stack"); !strings.Contains(r.stderr, `did you mean "certmgr"?`) {
 			t.Errorf("an unknown project: %q", r.stderr)
 		}
+		e.env = append(e.env, "PULUMI_BACKEND_URL=postgres://runner:pgNEEDLE77pw@127.0.0.1:1/pulumi")
+		r := e.finish(e.command("pulumi", "certmgr", "--", "stack", "ls"), "")
+		if r.code == 0 || strings.Contains(r.stdout+r.stderr, "pgNEEDLE77pw") || !strings.Contains(r.stderr, "***") {
+			t.Errorf("a backend with a password: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+		e.env = e.env[:len(e.env)-1]
 		e.pulumi(0, "secrets", "", "stack", "init", "dev")
 		if _, err := os.Stat(filepath.Join(e.root, "config/pulumi/secrets/Pulumi.dev.yaml")); err != nil {
 			t.Errorf("the secrets project has its own stack file: %v", err)

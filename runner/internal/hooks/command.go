@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
+	"slices"
 	"strconv"
 	"time"
 
 	"al.essio.dev/pkg/shellescape"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/projects"
 	"mara/providers/operation"
@@ -20,6 +23,7 @@ import (
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/process"
 	"mara/runner/internal/program"
+	"mara/runner/internal/stacks"
 )
 
 // inputVersion changes when a field of Input changes its meaning or goes away.
@@ -71,8 +75,13 @@ func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call exec
 		return nil
 	}
 	input := h.input(ctx, op, call)
+	show := func(line string) string { say(emit, event.Info, "%s", line); return line }
+	if err := h.learnSecrets(ctx, input); err != nil {
+		say(emit, event.Warning, "what the hook prints is not shown, for it may have secret outputs, which cannot be read: %s", h.Masker.Mask(err.Error()))
+		show = func(string) string { return "" }
+	}
 	for attempt := 0; ; attempt++ {
-		err := h.attempt(ctx, hook, input, func(line string) { say(emit, event.Info, "%s", line) })
+		err := h.attempt(ctx, hook, input, show)
 		if err == nil || ctx.Err() != nil || attempt >= hook.Retry {
 			return err
 		}
@@ -104,8 +113,44 @@ func (h Hooks) input(ctx context.Context, op operation.Operation, call executor.
 	return i
 }
 
-// attempt runs the command once. Each line that it prints is passed on.
-func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say func(line string)) error {
+// learnSecrets masks the secret outputs of the project from here on: the command can read
+// and print them.
+func (h Hooks) learnSecrets(ctx context.Context, input Input) error {
+	if !holds(input.Outputs, stacks.Secret) {
+		return nil
+	}
+	outputs, err := h.Stacks.Outputs(ctx, input.Project, true)
+	if err != nil {
+		return err
+	}
+	for name, value := range outputs {
+		if holds(input.Outputs[name], stacks.Secret) {
+			h.Masker.Add(texts(value)...)
+		}
+	}
+	return nil
+}
+
+// holds reports whether a value is a text, or a list or map that has it somewhere.
+func holds(value any, text string) bool { return slices.Contains(texts(value), text) }
+
+// texts returns the texts in a value of JSON, and its numbers as texts.
+func texts(value any) []string {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case float64, json.Number:
+		return []string{fmt.Sprint(v)}
+	case []any:
+		return slices.Concat(slice.Map(v, texts)...)
+	case map[string]any:
+		return slices.Concat(slice.Map(slices.Collect(maps.Values(v)), texts)...)
+	}
+	return nil
+}
+
+// attempt runs the command once. Each line that it prints is passed on; the last that was shown is in the error.
+func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say func(line string) (shown string)) error {
 	limit := cmp.Or(hook.Timeout, projects.DefaultHookTimeout)
 	late := fmt.Errorf("timed out after %s", event.FormatDuration(limit))
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
@@ -124,10 +169,7 @@ func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say
 	process.OwnGroup(command) // a terminal's Ctrl-C is the runner's to handle
 	command.Cancel = func() error { return process.Terminate(command.Process.Pid) }
 	last := "" // is what an error tells
-	lines := &process.Lines{Tell: func(line string) {
-		last = line
-		say(line)
-	}}
+	lines := &process.Lines{Tell: func(line string) { last = say(line) }}
 	command.Stdout, command.Stderr = lines, lines
 	err = command.Run()
 	lines.Close()

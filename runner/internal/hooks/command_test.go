@@ -94,6 +94,28 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestCommandPrintsSecrets: secret outputs that a command prints are masked, and where
+// they cannot be read, what it prints is not shown.
+func TestCommandPrintsSecrets(t *testing.T) {
+	t.Parallel()
+	run := func(outputs map[string]any) string {
+		h := hookSession(t, outputs)
+		h.Env["PATH"] = os.Getenv("PATH")
+		var said []string
+		err := h.Hook(operation.Up)(t.Context(), commandCall(t, projects.Hook{On: projects.OnSuccess}, "echo at 10.0.0.1 with needle-3 and needle-4; exit 1"), func(e event.Event) {
+			said = append(said, h.Masker.Mask(e.Message))
+		})
+		return fmt.Sprintf("%s: %v", strings.Join(said, "; "), err)
+	}
+	known := run(map[string]any{"address": "10.0.0.1", "secret": "needle-3", "secrets": map[string]any{"a": []any{"needle-4"}}})
+	if want := "at 10.0.0.1 with [secret] and [secret]: exit status 1: at 10.0.0.1 with [secret] and [secret]"; known != want {
+		t.Errorf("got  %s\nwant %s", known, want)
+	}
+	if unknown := run(map[string]any{"secret": "unreadable"}); strings.Contains(unknown, "needle") || !strings.Contains(unknown, "not shown") {
+		t.Errorf("secrets that cannot be read: %s", unknown)
+	}
+}
+
 // TestCommandIsCancelled: an interruption ends the command, with what it has
 // started.
 func TestCommandIsCancelled(t *testing.T) {

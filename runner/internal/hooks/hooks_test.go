@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,7 +44,8 @@ contexts:
 current-context: x
 `
 
-// answers is a pulumi that answers every question for outputs alike.
+// answers is a pulumi that answers every question for outputs alike. Outputs whose names
+// begin with "secret" are secret; where one is "unreadable", secrets cannot be read.
 type answers struct{ outputs map[string]any }
 
 func (answers) Version() semver.Version { return sdk.Version }
@@ -53,7 +55,17 @@ func (a answers) Run(_ context.Context, _ string, _ io.Reader, _, _ []io.Writer,
 	case strings.HasPrefix(line, "stack ls"):
 		return `[{"name":"organization/linode-lke/dev","resourceCount":1},{"name":"organization/bank-of-anthos/dev","resourceCount":1}]`, "", 0, nil
 	case strings.HasPrefix(line, "stack output"):
-		content, err := json.Marshal(a.outputs)
+		shown := maps.Clone(a.outputs)
+		for name, value := range shown {
+			switch {
+			case !strings.HasPrefix(name, "secret"):
+			case !strings.Contains(line, "--show-secrets"):
+				shown[name] = stacks.Secret
+			case value == "unreadable":
+				return "", "error: no key", 255, errors.New("exit status 255")
+			}
+		}
+		content, err := json.Marshal(shown)
 		return string(content), "", 0, err
 	default:
 		return "", "error: unexpected " + line, 255, errors.New("unexpected command")

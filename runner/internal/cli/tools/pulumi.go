@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/engine"
+	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/process"
 	"mara/runner/internal/session"
@@ -63,7 +65,50 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 	command := exec.Command(path, o.Args[1:]...)
 	command.Dir, command.Env = dir, process.Environ(s.Env)
 	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
+	if hasCredentials(s.Env) {
+		masked := &maskedWriter{w: d.Stderr, mask: s.Masker.Mask}
+		defer func() { err = errors.Join(err, masked.Close()) }()
+		command.Stderr = masked
+	}
 	return passThrough(ctx, d, command)
+}
+
+// hasCredentials reports whether a variable is a URL with a password or token, such as a
+// backend's, which Pulumi has in its errors.
+func hasCredentials(env map[string]string) bool {
+	for _, value := range env {
+		if event.MaskURLs(value) != value {
+			return true
+		}
+	}
+	return false
+}
+
+// maskedWriter masks what a program writes. It passes on at once what has no end of a line
+// yet, such as a question, unless a URL may be in it.
+type maskedWriter struct {
+	w    io.Writer
+	mask func(string) string
+	rest string // of a line with a URL
+}
+
+// Write implements io.Writer.
+func (m *maskedWriter) Write(text []byte) (int, error) {
+	whole := m.rest + string(text)
+	end := strings.LastIndexByte(whole, '\n') + 1
+	if !strings.Contains(whole[end:], "://") {
+		end = len(whole)
+	}
+	m.rest = whole[end:]
+	_, err := io.WriteString(m.w, m.mask(whole[:end]))
+	return len(text), err
+}
+
+// Close writes the last line, if it has no end.
+func (m *maskedWriter) Close() error {
+	_, err := io.WriteString(m.w, m.mask(m.rest))
+	m.rest = ""
+	return err
 }
 
 // openProject finds the folder that Pulumi runs in. Until the session closes the
