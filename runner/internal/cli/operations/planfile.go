@@ -39,9 +39,15 @@ type planOptions struct {
 	losses     *[]string      // what a protected environment would lose, once a preview is done
 }
 
+// resetResults gives an operation results of its own. Two that shared them would take
+// the losses of the one for those of the other.
+func (o *planOptions) resetResults() {
+	o.estimate, o.losses, o.saved = &cost.Estimate{}, &[]string{}, &savedPlan{}
+}
+
 // parsePlan reads the plan that an up is held to. It selects the plan's projects.
 func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
-	o.estimate, o.losses, o.saved = &cost.Estimate{}, &[]string{}, &savedPlan{}
+	o.resetResults()
 	if err := o.parseCosts(c); err != nil {
 		return err
 	}

@@ -27,7 +27,14 @@ func TestAGateAsksForItself(t *testing.T) {
 	if !own.Selection.Resume || own.Narrow == nil || !own.Force || own.Stack.Text != "dev" {
 		t.Errorf("the rollout asks for %+v", own.Selection)
 	}
+	other := r.request(operation.Up, "test")
+	if own.losses == nil || own.losses == other.losses || own.estimate == other.estimate || own.saved == other.saved {
+		t.Error("two environments share what their previews find")
+	}
 	gate := r.request(operation.Drift, "dev")
+	if gate.losses == nil || gate.estimate == nil || gate.saved == nil {
+		t.Error("a gate has no room for what its preview finds")
+	}
 	if gate.Selection.Resume || len(gate.Selection.Only)+len(gate.Options.Selection.Only)+len(gate.Allow) > 0 || gate.Narrow != nil || gate.Force {
 		t.Errorf("the gate asks for %+v, allows %v, narrow: %v", gate.Selection, gate.Allow, gate.Narrow != nil)
 	}

@@ -62,6 +62,7 @@ func (r *rollout) request(op operation.Operation, stack string) operateOptions {
 		o = operateOptions{Common: r.o.Common}
 		o.Options.Selection, o.Secrets = plan.Selection{}, vault.Given{}
 	}
+	o.resetResults()
 	o.Request = o.Of(stack)
 	o.Interactive = false
 	o.Operation, o.Shared = op, &r.shared
