@@ -139,7 +139,7 @@ func (a *adoption) result() Adoption {
 	return r
 }
 
-// environments are those that have a stack.
+// environments returns those that have a stack.
 func (a *adoption) environments() []string {
 	names := map[string]bool{}
 	for project, stacks := range a.states {

@@ -14,7 +14,7 @@ import (
 	"mara/runner/internal/adopt"
 )
 
-// state is one with references to stacks.
+// state returns one with references to stacks.
 func state(t *testing.T, references ...string) json.RawMessage {
 	t.Helper()
 	resources := []any{map[string]any{"type": "pulumi:pulumi:Stack"}}
@@ -36,7 +36,7 @@ func found(names ...string) []adopt.Found {
 	return all
 }
 
-// lines are the projects as name | pattern | reads.
+// lines returns the projects as name | pattern | reads.
 func lines(a adopt.Adoption) []string {
 	var all []string
 	for _, p := range a.Projects {

@@ -28,7 +28,7 @@ func patterns(found []Found, states States) projects.StackNames {
 	return names
 }
 
-// readings are the environments that the stacks of a project may stand for, with
+// readings returns the environments that the stacks of a project may stand for, with
 // the patterns that lead to them.
 func readings[T any](stacks map[string]T) map[string][]string {
 	all := map[string][]string{}
@@ -48,7 +48,7 @@ func readings[T any](stacks map[string]T) map[string][]string {
 
 func isSeparator(c byte) bool { return strings.IndexByte("-_.", c) >= 0 }
 
-// bestPattern is the pattern of a project's stacks on which most agree.
+// bestPattern returns the pattern of a project's stacks on which most agree.
 func bestPattern[T any](project string, stacks map[string]T, agreed map[string]int) string {
 	candidates := map[string]bool{projects.StackPlaceholder: true}
 	for _, ways := range readings(stacks) {

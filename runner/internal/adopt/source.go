@@ -18,7 +18,7 @@ const (
 	referenceLines = 8       // in which the name of a reference stands
 )
 
-// sourceEndings are those of the languages that Pulumi knows.
+// sourceEndings returns those of the languages that Pulumi knows.
 func sourceEndings() []string {
 	return []string{".yaml", ".yml", ".ts", ".mts", ".js", ".mjs", ".py", ".go", ".cs", ".fs", ".vb", ".java", ".kt", ".scala"}
 }
@@ -74,7 +74,7 @@ func (a *adoption) readSource(f Found, file string) {
 	}
 }
 
-// referenceText is what belongs to the reference in the first line.
+// referenceText returns what belongs to the reference in the first line.
 func referenceText(lines []string) string {
 	lines = lines[:min(len(lines), referenceLines)]
 	for i, line := range lines {
@@ -86,7 +86,7 @@ func referenceText(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// named is the project whose name stands in a text as a part of a stack's name.
+// named returns the project whose name stands in a text as a part of a stack's name.
 func (a *adoption) named(reader, text string) string {
 	first, project := len(text), ""
 	for _, f := range a.found {

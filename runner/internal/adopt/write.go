@@ -9,7 +9,7 @@ import (
 	"mara/config"
 )
 
-// Text is the mara.yaml of what was found, with the evidence as comments. backend
+// Text returns the mara.yaml of what was found, with the evidence as comments. backend
 // is where the stacks are, as it may be shown.
 func (a Adoption) Text(backend string) (string, error) {
 	var b strings.Builder
@@ -29,7 +29,7 @@ func (a Adoption) Text(backend string) (string, error) {
 	return b.String(), nil
 }
 
-// text is the entry of a project.
+// text returns the entry of a project.
 func (p Project) text() (string, error) {
 	var b strings.Builder
 	words, err := quote(p.Path)

@@ -11,7 +11,7 @@ import (
 	"mara/projects"
 )
 
-// Beside is the stack file beside a project, which may be missing. Projects that
+// Beside returns the stack file beside a project, which may be missing. Projects that
 // have none of their own have an empty one.
 func Beside(root, environment string, project projects.Project) (config.StackFile, error) {
 	if project.Own == nil || project.Own.StackFiles == "" {

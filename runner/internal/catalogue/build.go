@@ -59,7 +59,7 @@ func (c *Catalogue) add(p providers.Provider) {
 	}
 }
 
-// declared are the providers that mara.yaml declares; without any there is one
+// declared returns the providers that mara.yaml declares; without any there is one
 // for all its projects.
 func (b *builder) declared() []config.MaraProvider {
 	if len(b.mara.Providers) == 0 {
@@ -109,7 +109,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 	return p, true
 }
 
-// base is what a provider begins with: a built-in one, or nothing.
+// base returns what a provider begins with: a built-in one, or nothing.
 func (b *builder) base(declared config.MaraProvider) (providers.Provider, bool) {
 	name, extends := declared.Name, declared.Extends
 	builtIn, err := providers.ByName(name.Text)
@@ -141,7 +141,7 @@ func isName(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && !strings.HasPrefix(text, "-")
 }
 
-// clusterOf is the project whose kubeconfig is merged; "" where there is none.
+// clusterOf returns the project whose kubeconfig is merged; "" where there is none.
 func clusterOf(steps []providers.Step) string {
 	for _, step := range steps {
 		if step.Project.HasHook(projects.HookKubeconfig) {
@@ -311,7 +311,7 @@ func (l *list) check() {
 	}
 }
 
-// sorted is the list with everything behind what it needs, and otherwise in the
+// sorted returns the list with everything behind what it needs, and otherwise in the
 // order in which it is listed. A circle is reported.
 func (l *list) sorted() []providers.Step {
 	var sorted []providers.Step
@@ -353,7 +353,7 @@ func (l *list) circle(names []string) {
 	l.problem(line, "projects need each other in a circle: %s", strings.Join(names, " -> "))
 }
 
-// questions are those of a provider whose keys some project has, and those of
+// questions returns those of a provider whose keys some project has, and those of
 // mara.yaml.
 func questions(p providers.Provider, declared map[string]entry) []providers.Question {
 	has := func(name string) bool {
@@ -378,7 +378,7 @@ func questions(p providers.Provider, declared map[string]entry) []providers.Ques
 	return kept
 }
 
-// ownKey is the full name of a key of a project.
+// ownKey returns the full name of a key of a project.
 func ownKey(name, project string) string {
 	if strings.Contains(name, ":") {
 		return name

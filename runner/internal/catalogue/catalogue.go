@@ -27,12 +27,12 @@ type Catalogue struct {
 	File      string             // "mara.yaml"; "" when there is none
 }
 
-// BuiltIn is the catalogue without any mara.yaml.
+// BuiltIn returns the catalogue without any mara.yaml.
 func BuiltIn() Catalogue {
 	return Catalogue{Providers: providers.All(), Projects: projects.All()}
 }
 
-// Load is the catalogue of a root. Problems in mara.yaml and in the files that it
+// Load returns the catalogue of a root. Problems in mara.yaml and in the files that it
 // names are told all at once. path is the PATH on which commands of hooks are.
 func Load(root, path string) (Catalogue, error) {
 	mara, err := config.ReadMara(root)
@@ -45,7 +45,7 @@ func Load(root, path string) (Catalogue, error) {
 	return LoadMara(mara, root, path)
 }
 
-// LoadMara is Load for a mara.yaml that has been read.
+// LoadMara returns Load for a mara.yaml that has been read.
 func LoadMara(mara config.Mara, root, path string) (Catalogue, error) {
 	b := &builder{mara: mara, root: root, path: path}
 	c := b.build()
@@ -60,7 +60,7 @@ func (c Catalogue) Names() []string {
 	return slice.Map(c.Providers, func(p providers.Provider) string { return p.Name })
 }
 
-// Default is the provider that nobody has to name: the only one that mara.yaml
+// Default returns the provider that nobody has to name: the only one that mara.yaml
 // knows. It is "" where there are several.
 func (c Catalogue) Default() string {
 	if c.File == "" || len(c.Providers) != 1 {
@@ -89,7 +89,7 @@ func (c Catalogue) Project(name string) (projects.Project, bool) {
 	return projects.Find(c.Projects, func(project projects.Project) bool { return project.Name == name })
 }
 
-// StackNames are the patterns of the names of stacks.
+// StackNames returns the patterns of the names of stacks.
 func (c Catalogue) StackNames() projects.StackNames { return projects.StackNamesOf(c.Projects) }
 
 // Keys lists the configuration keys of all projects, each once.
@@ -111,7 +111,7 @@ func (c Catalogue) Keys() []config.Key {
 	return keys
 }
 
-// Secrets are the secrets of all projects, each once.
+// Secrets returns the secrets of all projects, each once.
 func (c Catalogue) Secrets() []projects.Secret { return projects.SecretsOf(c.Projects) }
 
 // Secret finds the secret that a key names.

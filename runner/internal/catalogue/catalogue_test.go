@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/catalogue"
 )
 
-// root is a folder with a mara.yaml and projects of these names.
+// root returns a folder with a mara.yaml and projects of these names.
 func root(t *testing.T, mara string, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func root(t *testing.T, mara string, names ...string) string {
 	return dir
 }
 
-// lists are the providers with their steps: name | reads | after.
+// lists returns the providers with their steps: name | reads | after.
 func lists(c catalogue.Catalogue) string {
 	var b strings.Builder
 	for _, p := range c.Providers {

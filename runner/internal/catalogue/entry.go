@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/gitsource"
 )
 
-// entries are the projects of a list, without those that are not right.
+// entries returns the projects of a list, without those that are not right.
 func (b *builder) entries(list []config.MaraProject) []entry {
 	var entries []entry
 	for _, declared := range list {
@@ -110,7 +110,7 @@ func (b *builder) folder(declared config.MaraProject) (dir, shown string, ok boo
 	return dir, shown, true
 }
 
-// missingFolders is what is wrong with the folders of a file that says something
+// missingFolders returns what is wrong with the folders of a file that says something
 // else that is wrong, as far as it names them.
 func missingFolders(mara config.Mara, root string) []config.Problem {
 	b := &builder{mara: mara, root: root}
@@ -238,7 +238,7 @@ func (b *builder) addRule(key *config.Key, rule config.MaraKey) {
 	}
 }
 
-// plain is a default as a stack file would have it.
+// plain returns a default as a stack file would have it.
 func plain(value any) any {
 	texts, ok := value.([]string)
 	if !ok {

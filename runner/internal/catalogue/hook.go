@@ -53,7 +53,7 @@ func (b *builder) hook(d config.MaraHook, dir string, ofProject bool) (projects.
 	return h, true
 }
 
-// operations are those that a hook is for: an up if none is named.
+// operations returns those that a hook is for: an up if none is named.
 func (b *builder) operations(words []config.Word) []operation.Operation {
 	if len(words) == 0 {
 		return []operation.Operation{operation.Up}

@@ -33,7 +33,7 @@ func compile(text string) (*gojq.Code, error) {
 	return gojq.Compile(query)
 }
 
-// LeftOut are the own projects whose condition does not hold, with the reason.
+// LeftOut returns the own projects whose condition does not hold, with the reason.
 // A condition sees the provider, the stack and the configuration.
 func LeftOut(p providers.Provider, stack string, file config.StackFile) (map[string]string, error) {
 	reasons := map[string]string{}
@@ -55,7 +55,7 @@ func LeftOut(p providers.Provider, stack string, file config.StackFile) (map[str
 	return reasons, nil
 }
 
-// input is what a condition sees. Keys that are not set have their defaults.
+// input returns what a condition sees. Keys that are not set have their defaults.
 func input(p providers.Provider, stack string, file config.StackFile) map[string]any {
 	values := map[string]any{}
 	for _, step := range p.Steps {

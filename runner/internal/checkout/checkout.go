@@ -45,7 +45,7 @@ func (m Maker) Own(all []projects.Project, copies encryption.Copies) (func(proje
 	}, nil
 }
 
-// stackFileOf is the copy of the stack file that an own project works on.
+// stackFileOf returns the copy of the stack file that an own project works on.
 func (m Maker) stackFileOf(project projects.Project, copies encryption.Copies) ([]byte, error) {
 	if project.Own.StackFiles == "" {
 		return copies.Stack, nil
@@ -57,7 +57,7 @@ func (m Maker) stackFileOf(project projects.Project, copies encryption.Copies) (
 	return copies.Over(file)
 }
 
-// Folder is a folder in which Pulumi can work on the project: the one of a
+// Folder returns a folder in which Pulumi can work on the project: the one of a
 // checkout, else one that stands for it. Where there are copies of the stack
 // files, it works on those, and leaves the user's alone.
 func (m Maker) Folder(p projects.Project, copies encryption.Copies) (string, error) {
@@ -100,7 +100,7 @@ func hasProject(folder, name string) bool {
 	return err == nil && yaml.Unmarshal(content, &manifest) == nil && manifest.Name == name
 }
 
-// onCopies are the files of the project with a copy of its stack file.
+// onCopies returns the files of the project with a copy of its stack file.
 func (m Maker) onCopies(p projects.Project, work string, copies encryption.Copies) (map[string][]byte, error) {
 	content := copies.Stack
 	if p.Name == projects.Secrets().Name {
@@ -139,12 +139,12 @@ func (m Maker) lacksSalt(p projects.Project) bool {
 	return !stackfiles.SaysHow(m.Settings.Config) && stackfiles.SaysHow(m.Settings.Secrets)
 }
 
-// Stack is the name of a project's stack in the environment.
+// Stack returns the name of a project's stack in the environment.
 func (m Maker) Stack(p projects.Project) string {
 	return projects.StackNamesOf([]projects.Project{p}).Of(p.Name, m.Settings.Stack.Text)
 }
 
-// plain are the files of the project in the folder work that lead Pulumi to the
+// plain returns the files of the project in the folder work that lead Pulumi to the
 // user's own stack files.
 func (m Maker) plain(p projects.Project, work string) (map[string][]byte, error) {
 	folder := filepath.Join(m.Settings.Root, config.Folder)
@@ -163,7 +163,7 @@ func (m Maker) plain(p projects.Project, work string) (map[string][]byte, error)
 	return map[string][]byte{config.ManifestFile: settings}, err
 }
 
-// builtIn is the Pulumi.yaml of a built-in project.
+// builtIn returns the Pulumi.yaml of a built-in project.
 func (m Maker) builtIn(p projects.Project, more map[string]any) ([]byte, error) {
 	settings := map[string]any{
 		"name": p.Name, "runtime": projects.Runtime,
@@ -173,14 +173,14 @@ func (m Maker) builtIn(p projects.Project, more map[string]any) ([]byte, error) 
 	return yaml.Marshal(settings)
 }
 
-// pluginList is how a Pulumi.yaml lists resource providers.
+// pluginList returns how a Pulumi.yaml lists resource providers.
 func pluginList(plugins map[string]string) []map[string]string {
 	return append([]map[string]string{}, slice.Map(slices.Sorted(maps.Keys(plugins)), func(name string) map[string]string {
 		return map[string]string{"name": name, "path": plugins[name]}
 	})...)
 }
 
-// manifest is the Pulumi.yaml of an own project for another folder: its program
+// manifest returns the Pulumi.yaml of an own project for another folder: its program
 // stays where it is, and its stack files are in stackFiles.
 func manifest(project projects.Project, work, stackFiles string) ([]byte, error) {
 	content, err := os.ReadFile(filepath.Join(project.Own.Dir, config.ManifestFile))
@@ -205,7 +205,7 @@ func manifest(project projects.Project, work, stackFiles string) ([]byte, error)
 	return yaml.Marshal(document)
 }
 
-// relativeFolder is the way from one folder to another. Pulumi follows it by its
+// relativeFolder returns the way from one folder to another. Pulumi follows it by its
 // text, so links on the way are resolved first.
 func relativeFolder(from, to string) (string, error) {
 	from, err := filepath.EvalSymlinks(from)

@@ -42,7 +42,7 @@ func write(t *testing.T, file, content string) {
 	}
 }
 
-// own is a project of the user below the root.
+// own returns a project of the user below the root.
 func own(t *testing.T, m Maker, stackFiles bool) projects.Project {
 	t.Helper()
 	dir := filepath.Join(m.Settings.Root, "shop")
@@ -54,7 +54,7 @@ func own(t *testing.T, m Maker, stackFiles bool) projects.Project {
 	return project
 }
 
-// manifestIn is the Pulumi.yaml of a folder.
+// manifestIn returns the Pulumi.yaml of a folder.
 func manifestIn(t *testing.T, folder string) map[string]any {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(folder, config.ManifestFile))

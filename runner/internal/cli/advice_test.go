@@ -21,7 +21,7 @@ var flagsOfOthers = map[string]string{
 	"preserve-config": "pulumi ",
 }
 
-// TestAdviceNamesFlagsThatExist: a text that tells somebody to use a flag which no
+// TestAdviceNamesFlagsThatExist: a message that advises a flag which no
 // command has, as one once did, is worse than none.
 func TestAdviceNamesFlagsThatExist(t *testing.T) {
 	t.Parallel()
@@ -49,7 +49,7 @@ func TestAdviceNamesFlagsThatExist(t *testing.T) {
 	}
 }
 
-// textsBelow are the texts in the programs below folders, but for tests, and for
+// textsBelow returns the texts in the programs below folders, but for tests, and for
 // style sheets, whose variables look like flags.
 func textsBelow(t *testing.T, folders ...string) []string {
 	t.Helper()

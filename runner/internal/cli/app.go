@@ -1,12 +1,11 @@
-// Package cli is the command line: it registers the commands and runs them. They
-// are in groups, a package each and a file for each command, which declares its
-// flags, parses them to options and runs. Everything from outside comes in
-// through cmd.Deps; nothing is global, so that commands run side by side in tests.
+// Package cli is the command line: it registers the commands and runs them. Each group of
+// commands is a package, and each command a file that declares its flags, parses them into
+// options and runs. All dependencies come in through cmd.Deps; nothing is global, so tests
+// can run commands in parallel.
 //
-// For each call, arguments.go puts flags and arguments in order and finds the
-// command, the command's parse function makes options (cmd/options.go has the
-// ones that many commands share), its run function does the work, and
-// cmd/exit.go turns an error into words and an exit code.
+// For each call, arguments.go sorts flags and arguments and finds the command, the command's
+// parse function makes its options (cmd/options.go has the common ones), its run function does
+// the work, and cmd/exit.go turns an error into a message and an exit code.
 package cli
 
 import (
@@ -31,7 +30,7 @@ import (
 	"mara/runner/internal/cli/trial"
 )
 
-// commands lists every command, in the order of the help text.
+// commands returns every command, in the order of the help text.
 func commands(d cmd.Deps) []*cli.Command {
 	return slices.Concat([]*cli.Command{
 		configuration.Init(d),
@@ -72,7 +71,7 @@ func commands(d cmd.Deps) []*cli.Command {
 	})
 }
 
-// Run runs the command that args ask for, and returns the exit code.
+// Run runs the command line and returns the exit code.
 func Run(ctx context.Context, d cmd.Deps, args []string) int {
 	d.Stdout = cmd.NewOutlet(d.Stdout, d.StdoutIsTerminal)
 	err := execute(ctx, d, args)
@@ -93,7 +92,8 @@ func execute(ctx context.Context, d cmd.Deps, args []string) error {
 	return newApp(d, all).RunContext(ctx, append([]string{cmd.Program}, call.args...))
 }
 
-// newApp lets urfave parse and dispatch; its own handler would end the process inside Run.
+// newApp returns an app of urfave/cli that parses and dispatches. Its default error handler
+// would exit the process inside Run.
 func newApp(d cmd.Deps, all []*cli.Command) *cli.App {
 	for _, command := range all {
 		quiet(command)

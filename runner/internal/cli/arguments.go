@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -12,7 +11,7 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// call is a command line that was put in order.
+// call is a sorted command line.
 type call struct {
 	command *cli.Command // nil for the program itself
 	path    string       // names of the command: "plan"
@@ -20,10 +19,10 @@ type call struct {
 	args    []string // command, its flags, "--" and its arguments
 }
 
-// arrange puts a command line in the order that urfave needs: the command, its
-// flags, its arguments. So flags may be anywhere, even before the command or after
-// arguments. A flag means the same in every command that has it, so flags can be
-// told from arguments before the command is known.
+// arrange sorts a command line into the order that urfave needs: the command, its flags, its
+// arguments. So flags may be anywhere, even before the command or after arguments. A flag
+// takes a value in all commands or in none, so arrange can separate flags from arguments
+// before it knows the command.
 func arrange(all []*cli.Command, args []string) (call, error) {
 	words, err := sortWords(cmd.AllFlags(all), args)
 	if err != nil {
@@ -55,8 +54,11 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	if err := words.check(c); err != nil {
 		return call{}, err
 	}
-	flags := slice.Map(words.flags, func(flag flagWord) string { return flag.word })
-	c.args = slices.Concat(strings.Fields(c.path), flags, []string{"--"}, rest)
+	c.args = strings.Fields(c.path)
+	for _, flag := range words.flags {
+		c.args = append(c.args, flag.word)
+	}
+	c.args = slices.Concat(c.args, []string{"--"}, rest)
 	return c, nil
 }
 
@@ -77,8 +79,8 @@ func notAFlag(c call, flag string) error {
 	return failure.Usagef(c.path, "%s is not a flag of `%s %s`", flag, cmd.Program, c.path)
 }
 
-// nearestCommand returns the first word that is a command, for a command line that
-// cannot be put in order. The error points to its help.
+// nearestCommand returns the first word that is a command. An error about a command line that
+// cannot be sorted points to its help.
 func nearestCommand(all []*cli.Command, args []string) string {
 	for _, word := range args {
 		if slices.ContainsFunc(all, func(c *cli.Command) bool { return c.HasName(word) }) {
@@ -93,18 +95,18 @@ type words struct {
 	flags     []flagWord
 	arguments []string
 	help      bool
-	version   string // the flag as it was typed, "" when it was not
+	version   string // --version as typed, or ""
 }
 
 // flagWord is a flag that was given.
 type flagWord struct {
 	name, word string
-	value      string // "true" for a flag that takes none
-	typed      string // the flag with its value, as it was typed
-	repeats    bool   // it may be given several times, and every value counts
+	value      string // "true" for a flag without a value
+	typed      string // the flag with its value, as typed
+	repeats    bool   // may be given several times
 }
 
-// contradiction refuses a flag with two different values: one would be ignored.
+// contradiction returns an error for a flag with two different values: one would be ignored.
 func (w words) contradiction(path string) error {
 	given := map[string]flagWord{}
 	for _, flag := range w.flags {
@@ -117,7 +119,7 @@ func (w words) contradiction(path string) error {
 	return nil
 }
 
-// sortWords tells flags and their values from arguments.
+// sortWords separates flags and their values from arguments.
 func sortWords(known []cli.Flag, args []string) (words, error) {
 	var w words
 	for i := 0; i < len(args); i++ {
@@ -163,17 +165,17 @@ func sortWords(known []cli.Flag, args []string) (words, error) {
 	return w, nil
 }
 
-// splitFlag takes a flag apart: "--output=json" is output and json.
+// splitFlag splits "--output=json" into output and json.
 func splitFlag(word string) (flag, value string, hasValue bool) {
 	return strings.Cut(strings.TrimPrefix(word[1:], "-"), "=")
 }
 
-// isSpecial says whether a flag is one of the program itself.
+// isSpecial reports whether a flag belongs to the program itself.
 func isSpecial(flag string) bool {
 	return slices.Contains([]string{"help", "h", "version", "v"}, flag)
 }
 
-// special notes one of the flags of the program itself.
+// special records a flag of the program itself.
 func (w *words) special(flag string) {
 	if flag[0] == 'h' {
 		w.help = true
@@ -182,7 +184,7 @@ func (w *words) special(flag string) {
 	w.version = cmd.Dashed(flag)
 }
 
-// findCommand finds the command that arguments begin with, and returns the rest.
+// findCommand finds the command at the beginning of the arguments, and returns the rest.
 func findCommand(all []*cli.Command, arguments []string) (call, []string, error) {
 	var found call
 	for len(arguments) > 0 && len(all) > 0 {
@@ -198,7 +200,7 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 	return found, arguments, nil
 }
 
-// isKnownFlag tells a flag from a value that begins with a hyphen.
+// isKnownFlag reports whether a word is a flag, and not a value that begins with a hyphen.
 func isKnownFlag(flags []cli.Flag, word string) bool {
 	if len(word) < 2 || word[0] != '-' {
 		return false
@@ -209,7 +211,11 @@ func isKnownFlag(flags []cli.Flag, word string) bool {
 }
 
 func flagSuggestion(given string, flags []cli.Flag) string {
-	if near := config.Suggest(given, slices.Concat(slice.Map(flags, cli.Flag.Names)...)); near != "" {
+	var names []string
+	for _, flag := range flags {
+		names = append(names, flag.Names()...)
+	}
+	if near := config.Suggest(given, names); near != "" {
 		return "; did you mean " + cmd.Dashed(near) + "?"
 	}
 	return ""

@@ -100,7 +100,7 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// TestFlagsMeanTheSame is what arrange relies on: a flag that two commands have
+// TestFlagsMeanTheSame checks what arrange relies on: a flag that two commands have
 // takes a value in both or in neither, and has the same short form.
 func TestFlagsMeanTheSame(t *testing.T) {
 	t.Parallel()

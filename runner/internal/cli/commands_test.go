@@ -47,7 +47,7 @@ func TestInit(t *testing.T) {
 			}
 			root := filepath.Join(d.Dir, tt.root)
 			want := "created in " + root + ":\n  config/pulumi/.gitignore\n  config/pulumi/environment.example\n  config/pulumi/Pulumi.stackname.yaml.example\n" +
-				"\nnext, a whole environment on simulated clouds:\n" + tt.cd + "  runner up -p kind -s dev --simulate --yes\n"
+				"\nnext, deploy an environment on simulated clouds:\n" + tt.cd + "  runner up -p kind -s dev --simulate --yes\n"
 			if diff := cmp.Diff(want, stdout.String()); diff != "" {
 				t.Error(diff)
 			}
@@ -81,7 +81,7 @@ func TestInitOverwritesNothing(t *testing.T) {
 	if code := Run(context.Background(), d, []string{"init"}); code != cmd.ExitConfig {
 		t.Errorf("exit code %d", code)
 	}
-	if want := "error: config/pulumi/environment.example: exists already; nothing is overwritten\n"; !strings.HasPrefix(stderr.String(), want) || stdout.Len() > 0 {
+	if want := "error: config/pulumi/environment.example: exists already; nothing was changed\n"; !strings.HasPrefix(stderr.String(), want) || stdout.Len() > 0 {
 		t.Errorf("got %s%s", stdout, stderr)
 	}
 	entries, err := os.ReadDir(filepath.Join(root, config.Folder))
@@ -149,7 +149,7 @@ func TestExitCode(t *testing.T) {
 		{"environment", &failure.Environment{Text: "no engine", Next: "install one"}, cmd.ExitConfig, "error: no engine\nhint: install one\n"},
 		{"interrupted", fmt.Errorf("up: %w", interrupt.ErrInterrupted), cmd.ExitInterrupted, "error: up: interrupted\n"},
 		{"cancelled", context.Canceled, cmd.ExitInterrupted, "error: context canceled\n"},
-		{"told already", fmt.Errorf("x: %w", &cmd.Reported{Code: cmd.ExitChanges}), cmd.ExitChanges, ""},
+		{"reported already", fmt.Errorf("x: %w", &cmd.Reported{Code: cmd.ExitChanges}), cmd.ExitChanges, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestCompletionGolden(t *testing.T) {
 	}
 }
 
-// TestCompletedNames are those of the root.
+// TestCompletedNames checks that completion lists the names of the root.
 func TestCompletedNames(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

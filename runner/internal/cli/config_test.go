@@ -57,7 +57,7 @@ myapp:token            [secret]                         config/pulumi/Pulumi.dev
 	if diff := cmp.Diff(want, stdout); diff != "" || code != cmd.ExitDone {
 		t.Errorf("exit code %d: %s", code, diff)
 	}
-	if !strings.HasSuffix(stderr, " more keys left at the default; --all shows them\n") {
+	if !strings.HasSuffix(stderr, " more keys at the default; --all shows them\n") {
 		t.Error(stderr)
 	}
 	_, stdout, _, _ = runConfig(t, configFile, "list --all -o json")
@@ -96,8 +96,8 @@ func TestConfigGet(t *testing.T) {
 		{"get eks:k8s_version -o json", "{\n  \"key\": \"eks:k8s_version\",\n  \"value\": \"1.36\",\n  \"origin\": \"stack configuration\",\n  \"file\": \"config/pulumi/Pulumi.dev.yaml\",\n  \"line\": 6\n}\n", "", cmd.ExitDone},
 		{"get myapp:token", "", "error: config/pulumi/Pulumi.dev.yaml:9: myapp:token is a secret, and is not shown\n", cmd.ExitConfig},
 		{"get vpc:azs", "", "error: config/pulumi/Pulumi.dev.yaml: vpc:azs is not set and has no default\nhint: set it with `runner config set vpc:azs VALUE -s dev`\n", cmd.ExitConfig},
-		{"get eks:min_szie", "", "error: eks:min_szie is read by no project; did you mean \"eks:min_size\"?\nhint: `runner config list --all` shows the keys there are\n", cmd.ExitUsage},
-		{"get", "", "error: which key? `runner config list --all` shows those there are\nhint: see `runner config get --help`\n", cmd.ExitUsage},
+		{"get eks:min_szie", "", "error: eks:min_szie is read by no project; did you mean \"eks:min_size\"?\nhint: `runner config list --all` shows all keys\n", cmd.ExitUsage},
+		{"get", "", "error: which key? `runner config list --all` shows all keys\nhint: see `runner config get --help`\n", cmd.ExitUsage},
 	} {
 		_, stdout, stderr, code := runConfig(t, configFile, tt.args)
 		if stdout != tt.stdout || stderr != tt.stderr || code != tt.code {
@@ -191,14 +191,14 @@ func TestConfigSetProvider(t *testing.T) {
 func TestConfigSetRefuses(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"set eks:min_size many":           "error: eks:min_size must be a whole number, not the string \"many\"\nhint: `runner config explain eks:min_size` says what it accepts\n",
+		"set eks:min_size many":           "error: eks:min_size must be a whole number, not the string \"many\"\nhint: `runner config explain eks:min_size` shows the allowed values\n",
 		"set eks:min_size 0":              "error: eks:min_size is 0; the smallest allowed value is 1\n",
 		"set vpc:nat two":                 "error: vpc:nat is \"two\"; allowed: single, per-az, none\n",
 		"set eks:min_szie 3":              "error: eks:min_szie is read by no project; did you mean \"eks:min_size\"?\n",
 		"set kubernetes:infra_type gke":   "error: kubernetes:infra_type is \"gke\"; allowed: ",
 		"set prometheus:admin_password x": "error: prometheus:admin_password is a secret (",
-		"set mara:simulated true":         "error: mara:simulated is the runner's own: it tells programs that they are simulated\nhint: use --simulate\n",
-		"set myapp:token x":               "error: config/pulumi/Pulumi.dev.yaml:9: myapp:token is encrypted; a plain value would show it\n",
+		"set mara:simulated true":         "error: mara:simulated is reserved: the runner sets it in simulations\nhint: use --simulate\n",
+		"set myapp:token x":               "error: config/pulumi/Pulumi.dev.yaml:9: myapp:token is encrypted; a plain value would reveal it\n",
 		"set region x":                    "error: config/pulumi/Pulumi.dev.yaml: region is not a configuration key; write namespace:name\n",
 		"set eks:min_size":                "error: name a key and its value\n",
 		"set eks:min_size 3 4":            "error: unexpected argument \"4\"\n",
@@ -255,7 +255,7 @@ func TestConfigExplain(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	_, stdout, _, _ = runConfig(t, configFile, "explain aws:defaultTags")
-	if !strings.Contains(stdout, "no project declares it") {
+	if !strings.Contains(stdout, "not declared by any project") {
 		t.Error(stdout)
 	}
 }
@@ -288,7 +288,7 @@ func TestConfigSetInAReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// TestSecretsInTheWrongFile: what is in plain text there is told and refused, and
+// TestSecretsInTheWrongFile: plain-text secrets there are reported and refused, and
 // never shown.
 func TestSecretsInTheWrongFile(t *testing.T) {
 	t.Parallel()
@@ -300,21 +300,21 @@ func TestSecretsInTheWrongFile(t *testing.T) {
 		"get linode:token -o json":          `"[secret]"`,
 		"explain prometheus:admin_password": "is a secret",
 		"explain linode:token":              "[secret]",
-		"set linode:token other":            "error: linode:token is a credential, and would be in plain text\nhint: set LINODE_TOKEN in config/pulumi/environment\n",
+		"set linode:token other":            "error: linode:token is a credential, and would be stored in plain text\nhint: set LINODE_TOKEN in config/pulumi/environment\n",
 		"unset linode:token":                "removed linode:token (was [secret])",
 	} {
 		_, stdout, stderr, _ := runConfig(t, file, args)
-		if told := stdout + stderr; !strings.Contains(told, want) || strings.Contains(told, "hunter2") {
-			t.Errorf("%s: %s", args, told)
+		if output := stdout + stderr; !strings.Contains(output, want) || strings.Contains(output, "hunter2") {
+			t.Errorf("%s: %s", args, output)
 		}
 	}
 	for operation, args := range map[string]string{"up": "up -s dev --yes", "a simulated up": "up -s dev --simulate"} {
 		d, _, stderr := cmdtest.Deps(t)
 		d.Dir = cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": file})
 		code := Run(t.Context(), d, strings.Fields(args))
-		if told := stderr.String(); code != cmd.ExitConfig || strings.Contains(told, "hunter2") || !strings.Contains(told, "config/pulumi/Pulumi.dev.yaml:3: linode:token is a credential in plain text") ||
-			!strings.Contains(told, "config/pulumi/Pulumi.dev.yaml:4: prometheus:admin_password is a secret, and is not read from here") {
-			t.Errorf("%s: exit code %d: %s", operation, code, told)
+		if output := stderr.String(); code != cmd.ExitConfig || strings.Contains(output, "hunter2") || !strings.Contains(output, "config/pulumi/Pulumi.dev.yaml:3: linode:token is a credential in plain text") ||
+			!strings.Contains(output, "config/pulumi/Pulumi.dev.yaml:4: prometheus:admin_password is a secret, and is not read from here") {
+			t.Errorf("%s: exit code %d: %s", operation, code, output)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestDocumentsNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// calls are the arguments of each call of the runner in a line of a shell.
+// calls returns the arguments of each call of the runner in a line of a shell.
 func calls(line string) [][]string {
 	line = strings.NewReplacer(`"$(`, " ( ", `)"`, " ) ", "$(", " ( ", "`", " ").Replace(line)
 	words, err := shlex.Split(line) // knows quotes and comments

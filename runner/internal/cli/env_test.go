@@ -34,7 +34,7 @@ export PULUMI_STACK=dev
 			"no provider in the stack file", nil, []string{"PULUMI_CONFIG_PASSPHRASE=hunter2"}, "-s dev",
 			`export PULUMI_BACKEND_URL=file://ROOT/.runner/state
 export PULUMI_STACK=dev
-# the passphrase is PULUMI_CONFIG_PASSPHRASE in the process environment, and so is exported already
+# the passphrase is PULUMI_CONFIG_PASSPHRASE in the process environment, so it is exported already
 # kubernetes:infra_type is not in config/pulumi/Pulumi.dev.yaml; the programs need it there (and in secrets/ below it) when plain pulumi runs them
 `,
 		},
@@ -45,7 +45,7 @@ export PULUMI_STACK=dev
 			`export PULUMI_BACKEND_URL=file://ROOT/.runner/state
 export PULUMI_STACK=dev
 # the passphrase is PULUMI_CONFIG_PASSPHRASE in config/pulumi/environment:2; it is not printed
-# config/pulumi/environment also sets PULUMI_CONFIG_PASSPHRASE, LINODE_TOKEN; to set everything it sets:
+# config/pulumi/environment also sets PULUMI_CONFIG_PASSPHRASE, LINODE_TOKEN; to set all its variables:
 #   set -a; . ROOT/config/pulumi/environment; set +a
 `,
 		},
@@ -55,7 +55,7 @@ export PULUMI_STACK=dev
 			`export PULUMI_BACKEND_URL=file://ROOT/.runner/state
 export PULUMI_STACK=dev
 # the passphrase is PULUMI_CONFIG_PASSPHRASE in config/pulumi/environment:1; it is not printed
-# config/pulumi/environment also sets PULUMI_CONFIG_PASSPHRASE; to set everything it sets:
+# config/pulumi/environment also sets PULUMI_CONFIG_PASSPHRASE; to set all its variables:
 #   set -a; . ROOT/config/pulumi/environment; set +a
 `,
 		},
@@ -73,8 +73,8 @@ export PULUMI_CONFIG_PASSPHRASE_FILE='DIR/my'"'"'pass'
 			[]string{"PULUMI_CONFIG_PASSPHRASE_FILE=/p"}, "-s dev",
 			`export PULUMI_STACK=dev
 export PULUMI_CONFIG_PASSPHRASE_FILE=/p
-# PULUMI_BACKEND_URL has a password in it, and is not printed; it comes from PULUMI_BACKEND_URL in config/pulumi/environment:1
-# config/pulumi/environment also sets PULUMI_BACKEND_URL; to set everything it sets:
+# PULUMI_BACKEND_URL is not printed because it contains a password; it comes from PULUMI_BACKEND_URL in config/pulumi/environment:1
+# config/pulumi/environment also sets PULUMI_BACKEND_URL; to set all its variables:
 #   set -a; . ROOT/config/pulumi/environment; set +a
 `,
 		},

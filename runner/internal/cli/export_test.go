@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
-// onS3 is a root with three environments whose state is where others reach it, in a
+// onS3 returns a root with three environments whose state is where others reach it, in a
 // folder of a repository.
 func onS3(t *testing.T) (root, top string) {
 	root = cmdtest.Root(t, map[string]string{

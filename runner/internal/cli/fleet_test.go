@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
-// fleetRoot is a root with these files below config.
+// fleetRoot returns a root with these files below config.
 func fleetRoot(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := cmdtest.Root(t, map[string]string{"environment": "PULUMI_CONFIG_PASSPHRASE=swordfish\n"})
@@ -23,7 +23,7 @@ func fleetRoot(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// small is a fleet of two environments.
+// small returns a fleet of two environments.
 func small() map[string]string {
 	return map[string]string{
 		"layers/base.yaml":       "values:\n  runner: {provider: kind}\n  pulumiConfig:\n    logstore:storage_size: 10Gi\n    logstore:values: {a: {b: 1}}\n",
@@ -58,8 +58,8 @@ func TestFleet(t *testing.T) {
 		{"fleet plan", 0, "Wave test: 1 environment\n  test\nWave prod: 1 environment, after test\n  eu-1\n"},
 		{"fleet plan --destroy", 0, "Wave prod: 1 environment, after test\n  eu-1\nWave test: 1 environment\n  test\n"},
 		{"fleet plan --affected --why", 0, "Wave test: 1 environment\n  test: has never been rolled out\nWave prod: 1 environment, after test\n  eu-1: has never been rolled out\n"},
-		{"fleet check", 0, "2 environments checked, nothing is wrong\n"},
-		{"fleet check --simulate", 0, "2 environments checked, nothing is wrong\n"},
+		{"fleet check", 0, "2 environments checked, no problems\n"},
+		{"fleet check --simulate", 0, "2 environments checked, no problems\n"},
 		{"fleet get logstore:storage_size", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n" +
 			"50Gi   1      eu-1          config/layers/prod.yaml:5\n10Gi   1      test          config/layers/base.yaml:4\n"},
 		{"fleet get certmgr:helm_timeout --all", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n600    2      eu-1, test    default\n"},
@@ -114,7 +114,7 @@ func TestFleetRefusals(t *testing.T) {
 	}
 }
 
-// TestFleetCheck: problems of a layer are told once, with those of environments.
+// TestFleetCheck: problems of a layer are reported once, with the problems of environments.
 func TestFleetCheck(t *testing.T) {
 	t.Parallel()
 	files := small()
@@ -133,15 +133,15 @@ func TestFleetCheck(t *testing.T) {
 }
 
 // TestFleetCheckWithoutSecrets: CI has neither a passphrase nor secrets; those that
-// are not set are told in one line, and what stands there in plain text is wrong.
+// are not set are reported in one line, and plain-text secrets are errors.
 func TestFleetCheckWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	files := small()
 	root := fleetRoot(t, files)
 	stdout, stderr, code := runFleet(t, root, "fleet check")
-	want := "not checked: 4 secrets not set here in 2 environments (bank-of-anthos:accounts_db_password, bank-of-anthos:jwt_private_key, " +
-		"bank-of-anthos:ledger_db_password, prometheus:admin_password); --secrets takes that for wrong\n"
-	if code != 0 || stderr != want || stdout != "2 environments checked, nothing is wrong\n" {
+	want := "not checked: 4 secrets missing in 2 environments (bank-of-anthos:accounts_db_password, bank-of-anthos:jwt_private_key, " +
+		"bank-of-anthos:ledger_db_password, prometheus:admin_password); --secrets makes them errors\n"
+	if code != 0 || stderr != want || stdout != "2 environments checked, no problems\n" {
 		t.Errorf("exit code %d: %s%s", code, stdout, cmp.Diff(want, stderr))
 	}
 	if stdout, _, code := runFleet(t, root, "fleet check test -o json"); code != 0 || !strings.Contains(stdout, `"unchecked": [`) {
@@ -196,8 +196,8 @@ func TestFleetNew(t *testing.T) {
 	}
 }
 
-// TestFleetWithoutEnvironments: a root without environments is no mistake where one
-// only looks, and what there is to do is said where something was to be done.
+// TestFleetWithoutEnvironments: a root without environments is no error for commands that
+// only read; operations say how to create the first environment.
 func TestFleetWithoutEnvironments(t *testing.T) {
 	t.Parallel()
 	root := fleetRoot(t, nil)

@@ -76,7 +76,7 @@ func (i *installed) stacks(resources map[string]int) {
 	i.write("stacks.json", "["+strings.Join(entries, ",")+"]")
 }
 
-// calls are what the fake was asked, without the folders and the questions for
+// calls returns what the fake was asked, without the folders and the questions for
 // its version.
 func (i *installed) calls() []string {
 	i.t.Helper()
@@ -98,7 +98,7 @@ func (i *installed) log() []string {
 	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 }
 
-// aws is a root with the stack dev on aws and a passphrase.
+// aws returns a root with the stack dev on aws and a passphrase.
 func aws(t *testing.T) string {
 	t.Helper()
 	return cmdtest.Root(t, map[string]string{
@@ -136,7 +136,7 @@ func (i *installed) tools() {
 	}
 }
 
-// installedDeps is an outside world at a root, with an installed pulumi, in which
+// installedDeps returns an outside world at a root, with an installed pulumi, in which
 // nothing is wrong.
 func installedDeps(t *testing.T, root string, i *installed) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	t.Helper()
@@ -148,7 +148,7 @@ func installedDeps(t *testing.T, root string, i *installed) (d cmd.Deps, stdout,
 	return d, stdout, stderr
 }
 
-// atRoot is installedDeps for those who take the output elsewhere.
+// atRoot returns installedDeps for those who take the output elsewhere.
 func atRoot(t *testing.T, root string, i *installed) cmd.Deps {
 	t.Helper()
 	d, _, _ := installedDeps(t, root, i)

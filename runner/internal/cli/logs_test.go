@@ -16,7 +16,7 @@ import (
 	"mara/runner/internal/journal"
 )
 
-// recorded is a root with a run of these events; a run that is not over leaves
+// recorded returns a root with a run of these events; a run that is not over leaves
 // its journal open, as a runner that still works does.
 func recorded(t *testing.T, meta journal.Meta, events []event.Event) (root string, j *journal.Journal) {
 	t.Helper()

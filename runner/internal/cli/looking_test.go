@@ -39,7 +39,7 @@ func TestLookingKeepsNoSalt(t *testing.T) {
 			if code := Run(context.Background(), d, []string{"outputs"}); code != want {
 				t.Errorf("exit code %d, want %d: %s", code, want, stderr)
 			}
-			if want != cmd.ExitDone && !strings.Contains(stderr.String(), "it does not open what the deployed state was encrypted with") {
+			if want != cmd.ExitDone && !strings.Contains(stderr.String(), "the deployed state was encrypted with another one") {
 				t.Errorf("stderr: %s", stderr)
 			}
 			if _, err := os.Stat(folder.Salt("dev")); err == nil {

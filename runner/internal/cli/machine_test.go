@@ -14,7 +14,7 @@ import (
 	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
-// noJSON are the commands without -o json, with the reason.
+// noJSON returns the commands without -o json, with the reason.
 func noJSON() map[string]string {
 	return map[string]string{
 		"completion":       "prints a script for a shell",
@@ -122,7 +122,7 @@ func TestSecretsChangesAsJSON(t *testing.T) {
 	}
 }
 
-// compact is a document on one line. There is nothing besides it.
+// compact returns a document on one line. There is nothing besides it.
 func compact(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 )
 
-// manuals are the manual pages, by the name of their file: one about the
+// manuals returns the manual pages, by the name of their file: one about the
 // program and one for each command.
 func manuals(all []page) map[string]string {
 	files := map[string]string{cmd.Program + ".1": programManual(all)}

@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
-// TestEverythingMissingAtOnce: without somebody to ask, one error lists all that
+// TestEverythingMissingAtOnce: without a terminal, one error lists all that
 // is missing or wrong, and nothing is written.
 func TestEverythingMissingAtOnce(t *testing.T) {
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 			for _, want := range tt.want { // in this order, and beside what else is in the way
 				i := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, want) })
 				if i < 0 {
-					t.Fatalf("%q is not told: %s", want, stderr)
+					t.Fatalf("%q is not reported: %s", want, stderr)
 				}
 				lines = lines[i+1:]
 			}

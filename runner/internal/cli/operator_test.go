@@ -96,7 +96,7 @@ func TestOperator(t *testing.T) {
 	stacks[9].Spec.Config["certmgr:mended"] = "yes"
 	o.Apply(stacks...)
 	run(cmd.ExitDone, "wait")
-	if _, stderr := run(cmd.ExitUsage, "delete"); !strings.Contains(stderr, "add --yes to do it without asking") {
+	if _, stderr := run(cmd.ExitUsage, "delete"); !strings.Contains(stderr, "add --yes to skip the confirmation") {
 		t.Error(stderr)
 	}
 	if _, stderr := run(cmd.ExitUsage, "delete", "--timeout", "-1s"); !strings.Contains(stderr, "is less than 0") {

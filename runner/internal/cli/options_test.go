@@ -106,13 +106,13 @@ func TestParseCommonRefuses(t *testing.T) {
 		code          int
 		want          string
 	}{
-		{"all --simulate-speed 0", "", cmd.ExitUsage, "--simulate-speed: 0 is not a number above 0"},
-		{"all --simulate-speed Inf", "", cmd.ExitUsage, "--simulate-speed: +Inf is not a number above 0"},
+		{"all --simulate-speed 0", "", cmd.ExitUsage, "--simulate-speed: 0 is not a number greater than 0"},
+		{"all --simulate-speed Inf", "", cmd.ExitUsage, "--simulate-speed: +Inf is not a number greater than 0"},
 		{"all --simulate-speed fast", "", cmd.ExitUsage, `--simulate-speed: "fast" is not a valid value`},
 		{"all --parallel many", "", cmd.ExitUsage, `--parallel: "many" is not a valid value`},
 		{"all", "RUNNER_PARALLEL=many", cmd.ExitConfig, `RUNNER_PARALLEL in the process environment: "many" is not a valid value`},
-		{"all --simulate-schema x", "", cmd.ExitUsage, "--simulate-schema needs --simulate: real clouds have rules of their own"},
-		{"all --simulate-fail x", "", cmd.ExitUsage, "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own"},
+		{"all --simulate-schema x", "", cmd.ExitUsage, "--simulate-schema needs --simulate"},
+		{"all --simulate-fail x", "", cmd.ExitUsage, "--simulate-fail and --simulate-slow need --simulate"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {

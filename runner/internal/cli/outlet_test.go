@@ -12,7 +12,7 @@ import (
 	"mara/runner/internal/prompt/prompttest"
 )
 
-// TestReaderGoesAway is `runner plan | head -1`.
+// TestReaderGoesAway runs `runner plan | head -1`.
 func TestReaderGoesAway(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()

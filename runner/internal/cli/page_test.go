@@ -10,7 +10,7 @@ import (
 	"mara/runner/internal/cli/help"
 )
 
-// page is what there is to say about a command, taken from the declarations
+// page is the documentation of a command, taken from the declarations
 // that --help prints. The reference in Markdown and the manual pages are two
 // ways to write it.
 type page struct {
@@ -166,7 +166,7 @@ func markdownFlags(b *strings.Builder, title string, flags []flagText) {
 	}
 }
 
-// cell is a text in a table.
+// cell returns a text in a table.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(text)
 }

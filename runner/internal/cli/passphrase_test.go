@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/prompt/prompttest"
 )
 
-// atTerminal is a keeper with a terminal and no passphrase set.
+// atTerminal returns a keeper with a terminal and no passphrase set.
 func atTerminal(t *testing.T, files map[string]string) (*keeper, *prompttest.Terminal) {
 	t.Helper()
 	k := newKeeper(t, files)
@@ -28,7 +28,7 @@ func atTerminal(t *testing.T, files map[string]string) (*keeper, *prompttest.Ter
 	return k, person
 }
 
-// start runs a command while somebody types.
+// start runs a command while a user types.
 func (k *keeper) start(args ...string) (code func() int) {
 	codes := make(chan int, 1)
 	go func() { codes <- Run(context.Background(), k.deps, args) }()
@@ -134,7 +134,7 @@ func TestFreshCheckout(t *testing.T) {
 	}
 }
 
-// upTalk is what a new user of kind is asked by up.
+// upTalk returns what a new user of kind is asked by up.
 func upTalk() dialogue {
 	return dialogue{
 		{"Choose a passphrase for the secrets of dev:", secretsPassphrase + "\r"},
@@ -163,7 +163,7 @@ func TestUpAsksForSecrets(t *testing.T) {
 		t.Errorf("%d values were kept", len(values))
 	}
 	if !strings.Contains(person.Screen(), "kept 4 secrets in config/pulumi/secrets/Pulumi.dev.yaml, encrypted") {
-		t.Errorf("nobody says so: %q", person.Screen())
+		t.Errorf("the message is missing: %q", person.Screen())
 	}
 	for _, value := range append([]string{secretsPassphrase}, valuesOf(values)...) {
 		if strings.Contains(person.Screen(), value) {

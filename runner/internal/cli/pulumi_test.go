@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/scripttest"
 )
 
-// fakePulumi is a program that tells how it was called, and answers as told.
+// fakePulumi returns a program that prints how it was called, and a given answer.
 func fakePulumi(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pulumi")
@@ -21,7 +21,7 @@ func fakePulumi(t *testing.T, body string) string {
 	return path
 }
 
-// pulumiRoot is a root for the stack dev on kind.
+// pulumiRoot returns a root for the stack dev on kind.
 func pulumiRoot(t *testing.T) string {
 	t.Helper()
 	return cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
@@ -75,7 +75,7 @@ func TestPulumiRunsInTheProjectsFolder(t *testing.T) {
 	}
 }
 
-// TestPulumiServesTheProgram holds that commands are told where programs are
+// TestPulumiServesTheProgram checks that commands learn where programs are
 // served, besides what the user's own language hosts are.
 func TestPulumiServesTheProgram(t *testing.T) {
 	t.Parallel()

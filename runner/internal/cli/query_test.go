@@ -17,8 +17,8 @@ import (
 	"mara/runner/internal/live/livetest"
 )
 
-// twoEnvironments is a root with the environments dev and prod, and a stack of
-// somebody else.
+// twoEnvironments returns a root with the environments dev and prod, and a stack of
+// another repository.
 func twoEnvironments(t *testing.T) string {
 	t.Helper()
 	root := cmdtest.Root(t, map[string]string{
@@ -60,17 +60,17 @@ func TestQuery(t *testing.T) {
 		{[]string{"databases"}, 0, "no results\n", ""},
 		{[]string{"databases", "-o", "json", "--exit-code"}, 0, "[]\n", ""},
 		{[]string{"charts", "--exit-code", "-o", "csv"}, cmd.ExitChanges, "chart,version,count,where\ncert-manager,1.2,2,\"dev/certmgr, prod/certmgr\"\n", ""},
-		{[]string{"names", "-o", "csv"}, cmd.ExitFailed, "", "error: csv has columns, but a result of the query is no object; use -o ndjson\n"},
+		{[]string{"names", "-o", "csv"}, cmd.ExitFailed, "", "error: csv needs objects as results; use -o ndjson for other values\n"},
 		{[]string{"1, 2, (\"no more\" | halt_error)", "-o", "ndjson"}, cmd.ExitFailed, "1\n2\n", "error: the query ends itself with an error: no more\n"},
 		{[]string{"def f: f; f", "--max-time", "20ms"}, cmd.ExitFailed, "", "error: the program was stopped: it has computed for more than 20ms; does it end?\n" +
-			"hint: if it ends, let it compute longer with --max-time, or print with -o ndjson, which has no limit of results\n"},
+			"hint: raise --max-time if the program terminates, or use -o ndjson, which does not limit the number of results\n"},
 		{[]string{"mysq"}, cmd.ExitUsage, "", "error: no query \"mysq\"; did you mean \"mysql\"?\nhint: `runner query --list` shows the queries\n"},
 		{[]string{".items[] | lenght"}, cmd.ExitUsage, "", "error: the query: line 1, column 12: there is no function lenght\nhint: see `runner query --help`\n"},
 		{[]string{"wrong"}, cmd.ExitUsage, "", "error: " + root + "/queries/wrong.jq: line 3, column 3: there is no function nothing\nhint: see `runner query --help`\n"},
-		{[]string{"-s", "staging", "types"}, cmd.ExitConfig, "", overrides("staging") + "error: nothing of the stack staging is deployed\nhint: `runner stacks` lists the environments\n"},
+		{[]string{"-s", "staging", "types"}, cmd.ExitConfig, "", overrides("staging") + "error: the stack staging is not deployed\nhint: `runner stacks` lists the environments\n"},
 		{[]string{"types", "--watch"}, cmd.ExitUsage, "", "error: --watch follows one cluster; name its environment with -s\nhint: see `runner query --help`\n"},
-		{nil, cmd.ExitUsage, "", "error: a jq program or the name of a query is missing; --list shows the names\nhint: see `runner query --help`\n"},
-		{[]string{"exposed", "--simulate"}, cmd.ExitUsage, "", "error: simulated clusters have no objects to ask for; without --live a query reads the states\nhint: see `runner query --help`\n"},
+		{nil, cmd.ExitUsage, "", "error: name a query or give a jq program; --list shows the names\nhint: see `runner query --help`\n"},
+		{[]string{"exposed", "--simulate"}, cmd.ExitUsage, "", "error: simulated clusters have no objects; remove --live to query the states\nhint: see `runner query --help`\n"},
 		{[]string{"types", "--simulate"}, 0, "[SIMULATED]\n\nno results\n", ""},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestQueryList(t *testing.T) {
 }
 
 // TestQueryLive asks the cluster of one environment; that of the other does not
-// answer, and is left out.
+// answer, and is skipped.
 func TestQueryLive(t *testing.T) {
 	t.Parallel()
 	root := twoEnvironments(t)
@@ -130,7 +130,7 @@ func TestQueryLive(t *testing.T) {
 		if diff := cmp.Diff(want, stdout.String()); diff != "" {
 			t.Errorf("%s: %s", args, diff)
 		}
-		if !strings.Contains(stderr.String(), "warning: prod is left out: it has no cluster") {
+		if !strings.Contains(stderr.String(), "warning: prod is skipped: it has no cluster") {
 			t.Errorf("%s: stderr: %s", args, stderr)
 		}
 		if strings.Contains(stderr.String(), "hidden") {
@@ -188,7 +188,7 @@ func TestPolicyCommands(t *testing.T) {
 	t.Parallel()
 	root := twoEnvironments(t)
 	d, _, stderr := installedDeps(t, root, newInstalled(t))
-	if code := Run(context.Background(), d, []string{"policy", "check"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "error: no rule is on\nhint: choose some in policies/policies.yaml") {
+	if code := Run(context.Background(), d, []string{"policy", "check"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "error: no rule is enabled\nhint: enable some in policies/policies.yaml") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	cmdtest.WriteFile(t, root+"/policies/helm.jq", "# No charts.\ndef warn: resources(\"kubernetes:helm.sh/.*\") | finding(\"is a chart\");\n")

@@ -12,7 +12,7 @@ import (
 	"mara/runner/internal/stacks"
 )
 
-// TestReportShowsOutputs writes the report of a past run that has told outputs.
+// TestReportShowsOutputs writes the report of a past run that has outputs.
 func TestReportShowsOutputs(t *testing.T) {
 	t.Parallel()
 	root, j := recorded(t, journal.Meta{}, eventtest.Success())

@@ -140,7 +140,7 @@ func kind(schemaName string, value *yaml.Node) string {
 	return types
 }
 
-// member is what an object has under a name, or nil.
+// member returns what an object has under a name, or nil.
 func member(object *yaml.Node, name string) *yaml.Node {
 	for i := 0; i+1 < len(object.Content) && object.Kind == yaml.MappingNode; i += 2 {
 		if object.Content[i].Value == name {

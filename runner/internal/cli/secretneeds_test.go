@@ -11,7 +11,7 @@ import (
 )
 
 // TestMissingSecretsArePartOfTheOneError: whatever is wrong with the
-// configuration is told at once, and nothing is asked before it is right.
+// configuration is reported at once, and nothing is asked before it is right.
 func TestMissingSecretsArePartOfTheOneError(t *testing.T) {
 	t.Parallel()
 	const stack = "config:\n  kubernetes:infra_type: kind\n  kind:nodez: 1\n"

@@ -22,7 +22,7 @@ import (
 // secretsPassphrase is the passphrase of environments in tests.
 const secretsPassphrase = "correct horse battery staple"
 
-// keeper is somebody who works with the secrets of an environment, without a
+// keeper is a user who works with the secrets of an environment, without a
 // terminal.
 type keeper struct {
 	t              *testing.T
@@ -167,7 +167,7 @@ func TestSecretsRefuse(t *testing.T) {
 		{"too much", "", "set prometheus:admin_password - " + value, cmd.ExitUsage, "too many arguments"},
 		{"no key", "", "set", cmd.ExitUsage, "name the secret"},
 		{"unknown key", "", "set prometheus:admin_pasword -", cmd.ExitUsage, `did you mean "prometheus:admin_password"?`},
-		{"nobody to ask", "", "set prometheus:admin_password", cmd.ExitUsage, "nobody to ask"},
+		{"no terminal", "", "set prometheus:admin_password", cmd.ExitUsage, "nobody to ask"},
 		{"empty", "", "set prometheus:admin_password -", cmd.ExitConfig, "prometheus:admin_password from -: the value is empty"},
 		{"an empty line", "\n", "set prometheus:admin_password -", cmd.ExitConfig, "is empty"},
 		{"short", "hunter2", "set prometheus:admin_password -", cmd.ExitConfig, "is shorter than 8 characters"},
@@ -300,7 +300,7 @@ func TestSecretsExport(t *testing.T) {
 		}
 	}
 	checkExport()
-	if _, stderr := k.run(cmd.ExitUsage, "", "export", "--to-file", "plain.yaml"); !strings.Contains(stderr, "replacing plain.yaml needs a confirmation") {
+	if _, stderr := k.run(cmd.ExitUsage, "", "export", "--to-file", "plain.yaml"); !strings.Contains(stderr, "replacing plain.yaml needs confirmation") {
 		t.Error(stderr)
 	}
 	// A file that others may read, and a link, are replaced and not filled.
@@ -335,7 +335,7 @@ func TestSecretsPassphrase(t *testing.T) {
 	before := k.content()
 	k.deps.Environ[2] = "PULUMI_CONFIG_PASSPHRASE=wrong"
 	for _, args := range []string{"set prometheus:admin_password -", "generate", "rotate prometheus:admin_password --yes", "export --to-file x"} {
-		if _, stderr := k.run(cmd.ExitConfig, "second value", strings.Fields(args)...); !strings.Contains(stderr, "the passphrase is wrong: it does not open what config/pulumi/secrets/Pulumi.dev.yaml") {
+		if _, stderr := k.run(cmd.ExitConfig, "second value", strings.Fields(args)...); !strings.Contains(stderr, "the passphrase is wrong: config/pulumi/secrets/Pulumi.dev.yaml was encrypted") {
 			t.Errorf("%s: %s", args, stderr)
 		}
 	}

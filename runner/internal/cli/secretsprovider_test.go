@@ -45,7 +45,7 @@ func plainValues(t *testing.T, root, passphrase string) map[string]string {
 	return values
 }
 
-// withOwnSecret is a keeper whose stack file has an encrypted value, too.
+// withOwnSecret returns a keeper whose stack file has an encrypted value, too.
 func withOwnSecret(t *testing.T) *keeper {
 	t.Helper()
 	k := newKeeper(t, nil)
@@ -80,7 +80,7 @@ func headerOf(t *testing.T, path string) config.Header {
 	return header
 }
 
-// bothValues is what withOwnSecret has put into the files.
+// bothValues returns what withOwnSecret has put into the files.
 func bothValues() map[string]string {
 	return map[string]string{"prometheus:admin_password": "in the secrets file", "aws:secretKey": "in the stack file"}
 }
@@ -173,10 +173,10 @@ func TestChangeRefuses(t *testing.T) {
 	}{
 		{"nothing named", "change-provider", "", cmd.ExitUsage, "name the key provider"},
 		{"unknown", "change-provider vault://x", "", cmd.ExitUsage, "known are passphrase, awskms://"},
-		{"no key", "change-provider awskms://", "", cmd.ExitUsage, "is no key provider"},
+		{"no key", "change-provider awskms://", "", cmd.ExitUsage, "unknown key provider"},
 		{"a passphrase as an argument", "change-provider passphrase --new-passphrase hunter2", "", cmd.ExitUsage, "a value never stands on the command line"},
-		{"nobody to ask for the passphrase", "change-provider passphrase --yes", "", cmd.ExitUsage, "--new-passphrase"},
-		{"nobody to confirm", "change-provider passphrase --new-passphrase env:NEW", "NEW=new", cmd.ExitUsage, "--yes"},
+		{"no terminal for the passphrase", "change-provider passphrase --yes", "", cmd.ExitUsage, "--new-passphrase"},
+		{"no terminal to confirm", "change-provider passphrase --new-passphrase env:NEW", "NEW=new", cmd.ExitUsage, "--yes"},
 		{"an empty passphrase", "change-provider passphrase --new-passphrase - --yes", "", cmd.ExitConfig, "is empty"},
 		{"the wrong old passphrase", "change-provider passphrase --new-passphrase env:NEW --yes", "PULUMI_CONFIG_PASSPHRASE=wrong", cmd.ExitConfig, "the passphrase is wrong"},
 	} {

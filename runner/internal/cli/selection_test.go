@@ -14,7 +14,7 @@ import (
 	"mara/runner/internal/plan"
 )
 
-// TestResumeDemandsOnlyTheSecretsOfItsProjects is the hint after a failed
+// TestResumeDemandsOnlyTheSecretsOfItsProjects checks the hint after a failed
 // `up --only certmgr`.
 func TestResumeDemandsOnlyTheSecretsOfItsProjects(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,7 @@ func TestSessionRefuses(t *testing.T) {
 			cmd.ExitUsage, "error: --simulate-fail: ", nil},
 		{"a record that is in the way", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/environments": "a file"}, nil,
 			cmd.ExitConfig, "error: the folder .runner cannot be used: ", nil},
-		{"made-up secrets that cannot be kept", "outputs -s dev --simulate", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/simulated/secrets": "a file"}, nil,
+		{"generated secrets that cannot be stored", "outputs -s dev --simulate", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/simulated/secrets": "a file"}, nil,
 			cmd.ExitConfig, "error: the folder .runner cannot be used: ", nil},
 		{"the backend fails", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json.fail", "error: could not list bucket: no route to host\n") },
 			cmd.ExitFailed, "error: listing the stacks: could not list bucket: no route to host\n", []string{"stack ls --all --json"}},
@@ -53,7 +53,7 @@ func TestSessionRefuses(t *testing.T) {
 			cmd.ExitConfig, "error: the state was cut off while it was written, as on a full disk or by a kill: certmgr (", []string{"stack ls --all --json"}},
 		{"and for an operation", "refresh -s dev", map[string]string{"Pulumi.dev.yaml": kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x", "../../.runner/state/.pulumi/stacks/certmgr/dev.json.attrs": ""}, eof,
 			cmd.ExitFailed, "certmgr: ", []string{"stack ls --all --json", "stack ls --all --json"}},
-		{"nobody is logged in", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) {
+		{"no user is logged in", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) {
 			i.write("stacks.json.fail", "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions\n")
 		}, cmd.ExitConfig, "error: listing the stacks: nobody is logged in to the backend: set PULUMI_ACCESS_TOKEN, ", []string{"stack ls --all --json"}},
 		{"the backend answers nonsense", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json", "Hello!") },

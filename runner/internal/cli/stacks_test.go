@@ -24,7 +24,7 @@ func TestStacks(t *testing.T) {
 	cmdtest.WriteFile(t, layout.Of(root, false).Provider("test"), "provider: linode\n")
 	i := newInstalled(t)
 	var entries []string
-	for name, n := range map[string]string{"aws-vpc/dev": "24", "aws-eks/dev": "30", "aws-ecr/dev": "0", "kind-cluster/old": "2", "somebody/elses": "9"} {
+	for name, n := range map[string]string{"aws-vpc/dev": "24", "aws-eks/dev": "30", "aws-ecr/dev": "0", "kind-cluster/old": "2", "another/one": "9"} {
 		entries = append(entries, `{"name":"organization/`+name+`","resourceCount":`+n+`}`)
 	}
 	i.write("stacks.json", "["+strings.Join(entries, ",")+"]")

@@ -13,10 +13,10 @@ import (
 	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
-// statusAt is the time of the lock in the status; it is shown in local time.
+// statusAt returns the time of the lock in the status; it is shown in local time.
 func statusAt() time.Time { return time.Date(2026, 11, 20, 11, 30, 0, 0, time.UTC) }
 
-// lookedAt is an environment in every state a project can be in.
+// lookedAt returns an environment in every state a project can be in.
 func lookedAt(t *testing.T) (root string, i *installed) {
 	t.Helper()
 	root, i = aws(t), newInstalled(t)
@@ -99,7 +99,7 @@ func TestStatusOfASimulationSaysSo(t *testing.T) {
 	}
 }
 
-// TestStatusWatch looks until nobody looks any more.
+// TestStatusWatch watches until the reader closes.
 func TestStatusWatch(t *testing.T) {
 	t.Parallel()
 	root, i := lookedAt(t)

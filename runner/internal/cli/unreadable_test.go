@@ -47,7 +47,7 @@ func TestIncompleteQuery(t *testing.T) {
 	}{
 		"query charts":         {cmd.ExitConfig, "dev/certmgr, prod/certmgr\n"},
 		"query charts -s dev":  {cmd.ExitDone, "dev/certmgr\n"},
-		"policy check":         {cmd.ExitConfig, "no findings in what could be read\n"},
+		"policy check":         {cmd.ExitConfig, "no findings in the states that could be read\n"},
 		"policy check -s prod": {cmd.ExitDone, "no findings\n"},
 		"stacks":               {cmd.ExitDone, "prod"},
 	} {

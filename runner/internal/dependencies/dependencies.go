@@ -22,7 +22,7 @@ import (
 	"mara/runner/internal/stacks"
 )
 
-// withoutDependencies are the runtimes whose programs have nothing to install:
+// withoutDependencies returns the runtimes whose programs have nothing to install:
 // Go fetches its modules when it builds.
 func withoutDependencies() []string { return []string{"", "yaml", "go", projects.Runtime} }
 
@@ -37,7 +37,7 @@ func dependencyFiles() []string {
 // dependencyFolders hold what is installed.
 func dependencyFolders() []string { return []string{"node_modules", "venv", ".venv"} }
 
-// Missing are the own projects of a plan whose dependencies nobody has installed,
+// Missing returns the own projects of a plan whose dependencies nobody has installed,
 // or which have changed since the runner did.
 func Missing(root string, p plan.Plan) []projects.Project {
 	var all []projects.Project
@@ -73,12 +73,12 @@ func exists(dir, name string) bool {
 	return err == nil
 }
 
-// installed is the file that says what is installed. Simulations share it.
+// installed returns the file that says what is installed. Simulations share it.
 func installed(root string, project projects.Project) string {
 	return layout.Of(root, false).Installed(project.Name)
 }
 
-// dependencies is a digest of the files that name the dependencies in a folder.
+// dependencies returns a digest of the files that name the dependencies in a folder.
 func dependencies(dir string) string {
 	digest := sha256.New()
 	for _, pattern := range dependencyFiles() {

@@ -39,7 +39,7 @@ func (p *pulumi) Run(_ context.Context, dir string, _ io.Reader, _, _ []io.Write
 	return "", "", 0, p.fail
 }
 
-// own is a project of a runtime, with files in its folder.
+// own returns a project of a runtime, with files in its folder.
 func own(t *testing.T, runtime string, files ...string) projects.Project {
 	t.Helper()
 	dir := t.TempDir()

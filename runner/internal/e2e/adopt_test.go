@@ -101,7 +101,7 @@ func (e *environment) workOnAdopted() {
 		want string
 	}{
 		{[]string{"config", "list", "-s", "dev"}, 0, "bookshop-network:domain        dev.bookshop.example.com  network/Pulumi.dev.yaml:3"},
-		{[]string{"config", "set", "-s", "dev", "bookshop-network:domain", "x"}, 3, "bookshop-network:domain is set in network/Pulumi.dev.yaml, which wins"},
+		{[]string{"config", "set", "-s", "dev", "bookshop-network:domain", "x"}, 3, "bookshop-network:domain is set in network/Pulumi.dev.yaml, which overrides the stack file"},
 		{[]string{"secrets", "set", "-s", "dev", "bookshop-database:password", "env:HOME"}, 2, "bookshop-database:password belongs in database/Pulumi.database-dev.yaml"},
 	} {
 		if r := e.run(test.args...); r.code != test.code || !strings.Contains(r.stdout+r.stderr, test.want) {
@@ -120,7 +120,7 @@ func (e *environment) workOnAdopted() {
 		e.t.Errorf("preview with a new encryption: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=wrong")
-	if r := e.run("preview", "-s", "prod"); r.code != 3 || !strings.Contains(r.stderr, "the passphrase is wrong: it does not open what ") {
+	if r := e.run("preview", "-s", "prod"); r.code != 3 || !strings.Contains(r.stderr, "the passphrase is wrong: ") {
 		e.t.Errorf("a wrong passphrase: exit code %d, %s", r.code, r.stderr)
 	}
 	if r := e.run("preview", "-s", "prod", "--simulate", "-o", "json"); r.code != 0 { // it needs none

@@ -46,7 +46,7 @@ func TestUnclaimedStacks(t *testing.T) {
 	must(e, 0, "runner adopt --rename database NEW -s dev", "status")
 	must(e, 0, `"project": "database"`, "status", "-o", "json")
 	must(e, 0, both, "doctor")
-	must(e, 3, "nothing proves that the stack of foreign belongs to this repository", "adopt", "--rename", "foreign", "db", "-s", "dev", "--yes")
+	must(e, 3, "the stack of foreign may belong to another repository", "adopt", "--rename", "foreign", "db", "-s", "dev", "--yes")
 	must(e, 3, "no project of this environment is named dbb", "adopt", "--rename", "database", "dbb", "-s", "dev", "--yes")
 	must(e, 2, "--yes", "adopt", "--rename", "database", "db", "-s", "dev")
 	must(e, 0, "belongs to db now", "adopt", "--rename", "database", "db", "-s", "dev", "--yes")

@@ -11,7 +11,7 @@ import (
 	"mara/runner/internal/encryption"
 )
 
-// beside is a stack file beside a project, with a salt and a secret of its own.
+// beside returns a stack file beside a project, with a salt and a secret of its own.
 func beside(t *testing.T, passphrase, secret string) config.StackFile {
 	t.Helper()
 	key, err := encryption.NewKey(passphrase)
@@ -23,7 +23,8 @@ func beside(t *testing.T, passphrase, secret string) config.StackFile {
 		t.Fatal(err)
 	}
 	return config.StackFile{
-		File: "app/Pulumi.dev.yaml", Content: []byte("encryptionsalt: " + key.Salt() + "\nconfig: {app:token: {secure: '" + value + "'}, app:size: 3}\n"),
+		File: "app/Pulumi.dev.yaml", Content: []byte("encryptionsalt: " + key.Salt() + "\nconfig: {app:token: {secure: '" +
+			value + "'}, app:size: 3}\n"),
 	}
 }
 
@@ -39,11 +40,13 @@ func TestPrepareBeside(t *testing.T) {
 	if _, err := os.Stat(o.SaltFile); err == nil {
 		t.Error("a salt is kept that encrypts nothing")
 	}
-	if verified, err := encryption.Verify(o); err != nil || !slices.Equal(verified.Opened, []string{"app/Pulumi.dev.yaml"}) {
+	if verified, err := encryption.Verify(o); err != nil || !slices.Equal(verified.Opened,
+		[]string{"app/Pulumi.dev.yaml"}) {
 		t.Errorf("opened %v, %v", verified.Opened, err)
 	}
 	o.Beside = append(o.Beside, beside(t, "another", "hunter3"))
-	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrPassphrase) || !strings.Contains(err.Error(), "app/Pulumi.dev.yaml") {
+	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrPassphrase) ||
+		!strings.Contains(err.Error(), "app/Pulumi.dev.yaml") {
 		t.Errorf("a file with another passphrase: %v", err)
 	}
 	o.Env = nil
@@ -52,13 +55,14 @@ func TestPrepareBeside(t *testing.T) {
 	}
 }
 
-// TestPrepareCovered: where a key service encrypts beside every project, nobody
+// TestPrepareCovered: if a key service encrypts the stack files of all projects, no command
 // needs a passphrase.
 func TestPrepareCovered(t *testing.T) {
 	t.Parallel()
 	o := places(t)
 	o.Env, o.Covered = nil, true
-	o.Beside = []config.StackFile{{File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: awskms://a\nencryptedkey: x\n")}}
+	o.Beside = []config.StackFile{{File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: " +
+		"awskms://a\nencryptedkey: x\n")}}
 	prepare(t, o)
 	schemes, err := encryption.SchemesOf(o)
 	if _, needed := schemes.Passphrase(o); err != nil || needed {
@@ -74,8 +78,9 @@ func TestPrepareCovered(t *testing.T) {
 func TestSimulateBeside(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]config.StackFile{
-		"passphrase":  beside(t, "another", "hunter2"),
-		"key service": {File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: awskms://a\nencryptedkey: x\nconfig: {app:token: {secure: abc}, app:list: [{secure: abc}]}\n")},
+		"passphrase": beside(t, "another", "hunter2"),
+		"key service": {File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: awskms://a\nencryptedkey: " +
+			"x\nconfig: {app:token: {secure: abc}, app:list: [{secure: abc}]}\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

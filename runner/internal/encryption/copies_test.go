@@ -18,7 +18,7 @@ import (
 	"mara/runner/internal/encryption"
 )
 
-// places are options that have nothing but places and a passphrase.
+// places returns options that have nothing but places and a passphrase.
 func places(t *testing.T) encryption.Options {
 	t.Helper()
 	return encryption.Options{
@@ -109,7 +109,8 @@ func TestPrepareKnowsTheSecrets(t *testing.T) {
 		return "{secure: " + ciphertext + "}"
 	}
 	o := places(t)
-	o.Stack.Content = []byte("encryptionsalt: " + key.Salt() + "\nconfig:\n  a:plain: visible\n  a:key: " + sealed(key, "hunter2") +
+	o.Stack.Content = []byte("encryptionsalt: " + key.Salt() + "\nconfig:\n  a:plain: visible\n  a:key: " +
+		sealed(key, "hunter2") +
 		"\n  a:deep:\n    list: [" + sealed(key, "swordfish") + "]\n  a:foreign: " + sealed(other, "unknown") + "\n")
 	o.Secrets.Content = []byte("config:\n  b:key: " + sealed(key, "open sesame") + "\n")
 	want := []string{right, "hunter2", "open sesame", "swordfish"}
@@ -210,10 +211,12 @@ func TestSecretsUnderTwoSalts(t *testing.T) {
 	o := places(t)
 	o.Own = []string{"app:token", "app:list"}
 	o.Stack.Content = []byte("encryptionsalt: " + rightKey(t).Salt() + "\nconfig: {a:b: {secure: '" + shared + "'}}\n")
-	o.Secrets.Content = []byte("encryptionsalt: " + other.Salt() + "\nconfig: {app:token: {secure: '" + secret + "'}, app:list: [plain, {secure: '" + secret + "'}]}\n")
+	o.Secrets.Content = []byte("encryptionsalt: " + other.Salt() + "\nconfig: {app:token: {secure: '" + secret +
+		"'}, app:list: [plain, {secure: '" + secret + "'}]}\n")
 	copied := read(t, prepare(t, o).Stack).Config
 	sealed := func(value any) string { return fmt.Sprint(value.(map[string]any)["secure"]) }
-	for name, ciphertext := range map[string]string{"token": sealed(copied["app:token"]), "list": sealed(copied["app:list"].([]any)[1])} {
+	for name, ciphertext := range map[string]string{"token": sealed(copied["app:token"]),
+		"list": sealed(copied["app:list"].([]any)[1])} {
 		if text, err := rightKey(t).Decrypt(ciphertext); err != nil || text != "hunter2" {
 			t.Errorf("%s: the key of the shared file decrypts %q, %v", name, text, err)
 		}
@@ -234,7 +237,8 @@ func TestPrepareMakesASaltOnce(t *testing.T) {
 		t.Error(diff)
 	}
 	o.Env = map[string]string{"PULUMI_CONFIG_PASSPHRASE": "another"}
-	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrPassphrase) || !strings.Contains(err.Error(), o.SaltFile) {
+	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrPassphrase) ||
+		!strings.Contains(err.Error(), o.SaltFile) {
 		t.Errorf("another passphrase later: %v", err)
 	}
 }
@@ -324,7 +328,8 @@ func TestPrepareLeavesOtherEncryptionAlone(t *testing.T) {
 		{"the secrets file has its own salt", cloud, salted, false, true, [2]document{kms, {Salt: rightKey(t).Salt()}}},
 		{"the secrets file has its own service", salted, cloud, false, true, [2]document{{Salt: rightKey(t).Salt()}, kms}},
 		{"Pulumi Cloud", "config:\n  a:b: c\n", "", true, false, [2]document{}},
-		{"Pulumi Cloud by name", "secretsprovider: default\n", "", true, true, [2]document{{Provider: "default"}, {Provider: "default"}}},
+		{"Pulumi Cloud by name", "secretsprovider: default\n", "", true, true,
+			[2]document{{Provider: "default"}, {Provider: "default"}}},
 		{"Pulumi Cloud with a salt in one file", "", salted, true, true, [2]document{{}, {Salt: rightKey(t).Salt()}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -393,7 +398,8 @@ config:
 func TestPrepareSetsTheProvider(t *testing.T) {
 	t.Parallel()
 	salt := "encryptionsalt: " + rightKey(t).Salt() + "\n"
-	for _, content := range []string{"", "# only a comment\n", "---\n", "config:\n", "config: {}\n", "config:\n  # nothing yet\n"} {
+	for _, content := range []string{"", "# only a comment\n", "---\n", "config:\n", "config: {}\n",
+		"config:\n  # nothing yet\n"} {
 		for _, simulated := range []bool{false, true} {
 			o := places(t)
 			write(t, o.SaltFile, []byte(salt))
@@ -410,7 +416,7 @@ func TestPrepareSetsTheProvider(t *testing.T) {
 				}
 			}
 			if len(copies.MadeUp) > 0 {
-				t.Errorf("%q: made up %v", content, copies.MadeUp)
+				t.Errorf("%q: generated %v", content, copies.MadeUp)
 			}
 		}
 	}
@@ -468,8 +474,10 @@ func TestPrepareNamesThePassphraseFileInFull(t *testing.T) {
 
 // FuzzPrepare: whatever Pulumi can read it can still read afterwards.
 func FuzzPrepare(f *testing.F) {
-	for _, seed := range []string{"", "config:\n  a:b: 1.30\n", "config: {a: [1, {secure: x}]}", "config: text", "encryptionsalt: [x]",
-		"secretsprovider: {}", "a: &x {config: *x}", "config: &c\n  a: *c\n", "? [a]\n: b\n", "config:\n  ? [x]\n  : y\n", "config: ~", "[]"} {
+	for _, seed := range []string{"", "config:\n  a:b: 1.30\n", "config: {a: [1, {secure: x}]}", "config: text",
+		"encryptionsalt: [x]",
+		"secretsprovider: {}", "a: &x {config: *x}", "config: &c\n  a: *c\n", "? [a]\n: b\n", "config:\n  ? [x]\n  : y\n",
+		"config: ~", "[]"} {
 		f.Add(seed, "")
 		f.Add("", seed)
 	}
@@ -505,7 +513,7 @@ func TestSharedDataKey(t *testing.T) {
 	const named = "secretsprovider: awskms://alias/x\n"
 	for _, test := range []struct{ name, secrets, want string }{
 		{"the secrets have it", named + "encryptedkey: QUJD\n", "QUJD"},
-		{"nobody has it", named, ""},
+		{"neither file has it", named, ""},
 		{"of another service", "secretsprovider: awskms://alias/y\nencryptedkey: QUJD\n", ""},
 	} {
 		copies, err := encryption.Prepare(encryption.Options{
@@ -537,15 +545,18 @@ func TestOwnSecretsAreHandedOver(t *testing.T) {
 		managed        bool
 		err            string
 	}{
-		"one key":                  {stack: salted, secrets: secret},
-		"already there":            {stack: salted + "config: {app:token: {secure: '" + value + "'}}\n", secrets: secret},
-		"another scheme":           {stack: "secretsprovider: awskms://a\nencryptedkey: x\n", secrets: salted + secret, err: "are encrypted in different ways"},
-		"encrypted by the backend": {secrets: secret, managed: true, err: "Pulumi Cloud encrypts each stack with a key of its own"},
+		"one key":       {stack: salted, secrets: secret},
+		"already there": {stack: salted + "config: {app:token: {secure: '" + value + "'}}\n", secrets: secret},
+		"another scheme": {stack: "secretsprovider: awskms://a\nencryptedkey: x\n", secrets: salted + secret,
+			err: "are encrypted with different keys"},
+		"encrypted by the backend": {secrets: secret, managed: true, err: "Pulumi Cloud encrypts each stack with " +
+			"its own key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := places(t)
-			o.Stack.Content, o.Secrets.Content, o.Managed, o.Own = []byte(test.stack), []byte(test.secrets), test.managed, []string{"app:token", "app:none"}
+			o.Stack.Content, o.Secrets.Content, o.Managed, o.Own = []byte(test.stack), []byte(test.secrets), test.managed,
+				[]string{"app:token", "app:none"}
 			copies, err := encryption.Prepare(o)
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) {
@@ -568,19 +579,22 @@ func TestOwnSecretsAreHandedOver(t *testing.T) {
 // is below it.
 func TestOver(t *testing.T) {
 	t.Parallel()
-	shared := encryption.Copies{Stack: []byte("encryptionsalt: v1:shared\nconfig: {a:x: '1.30', a:y: b, a:s: {secure: c}}\n")}
+	shared := encryption.Copies{Stack: []byte("encryptionsalt: v1:shared\nconfig: {a:x: '1.30', a:y: b, a:s: {secure: " +
+		"c}}\n")}
 	for name, test := range map[string]struct {
 		own  string
 		want document
 	}{
-		"none": {"", document{Salt: "v1:shared", Config: map[string]any{"a:x": "1.30", "a:y": "b", "a:s": map[string]any{"secure": "c"}}}},
+		"none": {"", document{Salt: "v1:shared", Config: map[string]any{"a:x": "1.30", "a:y": "b",
+			"a:s": map[string]any{"secure": "c"}}}},
 		"a value": {"config: {a:y: 1.20, b:z: t}", document{Salt: "v1:shared", Config: map[string]any{
 			"a:x": "1.30", "a:y": "1.20", "b:z": "t", "a:s": map[string]any{"secure": "c"},
 		}}},
 		"a salt": {"encryptionsalt: v1:own\nconfig: {b:s: {secure: d}}", document{Salt: "v1:own", Config: map[string]any{
 			"a:x": "1.30", "a:y": "b", "b:s": map[string]any{"secure": "d"},
 		}}},
-		"a key service": {"secretsprovider: awskms://a\nencryptedkey: e", document{Provider: "awskms://a", DataKey: "e", Config: map[string]any{"a:x": "1.30", "a:y": "b"}}},
+		"a key service": {"secretsprovider: awskms://a\nencryptedkey: e",
+			document{Provider: "awskms://a", DataKey: "e", Config: map[string]any{"a:x": "1.30", "a:y": "b"}}},
 	} {
 		got, err := shared.Over(config.StackFile{Content: []byte(test.own)})
 		if err != nil {
@@ -601,9 +615,12 @@ func TestOverKeyServices(t *testing.T) {
 		shared, own string
 		secret      bool
 	}{
-		"the same":             {"secretsprovider: awskms://a\nencryptedkey: k\n", "secretsprovider: awskms://a\nencryptedkey: k\n", true},
-		"another key":          {"secretsprovider: awskms://a\nencryptedkey: k\n", "secretsprovider: awskms://b\nencryptedkey: l\n", false},
-		"another data key":     {"secretsprovider: awskms://a\nencryptedkey: k\n", "secretsprovider: awskms://a\nencryptedkey: l\n", false},
+		"the same": {"secretsprovider: awskms://a\nencryptedkey: k\n",
+			"secretsprovider: awskms://a\nencryptedkey: k\n", true},
+		"another key": {"secretsprovider: awskms://a\nencryptedkey: k\n",
+			"secretsprovider: awskms://b\nencryptedkey: l\n", false},
+		"another data key": {"secretsprovider: awskms://a\nencryptedkey: k\n",
+			"secretsprovider: awskms://a\nencryptedkey: l\n", false},
 		"a salt, named or not": {"encryptionsalt: v1:s\n", "secretsprovider: passphrase\nencryptionsalt: v1:s\n", true},
 		"Pulumi Cloud":         {"", "secretsprovider: awskms://a\nencryptedkey: k\n", false},
 	} {
@@ -617,7 +634,7 @@ func TestOverKeyServices(t *testing.T) {
 	}
 }
 
-// TestSkippedProjectsNeedNoSecrets: what an environment leaves out has a namespace
+// TestSkippedProjectsNeedNoSecrets: what an environment skips has a namespace
 // only while its secrets are there, as they are if it was deployed before.
 func TestSkippedProjectsNeedNoSecrets(t *testing.T) {
 	t.Parallel()

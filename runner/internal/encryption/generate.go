@@ -7,8 +7,8 @@ import (
 	"mara/projects/password"
 )
 
-// ErrNoGenerator says that a secret has to be given.
-var ErrNoGenerator = errors.New("nothing can make this secret: give it")
+// ErrNoGenerator is the error of a secret that cannot be generated.
+var ErrNoGenerator = errors.New("this secret cannot be generated: set its value")
 
 // The characters of generated passwords. The special ones need no quoting in a
 // shell, in YAML or in a connection string.
@@ -24,7 +24,7 @@ const (
 	generatedBits  = 4096 // of an RSA key
 )
 
-// Generate makes a strong value for a secret.
+// Generate generates a strong value for a secret.
 func Generate(secret projects.Secret) (string, error) {
 	length := max(passwordLength, secret.MinLength)
 	switch secret.Generate {

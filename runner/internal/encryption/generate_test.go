@@ -18,7 +18,8 @@ func TestGenerate(t *testing.T) {
 	}{
 		{"password", projects.Secret{Generate: projects.Password, MinLength: 8}, `^[a-zA-Z][a-zA-Z0-9_.+=^,-]{31}$`},
 		{"long password", projects.Secret{Generate: projects.Password, MinLength: 40}, `^[a-zA-Z][a-zA-Z0-9_.+=^,-]{39}$`},
-		{"letters and digits", projects.Secret{Generate: projects.AlphanumericPassword, MinLength: 8}, `^[a-zA-Z][a-zA-Z0-9]{31}$`},
+		{"letters and digits", projects.Secret{Generate: projects.AlphanumericPassword, MinLength: 8},
+			`^[a-zA-Z][a-zA-Z0-9]{31}$`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +74,8 @@ func TestGenerateTheCatalogue(t *testing.T) {
 
 func TestGenerateNothing(t *testing.T) {
 	t.Parallel()
-	if value, err := encryption.Generate(projects.Secret{Key: "x:y"}); !errors.Is(err, encryption.ErrNoGenerator) || value != "" {
+	if value, err := encryption.Generate(projects.Secret{Key: "x:y"}); !errors.Is(err, encryption.ErrNoGenerator) ||
+		value != "" {
 		t.Errorf("got %q, %v", value, err)
 	}
 }

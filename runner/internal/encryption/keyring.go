@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Keyring keeps keys that were opened or made, each once. A nil one keeps none.
+// Keyring caches keys by salt. A nil Keyring caches none.
 type Keyring struct {
 	mu   sync.Mutex // guards kept
 	kept []*Key
 }
 
-// Open is OpenKey, and keeps the key.
+// Open calls OpenKey and adds the key to the keyring.
 func (r *Keyring) Open(passphrase, salt string) (*Key, error) {
 	key, err := OpenKey(passphrase, salt)
 	if err == nil {
@@ -20,7 +20,7 @@ func (r *Keyring) Open(passphrase, salt string) (*Key, error) {
 	return key, err
 }
 
-// add keeps a key, unless there is one with its salt.
+// add adds a key, unless the keyring has one with the same salt.
 func (r *Keyring) add(key *Key) {
 	if r == nil {
 		return
@@ -32,7 +32,7 @@ func (r *Keyring) add(key *Key) {
 	}
 }
 
-// Keys are the keys that are kept, in the order in which they came.
+// Keys returns the keys in the order in which they were added.
 func (r *Keyring) Keys() []*Key {
 	r.mu.Lock()
 	defer r.mu.Unlock()

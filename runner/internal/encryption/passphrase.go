@@ -1,7 +1,6 @@
-// Package encryption prepares the working copies of an environment's stack
-// files, so that one passphrase key serves all its projects: the copies carry
-// the environment's salt, and in a simulation throw-away values where the user
-// has given none.
+// Package encryption prepares the working copies of an environment's stack files, so that
+// one passphrase key serves all its projects. The copies have the environment's salt and,
+// in a simulation, generated values for missing secrets.
 package encryption
 
 import (
@@ -20,24 +19,24 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 )
 
-// ErrPassphrase says that a passphrase does not fit a salt.
+// ErrPassphrase is the error of a passphrase that does not match a salt.
 var ErrPassphrase = errors.New("the passphrase is wrong")
 
-// ErrNoPassphrase says that none is set where one is needed.
-var ErrNoPassphrase = errors.New("no passphrase is set; it encrypts this environment's secrets: set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE, in config/pulumi/environment or in the process environment")
+// ErrNoPassphrase is the error of a missing passphrase.
+var ErrNoPassphrase = errors.New("no passphrase is set; it encrypts this environment's secrets: set PULUMI_CONFIG_PASSPHRASE " +
+	"or PULUMI_CONFIG_PASSPHRASE_FILE, in config/pulumi/environment or in the process environment")
 
-// probe is what Pulumi encrypts into a salt, to recognise the passphrase by.
+// probe is the text that Pulumi encrypts into a salt to verify the passphrase.
 const probe = "pulumi"
 
-// saltBytes is the length of the random part of a salt, as Pulumi makes it.
+// saltBytes is the length of the random part of Pulumi's salts.
 const saltBytes = 8
 
-// rounds are how often PBKDF2 goes round for a passphrase's key. The number is
-// Pulumi's.
+// rounds is the number of PBKDF2 iterations, the same as Pulumi's.
 const rounds = 1_000_000
 
-// Key encrypts values the way Pulumi's passphrase provider does: AES-256-GCM
-// with a key derived by a million rounds of PBKDF2. Making one costs 0.2 s.
+// Key encrypts values like Pulumi's passphrase provider: AES-256-GCM with a key derived by a
+// million iterations of PBKDF2. Deriving a key takes 0.2 s.
 type Key struct {
 	salt    string
 	raw     []byte
@@ -86,11 +85,11 @@ func OpenKey(passphrase, salt string) (*Key, error) {
 	return key, nil
 }
 
-// derived has a function for each passphrase and salt, which derives their key when it
-// is first called. A rollout opens an environment several times.
+// derived caches, by passphrase and salt, functions that derive a key when first called. A
+// rollout opens an environment several times.
 var derived sync.Map // from [2]string to func() ([]byte, error)
 
-// derive makes the key, which has no salt yet. That of simulations is written down.
+// derive derives the key, without its salt. The key of simulations is a constant.
 func derive(passphrase string, salt []byte) (*Key, error) {
 	once, _ := derived.LoadOrStore([2]string{passphrase, string(salt)}, sync.OnceValues(func() ([]byte, error) {
 		if passphrase == simulatedPassphrase && string(salt) == simulatedSalt {
@@ -105,8 +104,7 @@ func derive(passphrase string, salt []byte) (*Key, error) {
 	return &Key{raw: raw, crypter: config.NewSymmetricCrypter(raw)}, nil
 }
 
-// reveal returns what ciphertexts stand for, but for those that the key does not
-// open.
+// reveal decrypts ciphertexts, and skips values of other keys.
 func (k *Key) reveal(ciphertexts []string) []string {
 	var values []string
 	for _, ciphertext := range ciphertexts {
@@ -117,25 +115,25 @@ func (k *Key) reveal(ciphertexts []string) []string {
 	return values
 }
 
-// Raw is the key itself, for the engine's workers.
+// Raw returns the key itself, for the engine's workers.
 func (k *Key) Raw() []byte { return k.raw }
 
-// Salt is what a stack file keeps as encryptionsalt.
+// Salt returns the value of encryptionsalt in a stack file.
 func (k *Key) Salt() string { return k.salt }
 
-// Encrypt returns the ciphertext a stack file keeps as `secure`.
+// Encrypt returns the ciphertext of a value, which a stack file stores as `secure`.
 func (k *Key) Encrypt(value string) (string, error) {
 	return k.crypter.EncryptValue(context.Background(), value)
 }
 
-// The variables that tell Pulumi the passphrase.
+// The variables with Pulumi's passphrase.
 const (
 	PassphraseVariable     = "PULUMI_CONFIG_PASSPHRASE"
 	PassphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
 )
 
-// Passphrase is the passphrase of an environment of variables, by Pulumi's own
-// rules; ok is false when there is none. An empty one that is set counts.
+// Passphrase reads the passphrase from environment variables, by Pulumi's rules; ok is false
+// if none is set. A passphrase may be empty.
 func Passphrase(env map[string]string) (passphrase string, ok bool, err error) {
 	if passphrase, ok := env[PassphraseVariable]; ok {
 		return passphrase, true, nil

@@ -19,7 +19,7 @@ import (
 // right is the passphrase of the tests.
 const right = "correct horse battery staple"
 
-// rightKey is a key of it. Making one is slow on purpose, so it is shared.
+// rightKey returns a key of that passphrase. Deriving keys is slow, so tests share it.
 func rightKey(t *testing.T) *encryption.Key {
 	t.Helper()
 	key, err := sharedKey()
@@ -116,7 +116,8 @@ func TestOpenKey(t *testing.T) {
 
 // FuzzOpenKey: no salt, however broken, may end the runner.
 func FuzzOpenKey(f *testing.F) {
-	for _, seed := range []string{"", "v1", "v1::", "v1:AAAA:v1", "v1:AAAA:v1:", "v1:AAAAAAAAAAA=:v1:AAAA:BBBB", "v1:AAAAAAAAAAA=:v1:AAAAAAAAAAAAAAAA:"} {
+	for _, seed := range []string{"", "v1", "v1::", "v1:AAAA:v1", "v1:AAAA:v1:", "v1:AAAAAAAAAAA=:v1:AAAA:BBBB",
+		"v1:AAAAAAAAAAA=:v1:AAAAAAAAAAAAAAAA:"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, salt string) {

@@ -8,9 +8,8 @@ import (
 	"mara/projects"
 )
 
-// Reseal decrypts every value of a stack file with one sealer, also those that
-// are deep inside others, encrypts them with another, and returns the new
-// content. Everything else stays byte for byte.
+// Reseal decrypts every value of a stack file with one sealer, including nested values,
+// encrypts them with another, and returns the new content. The rest stays byte for byte.
 func Reseal(ctx context.Context, file config.StackFile, from, to Sealer) ([]byte, error) {
 	ciphertexts := numbered(file)
 	values, err := Reveal(ctx, file, from)
@@ -30,8 +29,7 @@ func Reseal(ctx context.Context, file config.StackFile, from, to Sealer) ([]byte
 	return file.Reseal(renewed, to.Scheme().Header())
 }
 
-// Reveal decrypts every value of a stack file, also those that are deep inside
-// others.
+// Reveal decrypts every value of a stack file, including nested values.
 func Reveal(ctx context.Context, file config.StackFile, sealer Sealer) (map[string]string, error) {
 	values, err := sealer.Unseal(ctx, numbered(file))
 	if err != nil {
@@ -40,7 +38,7 @@ func Reveal(ctx context.Context, file config.StackFile, sealer Sealer) (map[stri
 	return values, nil
 }
 
-// numbered are the encrypted values of a stack file under made-up keys.
+// numbered returns the encrypted values of a stack file under generated keys.
 func numbered(file config.StackFile) map[string]string {
 	ciphertexts := map[string]string{}
 	for i, ciphertext := range file.Ciphertexts() {

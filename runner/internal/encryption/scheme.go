@@ -9,19 +9,18 @@ import (
 	"mara/config"
 )
 
-// Scheme is how values are encrypted, as the top-level keys of a stack file say:
-// with a passphrase and a salt, or with a key service and a data key that it
-// protects. On Pulumi Cloud the zero Scheme is the backend's own encryption;
-// elsewhere it is a passphrase that has not been used yet.
+// Scheme is how values are encrypted, according to the top-level keys of a stack file: with
+// a passphrase and a salt, or with a key service and a data key. On Pulumi Cloud the zero
+// Scheme is the backend's encryption; elsewhere it is a passphrase that was not used yet.
 type Scheme struct {
 	Salt     string `yaml:"encryptionsalt,omitempty"`
 	Provider string `yaml:"secretsprovider,omitempty"`
-	DataKey  string `yaml:"encryptedkey,omitempty"` // of a cloud's key service
-	File     string `yaml:"-"`                      // where this is written; "" when it is not yet
+	DataKey  string `yaml:"encryptedkey,omitempty"` // of a key service
+	File     string `yaml:"-"`                      // file with this scheme, or ""
 }
 
-// opens reports whether what the other scheme has encrypted is encrypted in the same
-// way: with the same salt, or with the same data key of the same key service.
+// opens reports whether both schemes have the same key: the same salt, or the same data key of
+// the same key service.
 func (s Scheme) opens(other Scheme) bool {
 	if s.Salt != "" || other.Salt != "" {
 		return s.Salt == other.Salt
@@ -29,20 +28,20 @@ func (s Scheme) opens(other Scheme) bool {
 	return s.Provider == other.Provider && s.DataKey == other.DataKey
 }
 
-// Header is the scheme as the lines of a stack file.
+// Header returns the scheme as the lines of a stack file.
 func (s Scheme) Header() config.Header {
 	return config.Header{EncryptionSalt: s.Salt, SecretsProvider: s.Provider, EncryptedKey: s.DataKey}
 }
 
 // Schemes are the schemes of an environment.
 type Schemes struct {
-	Stack   Scheme   // of the stack file all projects share
-	Secrets Scheme   // of the secrets project's own file; the same one unless that says otherwise
-	Beside  []Scheme // of the files beside own projects that say so
+	Stack   Scheme   // of the shared stack file
+	Secrets Scheme   // of the secrets project's file; by default that of the shared file
+	Beside  []Scheme // of stack files in folders of own projects
 }
 
-// SchemesOf reads how an environment is encrypted. A salt that no stack file
-// has is in the salt file, if the environment was used before.
+// SchemesOf reads the schemes of an environment. If no stack file has a salt, it reads the
+// salt file.
 func SchemesOf(o Options) (Schemes, error) {
 	stack, secrets, err := o.shared()
 	if err != nil {
@@ -80,7 +79,7 @@ func SchemesOf(o Options) (Schemes, error) {
 	return schemes, nil
 }
 
-// shared reads how the two files of the environment are encrypted.
+// shared reads the schemes of the two files of the environment.
 func (o Options) shared() (stack, secrets Scheme, err error) {
 	stackFile, err := parse(o.Stack)
 	if err != nil {
@@ -96,7 +95,7 @@ func (o Options) shared() (stack, secrets Scheme, err error) {
 	return stack, secretsFile.schemeIn(o.Secrets.File), nil
 }
 
-// schemeOf is what a file says.
+// schemeOf parses the scheme of a file.
 func schemeOf(file config.StackFile) (Scheme, error) {
 	parsed, err := parse(file)
 	if err != nil {
@@ -114,15 +113,15 @@ func (f stackFile) schemeIn(path string) Scheme {
 	return s
 }
 
-// hasIdleSalt reports whether the shared file has a salt that encrypts nothing, while the
-// secrets file has another one: plain Pulumi adds one whenever it runs a program.
+// hasIdleSalt reports whether the shared file has a salt but no encrypted values, and the
+// secrets file has another salt: plain Pulumi adds a salt whenever it runs a program.
 func hasIdleSalt(stack, secrets stackFile) bool {
 	scheme, other := stack.scheme(), secrets.scheme().Salt
-	return scheme.Salt != "" && scheme.Provider == "" && len(stack.secureKeys()) == 0 && other != "" && other != scheme.Salt
+	return scheme.Salt != "" && scheme.Provider == "" && len(stack.secureKeys()) == 0 && other != "" &&
+		other != scheme.Salt
 }
 
-// savedSalt is the salt of an environment whose stack files have none; a new
-// environment has none saved.
+// savedSalt reads the salt file of an environment.
 func (o Options) savedSalt() (salt string, found bool, err error) {
 	content, err := os.ReadFile(o.SaltFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,8 +137,8 @@ func (o Options) savedSalt() (salt string, found bool, err error) {
 	return file.text(saltKey), true, nil
 }
 
-// Passphrase is the scheme to check a passphrase against; it has no salt in a
-// new environment. needed is false where no passphrase encrypts anything.
+// Passphrase returns the scheme to check a passphrase against, which has no salt in a new
+// environment. needed is false if no passphrase encrypts anything.
 func (s Schemes) Passphrase(o Options) (scheme Scheme, needed bool) {
 	for _, scheme := range append([]Scheme{s.Stack, s.Secrets}, s.Beside...) {
 		if o.UsesPassphrase(scheme) {
@@ -149,8 +148,8 @@ func (s Schemes) Passphrase(o Options) (scheme Scheme, needed bool) {
 	return Scheme{}, false
 }
 
-// UsesPassphrase is false for values that a cloud's key service or Pulumi Cloud
-// encrypts. The rules are Pulumi's own.
+// UsesPassphrase reports whether a passphrase encrypts values, and not a key service or Pulumi
+// Cloud. The rules are Pulumi's.
 func (o Options) UsesPassphrase(s Scheme) bool {
 	switch s.Provider {
 	case "passphrase":

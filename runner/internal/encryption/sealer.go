@@ -7,11 +7,11 @@ import (
 
 // Sealer encrypts and decrypts values under one scheme.
 type Sealer interface {
-	// Scheme is what a stack file has to say for its values to be read.
+	// Scheme returns the scheme for the stack file with the values.
 	Scheme() Scheme
-	// Seal encrypts values; keys are those of the configuration.
+	// Seal encrypts values by configuration key.
 	Seal(ctx context.Context, values map[string]string) (map[string]string, error)
-	// Unseal decrypts what Seal has made.
+	// Unseal decrypts values that Seal encrypted.
 	Unseal(ctx context.Context, ciphertexts map[string]string) (map[string]string, error)
 }
 
@@ -23,11 +23,11 @@ func (k *Key) Decrypt(ciphertext string) (string, error) {
 // keySealer is a Sealer with a passphrase's key.
 type keySealer struct {
 	key      *Key
-	provider string // as a stack file may name it: "passphrase" or nothing
+	provider string // secretsprovider of the stack file: "passphrase" or ""
 }
 
-// NewKeySealer is a Sealer that works in this process, with Pulumi's own
-// passphrase encryption. A scheme without a salt gets one.
+// NewKeySealer returns a Sealer with Pulumi's passphrase encryption, in this process. It
+// generates a salt for a scheme without one.
 func NewKeySealer(passphrase string, scheme Scheme) (Sealer, error) {
 	if scheme.Salt == "" {
 		key, err := NewKey(passphrase)
@@ -53,7 +53,7 @@ func (s keySealer) Unseal(_ context.Context, ciphertexts map[string]string) (map
 	return each(ciphertexts, "decrypting", s.key.Decrypt)
 }
 
-// each applies turn to every text; errors name the key, never the value.
+// each applies turn to every value. Errors name the key, never the value.
 func each(texts map[string]string, doing string, turn func(string) (string, error)) (map[string]string, error) {
 	turned := make(map[string]string, len(texts))
 	for key, text := range texts {

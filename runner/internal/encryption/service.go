@@ -20,35 +20,36 @@ import (
 
 // Command runs Pulumi's commands.
 type Command interface {
-	Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string, args ...string) (string, string, int, error)
+	Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string,
+		args ...string) (string, string, int, error)
 }
 
-// Service is a Sealer that has Pulumi encrypt, in a stack of its own: with the
-// key service of a cloud, or on Pulumi Cloud with the backend's own encryption.
-// Values go through pipes, never through arguments or files.
+// Service is a Sealer that encrypts with Pulumi, in a separate stack: with a cloud's key
+// service, or with the encryption of Pulumi Cloud. Values go through pipes, never through
+// arguments or files.
 type Service struct {
 	command Command
 	env     []string
 	dir     string
-	stack   string // its full name
-	file    string // the stack's file
+	stack   string // fully qualified name
+	file    string // stack file
 	scheme  Scheme
 }
 
-// ServiceOptions is what NewService works with.
+// ServiceOptions are the inputs of NewService.
 type ServiceOptions struct {
 	Command Command
 	Env     map[string]string
-	Dir     string // an empty folder, private to the caller, who removes it
+	Dir     string // an empty private folder; the caller removes it
 	Stack   string
 	Scheme  Scheme
-	// Organization has Pulumi use the backend's own encryption there, in the
-	// stack of the secrets project. Otherwise nothing touches the backend.
+	// Organization selects the encryption of Pulumi Cloud, in the stack of the secrets project.
+	// If it is "", Service does not use the backend.
 	Organization string
 }
 
-// NewService gets ready to encrypt. A key service that cannot be reached, or
-// refuses, is found here. A scheme without a data key gets one.
+// NewService opens the key service; an unreachable service or missing permissions are errors.
+// It generates a data key for a scheme without one.
 func NewService(ctx context.Context, o ServiceOptions) (*Service, error) {
 	env, organization := maps.Clone(o.Env), o.Organization
 	if organization == "" {
@@ -70,8 +71,8 @@ func NewService(ctx context.Context, o ServiceOptions) (*Service, error) {
 	return s, s.open(ctx, o.Organization != "")
 }
 
-// open makes the stack that encrypts. On a backend it may exist already; then
-// the first use tells whether it can be used.
+// open creates the stack. On a backend it may already exist; then its first use reports
+// whether it works.
 func (s *Service) open(ctx context.Context, mayExist bool) error {
 	args := []string{"stack", "init", s.stack, "--no-select"}
 	if s.scheme.Provider != "" {
@@ -99,7 +100,7 @@ func (s *Service) Seal(ctx context.Context, values map[string]string) (map[strin
 		return nil, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		// --raw keeps a line end at the end of a value, which a PEM text has.
+		// --raw keeps a line end at the end of a value, as in PEM files.
 		if _, err := s.run(ctx, values[key], "config", "set", "--secret", "--raw", "--stack", s.stack, key); err != nil {
 			return nil, fmt.Errorf("encrypting %s: %w", key, err)
 		}
@@ -112,7 +113,7 @@ func (s *Service) Seal(ctx context.Context, values map[string]string) (map[strin
 	for key := range values {
 		ciphertexts[key] = file.ciphertext(key)
 		if ciphertexts[key] == "" {
-			return nil, fmt.Errorf("encrypting %s: pulumi has kept no encrypted value", key)
+			return nil, fmt.Errorf("encrypting %s: pulumi stored no encrypted value", key)
 		}
 	}
 	return ciphertexts, nil
@@ -134,7 +135,7 @@ func (s *Service) Unseal(ctx context.Context, ciphertexts map[string]string) (ma
 		Value *string `json:"value"`
 	}
 	if err := json.Unmarshal([]byte(output), &shown); err != nil {
-		return nil, errors.New("decrypting: pulumi answered with something else than JSON")
+		return nil, errors.New("decrypting: the answer of pulumi is not JSON")
 	}
 	values := map[string]string{}
 	for key := range ciphertexts {
@@ -146,7 +147,7 @@ func (s *Service) Unseal(ctx context.Context, ciphertexts map[string]string) (ma
 	return values, nil
 }
 
-// writeStack writes the stack file with ciphertexts only.
+// writeStack writes a stack file that only has ciphertexts.
 func (s *Service) writeStack(ciphertexts map[string]string) error {
 	file := stackFile{root: mapping()}
 	file.setScheme(s.scheme)
@@ -168,7 +169,7 @@ func (s *Service) read() (stackFile, error) {
 	return parse(config.StackFile{File: s.file, Content: content})
 }
 
-// run runs a command with an input; the error is Pulumi's own message.
+// run runs a command with input on stdin. Its error is Pulumi's message.
 func (s *Service) run(ctx context.Context, input string, args ...string) (string, error) {
 	stdout, stderr, _, err := s.command.Run(ctx, s.dir, bytes.NewReader([]byte(input)), nil, nil, s.env, args...)
 	if err == nil {
@@ -180,7 +181,7 @@ func (s *Service) run(ctx context.Context, input string, args ...string) (string
 	return "", &ServiceError{Provider: s.scheme.Provider, Text: message(stderr, err)}
 }
 
-// ServiceError says that a key service did not do what it was asked for.
+// ServiceError is an error of a key service.
 type ServiceError struct{ Provider, Text string }
 
 // Error names the key service.
@@ -191,7 +192,7 @@ func (e *ServiceError) Error() string {
 	return fmt.Sprintf("the key service %s: %s", e.Provider, e.Text)
 }
 
-// message is what Pulumi says is wrong.
+// message returns Pulumi's error message.
 func message(stderr string, err error) string {
 	var lines []string
 	for line := range strings.Lines(stderr) {

@@ -34,7 +34,8 @@ type stackFile struct {
 }
 
 // Run implements encryption.Command.
-func (f *fakePulumi) Run(_ context.Context, dir string, stdin io.Reader, _, _ []io.Writer, env []string, args ...string) (string, string, int, error) {
+func (f *fakePulumi) Run(_ context.Context, dir string, stdin io.Reader, _, _ []io.Writer, env []string,
+	args ...string) (string, string, int, error) {
 	line := strings.Join(args, " ")
 	f.calls, f.env = append(f.calls, line), env
 	for start, message := range f.fail {
@@ -84,7 +85,8 @@ func (f *fakePulumi) Run(_ context.Context, dir string, stdin io.Reader, _, _ []
 	return output, "", 0, os.WriteFile(path, content, 0o600)
 }
 
-func newService(t *testing.T, f *fakePulumi, scheme encryption.Scheme, organization string) (*encryption.Service, error) {
+func newService(t *testing.T, f *fakePulumi, scheme encryption.Scheme, organization string) (*encryption.Service,
+	error) {
 	t.Helper()
 	return encryption.NewService(t.Context(), encryption.ServiceOptions{
 		Command: f, Dir: t.TempDir(), Stack: "dev", Scheme: scheme, Organization: organization,
@@ -102,9 +104,11 @@ func TestService(t *testing.T) {
 		organization, backend string
 		want                  encryption.Scheme
 	}{
-		"a new data key":   {encryption.Scheme{Provider: "awskms://x"}, "", "file://", encryption.Scheme{Provider: "awskms://x", DataKey: "a new data key"}},
-		"the old data key": {encryption.Scheme{Provider: "awskms://x", DataKey: "old"}, "", "file://", encryption.Scheme{Provider: "awskms://x", DataKey: "old"}},
-		"the backend":      {encryption.Scheme{}, "acme", "s3://the-users-own", encryption.Scheme{}},
+		"a new data key": {encryption.Scheme{Provider: "awskms://x"}, "", "file://",
+			encryption.Scheme{Provider: "awskms://x", DataKey: "a new data key"}},
+		"the old data key": {encryption.Scheme{Provider: "awskms://x", DataKey: "old"}, "", "file://",
+			encryption.Scheme{Provider: "awskms://x", DataKey: "old"}},
+		"the backend": {encryption.Scheme{}, "acme", "s3://the-users-own", encryption.Scheme{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,7 +134,8 @@ func TestService(t *testing.T) {
 			if all := strings.Join(f.calls, "\n"); strings.Contains(all, "hunter") || !strings.Contains(all, "/secrets/dev") {
 				t.Errorf("the commands were\n%s", all)
 			}
-			if env := strings.Join(f.env, "\n"); !strings.Contains(env, "PULUMI_BACKEND_URL="+test.backend) || !strings.Contains(env, "AWS_PROFILE=mine") {
+			if env := strings.Join(f.env, "\n"); !strings.Contains(env, "PULUMI_BACKEND_URL="+test.backend) ||
+				!strings.Contains(env, "AWS_PROFILE=mine") {
 				t.Errorf("the environment was\n%s", env)
 			}
 		})
@@ -140,7 +145,8 @@ func TestService(t *testing.T) {
 func TestServiceFails(t *testing.T) {
 	t.Parallel()
 	scheme := encryption.Scheme{Provider: "awskms://x", DataKey: "k"}
-	if _, err := newService(t, &fakePulumi{t: t, fail: map[string]string{"stack init": "AccessDenied: not you"}}, scheme, ""); err == nil ||
+	if _, err := newService(t, &fakePulumi{t: t, fail: map[string]string{"stack init": "AccessDenied: not you"}}, scheme,
+		""); err == nil ||
 		err.Error() != "the key service awskms://x: AccessDenied: not you" {
 		t.Errorf("a key service that refuses: %v", err)
 	}
@@ -149,11 +155,13 @@ func TestServiceFails(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the stack on the backend exists, which is no reason to fail: %v", err)
 	}
-	if _, err := s.Unseal(t.Context(), map[string]string{"a:b": "not base64!"}); err == nil || !strings.Contains(err.Error(), "message authentication failed") {
+	if _, err := s.Unseal(t.Context(), map[string]string{"a:b": "not base64!"}); err == nil ||
+		!strings.Contains(err.Error(), "message authentication failed") {
 		t.Errorf("a ciphertext of another key: %v", err)
 	}
 	f.fail["config set"] = "no route to host"
-	if _, err := s.Seal(t.Context(), map[string]string{"a:b": "hunter2"}); err == nil || err.Error() != "encrypting a:b: no route to host" {
+	if _, err := s.Seal(t.Context(), map[string]string{"a:b": "hunter2"}); err == nil ||
+		err.Error() != "encrypting a:b: no route to host" {
 		t.Errorf("a backend that fails: %v", err)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// stackFile is a stack file as a tree of nodes, which keeps every value's text.
+// stackFile is a stack file as YAML nodes, which keep the text of every value.
 type stackFile struct{ root *yaml.Node }
 
-// parse reads a stack file; an empty one has an empty root. Errors name it.
+// parse parses a stack file; an empty file has an empty root. Errors name the file.
 func parse(file config.StackFile) (stackFile, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(file.Content, &document); err != nil {
@@ -33,7 +33,7 @@ func parse(file config.StackFile) (stackFile, error) {
 
 func (f stackFile) bytes() ([]byte, error) { return yaml.Marshal(f.root) }
 
-// text is the value of a top-level key, "" when it is not there.
+// text returns the value of a top-level key, or "".
 func (f stackFile) text(key string) string {
 	if node := get(f.root, key); node != nil {
 		return node.Value
@@ -43,19 +43,19 @@ func (f stackFile) text(key string) string {
 
 func (f stackFile) setText(key, value string) { set(f.root, key, scalar(value)) }
 
-// The top-level keys of a stack file that say how its values are encrypted.
+// The top-level keys of a stack file that describe its encryption.
 const (
 	saltKey     = "encryptionsalt"
 	providerKey = "secretsprovider"
 	dataKey     = "encryptedkey"
 )
 
-// scheme is how the file says that it is encrypted.
+// scheme returns the scheme of the file.
 func (f stackFile) scheme() Scheme {
 	return Scheme{Salt: f.text(saltKey), Provider: f.text(providerKey), DataKey: f.text(dataKey)}
 }
 
-// setScheme has the file say that it is encrypted in another way.
+// setScheme replaces the scheme of the file.
 func (f stackFile) setScheme(s Scheme) {
 	for _, line := range [][2]string{{saltKey, s.Salt}, {providerKey, s.Provider}, {dataKey, s.DataKey}} {
 		if remove(f.root, line[0]); line[1] != "" {
@@ -64,7 +64,7 @@ func (f stackFile) setScheme(s Scheme) {
 	}
 }
 
-// config is the map of configuration values, which is made when missing.
+// config returns the map of configuration values. It creates a missing one.
 func (f stackFile) config() *yaml.Node {
 	node := get(f.root, "config")
 	if node == nil || node.Kind != yaml.MappingNode {
@@ -74,9 +74,8 @@ func (f stackFile) config() *yaml.Node {
 	return node
 }
 
-// keepTexts quotes the plain numbers and dates among the configuration values,
-// since Pulumi would read the version 1.30 as the number 1.3. Values inside
-// lists and maps stay what they are.
+// keepTexts quotes plain numbers and dates among the configuration values: Pulumi would read
+// the version 1.30 as the number 1.3. It does not change values inside lists and maps.
 func (f stackFile) keepTexts() {
 	plain := []string{"!!float", "!!int", "!!timestamp"}
 	values := f.config()
@@ -87,8 +86,7 @@ func (f stackFile) keepTexts() {
 	}
 }
 
-// secureKeys lists the keys with encrypted values, also those that hide one
-// deeper inside.
+// secureKeys returns the keys with encrypted values, including nested ones.
 func (f stackFile) secureKeys() []string {
 	var keys []string
 	values := f.config()
@@ -100,7 +98,7 @@ func (f stackFile) secureKeys() []string {
 	return keys
 }
 
-// ciphertext is the encrypted value of a configuration key, "" when it has none.
+// ciphertext returns the encrypted value of a configuration key, or "".
 func (f stackFile) ciphertext(key string) string {
 	if value := get(f.config(), key); value != nil {
 		return stackFile{root: value}.text("secure")
@@ -115,7 +113,7 @@ func hasSecure(node *yaml.Node) bool {
 	return slices.ContainsFunc(node.Content, hasSecure)
 }
 
-// index is where a key is in the content of a map, -1 when it is not there.
+// index returns the index of a key in the content of a map, or -1.
 func index(mapping *yaml.Node, key string) int {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
@@ -152,7 +150,7 @@ func scalar(text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text}
 }
 
-// secure is a node that holds a ciphertext.
+// secure returns a node that holds a ciphertext.
 func secure(ciphertext string) *yaml.Node {
 	node := mapping()
 	set(node, "secure", scalar(ciphertext))

@@ -32,7 +32,7 @@ func simulated(t *testing.T) encryption.Options {
 	o.Env = nil
 	o.Simulate = &encryption.ThrowAway{
 		Keys: []config.Key{
-			{Name: "a:needed", Simulated: "made-up"},
+			{Name: "a:needed", Simulated: "fake"},
 			{Name: "a:list", Simulated: []string{"x", "y"}},
 			{Name: "a:version", Simulated: "1.30"},
 			{Name: "a:optional"},
@@ -62,13 +62,14 @@ func TestSimulationMakesUpWhatIsMissing(t *testing.T) {
 	o.Stack.Content = []byte("config:\n  a:version: 1.29\n")
 	copies := prepare(t, o)
 	want := map[string]any{
-		"a:needed": "made-up", "a:list": []any{"x", "y"}, "a:version": "1.29",
+		"a:needed": "fake", "a:list": []any{"x", "y"}, "a:version": "1.29",
 		"kubernetes:infra_type": "kind", "mara:simulated": "true",
 	}
 	if diff := cmp.Diff(want, read(t, copies.Stack).Config); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"a:needed", "a:list", "prometheus:admin_password", "bank:db_password", "bank:given", "bank:jwt_key"}, copies.MadeUp); diff != "" {
+	if diff := cmp.Diff([]string{"a:needed", "a:list", "prometheus:admin_password", "bank:db_password", "bank:given",
+		"bank:jwt_key"}, copies.MadeUp); diff != "" {
 		t.Error(diff)
 	}
 	passphrase := copies.Env["PULUMI_CONFIG_PASSPHRASE"]
@@ -86,7 +87,7 @@ func TestSimulationMakesUpWhatIsMissing(t *testing.T) {
 	}
 	content, err := os.ReadFile(o.Simulate.File)
 	if err != nil || !strings.HasPrefix(string(content), "# SIMULATED") {
-		t.Errorf("what was made up is kept as %q, %v", content, err)
+		t.Errorf("generated values are stored as %q, %v", content, err)
 	}
 	for _, value := range values {
 		if strings.Contains(string(content)+string(copies.Secrets), value) {
@@ -109,7 +110,8 @@ func checkInvented(t *testing.T, values map[string]string) {
 	if got := values["prometheus:admin_password"]; got != "SIMULATED-0!prometheusadminpassword" {
 		t.Errorf("a password is %q", got)
 	}
-	if got := values["bank:db_password"]; len(got) < 60 || !strings.HasPrefix(got, "SIMULATED0bankdbpassword0") || strings.ContainsAny(got, "-!_:") {
+	if got := values["bank:db_password"]; len(got) < 60 || !strings.HasPrefix(got, "SIMULATED0bankdbpassword0") ||
+		strings.ContainsAny(got, "-!_:") {
 		t.Errorf("an alphanumeric password is %q", got)
 	}
 	if got := values["bank:given"]; !strings.HasPrefix(got, "SIMULATED") {
@@ -162,25 +164,27 @@ func TestSimulationWithThePassphrase(t *testing.T) {
 	}
 	o := simulated(t)
 	o.Env = map[string]string{"PULUMI_CONFIG_PASSPHRASE": right}
-	o.Secrets.Content = []byte("encryptionsalt: " + rightKey(t).Salt() + "\nconfig:\n  bank:given:\n    secure: " + ciphertext + "\n")
+	o.Secrets.Content = []byte("encryptionsalt: " + rightKey(t).Salt() + "\nconfig:\n  bank:given:\n    secure: " +
+		ciphertext + "\n")
 	copies := prepare(t, o)
 	values := opened(t, right, copies)
 	if values["bank:given"] != "the user's own" || values["bank:db_password"] == "" {
 		t.Errorf("got %v", values)
 	}
 	if slices.Contains(copies.MadeUp, "bank:given") || copies.Env != nil {
-		t.Errorf("made up %v, environment %v", copies.MadeUp, copies.Env)
+		t.Errorf("generated %v, environment %v", copies.MadeUp, copies.Env)
 	}
 	if got := read(t, copies.Stack).Salt; got != rightKey(t).Salt() {
 		t.Errorf("the stack file has the salt %q", got)
 	}
 }
 
-// TestSimulationWithoutTheKey leaves out what nobody can read, makes it up, and
+// TestSimulationWithoutTheKey drops values that it cannot decrypt, generates new ones, and
 // keeps the rest.
 func TestSimulationWithoutTheKey(t *testing.T) {
 	t.Parallel()
-	const values = "config:\n  bank:given:\n    secure: v1:x:y\n  a:needed:\n    deep: [{secure: v1:x:y}]\n  a:list: [mine]\n"
+	const values = "config:\n  bank:given:\n    secure: v1:x:y\n  a:needed:\n    deep: [{secure: v1:x:y}]\n  a:list: " +
+		"[mine]\n"
 	for _, test := range []struct{ name, header, passphrase string }{
 		{"no passphrase", "encryptionsalt: " + rightKey(t).Salt() + "\n", ""},
 		{"a key service, no passphrase", "secretsprovider: awskms://alias/x\nencryptedkey: QUJD\n", ""},
@@ -195,20 +199,22 @@ func TestSimulationWithoutTheKey(t *testing.T) {
 			o.Stack.Content, o.Secrets.Content = []byte(test.header+values), []byte(test.header+values)
 			copies := prepare(t, o)
 			stack := read(t, copies.Stack)
-			if stack.Provider != "" || stack.DataKey != "" || stack.Config["a:needed"] != "made-up" || stack.Config["bank:given"] != nil {
+			if stack.Provider != "" || stack.DataKey != "" || stack.Config["a:needed"] != "fake" ||
+				stack.Config["bank:given"] != nil {
 				t.Errorf("the stack file is\n%s", copies.Stack)
 			}
 			if diff := cmp.Diff([]any{"mine"}, stack.Config["a:list"]); diff != "" {
 				t.Error(diff)
 			}
-			if got := opened(t, copies.Env["PULUMI_CONFIG_PASSPHRASE"], copies); !strings.HasPrefix(got["bank:given"], "SIMULATED") {
+			if got := opened(t, copies.Env["PULUMI_CONFIG_PASSPHRASE"], copies); !strings.HasPrefix(got["bank:given"],
+				"SIMULATED") {
 				t.Errorf("got %v", got)
 			}
 		})
 	}
 }
 
-// TestSimulationForgetsWhatItCannotRead: made-up values of another key, or in
+// TestSimulationForgetsWhatItCannotRead: generated values of another key, or in
 // a broken file, are made anew.
 func TestSimulationForgetsWhatItCannotRead(t *testing.T) {
 	t.Parallel()
@@ -219,14 +225,15 @@ func TestSimulationForgetsWhatItCannotRead(t *testing.T) {
 		o := simulated(t)
 		write(t, o.Simulate.File, []byte(content))
 		copies := prepare(t, o)
-		if got := opened(t, copies.Env["PULUMI_CONFIG_PASSPHRASE"], copies); !strings.HasPrefix(got["bank:given"], "SIMULATED") {
+		if got := opened(t, copies.Env["PULUMI_CONFIG_PASSPHRASE"], copies); !strings.HasPrefix(got["bank:given"],
+			"SIMULATED") {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
 }
 
 // TestSimulationOfTheWholeCatalogue: every secret that a project declares can
-// be made up within its own rules.
+// be generated within its own rules.
 func TestSimulationOfTheWholeCatalogue(t *testing.T) {
 	t.Parallel()
 	o := simulated(t)

@@ -1,15 +1,15 @@
 package encryption
 
-// Verified is what Verify has found.
+// Verified is the result of Verify.
 type Verified struct {
-	// Needed is false where a key service or the backend encrypts.
+	// Needed is false if a key service or the backend encrypts.
 	Needed bool
-	// Opened are the files that the passphrase opens; none when nothing has been
-	// encrypted yet.
+	// Opened lists the files that the passphrase decrypts. It is empty if nothing is encrypted
+	// yet.
 	Opened []string
 }
 
-// Verify finds what would keep Prepare from working, and writes nothing.
+// Verify returns the errors that Prepare would return, and writes nothing.
 func Verify(o Options) (Verified, error) {
 	p, ok, err := prepare(o)
 	if err != nil {
@@ -26,11 +26,12 @@ func Verify(o Options) (Verified, error) {
 	return Verified{Needed: true, Opened: opened}, err
 }
 
-// verify opens every salt there is once; the environment's own counts only
-// where the files have none, as in Prepare.
+// verify checks every salt once. It uses the environment's own salt only if the files have
+// none, as in Prepare.
 func (p *preparation) verify() (opened []string, err error) {
 	known := ""
-	shared := []saltedFile{{path: p.Stack.File, salt: p.saltOf(p.stack)}, {path: p.Secrets.File, salt: p.saltOf(p.secrets)}}
+	shared := []saltedFile{{path: p.Stack.File, salt: p.saltOf(p.stack)},
+		{path: p.Secrets.File, salt: p.saltOf(p.secrets)}}
 	for _, file := range append(shared, p.besideSalts()...) {
 		if file.salt == "" {
 			continue
@@ -48,7 +49,7 @@ func (p *preparation) verify() (opened []string, err error) {
 	return p.verifyOwn()
 }
 
-// verifyOwn opens the environment's own salt, if one has been made.
+// verifyOwn checks the environment's own salt, if there is one.
 func (p *preparation) verifyOwn() ([]string, error) {
 	salt, found, err := p.savedSalt()
 	if err != nil || !found {

@@ -68,7 +68,7 @@ func Start(ctx context.Context, o Options) (e Engine, stop func() error, err err
 	return dress(e, o), func() error { unwatch(); return e.Close() }, nil
 }
 
-// Beside is an engine for another environment, with the same workers but keys of
+// Beside returns an engine for another environment, with the same workers but keys of
 // its own. It ends with the one that was started.
 func Beside(e Engine, o Options) Engine {
 	if worn, ok := e.(logged); ok {
@@ -183,7 +183,7 @@ func (f foreseeing) Run(ctx context.Context, dir string, stdin io.Reader, stdout
 	return f.command.Run(ctx, dir, stdin, stdout, stderr, env, args...)
 }
 
-// ProjectOf is the project whose stack a Pulumi command works on; "" for none.
+// ProjectOf returns the project whose stack a Pulumi command works on; "" for none.
 func ProjectOf(args []string) string {
 	if i := slices.Index(args, "--stack"); i >= 0 && i+1 < len(args) {
 		if parts := strings.Split(args[i+1], "/"); len(parts) == 3 {
@@ -193,7 +193,7 @@ func ProjectOf(args []string) string {
 	return ""
 }
 
-// CommandName is what a Pulumi command is called: "up", "stack ls".
+// CommandName returns what a Pulumi command is called: "up", "stack ls".
 func CommandName(args []string) string {
 	if args[0] == "stack" && len(args) > 1 {
 		return args[0] + " " + args[1]

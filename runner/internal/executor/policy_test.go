@@ -123,7 +123,7 @@ func (w *watch) see(e event.Event) {
 	}
 }
 
-// best is the ready step with the longest remaining path.
+// best returns the ready step with the longest remaining path.
 func (w *watch) best() string {
 	best := -1
 	for i, step := range w.plan.Steps {

@@ -41,7 +41,7 @@ func (r Retry) waitsFor(err error, waited time.Duration) bool {
 	return err != nil && waited < r.LockWait && r.Locked != nil && r.Locked(err)
 }
 
-// wait is the time after an attempt, counted from one.
+// wait returns the time after an attempt, counted from one.
 func (r Retry) wait(attempt int) time.Duration {
 	wait := max(r.Backoff, 0)
 	for ; attempt > 1 && wait < maxBackoff; attempt-- {
@@ -110,7 +110,7 @@ func (w worker) pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// followedBy is the outcome of two attempts. What the first has changed is the
+// followedBy returns the outcome of two attempts. What the first has changed is the
 // same for the second, so it must not count twice.
 func (o Outcome) followedBy(next Outcome) Outcome {
 	done := o.Changes

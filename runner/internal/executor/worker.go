@@ -26,7 +26,7 @@ func (w worker) emit(e event.Event) {
 	w.Emit(e)
 }
 
-// aborted is the result of a step whose goroutine was ended by its operator.
+// aborted returns the result of a step whose goroutine was ended by its operator.
 func (w worker) aborted() StepResult {
 	return StepResult{
 		Project: w.step.Project.Name, Result: event.Failed,

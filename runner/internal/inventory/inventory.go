@@ -23,7 +23,7 @@ import (
 // Wanted chooses the projects of an environment whose states are read.
 type Wanted func(environment string, projects []string) []string
 
-// Stacks are the stacks of all environments, by the name of the environment and
+// Stacks returns the stacks of all environments, by the name of the environment and
 // then by project. The session is one of the root, or of one environment.
 func Stacks(ctx context.Context, s *session.Session) (map[string]map[string]stacks.Summary, error) {
 	return everywhere(s, func(at *session.Session, _ string) (map[string]map[string]stacks.Summary, error) {
@@ -38,7 +38,7 @@ func Stacks(ctx context.Context, s *session.Session) (map[string]map[string]stac
 	})
 }
 
-// States are the states of all environments, by the name of the environment and
+// States returns the states of all environments, by the name of the environment and
 // then by project. The session is one of the root, or of one environment.
 func States(ctx context.Context, s *session.Session, wanted Wanted) (map[string]map[string]json.RawMessage, error) {
 	return everywhere(s, func(at *session.Session, only string) (map[string]map[string]json.RawMessage, error) {

@@ -44,7 +44,7 @@ func root(t *testing.T) (session.Deps, session.Options) {
 	return session.Deps{Console: vault.Console{Stderr: io.Discard}}, session.Options{Request: request.Request{Root: root, Sources: sources}}
 }
 
-// state is a state as the file backend keeps it.
+// state returns a state as the file backend keeps it.
 func state(text string) string { return fmt.Sprintf(`{"checkpoint": {"latest": %q}}`, text) }
 
 // every chooses all projects.
@@ -154,7 +154,7 @@ func TestStacksOfANewRoot(t *testing.T) {
 	}
 }
 
-// texts are states as texts.
+// texts returns states as texts.
 func texts[S ~[]byte](all map[string]map[string]S) map[string]map[string]string {
 	converted := map[string]map[string]string{}
 	for environment, states := range all {

@@ -62,11 +62,11 @@ type reader struct {
 	sized             bool // tooLarge has measured all values
 }
 
-// rootName is the description's name for the evaluator: none that an import
+// rootName returns the description's name for the evaluator: none that an import
 // can have.
 func (r *reader) rootName() string { return "/" + r.stack }
 
-// fileOf is the file of an environment, by its name for the evaluator.
+// fileOf returns the file of an environment, by its name for the evaluator.
 func (r *reader) fileOf(name string) string {
 	if strings.HasPrefix(name, "/") {
 		return r.file
@@ -174,7 +174,7 @@ func (r *reader) isThere(file string) bool {
 	return err == nil
 }
 
-// orEmpty is a file, or an environment without values where there are only
+// orEmpty returns a file, or an environment without values where there are only
 // comments in it.
 func orEmpty(content []byte) []byte {
 	for line := range strings.Lines(string(content)) {

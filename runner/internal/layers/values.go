@@ -26,7 +26,7 @@ func (sealed) Decrypt(_ context.Context, ciphertext []byte) ([]byte, error) {
 	return append([]byte(sealedMark), ciphertext...), nil
 }
 
-// place is where a value is.
+// place returns where a value is.
 func (r *reader) place(v esc.Value) (file string, line int) {
 	return r.fileOf(v.Trace.Def.Environment), v.Trace.Def.Begin.Line
 }
@@ -37,7 +37,7 @@ func (r *reader) wrong(v esc.Value, key, format string, args ...any) {
 	r.problem(file, line, key, format, args...)
 }
 
-// value is what a value stands for, without the parts that are null. Values that
+// value returns what a value stands for, without the parts that are null. Values that
 // are no plain data are problems.
 func (r *reader) value(key string, v esc.Value) any {
 	r.checkKind(key, v)
@@ -124,7 +124,7 @@ func (r *reader) checkKind(key string, v esc.Value) {
 	r.wrong(v, key, "is %s, and takes the place of %s in %s:%d", words[isMap], words[wasMap], baseFile, baseLine)
 }
 
-// entries are the configuration values, sorted by key.
+// entries returns the configuration values, sorted by key.
 func (r *reader) entries(v esc.Value) []config.Entry {
 	values, isMap := v.Value.(map[string]esc.Value)
 	if !isMap {

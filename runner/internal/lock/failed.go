@@ -7,7 +7,7 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// Failed is the error to show when Acquire has failed in the folder .runner.
+// Failed returns the error to show when Acquire has failed in the folder .runner.
 func Failed(ctx context.Context, err error) error {
 	var held *HeldError
 	if errors.As(err, &held) || ctx.Err() != nil {

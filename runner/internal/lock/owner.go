@@ -42,7 +42,7 @@ func processSpace() string {
 	return name
 }
 
-// userName is the name of the user, or the number if there is no name, as in
+// userName returns the name of the user, or the number if there is no name, as in
 // many containers.
 func userName() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {

@@ -74,7 +74,7 @@ func bootID() string {
 	return strings.TrimSpace(string(text))
 }
 
-// startOf is when a process began, in the system's own unit; empty for one that
+// startOf returns when a process began, in the system's own unit; empty for one that
 // does not run, and where the system does not tell it.
 func startOf(pid int) string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

@@ -43,7 +43,7 @@ func play(t *testing.T, role, path string) (*exec.Cmd, *bufio.Scanner) {
 	return c, bufio.NewScanner(out)
 }
 
-// acquireOutside is Acquire in another process.
+// acquireOutside returns Acquire in another process.
 func acquireOutside(path, run string) *lock.Lock {
 	o := lock.Options{Path: path, Owner: lock.Self("up", run, time.Now()), Wait: time.Minute}
 	l, err := acquireBusily(context.Background(), o)

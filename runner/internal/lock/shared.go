@@ -174,7 +174,7 @@ func (o Owner) isLocal() bool {
 // several may have the same.
 func (o Owner) isDead() bool { return o.isLocal() && !o.isAlive() }
 
-// Age is how long ago an owner took the lock, in words.
+// Age returns how long ago an owner took the lock, in words.
 func (o Owner) Age(now time.Time) string {
 	age := now.Sub(o.Since)
 	switch {

@@ -50,7 +50,7 @@ func (o *objects) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// wanting are the options of a run.
+// wanting returns the options of a run.
 func wanting(run string) lock.Options { return lock.Options{Owner: lock.Self("up", run, now)} }
 
 // TestSharedIsHeldOnce: however many come at once, one at a time has it.

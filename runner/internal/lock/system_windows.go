@@ -10,7 +10,7 @@ import (
 // errTaken is what the kernel says when another process has its lock.
 const errTaken = windows.ERROR_LOCK_VIOLATION
 
-// beyond is a place in a file that no owner's name reaches. A lock keeps others
+// beyond returns a place in a file that no owner's name reaches. A lock keeps others
 // from reading what it covers, and they have to read the name.
 func beyond() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1} }
 

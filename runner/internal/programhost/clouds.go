@@ -105,7 +105,7 @@ func (c client) question(ctx context.Context, q wire.Question) wire.Question {
 	return q
 }
 
-// environ is where the host finds credentials and proxies.
+// environ returns where the host finds credentials and proxies.
 func (c client) environ() []string {
 	return append(os.Environ(), process.Environ(c.access.Env)...)
 }

@@ -15,7 +15,7 @@ import (
 	"mara/providers/cloud"
 )
 
-// askAWS is a client of AWS whose host a script plays.
+// askAWS returns a client of AWS whose host a script plays.
 func askAWS(t *testing.T, body string) cloud.Client {
 	t.Helper()
 	path := fake(t, body)

@@ -117,7 +117,7 @@ func (h *Host) listen(said *json.Decoder) {
 	}
 }
 
-// orEOF is why a process has ended that was to go on.
+// orEOF returns why a process has ended that was to go on.
 func orEOF(err error) error {
 	if err == nil {
 		return io.EOF

@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/scripttest"
 )
 
-// fake is a host that a script plays.
+// fake returns a host that a script plays.
 func fake(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -27,7 +27,7 @@ func (e expiring) Err() error {
 	}
 }
 
-// commands are a pool and an installed Pulumi whose commands ignore interrupts,
+// commands returns a pool and an installed Pulumi whose commands ignore interrupts,
 // and which have no grace for what passes its deadline.
 func commands(t *testing.T) map[string]auto.PulumiCommand {
 	t.Helper()

@@ -20,7 +20,7 @@ type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit status %d", e.Code) }
 
-// commandEnv is the environment of a command: that of this process, the caller's
+// commandEnv returns the environment of a command: that of this process, the caller's
 // additions, and variables that keep Pulumi quiet.
 func commandEnv(additional []string) []string {
 	return slices.Concat(os.Environ(), additional, []string{"PULUMI_AUTOMATION_API=true", "PULUMI_SKIP_UPDATE_CHECK=true"})
@@ -58,5 +58,5 @@ func (s *sinks) Write(p []byte) (int, error) {
 	return s.all.Write(p)
 }
 
-// String is everything written so far.
+// String returns everything written so far.
 func (s *sinks) String() string { return s.kept.String() }

@@ -62,7 +62,7 @@ func NewInstalled(ctx context.Context, path string) (*Installed, error) {
 	return &Installed{path: found, version: version, grace: grace, running: map[int]bool{}}, nil
 }
 
-// bare is the innermost error, without the operation and the path.
+// bare returns the innermost error, without the operation and the path.
 func bare(err error) error {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
@@ -89,7 +89,7 @@ func askVersion(ctx context.Context, path string) (semver.Version, error) {
 	return version, nil
 }
 
-// Version is the version of the installed Pulumi.
+// Version returns the version of the installed Pulumi.
 func (i *Installed) Version() semver.Version { return i.version }
 
 // Run runs one command. See Pool.Run for what cancelling ctx does.

@@ -68,7 +68,7 @@ func NewPool(path string) *Pool {
 	return &Pool{workers: &workers{path: path, patience: patience, grace: grace, most: mostCommands, busy: map[*worker]bool{}}}
 }
 
-// Beside is a pool with the same workers, and no keys yet.
+// Beside returns a pool with the same workers, and no keys yet.
 func (p *Pool) Beside() *Pool { return &Pool{workers: p.workers} }
 
 // Unlock has commands use the key of a passphrase, so that no worker has to derive
@@ -85,11 +85,11 @@ func (p *Pool) ownKeys() []wire.Key {
 	return p.keys
 }
 
-// Version is the version of the Pulumi inside mara-engine. Runner and engine
+// Version returns the version of the Pulumi inside mara-engine. Runner and engine
 // are built from one go.mod; a worker of another version is refused.
 func (p *workers) Version() semver.Version { return sdk.Version }
 
-// Started is the number of workers started so far.
+// Started returns the number of workers started so far.
 func (p *workers) Started() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +125,7 @@ func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, std
 	return p.run(ctx, nil, dir, stdin, stdout, stderr, env, args)
 }
 
-// run is Run for a command that may be a preview with foresight.
+// run returns Run for a command that may be a preview with foresight.
 func (p *Pool) run(ctx context.Context, foresight *Foresight, dir string, stdin io.Reader, stdout, stderr []io.Writer,
 	env, args []string,
 ) (string, string, int, error) {

@@ -91,7 +91,7 @@ func (w *worker) greet(path string) error {
 	return nil
 }
 
-// lacks are keys that go with the next request: all, unless the worker has them. It
+// lacks returns keys that go with the next request: all, unless the worker has them. It
 // has them from then on, in the place of others.
 func (w *worker) lacks(keys []wire.Key) []wire.Key {
 	same := func(a, b wire.Key) bool { return a.Salt == b.Salt && bytes.Equal(a.Raw, b.Raw) }

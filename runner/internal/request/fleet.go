@@ -98,7 +98,7 @@ func (r Request) Environment(stack string) (fleet.Environment, error) {
 	return fleet.NewEnvironment(stack, provider, file, described), nil
 }
 
-// Of is the request for one environment of the fleet.
+// Of returns the request for one environment of the fleet.
 func (r Request) Of(stack string) Request {
 	r.Stack = config.Value{Text: stack, Origin: config.Origin{Source: config.FromFleet}}
 	return r

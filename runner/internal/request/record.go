@@ -25,7 +25,7 @@ type providerRecord struct {
 	Provider string `yaml:"provider"`
 }
 
-// RememberedProvider is the provider that was named, else the one that the
+// RememberedProvider returns the provider that was named, else the one that the
 // environment was first used with, which the folder has noted. The two never differ: a
 // stack does not change its provider. Without either it is the only one that
 // mara.yaml knows.
@@ -40,7 +40,7 @@ func (r Request) RememberedProvider(folder layout.Runner, stack string, named co
 	return r.onlyProvider(), nil
 }
 
-// onlyProvider is the provider that nobody has to name; not set if there are more.
+// onlyProvider returns the provider that nobody has to name; not set if there are more.
 func (r Request) onlyProvider() config.Value {
 	name := r.Known().Default()
 	if name == "" {
@@ -113,7 +113,7 @@ func RememberProvider(folder layout.Runner, stack, provider string) error {
 	return nil
 }
 
-// ProviderOf is the provider of a name, else the only one that mara.yaml knows.
+// ProviderOf returns the provider of a name, else the only one that mara.yaml knows.
 func (r Request) ProviderOf(name config.Value) (providers.Provider, error) {
 	known := r.Known()
 	if !name.IsSet() {

@@ -27,7 +27,7 @@ type Request struct {
 	ChangeProvider bool
 }
 
-// Known is what is known of projects and providers.
+// Known returns what is known of projects and providers.
 func (r Request) Known() catalogue.Catalogue {
 	if r.Catalogue == nil {
 		return catalogue.BuiltIn()
@@ -35,7 +35,7 @@ func (r Request) Known() catalogue.Catalogue {
 	return *r.Catalogue
 }
 
-// Folder is where the runner keeps what it knows of the environment.
+// Folder returns where the runner keeps what it knows of the environment.
 func (r Request) Folder() layout.Runner {
 	if r.Simulation.Scratch != "" {
 		return layout.Runner(r.Simulation.Scratch)
@@ -64,7 +64,7 @@ func (r Request) RootSettings() (config.Settings, error) {
 	return config.ResolveRoot(r.resolving())
 }
 
-// resolving are the request's facts that settings are made from.
+// resolving returns the request's facts that settings are made from.
 func (r Request) resolving() config.Request {
 	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources, Simulate: r.Simulation.On, ChangeProvider: r.ChangeProvider}
 	if r.Simulation.Scratch != "" {
@@ -91,7 +91,7 @@ type Simulation struct {
 	Admit   simulate.Admission // has a say in every resource; nil admits all
 }
 
-// Flag is what a command on the same clouds has behind its name.
+// Flag returns what a command on the same clouds has behind its name.
 func (s Simulation) Flag() string {
 	if s.On {
 		return " --simulate"
@@ -99,7 +99,7 @@ func (s Simulation) Flag() string {
 	return ""
 }
 
-// StackProblems is what is wrong with the files of the stack, as far as it is
+// StackProblems returns what is wrong with the files of the stack, as far as it is
 // known which one is meant, where the environment file is broken.
 func (r Request) StackProblems() error {
 	stack, err := config.ResolveStack(r.Stack, r.Sources)
@@ -114,7 +114,7 @@ func (r Request) StackProblems() error {
 	return config.Join(fileErr, secretsErr)
 }
 
-// ownKeys are the keys that the runner itself reads.
+// ownKeys returns the keys that the runner itself reads.
 func ownKeys() []config.Key {
 	return []config.Key{
 		{Name: config.ProtectKey, Kind: config.Bool, Default: false, Doc: "destroy this environment, and replace or delete what holds data in it, only if somebody says its name"},
@@ -122,7 +122,7 @@ func ownKeys() []config.Key {
 	}
 }
 
-// DeclaredKeys are the keys that somebody reads: projects, or the runner.
+// DeclaredKeys returns the keys that somebody reads: projects, or the runner.
 func (r Request) DeclaredKeys() []config.Key {
 	known := r.Known()
 	keys := append(known.Keys(), ownKeys()...)

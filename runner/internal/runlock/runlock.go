@@ -18,7 +18,7 @@ import (
 	"mara/runner/internal/statefiles"
 )
 
-// locksFolder is where a backend keeps the lock of an environment, beside what
+// locksFolder returns where a backend keeps the lock of an environment, beside what
 // Pulumi keeps there. Environments of one backend are told apart by their stacks.
 func locksFolder(stack string) string { return ".mara/locks/" + stack }
 
@@ -81,7 +81,7 @@ func (l Lock) AcquireInBackend(ctx context.Context, owner lock.Owner) (dead []lo
 	return dead, nil
 }
 
-// failed is the error to show.
+// failed returns the error to show.
 func failed(ctx context.Context, err error) error {
 	var held *lock.HeldError
 	if errors.As(err, &held) || ctx.Err() != nil {
@@ -95,7 +95,7 @@ func (l Lock) tellWaiting(owner lock.Owner) {
 	l.Waiting(fmt.Sprintf("waiting up to %s for %s, which runs %s", l.Wait, owner, owner.Operation))
 }
 
-// InBackend are the locks that others, or runs that died, have in the backend.
+// InBackend returns the locks that others, or runs that died, have in the backend.
 func (l Lock) InBackend(ctx context.Context) (lock.Store, []lock.Left, error) {
 	store, err := l.store(ctx)
 	if err != nil || store == nil {
@@ -105,7 +105,7 @@ func (l Lock) InBackend(ctx context.Context) (lock.Store, []lock.Left, error) {
 	return store, left, err
 }
 
-// store is where the backend keeps the lock; nil where it has no place for it.
+// store returns where the backend keeps the lock; nil where it has no place for it.
 func (l Lock) store(ctx context.Context) (lock.Store, error) {
 	store, err := l.below(ctx, locksFolder(l.Settings.Stack.Text))
 	if _, isFolder := l.Settings.StateFolder(); err == nil && store == nil && l.isShared() && !isFolder {
@@ -114,7 +114,7 @@ func (l Lock) store(ctx context.Context) (lock.Store, error) {
 	return store, err
 }
 
-// Rolled is where the backend keeps what the environment was last rolled out as;
+// Rolled returns where the backend keeps what the environment was last rolled out as;
 // nil where it has no place for it.
 func (l Lock) Rolled(ctx context.Context) (lock.Store, error) {
 	return l.below(ctx, ".mara/rolled/"+l.Settings.Stack.Text)
@@ -127,7 +127,7 @@ func (l Lock) isShared() bool {
 	return source != config.FromDefault && source != config.FromSimulation && !l.Settings.Managed()
 }
 
-// below is a folder in a backend that others may share; nil for any other, and for a
+// below returns a folder in a backend that others may share; nil for any other, and for a
 // bucket without mara-engine, which knows how to get at it.
 func (l Lock) below(ctx context.Context, folder string) (lock.Store, error) {
 	if !l.isShared() {
@@ -142,7 +142,7 @@ func (l Lock) below(ctx context.Context, folder string) (lock.Store, error) {
 	return nil, nil
 }
 
-// OnStacks is where the backend keeps Pulumi's locks on stacks; nil where only the
+// OnStacks returns where the backend keeps Pulumi's locks on stacks; nil where only the
 // backend's list of stacks tells of them.
 func (l Lock) OnStacks(ctx context.Context) (statefiles.LockStore, error) {
 	if l.States.IsFile() {
@@ -154,7 +154,7 @@ func (l Lock) OnStacks(ctx context.Context) (statefiles.LockStore, error) {
 	return nil, nil
 }
 
-// bucket is a folder in the bucket of the backend, if it is one and there is
+// bucket returns a folder in the bucket of the backend, if it is one and there is
 // mara-engine.
 func (l Lock) bucket(ctx context.Context, folder string) (bucket engine.Bucket, ok bool, err error) {
 	if l.Settings.Managed() {

@@ -17,12 +17,12 @@ type Files struct {
 	Stack string // the name of the environment
 }
 
-// Of is the file beside a project, which may be missing.
+// Of returns the file beside a project, which may be missing.
 func (f Files) Of(project projects.Project) (config.StackFile, error) {
 	return catalogue.Beside(f.Root, f.Stack, project)
 }
 
-// InPlan are the files beside own projects, by project; one that cannot be read is
+// InPlan returns the files beside own projects, by project; one that cannot be read is
 // told elsewhere. covered says that each project of the plan has one that says how
 // it is encrypted.
 func (f Files) InPlan(p plan.Plan) (files map[string]config.StackFile, covered bool) {
@@ -44,7 +44,7 @@ func SaysHow(file config.StackFile) bool {
 	return err == nil && header != (config.Header{})
 }
 
-// WithoutOwn are the secrets of a project that the file beside it does not have.
+// WithoutOwn returns the secrets of a project that the file beside it does not have.
 func WithoutOwn(secrets []projects.Secret, file config.StackFile) []projects.Secret {
 	return slices.DeleteFunc(slices.Clone(secrets), func(secret projects.Secret) bool {
 		entry, _ := file.Lookup(secret.Key)
@@ -53,7 +53,7 @@ func WithoutOwn(secrets []projects.Secret, file config.StackFile) []projects.Sec
 	})
 }
 
-// missing are the secrets of a project that a file with an encryption of its
+// missing returns the secrets of a project that a file with an encryption of its
 // own lacks: what the runner keeps is encrypted in another way.
 func (f Files) missing(project projects.Project, file config.StackFile) []config.Problem {
 	var problems []config.Problem
@@ -67,7 +67,7 @@ func (f Files) missing(project projects.Project, file config.StackFile) []config
 	return problems
 }
 
-// Setting is the command that sets a secret in the stack file beside a
+// Setting returns the command that sets a secret in the stack file beside a
 // project.
 func (f Files) Setting(project projects.Project, key string) string {
 	return fmt.Sprintf("`runner pulumi %s -s %s -- config set --secret %s`", project.Name, f.Stack, key)

@@ -15,7 +15,7 @@ import (
 
 const encrypted = "encryptionsalt: v1:abc:v1:def:ghi\nconfig:\n  shop:token:\n    secure: v1:xyz\n  shop:size: 3\n"
 
-// shop is an own project with stack files beside it.
+// shop returns an own project with stack files beside it.
 func shop(t *testing.T, root, content string) projects.Project {
 	t.Helper()
 	folder := filepath.Join(root, "shop")

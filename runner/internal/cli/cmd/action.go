@@ -13,7 +13,8 @@ import (
 
 // Action returns an action that reads the flags that many commands share, then
 // those of a command, and runs it.
-func Action[O any](d Deps, parse func(*cli.Context, Deps, Common) (O, error), run func(context.Context, Deps, O) error) cli.ActionFunc {
+func Action[O any](d Deps, parse func(*cli.Context, Deps, Common) (O, error),
+	run func(context.Context, Deps, O) error) cli.ActionFunc {
 	return CommonAction(d, func(c *cli.Context, d Deps) (o O, err error) {
 		common, err := Parse(c, d)
 		if err != nil {
@@ -23,9 +24,9 @@ func Action[O any](d Deps, parse func(*cli.Context, Deps, Common) (O, error), ru
 	}, run)
 }
 
-// CommonAction is Action for a command without flags of its own, or with another
-// way to read those that many commands share.
-func CommonAction[O any](d Deps, parse func(*cli.Context, Deps) (O, error), run func(context.Context, Deps, O) error) cli.ActionFunc {
+// CommonAction returns an action like Action, for commands that parse the common flags themselves.
+func CommonAction[O any](d Deps, parse func(*cli.Context, Deps) (O, error),
+	run func(context.Context, Deps, O) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if most := MostArguments(c); c.NArg() > most {
 			return failure.Usagef(Path(c), "unexpected argument %q", c.Args().Get(most))

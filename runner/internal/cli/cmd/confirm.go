@@ -7,19 +7,22 @@ import (
 	"mara/runner/internal/prompt"
 )
 
-// Confirm asks whether to go on with a command, unless --yes has said so.
+// Confirm asks for confirmation of a command, unless --yes was given.
 func Confirm(ctx context.Context, d Deps, o Common, command, question string) error {
 	if o.Yes {
 		return nil
 	}
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	if !o.Interactive || !ok {
-		return &failure.Usage{Text: command + " needs a confirmation, and there is nobody to ask", Next: "add --yes to do it without asking"}
+		return &failure.Usage{
+			Text: command + " needs confirmation, and this is not a terminal",
+			Next: "add --yes to skip the confirmation",
+		}
 	}
 	return Agreed(terminal.Confirm(ctx, question))
 }
 
-// Agreed is the error of a question to which the answer was not yes.
+// Agreed turns an answer other than yes into an error.
 func Agreed(yes bool, err error) error {
 	if err == nil && !yes {
 		err = &Declined{Text: "not confirmed; nothing was changed"}
@@ -30,5 +33,5 @@ func Agreed(yes bool, err error) error {
 // Declined is the error of an operation that was not confirmed.
 type Declined struct{ Text string }
 
-// Error says that nothing has happened.
+// Error returns the text.
 func (e *Declined) Error() string { return e.Text }

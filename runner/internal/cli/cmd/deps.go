@@ -38,7 +38,7 @@ func (d Deps) Width() int {
 	return width
 }
 
-// Absolute is a path that was given on the command line, "" for none.
+// Absolute makes a path from the command line absolute; "" stays "".
 func (d Deps) Absolute(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Each works on all items, several at once, and returns the results in their order.
+// Each calls work for all items, in parallel, and returns the results in the order of the items.
 func Each[I, R any](ctx context.Context, items []I, work func(context.Context, I) (R, error)) ([]R, error) {
 	results := make([]R, len(items))
 	group, ctx := errgroup.WithContext(ctx)

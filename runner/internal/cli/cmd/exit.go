@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -52,8 +51,7 @@ func ExitMeanings() map[int]string {
 // AllExitCodes lists the exit codes.
 func AllExitCodes() []int { return slices.Sorted(maps.Keys(ExitMeanings())) }
 
-// exitCodes is the one table from errors to exit codes. The first match wins;
-// other errors are failures.
+// exitCodes maps errors to exit codes. The first match wins; all other errors are failures.
 func exitCodes() []exitRule {
 	return []exitRule{
 		{isA[*failure.Usage], ExitUsage},
@@ -75,7 +73,7 @@ type exitRule struct {
 	code    int
 }
 
-// isA says whether an error is, or wraps, a T.
+// isA reports whether an error is, or wraps, a T.
 func isA[T error](err error) bool {
 	var target T
 	return errors.As(err, &target)
@@ -91,9 +89,9 @@ func ExitCode(err error) int {
 	if err == nil {
 		return ExitDone
 	}
-	var told *Reported
-	if errors.As(err, &told) {
-		return told.Code
+	var reported *Reported
+	if errors.As(err, &reported) {
+		return reported.Code
 	}
 	for _, entry := range exitCodes() {
 		if entry.matches(err) {
@@ -110,7 +108,7 @@ type Reported struct{ Code int }
 // Error names the exit code. Only tests see it.
 func (r *Reported) Error() string { return fmt.Sprintf("exit code %d", r.Code) }
 
-// PrintError prints an error, except what was reported before, and its next step.
+// PrintError prints an error and its hint, except for errors that were reported before.
 func PrintError(w io.Writer, err error) {
 	if err = unreported(err); err == nil {
 		return
@@ -131,22 +129,25 @@ func unreported(err error) error {
 	if !errors.As(err, &joined) {
 		return nil
 	}
-	return errors.Join(slice.Map(joined.Unwrap(), unreported)...)
+	var rest []error
+	for _, part := range joined.Unwrap() {
+		rest = append(rest, unreported(part))
+	}
+	return errors.Join(rest...)
 }
 
 // OnUsageError rewrites the parser's errors: `invalid value "x" for flag -parallel:
 // parse error` does not name the flag as it is typed.
 func OnUsageError(c *cli.Context, err error, _ bool) error {
 	text := err.Error()
-	for _, pattern := range []string{`^invalid value ("[^"]*") for flag -([\w-]+): (.*)$`, `^invalid boolean value ("[^"]*") for -([\w-]+): (.*)$`} {
-		if match := regexp.MustCompile(pattern).FindStringSubmatch(text); match != nil {
-			return failure.Usagef(Path(c), "%s: %s is not a valid value%s", Dashed(match[2]), match[1], cause(match[3]))
-		}
+	pattern := regexp.MustCompile(`^invalid (?:boolean )?value ("[^"]*") for (?:flag )?-([\w-]+): (.*)$`)
+	if match := pattern.FindStringSubmatch(text); match != nil {
+		return failure.Usagef(Path(c), "%s: %s is not a valid value%s", Dashed(match[2]), match[1], cause(match[3]))
 	}
 	return failure.Usagef(Path(c), "%s", text)
 }
 
-// cause returns the parser's reason, unless it only says that the value is wrong.
+// cause returns ": " and the parser's reason, or "" if the reason only repeats that the value is invalid.
 func cause(text string) string {
 	if text == "parse error" || strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ") {
 		return ""
@@ -154,7 +155,11 @@ func cause(text string) string {
 	return ": " + text
 }
 
-// ExitText lists exit codes, for the end of a command's description.
+// ExitText lists exit codes for the end of a command's description.
 func ExitText(codes ...int) string {
-	return "Exit codes:\n" + strings.Join(slice.Map(codes, func(code int) string { return fmt.Sprintf("  %-3d  %s", code, ExitMeanings()[code]) }), "\n")
+	lines := []string{"Exit codes:"}
+	for _, code := range codes {
+		lines = append(lines, fmt.Sprintf("  %-3d  %s", code, ExitMeanings()[code]))
+	}
+	return strings.Join(lines, "\n")
 }

@@ -79,7 +79,7 @@ func TestExitTable(t *testing.T) {
 // is printed.
 func TestPrintError(t *testing.T) {
 	t.Parallel()
-	told := &Reported{Code: ExitFailed}
+	reported := &Reported{Code: ExitFailed}
 	locked := &failure.Environment{Text: "the lock of dev cannot be removed", Next: "remove it"}
 	for _, test := range []struct {
 		name string
@@ -87,12 +87,15 @@ func TestPrintError(t *testing.T) {
 		want string
 	}{
 		{"nothing", nil, ""},
-		{"reported", told, ""},
-		{"reported, wrapped", fmt.Errorf("up: %w", told), ""},
-		{"reported, and closed well", errors.Join(told, nil), ""},
-		{"reported, and not closed", errors.Join(told, locked), "error: the lock of dev cannot be removed\nhint: remove it\n"},
-		{"deeper", errors.Join(errors.Join(told, errors.New("one")), errors.Join(errors.New("two"), nil)), "error: one\ntwo\n"},
-		{"a password in a URL", errors.New("no route to postgres://me:hunter2@db"), "error: no route to postgres://me:***@db\n"},
+		{"reported", reported, ""},
+		{"reported, wrapped", fmt.Errorf("up: %w", reported), ""},
+		{"reported, and closed well", errors.Join(reported, nil), ""},
+		{"reported, and not closed", errors.Join(reported, locked),
+			"error: the lock of dev cannot be removed\nhint: remove it\n"},
+		{"deeper", errors.Join(errors.Join(reported, errors.New("one")), errors.Join(errors.New("two"), nil)),
+			"error: one\ntwo\n"},
+		{"a password in a URL", errors.New("no route to postgres://me:hunter2@db"),
+			"error: no route to postgres://me:***@db\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

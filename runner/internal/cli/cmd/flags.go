@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/providers"
@@ -17,7 +16,11 @@ import (
 
 // CommandNames returns the names of commands, with their aliases.
 func CommandNames(all []*cli.Command) []string {
-	return slices.Concat(slice.Map(all, (*cli.Command).Names)...)
+	var names []string
+	for _, command := range all {
+		names = append(names, command.Names()...)
+	}
+	return names
 }
 
 // AllFlags lists the flags of all commands.
@@ -40,25 +43,25 @@ func FindFlag(flags []cli.Flag, given string) (cli.Flag, bool) {
 	return nil, false
 }
 
-// HasFlag says whether a command has a flag.
+// HasFlag reports whether a command has a flag.
 func HasFlag(command *cli.Command, given string) bool {
 	_, ok := FindFlag(command.Flags, given)
 	return ok
 }
 
-// MayRepeat says whether every value of a flag counts, and not only the last.
+// MayRepeat reports whether a flag may be given several times.
 func MayRepeat(flag cli.Flag) bool {
 	slice, ok := flag.(cli.DocGenerationSliceFlag)
 	return ok && slice.IsSliceFlag()
 }
 
-// TakesValue says whether a flag is followed by a value.
+// TakesValue reports whether a flag is followed by a value.
 func TakesValue(flag cli.Flag) bool {
 	documented, ok := flag.(cli.DocGenerationFlag)
 	return ok && documented.TakesValue()
 }
 
-// Dashed is a flag's name as it is typed.
+// Dashed returns a flag's name as typed, with its hyphens.
 func Dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -72,18 +75,20 @@ const CommonCategory = "Common flags"
 // JoinFlags puts groups of flags together.
 func JoinFlags(groups ...[]cli.Flag) []cli.Flag { return slices.Concat(groups...) }
 
-// BaseFlags are for every command that prints more than a line.
+// BaseFlags returns the flags of every command that prints more than a line.
 func BaseFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "debug", Category: CommonCategory, Usage: "log internals, such as each Pulumi command, to stderr"},
+		&cli.BoolFlag{Name: "debug", Category: CommonCategory,
+			Usage: "log internals, such as each Pulumi command, to stderr"},
 		&cli.BoolFlag{Name: "no-color", Category: CommonCategory, Usage: "disable colour; NO_COLOR does the same"},
 	}
 }
 
-// RootFlags are for commands that read the configuration.
+// RootFlags returns the flags of commands that read the configuration.
 func RootFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "root", Category: CommonCategory, Usage: "use the configuration in `DIR`/config/pulumi (default: the working folder, or the nearest one above it that has one)"},
+		&cli.StringFlag{Name: "root", Category: CommonCategory,
+			Usage: "use the configuration in `DIR`/config/pulumi (default: the nearest one, from the working folder upwards)"},
 	}
 }
 
@@ -93,15 +98,17 @@ func either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// EnvironmentFlags choose an environment.
+// EnvironmentFlags returns the flags that choose an environment.
 func EnvironmentFlags() []cli.Flag {
 	return JoinFlags(RootFlags(), []cli.Flag{
-		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: CommonCategory, Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
-		&cli.StringFlag{Name: "provider", Aliases: []string{"p"}, Category: CommonCategory, Usage: "use the provider `NAME`: " + either(providers.Names()) + " (default: the one in the stack configuration)"},
+		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: CommonCategory,
+			Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
+		&cli.StringFlag{Name: "provider", Aliases: []string{"p"}, Category: CommonCategory,
+			Usage: "use the provider `NAME`: " + either(providers.Names()) + " (default: the one in the stack configuration)"},
 	})
 }
 
-// ConfirmFlags are for commands that ask something.
+// ConfirmFlags returns the flags of commands that ask questions.
 func ConfirmFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Category: CommonCategory, Usage: "skip the confirmation"},
@@ -109,18 +116,23 @@ func ConfirmFlags() []cli.Flag {
 	}
 }
 
-// SimulationFlags are for commands that work on real or simulated clouds.
+// SimulationFlags returns the flags of commands that work on real or simulated clouds.
 func SimulationFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "simulate", Category: CommonCategory, Usage: "use simulated clouds; everything about them is kept under .runner/simulated"},
-		&cli.Float64Flag{Name: "simulate-speed", Value: simulate.DefaultSpeed, Category: CommonCategory, Usage: "run simulated clouds `N` times as fast"},
-		&cli.StringSliceFlag{Name: "simulate-fail", Category: CommonCategory, Usage: "make simulated resources of a type fail, `TYPE[=MESSAGE]`; may be repeated"},
-		&cli.StringSliceFlag{Name: "simulate-schema", Category: CommonCategory, Usage: "simulate a Pulumi package by the schema in `FILE`; may be repeated"},
-		&cli.StringSliceFlag{Name: "simulate-slow", Category: CommonCategory, Usage: "slow down simulated resources of a type, `TYPE=DURATION`; may be repeated"},
+		&cli.BoolFlag{Name: "simulate", Category: CommonCategory,
+			Usage: "use simulated clouds, whose state is stored in .runner/simulated"},
+		&cli.Float64Flag{Name: "simulate-speed", Value: simulate.DefaultSpeed, Category: CommonCategory,
+			Usage: "run simulated clouds `N` times as fast"},
+		&cli.StringSliceFlag{Name: "simulate-fail", Category: CommonCategory,
+			Usage: "let simulated resources of a type fail, `TYPE[=MESSAGE]`; may be repeated"},
+		&cli.StringSliceFlag{Name: "simulate-schema", Category: CommonCategory,
+			Usage: "simulate a Pulumi package from the schema in `FILE`; may be repeated"},
+		&cli.StringSliceFlag{Name: "simulate-slow", Category: CommonCategory,
+			Usage: "add a delay to every simulated resource of a type, `TYPE=DURATION`; may be repeated"},
 	}
 }
 
-// OutputFlag chooses one of the formats; the first is the default.
+// OutputFlag returns a flag that chooses one of the formats; the first is the default.
 func OutputFlag(formats ...string) []cli.Flag {
 	return []cli.Flag{&cli.GenericFlag{
 		Name:    "output",
@@ -136,7 +148,7 @@ type Choice struct {
 	Value   string
 }
 
-// Set takes one of the allowed values.
+// Set implements flag.Value.
 func (c *Choice) Set(value string) error {
 	if !slices.Contains(c.Allowed, value) {
 		return fmt.Errorf("allowed are %s", strings.Join(c.Allowed, ", "))
@@ -159,12 +171,12 @@ func Chosen(c *cli.Context, flag string) string {
 	return ""
 }
 
-// Variable is the environment variable of a flag: RUNNER_NO_COLOR for --no-color.
+// Variable returns the default environment variable of a flag: RUNNER_NO_COLOR for --no-color.
 func Variable(flag string) string {
 	return "RUNNER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// VariableOf is the environment variable of a flag, which may name it itself.
+// VariableOf returns the environment variable of a flag. A flag may override the default.
 func VariableOf(f cli.Flag) string {
 	if own, ok := f.(interface{ Variable() string }); ok {
 		return own.Variable()
@@ -172,10 +184,12 @@ func VariableOf(f cli.Flag) string {
 	return Variable(f.Names()[0])
 }
 
-// SelectionFlags are the flags of plan.Selection.
+// SelectionFlags returns the flags of plan.Selection.
 func SelectionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "only", Usage: "run only these `PROJECTS`: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it"},
+		&cli.StringSliceFlag{Name: "only",
+			Usage: "run only these `PROJECTS`: names, titles or patterns, separated by commas; +NAME adds its dependencies, " +
+				"NAME+ its dependents"},
 		&cli.StringSliceFlag{Name: "skip", Usage: "skip these `PROJECTS`"},
 		&cli.StringSliceFlag{Name: "from", Usage: "skip everything listed before the first of these `PROJECTS`"},
 		&cli.StringSliceFlag{Name: "until", Usage: "skip everything listed after the last of these `PROJECTS`"},
@@ -189,10 +203,11 @@ func ParseSelection(c *cli.Context) plan.Selection {
 	}
 }
 
-// FleetFlags choose environments of a fleet.
+// FleetFlags returns the flags that choose environments of a fleet.
 func FleetFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "choose the environments whose labels match `SELECTOR`, as kubectl takes it: stage=prod,region!=us-1"},
+		&cli.StringFlag{Name: "selector", Aliases: []string{"l"},
+			Usage: "choose the environments whose labels match `SELECTOR`, in kubectl's syntax: stage=prod,region!=us-1"},
 		&cli.BoolFlag{Name: "all", Usage: "choose all environments"},
 	}
 }
@@ -200,12 +215,11 @@ func FleetFlags() []cli.Flag {
 // FleetArguments is the usage of the arguments that name environments.
 const FleetArguments = "[ENVIRONMENT...]"
 
-// ParseFleet reads which environments are chosen, some of them by the names that are
-// among the arguments.
+// ParseFleet reads which environments are chosen. The names come from the arguments.
 func ParseFleet(c *cli.Context, names []string) (fleet.Selection, error) {
 	s := fleet.Selection{Names: names, Labels: c.String("selector"), All: c.Bool("all")}
 	if s.All && (len(s.Names) > 0 || s.Labels != "") {
-		return s, failure.Usagef(Path(c), "--all chooses every environment; leave it out to choose by names or labels")
+		return s, failure.Usagef(Path(c), "--all chooses every environment; remove it to choose by names or labels")
 	}
 	return s, nil
 }

@@ -18,26 +18,25 @@ import (
 	"mara/runner/internal/ui"
 )
 
-// Common are the options that many commands share; without flags they have defaults.
+// Common has the options that many commands share. Options without flags have defaults.
 type Common struct {
 	session.Options
 	Invocation
 }
 
-// session is what a session is opened with.
+// session returns the options to open a session with.
 func (o Common) session() session.Options { return o.Options }
 
-// Invocation is the part of a command line that is not about the environment.
+// Invocation has the options that do not depend on the environment.
 type Invocation struct {
 	Args   []string
 	Output string
 	Yes    bool
-	Color  bool // stdout takes colour
+	Color  bool // stdout shows colours
 }
 
-// Parse reads the flags that many commands share. It first sets all flags that
-// were not given from their environment variables, including the command's own:
-// it comes before any flag is read.
+// Parse reads the common flags. First it sets all flags that were not given, including
+// the command's own, from their environment variables: call it before reading any flag.
 func Parse(c *cli.Context, d Deps) (o Common, err error) {
 	defer func() {
 		if err == nil {
@@ -58,7 +57,7 @@ func Parse(c *cli.Context, d Deps) (o Common, err error) {
 	return Common{}, broken
 }
 
-// noticeOverridden says which variables the flags for stack and provider override.
+// noticeOverridden prints which variables the flags for stack and provider override.
 func (o Common) noticeOverridden(d Deps) {
 	for _, text := range []string{
 		o.Sources.Overridden(o.Stack, config.RunnerStackVariable, config.StackVariable),
@@ -70,8 +69,8 @@ func (o Common) noticeOverridden(d Deps) {
 	}
 }
 
-// ParseKnown is Parse for commands that only have to know which projects and
-// providers there are: a broken environment file is no matter to them.
+// ParseKnown parses like Parse, for commands that only need the projects and providers:
+// it ignores a broken environment file.
 func ParseKnown(c *cli.Context, d Deps) (Common, error) {
 	o, broken, err := ParseBroken(c, d)
 	if broken != nil && o.Catalogue == nil {
@@ -80,8 +79,8 @@ func ParseKnown(c *cli.Context, d Deps) (Common, error) {
 	return o, err
 }
 
-// ParseBroken is Parse for commands that go on in a root whose own files are
-// broken, which it tells apart.
+// ParseBroken parses like Parse, for commands that also work in a root whose files are broken.
+// It returns the problems of these files as broken.
 func ParseBroken(c *cli.Context, d Deps) (o Common, broken, err error) {
 	o.Sources.Process = d.Environ
 	if broken = o.findRoot(c, d); broken != nil && o.Root == "" {
@@ -99,8 +98,10 @@ func (o *Common) readFlags(c *cli.Context, d Deps) error {
 	}
 	o.Args, o.Output, o.Yes = c.Args().Slice(), Chosen(c, "output"), c.Bool("yes")
 	o.Debug, o.Pulumi = c.Bool("debug"), c.String("pulumi")
-	o.Interactive = d.StdinIsTerminal && d.StderrIsTerminal && !c.Bool("non-interactive") && !o.Sources.Lookup("CI").IsSet()
-	o.Color = d.StdoutIsTerminal && !c.Bool("no-color") && !o.Sources.Lookup("NO_COLOR").IsSet() && o.Sources.Lookup("TERM").Text != "dumb"
+	o.Interactive = d.StdinIsTerminal && d.StderrIsTerminal && !c.Bool("non-interactive") &&
+		!o.Sources.Lookup("CI").IsSet()
+	o.Color = d.StdoutIsTerminal && !c.Bool("no-color") && !o.Sources.Lookup("NO_COLOR").IsSet() &&
+		o.Sources.Lookup("TERM").Text != "dumb"
 	var err error
 	o.Simulation, err = parseSimulation(c)
 	return err
@@ -133,7 +134,8 @@ func (o *Common) findRoot(c *cli.Context, d Deps) error {
 		return err
 	}
 	if value, ok := o.Sources.File.Lookup(Variable("root")); ok {
-		return value.Wrong("cannot be set here: the file is found below the root", "set it in the process environment, or use --root")
+		return value.Wrong("cannot be set here: the file is found below the root",
+			"set it in the process environment, or use --root")
 	}
 	return nil
 }
@@ -167,7 +169,7 @@ func fillFromEnvironment(c *cli.Context, sources config.Sources) error {
 	return nil
 }
 
-// splitVariable splits the variable of a flag that may be repeated at semicolons.
+// splitVariable splits the value of a variable at semicolons if its flag may be repeated.
 func splitVariable(flag cli.Flag, text string) []string {
 	if _, repeated := flag.(*cli.StringSliceFlag); !repeated {
 		return []string{text}
@@ -188,36 +190,38 @@ func parseSimulation(c *cli.Context) (request.Simulation, error) {
 		Schemas: c.StringSlice("simulate-schema"),
 	}
 	if !(s.Speed > 0) || math.IsInf(s.Speed, 0) {
-		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-speed: %v is not a number above 0", s.Speed)
+		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-speed: %v is not a number greater than 0", s.Speed)
 	}
 	if !s.On && (len(s.Fail) > 0 || len(s.Slow) > 0) {
-		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-fail and --simulate-slow need --simulate: real clouds fail on their own")
+		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-fail and --simulate-slow need --simulate")
 	}
 	if !s.On && len(s.Schemas) > 0 {
-		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-schema needs --simulate: real clouds have rules of their own")
+		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-schema needs --simulate")
 	}
 	return s, nil
 }
 
-// PulumiFlags choose an installed Pulumi.
+// PulumiFlags returns the flags that choose an installed Pulumi.
 func PulumiFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "pulumi", Category: CommonCategory, Usage: "use the installed Pulumi at `PATH` instead of the embedded engine"},
+		&cli.StringFlag{Name: "pulumi", Category: CommonCategory,
+			Usage: "use the installed Pulumi at `PATH` instead of the embedded engine"},
 	}
 }
 
-// LockFlags are for commands that lock the environment.
+// LockFlags returns the flags of commands that lock the environment.
 func LockFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait up to `DURATION` for other runs, and Pulumi itself, to end", DefaultText: "0s"},
+		&cli.DurationFlag{Name: "lock-timeout",
+			Usage: "wait up to `DURATION` for other runs and for Pulumi's locks", DefaultText: "0s"},
 	}
 }
 
-// ParseLock reads how long to wait for another run.
+// ParseLock returns how long to wait for the lock.
 func ParseLock(c *cli.Context) (time.Duration, error) {
 	wait := c.Duration("lock-timeout")
 	if wait < 0 {
-		return wait, failure.Usagef(Path(c), "--lock-timeout: %s is less than 0", wait)
+		return wait, failure.Usagef(Path(c), "--lock-timeout: %s is negative", wait)
 	}
 	return wait, nil
 }
@@ -225,7 +229,7 @@ func ParseLock(c *cli.Context) (time.Duration, error) {
 // DefaultParallel is how many projects run at once by default.
 const DefaultParallel = 4
 
-// Facts returns what decides how output looks.
+// Facts returns the facts that decide how output looks.
 func (o Common) Facts(d Deps) ui.Facts {
 	return ui.Facts{
 		Terminal: d.StdoutIsTerminal, NoColour: !o.Color, Logging: o.Debug && d.StderrIsTerminal,

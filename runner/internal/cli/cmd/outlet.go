@@ -7,17 +7,16 @@ import (
 	"syscall"
 )
 
-// Outlet is a stream of results whose reader may go away, as head does when it
-// has enough, or a terminal when it is closed. From then on it swallows what is
-// written: nobody misses it, and work on an environment must not stop in the
-// middle because of it.
+// Outlet is an output stream that discards what is written after its reader has closed:
+// head exits early, and terminals are closed. Work on an environment must not stop
+// halfway because of that.
 type Outlet struct {
 	w        io.Writer
 	terminal bool
 	gone     atomic.Bool
 }
 
-// NewOutlet is an Outlet to a stream that may be a terminal.
+// NewOutlet returns an Outlet that writes to w.
 func NewOutlet(w io.Writer, terminal bool) *Outlet { return &Outlet{w: w, terminal: terminal} }
 
 // Write implements io.Writer.
@@ -33,14 +32,14 @@ func (o *Outlet) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// HasReader says that somebody may still be reading. It is for commands that
-// would otherwise print for ever.
+// HasReader reports whether the stream may still have a reader. Commands that print
+// without an end check it.
 func HasReader(w io.Writer) bool {
 	o, ok := w.(*Outlet)
 	return !ok || !o.gone.Load()
 }
 
-// Direct is the stream itself, for other programs to write to.
+// Direct returns the stream below an Outlet, to pass to other programs.
 func Direct(w io.Writer) io.Writer {
 	if o, ok := w.(*Outlet); ok {
 		return o.w

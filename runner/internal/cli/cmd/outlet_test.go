@@ -21,7 +21,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, syscall.EIO }
 
-func TestOutletSwallowsWhenNobodyReads(t *testing.T) {
+func TestOutletDiscardsWithoutReader(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -41,6 +41,6 @@ func TestOutletSwallowsWhenNobodyReads(t *testing.T) {
 		}
 	}
 	if HasReader(o) {
-		t.Error("nobody reads any more")
+		t.Error("HasReader is true after the reader has closed")
 	}
 }

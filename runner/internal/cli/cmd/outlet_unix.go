@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// readerIsGone reports whether nobody reads what was to be written.
+// readerIsGone reports whether a write failed because its reader has closed.
 func readerIsGone(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -24,7 +24,7 @@ func WriteJSON(w io.Writer, document any) error {
 	return encoder.Encode(document)
 }
 
-// Show prints a result: as JSON where that is asked for, else as a text.
+// Show prints a result as JSON if --output asks for it, or else as text.
 func (i Invocation) Show(d Deps, document any, text string) error {
 	if i.Output == "json" {
 		return WriteJSON(d.Stdout, document)
@@ -33,7 +33,7 @@ func (i Invocation) Show(d Deps, document any, text string) error {
 	return err
 }
 
-// OrDash returns a text, or a dash if it is empty.
+// OrDash returns text, or "-" if it is empty.
 func OrDash(text string) string { return cmp.Or(text, "-") }
 
 // Ago formats an age the way kubectl does.
@@ -49,7 +49,7 @@ func Ago(d time.Duration) string {
 	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
 }
 
-// Screen shows a run while it goes on, and its summary at the end.
+// Screen shows a run while it runs, and its summary at the end.
 type Screen interface {
 	event.Sink
 	Close() error

@@ -12,7 +12,7 @@ import (
 	"mara/runner/internal/lock"
 )
 
-// PastRun is one line of the history.
+// PastRun is one entry of the history.
 type PastRun struct {
 	ID         string              `json:"id"`
 	Operation  operation.Operation `json:"operation"`
@@ -25,14 +25,14 @@ type PastRun struct {
 	By         string              `json:"by,omitempty"`
 }
 
-// NewPastRun reads what is told of a run.
+// NewPastRun makes the history's entry of a run.
 func NewPastRun(r journal.Run, summary *event.Summary) PastRun {
 	past := PastRun{
 		ID: r.ID, Operation: summary.Operation, Provider: summary.Provider, Stack: summary.Stack,
 		Simulated: summary.Simulated, Result: summary.Outcome(), Started: summary.Started,
 		DurationMS: summary.Duration().Milliseconds(),
 	}
-	if summary.Result == "" && isGoingOn(r, summary) {
+	if summary.Result == "" && isRunning(r, summary) {
 		past.Result = Running
 	}
 	if meta, err := r.Meta(); err == nil {
@@ -44,15 +44,15 @@ func NewPastRun(r journal.Run, summary *event.Summary) PastRun {
 // Running is the result of a run that has not ended, and holds the lock of its environment.
 const Running event.Result = "running"
 
-// isGoingOn reports whether the run still holds the lock of its environment. Whether a process of another machine is
-// alive cannot be seen: its lock counts as held.
-func isGoingOn(r journal.Run, summary *event.Summary) bool {
+// isRunning reports whether the run still holds the lock of its environment. Processes of
+// other machines cannot be checked: their locks count as held.
+func isRunning(r journal.Run, summary *event.Summary) bool {
 	folder := layout.Runner(filepath.Dir(filepath.Dir(r.Dir)))
 	state, owner, err := lock.Inspect(folder.Lock(summary.Provider, summary.Stack))
 	return err == nil && owner.Run == r.ID && (state == lock.Held || state == lock.Foreign)
 }
 
-// Words say in short how the last run went; a dash stands for none.
+// Words summarizes a run: "up succeeded, 3m ago", or "-" for no run.
 func (r *PastRun) Words(now time.Time) string {
 	if r == nil {
 		return "-"
@@ -60,7 +60,7 @@ func (r *PastRun) Words(now time.Time) string {
 	return fmt.Sprintf("%s %s, %s", r.Operation, r.Result, Ago(now.Sub(r.Started)))
 }
 
-// NewestRuns are the last runs from here, by stack.
+// NewestRuns reads the journal and returns the last run of each stack.
 func NewestRuns(folder string) (map[string]PastRun, error) {
 	runs, err := journal.Summaries(folder)
 	newest := map[string]PastRun{}

@@ -9,8 +9,8 @@ import (
 	"mara/runner/internal/sourceplace"
 )
 
-// Place returns the place in the repository that a finding of a guard belongs to:
-// where the resource is declared, else where the project or the environment is.
+// Place returns the place in the repository that a finding of a guard refers to:
+// the declaration of the resource, or else the file of the project or environment.
 func (c Common) Place(stack, project, resource string) sourceplace.Place {
 	var own *projects.Own
 	if known, ok := c.Known().Project(project); ok {

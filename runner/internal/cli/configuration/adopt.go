@@ -28,31 +28,33 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// Adopt is `runner adopt`.
+// Adopt returns `runner adopt`.
 func Adopt(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:      "adopt",
-		Usage:     "write the mara.yaml of Pulumi projects that exist already",
+		Usage:     "write a mara.yaml for existing Pulumi projects",
 		ArgsUsage: "[DIR | NEW]",
-		Description: "Finds every Pulumi.yaml below DIR (default: the working folder), asks the backend for the stacks of these\n" +
-			"projects, and writes DIR/mara.yaml: which project reads which, by the stack references in their states, and how\n" +
-			"the names of their stacks tell the environments. Comments say how each line is known. Of projects that are not\n" +
-			"deployed it reads the sources. It shows the plan, and what it is not sure of.\n\n" +
-			"Nothing else changes: stacks, stack files and their encryption stay as they are, no program is run, and no\n" +
-			"passphrase is needed. After that `runner status -s STACK`, preview, drift and up work on what is deployed. The\n" +
-			"backend is the one that PULUMI_BACKEND_URL names, in the environment or in config/pulumi/environment, or else the\n" +
-			"one of `pulumi login`.\n\n" +
-			"With --rename, the stack of a project that was renamed goes on as that of project NEW, with all its resources. The\n" +
-			"old state stays in the backend as a backup.\n\n" +
+		Description: "Finds every Pulumi.yaml below DIR (default: the working folder), reads the stacks of these projects " +
+			"from the\n" +
+			"backend, and writes DIR/mara.yaml. Stack references in the states show which project reads which; the names of\n" +
+			"the stacks show the environments. For projects that are not deployed, adopt reads the sources. Comments give\n" +
+			"the evidence for each line. The command prints the plan, and lists what is uncertain.\n\n" +
+			"Nothing else changes: stacks, stack files and their encryption stay as they are, no program runs, and no\n" +
+			"passphrase is needed. Afterwards, `runner status -s STACK`, preview, drift and up work on the existing stacks.\n" +
+			"The backend is PULUMI_BACKEND_URL, from the environment or config/pulumi/environment, or else the one of\n" +
+			"`pulumi login`.\n\n" +
+			"With --rename, project NEW takes over the stack of a project that was renamed, with all its resources. The old\n" +
+			"state stays in the backend as a backup.\n\n" +
 			"Examples:\n  runner adopt --print\n  runner adopt infrastructure\n  runner adopt --rename database db -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
 			[]cli.Flag{
-				&cli.BoolFlag{Name: "print", Usage: "print mara.yaml, and write nothing"},
-				&cli.StringFlag{Name: "rename", Usage: "let project NEW go on with the stack of project `OLD`, as which it was deployed"},
+				&cli.BoolFlag{Name: "print", Usage: "print mara.yaml instead of writing it"},
+				&cli.StringFlag{Name: "rename", Usage: "let project NEW take over the stack of project `OLD`, its former name"},
 			},
-			cmd.LockFlags(), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+			cmd.LockFlags(), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(),
+			cmd.BaseFlags(),
 		),
 		Action: func(c *cli.Context) error {
 			if c.IsSet("rename") {
@@ -65,7 +67,7 @@ func Adopt(d cmd.Deps) *cli.Command {
 
 type adoptOptions struct {
 	cmd.Common
-	Given string // as typed, "" for the working folder
+	Given string // DIR as typed, or ""
 	Print bool
 }
 
@@ -78,9 +80,9 @@ func parseAdopt(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, 
 		o.Given = ""
 	}
 	if info, err := os.Stat(o.Root); err != nil || !info.IsDir() {
-		return o, failure.Usagef("adopt", "there is no folder %s", o.Root)
+		return o, failure.Usagef("adopt", "folder %s does not exist", o.Root)
 	}
-	o.Catalogue = &catalogue.Catalogue{} // names of stacks have no patterns yet
+	o.Catalogue = &catalogue.Catalogue{} // without patterns for names of stacks
 	o.Sources.File, err = config.ReadEnvironment(o.Root)
 	return o, err
 }
@@ -89,8 +91,8 @@ func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
 	file := filepath.Join(o.Root, config.MaraFile)
 	if _, err := os.Lstat(file); err == nil && !o.Print {
 		return &failure.Environment{
-			Text: config.MaraFile + " exists already; nothing is overwritten",
-			Next: "see what it would be now with `runner adopt --print`",
+			Text: config.MaraFile + " exists already; nothing was changed",
+			Next: "`runner adopt --print` prints what adopt would write",
 		}
 	}
 	a, err := adoption(ctx, d, o)
@@ -115,7 +117,7 @@ func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
 	return writeAdopted(d, o, a)
 }
 
-// adopted is what was found out, with the file that says so.
+// adopted is the adoption with its mara.yaml.
 type adopted struct {
 	Root string `json:"root"`
 	File string `json:"file"`
@@ -124,18 +126,18 @@ type adopted struct {
 	plan plan.Plan
 }
 
-// adoption looks at the folder and the backend. It changes nothing.
+// adoption reads the folder and the backend. It changes nothing.
 func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err error) {
 	found, unsure, err := adopt.Find(o.Root)
 	if err != nil {
 		return a, &failure.Environment{Text: fmt.Sprintf("looking for projects: %v", err)}
 	}
 	if len(found) == 0 {
-		text := "there is no " + config.ManifestFile + " in " + o.Root + " or below it"
+		text := "no " + config.ManifestFile + " in or below " + o.Root
 		if len(unsure) > 0 {
 			text += " that can be adopted: " + strings.Join(unsure, "; ")
 		}
-		return a, &failure.Environment{Text: text, Next: "name the folder that your Pulumi projects are below: `runner adopt DIR`"}
+		return a, &failure.Environment{Text: text, Next: "name the folder with your Pulumi projects: `runner adopt DIR`"}
 	}
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
@@ -152,7 +154,8 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 	}
 	a.Unsure = append(unsure, a.Unsure...)
 	if len(states) == 0 {
-		a.Unsure = append(a.Unsure, fmt.Sprintf("no stack of these projects is in %s (%s); if they are elsewhere, set %s, and try again",
+		a.Unsure = append(a.Unsure, fmt.Sprintf("the backend %s (%s) has no stacks of these projects; if they are in "+
+			"another one, set %s and try again",
 			event.MaskURLs(s.Settings.Backend.Text), s.Settings.Backend.Origin, config.BackendVariable))
 	}
 	if a.Text, err = a.Adoption.Text(event.MaskURLs(s.Settings.Backend.Text)); err != nil {
@@ -162,7 +165,7 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 	return a, err
 }
 
-// deployedStates are the states of projects, by project and then by stack.
+// deployedStates reads the states of projects, by project and then by stack.
 func deployedStates(ctx context.Context, s *session.Session, found []adopt.Found) (adopt.States, error) {
 	byStack, err := inventory.States(ctx, s, func(_ string, projects []string) []string {
 		return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
@@ -181,7 +184,7 @@ func deployedStates(ctx context.Context, s *session.Session, found []adopt.Found
 	return states, err
 }
 
-// planOf is the plan that a mara.yaml leads to.
+// planOf returns the plan of a mara.yaml.
 func planOf(text string, o adoptOptions) (plan.Plan, error) {
 	mara, err := config.ParseMara(config.MaraFile, []byte(text))
 	if err != nil {
@@ -202,7 +205,8 @@ func writeAdopted(d cmd.Deps, o adoptOptions, a adopted) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "wrote %s: %s\n\n%s\n", filepath.Join(o.Root, a.File), typeset.Counted(len(a.Projects), "project"), text)
+	fmt.Fprintf(&b, "wrote %s: %s\n\n%s\n", filepath.Join(o.Root, a.File), typeset.Counted(len(a.Projects), "project"),
+		text)
 	if len(a.Unsure) > 0 {
 		b.WriteString("Not sure:\n")
 		for _, doubt := range a.Unsure {

@@ -19,12 +19,13 @@ import (
 	"mara/runner/internal/request"
 )
 
-// Command is `runner config`, with the commands below it.
+// Command returns `runner config` with its subcommands.
 func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
 		Usage: "show and change the configuration of an environment",
-		Description: "The configuration is config/pulumi/Pulumi.<stack>.yaml, which all projects share. Secrets are not in it:\n" +
+		Description: "The configuration is config/pulumi/Pulumi.<stack>.yaml, which all projects share. Secrets are not " +
+			"in it:\n" +
 			"see `runner secrets`.\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Subcommands: []*cli.Command{
 			listCommand(d),
@@ -48,24 +49,26 @@ type configuration struct {
 	root, stack string
 	file        config.StackFile
 	sources     config.Sources
-	provider    config.Value // not set when nobody has named one
+	provider    config.Value // may be unset
 	known       catalogue.Catalogue
 	declared    []config.Key                // of all projects, and the runner's own
-	beside      map[string]config.StackFile // of own projects that have such a file
+	beside      map[string]config.StackFile // stack files in the folders of own projects
 }
 
-// open reads the stack file. Nothing has to be there: `config set` begins it.
+// open reads the stack file, which may be missing: `config set` creates it.
 func open(o request.Request) (configuration, error) {
 	if o.Root == "" {
 		return configuration{}, o.NoRoot
 	}
-	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources, Describe: layers.Read})
+	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources,
+		Describe: layers.Read})
 	if err != nil {
 		return configuration{}, err
 	}
 	c := configuration{
-		root: o.Root, stack: settings.Stack.Text, file: hidden(settings.Config, o.Known()), sources: o.Sources, provider: settings.Provider,
-		known: o.Known(), declared: o.DeclaredKeys(), beside: map[string]config.StackFile{},
+		root: o.Root, stack: settings.Stack.Text, file: hidden(settings.Config, o.Known()), sources: o.Sources,
+		provider: settings.Provider,
+		known:    o.Known(), declared: o.DeclaredKeys(), beside: map[string]config.StackFile{},
 	}
 	for _, project := range c.known.Projects {
 		file, err := catalogue.Beside(o.Root, c.stack, project)
@@ -80,14 +83,14 @@ func open(o request.Request) (configuration, error) {
 	return c, err
 }
 
-// providerBefore returns the provider that the stack has so far, "" for none: the one
-// that it was first deployed with, else the configured one.
+// providerBefore returns the provider that the stack was first deployed with, or else the
+// configured one, or "".
 func (c configuration) providerBefore() string {
 	return cmp.Or(request.RecordedProvider(layout.Of(c.root, false), c.stack), c.provider.Text)
 }
 
-// fileOf is the stack file beside a project that has the value of a key; ok is
-// false where there is none. It wins over the shared one.
+// fileOf returns the stack file in a project's folder that sets a key, if there is one. It
+// overrides the shared file.
 func (c configuration) fileOf(key string) (project string, file config.StackFile, ok bool) {
 	for _, project := range c.known.Projects {
 		_, declared := project.Key(key)
@@ -99,7 +102,7 @@ func (c configuration) fileOf(key string) (project string, file config.StackFile
 	return "", config.StackFile{}, false
 }
 
-// hidden returns a stack file without the values of secrets, even plain ones.
+// hidden returns a stack file with the values of all secrets hidden, even plain ones.
 func hidden(file config.StackFile, known catalogue.Catalogue) config.StackFile {
 	file.Entries = slices.Clone(file.Entries)
 	for i, entry := range file.Entries {
@@ -120,7 +123,7 @@ func Show(value any) string { return event.MaskURLs(config.Show(value)) }
 // redacted returns a value without its encrypted parts and without credentials in URLs.
 func redacted(value any) any { return config.Redacted(value, event.MaskURLs) }
 
-// key finds a declared key. Without one it returns a key with no more than its name.
+// key finds a declared key. For an undeclared one it returns a key with only the name.
 func (c configuration) key(name string) (config.Key, bool) {
 	i := slices.IndexFunc(c.declared, func(key config.Key) bool { return key.Name == name })
 	if i < 0 {
@@ -148,18 +151,19 @@ func (c configuration) planned() []config.Key {
 func (c configuration) check(name string) error {
 	if secret, ok := c.known.Secret(name); ok {
 		return &failure.Usage{
-			Text: name + " is a secret (" + secret.Doc + "), and secrets are not kept in " + c.file.File,
+			Text: name + " is a secret (" + secret.Doc + "), and secrets are not stored in " + c.file.File,
 			Next: "set it with `runner secrets set " + name + "`",
 		}
 	}
 	if variable := projects.CredentialVariable(name); variable != "" {
-		return &failure.Usage{Text: name + " is a credential, and would be in plain text", Next: "set " + variable + " in " + config.EnvironmentFile}
+		return &failure.Usage{Text: name + " is a credential, and would be stored in plain text", Next: "set " + variable +
+			" in " + config.EnvironmentFile}
 	}
 	if name == projects.SimulatedKey {
-		return &failure.Usage{Text: name + " is the runner's own: it tells programs that they are simulated", Next: "use --simulate"}
+		return &failure.Usage{Text: name + " is reserved: the runner sets it in simulations", Next: "use --simulate"}
 	}
 	if wrong := config.Unknown(c.declared, name); wrong != "" {
-		return &failure.Usage{Text: name + " " + wrong, Next: "`runner config list --all` shows the keys there are"}
+		return &failure.Usage{Text: name + " " + wrong, Next: "`runner config list --all` shows all keys"}
 	}
 	return nil
 }
@@ -170,7 +174,7 @@ type layer struct {
 	Origin config.Origin
 }
 
-// layers returns the values that a key has in all places, the effective one first.
+// layers returns all values of a key, the effective one first.
 func (c configuration) layers(key config.Key) []layer {
 	var layers []layer
 	add := func(v config.Value) {
@@ -185,7 +189,8 @@ func (c configuration) layers(key config.Key) []layer {
 	if entry, ok := c.file.Lookup(key.Name); ok && entry.Value != nil {
 		layers = append(layers, layer{entry.Value, c.file.Origin(entry)})
 		for _, over := range entry.Over {
-			layers = append(layers, layer{over.Value, config.Origin{Source: config.FromLayer, Name: key.Name, File: over.File, Line: over.Line}})
+			layers = append(layers, layer{over.Value, config.Origin{Source: config.FromLayer, Name: key.Name, File: over.File,
+				Line: over.Line}})
 		}
 	} else if key.Name == config.InfraType {
 		add(c.provider)
@@ -200,8 +205,8 @@ func (c configuration) layers(key config.Key) []layer {
 type options struct {
 	cmd.Common
 	Key      string // the first argument
-	All      bool   // of list: also the keys at their defaults
-	ExitCode bool   // of diff
+	All      bool   // list also shows keys at their defaults
+	ExitCode bool   // for diff
 }
 
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
@@ -210,7 +215,7 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 
 func parseKey(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 	if c.NArg() == 0 {
-		return options{}, failure.Usagef(cmd.Path(c), "which key? `runner config list --all` shows those there are")
+		return options{}, failure.Usagef(cmd.Path(c), "which key? `runner config list --all` shows all keys")
 	}
 	return parse(c, d, common)
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -23,11 +22,14 @@ import (
 
 func diffCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "diff", Usage: "compare two environments: values, and what is deployed", ArgsUsage: "ENVIRONMENT ENVIRONMENT",
-		Description: "Shows the values that differ, with where each comes from; where a key is not set, its default counts. Where both\n" +
-			"are deployed it also shows the outputs that differ, and how many resources of which types. Secrets are never\n" +
+		Name: "diff", Usage: "compare the values and deployed resources of two environments",
+		ArgsUsage: "ENVIRONMENT ENVIRONMENT",
+		Description: "Shows the values that differ, with their origins. A key that is not set has its default. If both " +
+			"environments\n" +
+			"are deployed, it also shows different outputs, and different numbers of resources by type. Secrets are never\n" +
 			"shown, and encrypted values are not compared.\n\n" +
-			"Examples:\n  runner config diff test prod\n  runner config diff eu-1 eu-2 --simulate\n  runner config diff eu-1 eu-2 -o json --exit-code\n\n" +
+			"Examples:\n  runner config diff test prod\n  runner config diff eu-1 eu-2 --simulate\n  runner config diff eu-1 " +
+			"eu-2 -o json --exit-code\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitChanges),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
@@ -40,8 +42,8 @@ func diffCommand(d cmd.Deps) *cli.Command {
 	}
 }
 
-// differences are what differs between two environments, and their JSON form. In
-// each, A is the first environment's and B the second's; null is nothing.
+// differences are the differences between two environments, and their JSON form. A is the
+// value of the first environment, B that of the second; null is a missing value.
 type differences struct {
 	A         string             `json:"a"`
 	B         string             `json:"b"`
@@ -108,7 +110,7 @@ func runDiff(ctx context.Context, d cmd.Deps, o options) error {
 	return err
 }
 
-// valueDifferences compares the values of all keys that either has or reads.
+// valueDifferences compares the values of all keys that either environment has or reads.
 func valueDifferences(a, b configuration) []valueDifference {
 	keys := map[string]config.Key{}
 	for _, c := range []configuration{a, b} {
@@ -126,7 +128,7 @@ func valueDifferences(a, b configuration) []valueDifference {
 	return found
 }
 
-// effective is the value that counts for a key; encrypted ones are alike.
+// effective returns the effective value of a key. Encrypted values are all equal.
 func (c configuration) effective(key config.Key) listedValue {
 	if layers := c.layers(key); len(layers) > 0 {
 		return newListedValue(key.Name, layers[0])
@@ -158,7 +160,7 @@ func (x *differences) addDeployed(a, b map[string]json.RawMessage) error {
 	return nil
 }
 
-// either lists the keys that one of two maps has, sorted.
+// either returns the sorted keys of two maps.
 func either[V any](a, b map[string]V) []string {
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	return slices.Compact(slices.Sorted(slices.Values(keys)))
@@ -168,20 +170,25 @@ func (x differences) text(width int, deployed bool) string {
 	if !x.any() {
 		what := "no value"
 		if deployed {
-			what = "neither values nor what is deployed"
+			what = "neither values nor deployed resources"
 		}
-		return fmt.Sprintf("%s and %s: %s differs\n", x.A, x.B, what)
+		return fmt.Sprintf("%s and %s: %s differ\n", x.A, x.B, what)
 	}
-	values := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: x.A, Min: 12, Wrap: true}, {Title: x.B, Min: 12, Wrap: true}}}
-	values.Rows = slice.Map(x.Values, func(v valueDifference) []string { return []string{v.Key, v.A.orDash(), v.B.orDash()} })
-	outputs := typeset.Table{Columns: []typeset.Column{{Title: "OUTPUT"}, {Title: x.A, Min: 12, Wrap: true}, {Title: x.B, Min: 12, Wrap: true}}}
-	outputs.Rows = slice.Map(x.Outputs, func(v outputDifference) []string {
-		return []string{v.Project + "/" + v.Name, shownOutput(v.A), shownOutput(v.B)}
-	})
-	resources := typeset.Table{Columns: []typeset.Column{{Title: "RESOURCES"}, {Title: "TYPE", Min: 12}, {Title: x.A}, {Title: x.B}}}
-	resources.Rows = slice.Map(x.Resources, func(v typeDifference) []string {
-		return []string{v.Project, v.Type, strconv.Itoa(v.A), strconv.Itoa(v.B)}
-	})
+	values := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: x.A, Min: 12, Wrap: true},
+		{Title: x.B, Min: 12, Wrap: true}}}
+	for _, v := range x.Values {
+		values.Rows = append(values.Rows, []string{v.Key, v.A.orDash(), v.B.orDash()})
+	}
+	outputs := typeset.Table{Columns: []typeset.Column{{Title: "OUTPUT"}, {Title: x.A, Min: 12, Wrap: true},
+		{Title: x.B, Min: 12, Wrap: true}}}
+	for _, v := range x.Outputs {
+		outputs.Rows = append(outputs.Rows, []string{v.Project + "/" + v.Name, shownOutput(v.A), shownOutput(v.B)})
+	}
+	resources := typeset.Table{Columns: []typeset.Column{{Title: "RESOURCES"}, {Title: "TYPE", Min: 12}, {Title: x.A},
+		{Title: x.B}}}
+	for _, v := range x.Resources {
+		resources.Rows = append(resources.Rows, []string{v.Project, v.Type, strconv.Itoa(v.A), strconv.Itoa(v.B)})
+	}
 	var texts []string
 	for _, table := range []typeset.Table{values, outputs, resources} {
 		if len(table.Rows) > 0 {
@@ -198,7 +205,7 @@ func shownOutput(value any) string {
 	return cmd.PlainValue(value)
 }
 
-// orDash is a value with its place.
+// orDash returns a value with its place, or "-".
 func (v listedValue) orDash() string {
 	if v.Origin == "" {
 		return "-"

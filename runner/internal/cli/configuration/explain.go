@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -17,16 +16,18 @@ import (
 
 func explainCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "explain", Usage: "explain one key: its value, where it comes from, and what it may be", ArgsUsage: "KEY",
-		Description: "Shows the value, where it comes from and what it overrides; the key's meaning, its default and the values it\n" +
-			"accepts; and the projects that read it.\n\n" +
-			"Example:\n  runner config explain eks:k8s_version -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Name: "explain", Usage: "explain one key: its value, origin, meaning and allowed values", ArgsUsage: "KEY",
+		Description: "Shows the value, its origin and what it overrides; the key's meaning, default and allowed values; " +
+			"and the\n" +
+			"projects that read it.\n\n" +
+			"Example:\n  runner config explain eks:k8s_version -s dev\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
 		Action: cmd.Action(d, parseKey, runExplain),
 	}
 }
 
-// explanation is what is known about a key, as JSON.
+// explanation describes a key, and is its JSON form.
 type explanation struct {
 	listedValue
 	Overrides     []listedValue `json:"overrides,omitempty"`
@@ -38,8 +39,8 @@ type explanation struct {
 	Min           *int          `json:"min,omitempty"`
 	Max           *int          `json:"max,omitempty"`
 	Example       string        `json:"example,omitempty"`
-	Variables     []string      `json:"variables,omitempty"` // of the environment that do as well
-	Projects      []string      `json:"projects,omitempty"`  // that read it
+	Variables     []string      `json:"variables,omitempty"` // environment variables that set it, too
+	Projects      []string      `json:"projects,omitempty"`  // projects that read it
 }
 
 func runExplain(_ context.Context, d cmd.Deps, o options) error {
@@ -83,10 +84,14 @@ func (c configuration) readers(key string) []string {
 		_, ok := project.Key(key)
 		return !ok
 	})
-	return slice.Map(readers, func(project projects.Project) string { return project.Name })
+	var names []string
+	for _, project := range readers {
+		names = append(names, project.Name)
+	}
+	return names
 }
 
-// text is the explanation in short lines.
+// text formats the explanation for people.
 func (e explanation) text(key config.Key) string {
 	var b strings.Builder
 	b.WriteString(e.Key + "\n")
@@ -101,7 +106,7 @@ func (e explanation) text(key config.Key) string {
 	}
 	line("meaning", e.Documentation)
 	if key.Kind == "" {
-		line("meaning", "no project declares it; a Pulumi provider or a program of your own may read it")
+		line("meaning", "not declared by any project; a Pulumi provider or one of your programs may read it")
 	}
 	line("type", string(e.Kind))
 	if e.Default != nil {
@@ -114,7 +119,7 @@ func (e explanation) text(key config.Key) string {
 	return b.String()
 }
 
-// shown is a value with its place.
+// shown returns a value with its place.
 func (v listedValue) shown() string {
 	switch {
 	case v.Missing:

@@ -16,15 +16,15 @@ import (
 	"mara/runner/internal/program"
 )
 
-// Fetch is `runner fetch`.
+// Fetch returns `runner fetch`.
 func Fetch(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "fetch",
-		Usage: "fetch the projects that mara.yaml takes from git",
-		Description: "Fetches each revision that a project in mara.yaml names with git and ref, and keeps it below .runner. Tags and\n" +
-			"branches are fetched anew each time, so that this is also how to follow a branch; nothing else ever fetches, and\n" +
-			"what is kept is what every command uses. It runs the git command, with whatever credentials you have set up\n" +
-			"for it, and never asks for any.\n\n" +
+		Usage: "fetch the git projects of mara.yaml",
+		Description: "Fetches each revision that a project in mara.yaml names with git and ref, and stores it in .runner. " +
+			"Tags and\n" +
+			"branches are fetched again each time: run this to update a branch. No other command fetches; all commands use\n" +
+			"the stored revisions. It runs the git command with the credentials you have set up, and never asks for any.\n\n" +
 			"Examples:\n  runner fetch\n  runner fetch -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.BaseFlags()),
@@ -32,7 +32,7 @@ func Fetch(d cmd.Deps) *cli.Command {
 	}
 }
 
-// parseFetch finds the root. What is not fetched yet is no error here.
+// parseFetch finds the root. Projects that are not fetched yet are no error.
 func parseFetch(c *cli.Context, d cmd.Deps) (cmd.Common, error) {
 	o, _, err := cmd.ParseBroken(c, d)
 	if err == nil && o.Root == "" {
@@ -41,9 +41,9 @@ func parseFetch(c *cli.Context, d cmd.Deps) (cmd.Common, error) {
 	return o, err
 }
 
-// fetched is what was fetched of one repository, and its JSON form.
+// fetched is a fetched revision, and its JSON form.
 type fetched struct {
-	Line   int    `json:"line"` // in mara.yaml
+	Line   int    `json:"line"` // line in mara.yaml
 	URL    string `json:"url"`
 	Ref    string `json:"ref"`
 	Commit string `json:"commit"`
@@ -60,7 +60,7 @@ func runFetch(ctx context.Context, d cmd.Deps, o cmd.Common) error {
 	git := ""
 	if len(all) > 0 {
 		if git, err = program.Find("git", o.Root, o.Sources.Lookup("PATH").Text); err != nil {
-			return &failure.Environment{Text: err.Error() + ", and mara.yaml takes projects from git", Next: "install git"}
+			return &failure.Environment{Text: err.Error() + ", and mara.yaml has git projects", Next: "install git"}
 		}
 	}
 	var problems []config.Problem
@@ -80,18 +80,19 @@ func runFetch(ctx context.Context, d cmd.Deps, o cmd.Common) error {
 		}
 	}
 	if len(problems) > 0 {
-		return &config.Error{Problems: problems, Next: "try `git ls-remote URL REF`; private repositories need an SSH key or a credential helper"}
+		return &config.Error{Problems: problems, Next: "try `git ls-remote URL REF`; private repositories need an SSH key " +
+			"or a credential helper"}
 	}
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, all)
 	}
 	if len(all) == 0 {
-		_, err = fmt.Fprintln(d.Stdout, "mara.yaml takes nothing from git")
+		_, err = fmt.Fprintln(d.Stdout, "mara.yaml has no git projects")
 	}
 	return err
 }
 
-// sources are the revisions that mara.yaml names, each once.
+// sources returns the distinct revisions that mara.yaml names.
 func sources(mara config.Mara) []fetched {
 	all := []fetched{}
 	for _, p := range mara.AllProjects() {

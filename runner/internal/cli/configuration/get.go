@@ -12,9 +12,10 @@ import (
 
 func getCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "get", Usage: "print the value of one key: what the file says, or the default", ArgsUsage: "KEY",
-		Description: "A list or a map is printed as YAML on one line, which `runner config set` accepts. A key without a value\n" +
-			"means exit code 3.\n\nExample:\n  runner config get eks:k8s_version -s dev\n\n" +
+		Name: "get", Usage: "print the value of one key, or its default", ArgsUsage: "KEY",
+		Description: "A list or a map is printed as YAML on one line, which `runner config set` accepts. If a key has no " +
+			"value, the\n" +
+			"exit code is 3.\n\nExample:\n  runner config get eks:k8s_version -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
 		Action: cmd.Action(d, parseKey, runGet),

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -18,13 +17,14 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// Init is `runner init`.
+// Init returns `runner init`.
 func Init(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:      "init",
 		Usage:     "create a folder for the configuration of environments",
 		ArgsUsage: "[DIR]",
-		Description: "Creates config/pulumi with examples below DIR (default: the working folder). It overwrites nothing.\n\nExample:\n  runner init my-environments\n\n" +
+		Description: "Creates config/pulumi with examples below DIR (default: the working folder). It overwrites " +
+			"nothing.\n\nExample:\n  runner init my-environments\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.BaseFlags()),
 		Action: cmd.Action(d, parseInit, runInit),
@@ -33,7 +33,7 @@ func Init(d cmd.Deps) *cli.Command {
 
 type initOptions struct {
 	cmd.Common
-	Given string // as typed, "" for the working folder
+	Given string // DIR as typed, or ""
 	Root  string
 }
 
@@ -58,15 +58,19 @@ func runInit(_ context.Context, d cmd.Deps, options initOptions) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(options.Root, config.Folder), 0o755); err != nil {
-		return &failure.Environment{Text: fmt.Sprintf("making %s: %v", config.Folder, err), Next: "choose a folder that you may write to"}
+		return &failure.Environment{Text: fmt.Sprintf("creating %s: %v", config.Folder, err),
+			Next: "choose a writable folder"}
 	}
 	for _, file := range files {
 		if err := atomicfile.Write(filepath.Join(options.Root, file.Path), file.Data, 0o644); err != nil {
-			return &failure.Environment{Text: err.Error(), Next: "choose a folder that you may write to, on a disk with some space"}
+			return &failure.Environment{Text: err.Error(), Next: "choose a writable folder, on a disk with free space"}
 		}
 	}
-	made := initDocument{Root: options.Root, Files: slice.Map(files, func(file config.Example) string { return file.Path })}
-	return options.Show(d, made, initText(options, made.Files))
+	created := initDocument{Root: options.Root}
+	for _, file := range files {
+		created.Files = append(created.Files, file.Path)
+	}
+	return options.Show(d, created, initText(options, created.Files))
 }
 
 type initDocument struct {
@@ -74,18 +78,19 @@ type initDocument struct {
 	Files []string `json:"files"`
 }
 
-// checkAbsent reports everything that would be overwritten.
+// checkAbsent returns an error that lists the files that would be overwritten.
 func checkAbsent(root string, files []config.Example) error {
 	var problems []config.Problem
 	for _, file := range files {
 		if _, err := os.Lstat(filepath.Join(root, file.Path)); err == nil {
-			problems = append(problems, config.Problem{File: file.Path, Text: "exists already; nothing is overwritten"})
+			problems = append(problems, config.Problem{File: file.Path, Text: "exists already; nothing was changed"})
 		}
 	}
 	if len(problems) == 0 {
 		return nil
 	}
-	return &config.Error{Problems: problems, Next: "the folder is ready to use; for another one, name it with `runner init DIR`"}
+	return &config.Error{Problems: problems, Next: "the folder is ready to use; to create another one, run `runner " +
+		"init DIR`"}
 }
 
 func initText(options initOptions, files []string) string {
@@ -94,7 +99,7 @@ func initText(options initOptions, files []string) string {
 	for _, file := range files {
 		b.WriteString("  " + file + "\n")
 	}
-	b.WriteString("\nnext, a whole environment on simulated clouds:\n")
+	b.WriteString("\nnext, deploy an environment on simulated clouds:\n")
 	if options.Given != "" {
 		b.WriteString("  cd " + shellescape.Quote(options.Given) + "\n")
 	}

@@ -15,12 +15,14 @@ import (
 func listCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
-		Usage: "list the configuration: every value and where it comes from",
-		Description: "Shows what is set and what is missing. --all adds the keys that are at their defaults, as far as the\n" +
-			"projects of the environment's provider read them. Encrypted values are never shown.\n\n" +
+		Usage: "list the configuration: every value and its origin",
+		Description: "Shows the keys that are set or missing. --all adds the keys at their defaults that the projects of " +
+			"the\n" +
+			"environment's provider read. Encrypted values are never shown.\n\n" +
 			"Examples:\n  runner config list -s dev\n  runner config list --all -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags:  flags([]cli.Flag{&cli.BoolFlag{Name: "all", Usage: "also show the keys that are at their defaults"}}, cmd.OutputFlag("text", "json")),
+		Flags: flags([]cli.Flag{&cli.BoolFlag{Name: "all", Usage: "also show keys at their defaults"}},
+			cmd.OutputFlag("text", "json")),
 		Action: cmd.Action(d, parse, runList),
 	}
 }
@@ -33,7 +35,7 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 	values, hidden := c.list(o.All)
 	err = o.Show(d, values, valuesText(values, d.Width()))
 	if err == nil && hidden > 0 && o.Output != "json" {
-		fmt.Fprintf(d.Stderr, "%s left at the default; --all shows them\n", typeset.Counted(hidden, "more key"))
+		fmt.Fprintf(d.Stderr, "%s at the default; --all shows them\n", typeset.Counted(hidden, "more key"))
 	}
 	return err
 }
@@ -41,12 +43,12 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 // listedValue is the JSON form of a key with its value.
 type listedValue struct {
 	Key     string `json:"key"`
-	Value   any    `json:"value"`            // null when there is none
+	Value   any    `json:"value"`            // null if not set
 	Origin  string `json:"origin,omitempty"` // where the value comes from
-	File    string `json:"file,omitempty"`   // that it is in
+	File    string `json:"file,omitempty"`   // file that sets it
 	Line    int    `json:"line,omitempty"`
-	Missing bool   `json:"missing,omitempty"` // required, and nobody has set it
-	place   string // in a sentence
+	Missing bool   `json:"missing,omitempty"` // required, but not set
+	place   string // origin as part of a sentence
 }
 
 func newListedValue(key string, l layer) listedValue {
@@ -56,7 +58,7 @@ func newListedValue(key string, l layer) listedValue {
 	}
 }
 
-// placeOf is a short form of an origin, to be shown beside the key.
+// placeOf returns a short form of an origin.
 func placeOf(o config.Origin) string {
 	if o.Source == config.FromStackConfig || o.Source == config.FromLayer {
 		return fmt.Sprintf("%s:%d", o.File, o.Line)
@@ -64,8 +66,8 @@ func placeOf(o config.Origin) string {
 	return o.String()
 }
 
-// list returns the values of the declared keys in the order of the projects, then
-// those of the other keys in the file, and how many keys were left out.
+// list returns the values of the declared keys in the order of the projects, then the
+// values of other keys in the file, and how many keys it skipped.
 func (c configuration) list(all bool) (values []listedValue, hidden int) {
 	values = []listedValue{}
 	for _, key := range c.listed() {
@@ -82,7 +84,7 @@ func (c configuration) list(all bool) (values []listedValue, hidden int) {
 	return values, hidden
 }
 
-// listed returns the keys of the provider's projects and those in the file.
+// listed returns the keys of the provider's projects and the keys in the file.
 func (c configuration) listed() []config.Key {
 	keys := c.planned()
 	for _, entry := range c.file.Entries {
@@ -94,7 +96,8 @@ func (c configuration) listed() []config.Key {
 }
 
 func valuesText(values []listedValue, width int) string {
-	table := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: "VALUE", Min: 12}, {Title: "ORIGIN", Min: 12, Wrap: true}}}
+	table := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: "VALUE", Min: 12},
+		{Title: "ORIGIN", Min: 12, Wrap: true}}}
 	for _, v := range values {
 		value, origin := Show(v.Value), v.place
 		switch {

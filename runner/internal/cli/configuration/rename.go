@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -55,19 +54,21 @@ func runRename(ctx context.Context, d cmd.Deps, o renameOptions, s *session.Sess
 	if err := s.Leftovers().RefuseLockedProjects(ctx, []string{o.Old, o.New}); err != nil {
 		return err
 	}
-	question := fmt.Sprintf("Let project %s go on with what was deployed as %s in %s?", o.New, o.Old, s.Settings.Stack.Text)
+	question := fmt.Sprintf("Let project %s take over the resources deployed as %s in %s?", o.New, o.Old,
+		s.Settings.Stack.Text)
 	if err := cmd.Confirm(ctx, d, o.Common, "adopt", question); err != nil {
 		return err
 	}
 	if err := s.Stacks.Rename(ctx, o.Old, o.New); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("what was deployed as %s belongs to %s now\nNext: `%s` shows what differs\n", o.Old, o.New, s.Command("preview"))
+	text := fmt.Sprintf("the resources deployed as %s belong to %s now\nNext: `%s` shows the differences\n", o.Old, o.New,
+		s.Command("preview"))
 	return o.Show(d, renamed{Old: o.Old, New: o.New, Stack: s.Settings.Stack.Text}, text)
 }
 
-// checkRename refuses a rename that would take a stack from another project, or put one
-// over another.
+// checkRename refuses a rename that would take a stack from another project or overwrite a
+// deployed stack.
 func checkRename(ctx context.Context, o renameOptions, s *session.Session) error {
 	own := s.Scope()
 	if !slices.Contains(own.Projects, o.New) {
@@ -85,21 +86,26 @@ func checkRename(ctx context.Context, o renameOptions, s *session.Session) error
 	if n := s.Stacks.Summary(o.New).Resources; n > 0 {
 		return &failure.Environment{
 			Text: fmt.Sprintf("%s is deployed already, with %d resources", o.New, n),
-			Next: fmt.Sprintf("destroy it first, with `%s`, if they were made again by mistake", s.Command("destroy --only "+o.New)),
+			Next: fmt.Sprintf("if they were created by mistake, destroy them first with `%s`",
+				s.Command("destroy --only "+o.New)),
 		}
 	}
 	found, err := inventory.FindUnclaimed(ctx, s)
 	if err != nil {
 		return err
 	}
-	names := slice.Map(found.Orphans, func(orphan inventory.Orphan) string { return orphan.Project })
+	var names []string
+	for _, orphan := range found.Orphans {
+		names = append(names, orphan.Project)
+	}
 	switch {
 	case slices.Contains(names, o.Old):
 		return nil
 	case slices.Contains(found.Strangers, o.Old):
 		return &failure.Environment{
-			Text: fmt.Sprintf("nothing proves that the stack of %s belongs to this repository: it is not encrypted with the key of this environment", o.Old),
-			Next: "if it does, `pulumi stack rename` moves it",
+			Text: fmt.Sprintf("the stack of %s may belong to another repository: it is not encrypted with the key of this "+
+				"environment", o.Old),
+			Next: "if it belongs to this one, move it with `pulumi stack rename`",
 		}
 	}
 	return &failure.Environment{

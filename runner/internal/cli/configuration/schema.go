@@ -12,8 +12,9 @@ import (
 func schemaCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of the stack file, for editors",
-		Description: "It describes every key, also those of your own projects: type, default, limits and meaning. Editors with a YAML\n" +
-			"language server complete and check a stack file whose first line names it:\n\n" +
+		Description: "The schema describes every key, including the keys of your own projects: type, default, limits and " +
+			"meaning.\n" +
+			"Editors with a YAML language server complete and check a stack file whose first line names the schema:\n\n" +
 			"  # yaml-language-server: $schema=stack.schema.json\n\n" +
 			"Example:\n  runner config schema > config/pulumi/stack.schema.json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.RootFlags(), cmd.BaseFlags()),

@@ -19,10 +19,11 @@ import (
 func setCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "set", Usage: "set one value in the stack file", ArgsUsage: "KEY VALUE",
-		Description: "The value is checked and written with the type of the key: the version 1.30 stays a string. Write a list\n" +
-			"with commas or as YAML, a map as YAML. Everything else in the file stays as it is, including comments;\n" +
-			"the file is created if necessary. A key that no project declares may belong to a Pulumi provider or to a\n" +
-			"program of your own; one that looks like a typo is refused.\n\n" +
+		Description: "The value is validated and written with the type of the key: the version 1.30 stays a string. Write " +
+			"a list\n" +
+			"with commas or as YAML, a map as YAML. The rest of the file does not change, including comments; the file is\n" +
+			"created if it does not exist. Keys that no project declares are accepted, because a Pulumi provider or one of\n" +
+			"your programs may read them, unless they look like a typo.\n\n" +
 			"Examples:\n  runner config set eks:k8s_version 1.35 -s dev\n  runner config set vpc:azs us-east-1a,us-east-1b\n" +
 			"  runner config set nginx:values '{replicaCount: 2}'\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
@@ -50,11 +51,13 @@ func runSet(ctx context.Context, d cmd.Deps, o options) error {
 		return err
 	}
 	if project, file, ok := c.fileOf(name); ok {
-		return c.refuse(name, "is set in "+file.File+", which wins", fmt.Sprintf("change it there: `runner pulumi %s -s %s -- config set %s VALUE`", project, c.stack, name))
+		return c.refuse(name, "is set in "+file.File+", which overrides the stack file",
+			fmt.Sprintf("change it there: `runner pulumi %s -s %s -- config set %s VALUE`", project, c.stack, name))
 	}
 	entry, exists := c.file.Lookup(name)
 	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
-		return c.refuse(name, "is encrypted; a plain value would show it", "remove it first with `runner config unset "+name+"`")
+		return c.refuse(name, "is encrypted; a plain value would reveal it",
+			"remove it first with `runner config unset "+name+"`")
 	}
 	if before := c.providerBefore(); name == config.InfraType && before != "" && before != text {
 		if err := checkProviderChange(ctx, d, o, c.stack, before, text); err != nil {
@@ -64,22 +67,23 @@ func runSet(ctx context.Context, d cmd.Deps, o options) error {
 	if err := c.write(config.Change{Key: name, Value: value}); err != nil {
 		return err
 	}
-	told := fmt.Sprintf("set %s to %s", name, Show(value))
+	summary := fmt.Sprintf("set %s to %s", name, Show(value))
 	if exists {
-		told += fmt.Sprintf(" (was %s)", Show(entry.Value))
+		summary += fmt.Sprintf(" (was %s)", Show(entry.Value))
 	}
-	return o.tell(d, c.file.File, value, entry.Value, told)
+	return o.showChange(d, c.file.File, value, entry.Value, summary)
 }
 
-// checkProviderChange refuses another provider while something is deployed. The record
-// of the first deployment follows.
+// checkProviderChange refuses another provider while resources are deployed. Otherwise it
+// updates the record of the first deployment.
 func checkProviderChange(ctx context.Context, d cmd.Deps, o options, stack, before, asked string) error {
-	if _, err := o.ProviderOf(config.Value{Text: asked, Origin: config.Origin{Source: config.FromFlag, Name: config.InfraType}}); err != nil {
+	if _, err := o.ProviderOf(config.Value{Text: asked, Origin: config.Origin{Source: config.FromFlag,
+		Name: config.InfraType}}); err != nil {
 		return err
 	}
 	deployed, err := identity.DeployedProjects(ctx, d.Deps, o.Options)
 	if err != nil {
-		return fmt.Errorf("looking whether the stack %q, which has the provider %s, is deployed: %w", stack, before, err)
+		return fmt.Errorf("checking whether the stack %q of provider %s is deployed: %w", stack, before, err)
 	}
 	if err := identity.RefuseProvider(stack, before, asked, deployed); err != nil {
 		return err
@@ -94,12 +98,12 @@ func checkProviderChange(ctx context.Context, d cmd.Deps, o options, stack, befo
 type change struct {
 	File  string `json:"file"`
 	Key   string `json:"key"`
-	Value any    `json:"value"` // null when there is none now
-	Was   any    `json:"was"`   // null when there was none
+	Value any    `json:"value"` // null if not set
+	Was   any    `json:"was"`   // null if it was not set
 }
 
-// tell says what has become of the key.
-func (o options) tell(d cmd.Deps, file string, value, was any, text string) error {
+// showChange prints the change of a key as JSON, or else text.
+func (o options) showChange(d cmd.Deps, file string, value, was any, text string) error {
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, change{File: file, Key: o.Key, Value: redacted(value), Was: redacted(was)})
 	}
@@ -107,9 +111,10 @@ func (o options) tell(d cmd.Deps, file string, value, was any, text string) erro
 	return err
 }
 
-// ParseValue parses a value that is given for one run.
+// ParseValue parses a value of a key from the command line.
 func ParseValue(r request.Request, name, text string) (any, error) {
-	return configuration{known: r.Known(), declared: r.DeclaredKeys(), file: config.StackFile{File: "the configuration"}}.parse(name, text)
+	return configuration{known: r.Known(), declared: r.DeclaredKeys(),
+		file: config.StackFile{File: "the configuration"}}.parse(name, text)
 }
 
 func (c configuration) parse(name, text string) (any, error) {
@@ -124,7 +129,7 @@ func (c configuration) parse(name, text string) (any, error) {
 	if err != nil {
 		return nil, &failure.Usage{
 			Text: fmt.Sprintf("%s %v", name, err),
-			Next: fmt.Sprintf("`runner config explain %s` says what it accepts", name),
+			Next: fmt.Sprintf("`runner config explain %s` shows the allowed values", name),
 		}
 	}
 	return value, nil
@@ -143,9 +148,9 @@ func (c configuration) write(changes ...config.Change) error {
 	return Write(c.root, c.file.File, content)
 }
 
-// Write replaces a file below config/pulumi atomically, in a folder that may not be
-// there yet: mara.yaml alone makes a root. Only the user can read a new environment
-// file: it may hold credentials.
+// Write replaces a file below config/pulumi atomically, and creates its folder: a root may
+// have only a mara.yaml. Only the user can read a new environment file, because it may
+// contain credentials.
 func Write(root, file string, content []byte) error {
 	mode := os.FileMode(0o644)
 	if file == config.EnvironmentFile {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -22,25 +21,27 @@ import (
 func checkCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "check the configuration of all environments at once", ArgsUsage: cmd.FleetArguments,
-		Description: "Evaluates every environment with its layers, and holds it against the keys that the projects declare, as an\n" +
-			"operation would: types, ranges, unknown and missing keys, secrets in plain text; and config/rollout.yaml\n" +
-			"against the labels. It asks no cloud, no backend and no passphrase. Secrets that are not set here may be set\n" +
-			"where the rollout runs: they are listed, and are errors with --secrets only. With --simulate, what a simulation\n" +
-			"makes up may be missing.\n\n" +
-			"Examples:\n  runner fleet check\n  runner fleet check -l stage=prod -o json\n  runner fleet check --secrets\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Description: "Evaluates every environment with its layers, and validates it against the keys that the projects " +
+			"declare, as an\n" +
+			"operation would: types, ranges, unknown and missing keys, secrets in plain text. It also checks\n" +
+			"config/rollout.yaml against the labels. It uses no cloud, no backend and no passphrase. Missing secrets may be\n" +
+			"set on the machine that runs the rollout: they are listed, and are errors only with --secrets. With --simulate,\n" +
+			"values that a simulation generates may be missing.\n\n" +
+			"Examples:\n  runner fleet check\n  runner fleet check -l stage=prod -o json\n  runner fleet check --secrets\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: flags([]cli.Flag{
-			&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "check what a simulation needs"},
-			&cli.BoolFlag{Name: "secrets", Usage: "a passphrase or secrets that are not set here are errors"},
+			&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "check the needs of simulated environments"},
+			&cli.BoolFlag{Name: "secrets", Usage: "treat a missing passphrase or missing secrets as errors"},
 		}),
 		Action: cmd.Action(d, parse, runCheck),
 	}
 }
 
-// verdict is what is wrong with one environment, and its JSON form.
+// verdict has the problems of one environment, and is their JSON form.
 type verdict struct {
 	Environment string    `json:"environment"`
 	Problems    []problem `json:"problems"`
-	Unchecked   []string  `json:"unchecked,omitempty"` // secrets that are not set here
+	Unchecked   []string  `json:"unchecked,omitempty"` // missing secrets
 }
 
 type problem struct {
@@ -71,10 +72,10 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) error {
 	return conclude(d, o, verdicts)
 }
 
-// checkOne checks one environment. It returns the secrets that are not set here.
+// checkOne checks one environment, and returns its missing secrets.
 func checkOne(d cmd.Deps, o options, e fleet.Environment) (unchecked []string, err error) {
 	one := o.Of(e.Stack)
-	one.Interactive = false // nobody is asked for what is missing
+	one.Interactive = false // do not ask for missing values
 	s := session.New(d.Deps, session.Options{Request: one, Operation: operation.Up, NeedSecrets: o.Secrets})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	err = s.ResolveToOperate()
@@ -97,38 +98,41 @@ func newVerdict(stack string, unchecked []string, err error) verdict {
 	switch {
 	case err == nil:
 	case errors.As(err, &several):
-		v.Problems = append(v.Problems, slice.Map(several.Problems, func(p config.Problem) problem { return problem(p) })...)
+		for _, p := range several.Problems {
+			v.Problems = append(v.Problems, problem(p))
+		}
 	default:
 		v.Problems = append(v.Problems, problem{Text: err.Error()})
 	}
 	return v
 }
 
-// conclude tells the problems; one that several environments share is told once.
+// conclude reports the problems. It reports a problem that several environments share once.
 func conclude(d cmd.Deps, o options, verdicts []verdict) error {
 	places := map[config.Problem][]string{}
 	var order []config.Problem
 	bad := 0
-	tellUnchecked(d.Stderr, verdicts)
+	printUnchecked(d.Stderr, verdicts)
 	for _, v := range verdicts {
 		if len(v.Problems) > 0 {
 			bad++
 		}
 		for _, p := range v.Problems {
-			told := config.Problem(p)
-			if places[told] == nil {
-				order = append(order, told)
+			shared := config.Problem(p)
+			if places[shared] == nil {
+				order = append(order, shared)
 			}
-			places[told] = append(places[told], v.Environment)
+			places[shared] = append(places[shared], v.Environment)
 		}
 	}
 	if bad == 0 {
 		if o.Output != "json" {
-			fmt.Fprintf(d.Stdout, "%s checked, nothing is wrong\n", typeset.Counted(len(verdicts), "environment"))
+			fmt.Fprintf(d.Stdout, "%s checked, no problems\n", typeset.Counted(len(verdicts), "environment"))
 		}
 		return nil
 	}
-	wrong := &config.Error{Next: fmt.Sprintf("%s %s not valid; `runner config list -s NAME` shows the values of one", typeset.CountedOf(bad, len(verdicts), "environment"), typeset.Are(bad))}
+	wrong := &config.Error{Next: fmt.Sprintf("%s %s not valid; `runner config list -s NAME` shows the values of one",
+		typeset.CountedOf(bad, len(verdicts), "environment"), typeset.Are(bad))}
 	for _, p := range order {
 		if n := len(places[p]); n > 1 {
 			p.Text += fmt.Sprintf(" (in %s)", typeset.Counted(n, "environment"))
@@ -140,8 +144,8 @@ func conclude(d cmd.Deps, o options, verdicts []verdict) error {
 	return wrong
 }
 
-// tellUnchecked says which secrets are not set here, in one line.
-func tellUnchecked(w io.Writer, verdicts []verdict) {
+// printUnchecked prints the missing secrets in one line.
+func printUnchecked(w io.Writer, verdicts []verdict) {
 	in := 0
 	var keys []string
 	for _, v := range verdicts {
@@ -152,6 +156,6 @@ func tellUnchecked(w io.Writer, verdicts []verdict) {
 		return
 	}
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
-	fmt.Fprintf(w, "not checked: %s not set here in %s (%s); --secrets takes that for wrong\n",
+	fmt.Fprintf(w, "not checked: %s missing in %s (%s); --secrets makes them errors\n",
 		typeset.Counted(len(keys), "secret"), typeset.Counted(in, "environment"), strings.Join(keys, ", "))
 }

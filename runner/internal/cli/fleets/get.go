@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -24,12 +23,15 @@ import (
 func getCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "get", Usage: "show one value in all environments, grouped by value", ArgsUsage: "KEY|OUTPUT [ENVIRONMENT...]",
-		Description: "KEY is a configuration key, with a colon; everything else is an output of a deployed project, as NAME or as\n" +
-			"PROJECT/NAME. Where a key is not set, its default counts. Secrets are never shown.\n\n" +
-			"Examples:\n  runner fleet get eks:k8s_version\n  runner fleet get bank-of-anthos/application_url -l stage=prod\n  runner fleet get logstore:storage_size -o json\n\n" +
+		Description: "KEY is a configuration key, with a colon; everything else is an output of a deployed project, as " +
+			"NAME or as\n" +
+			"PROJECT/NAME. If a key is not set, its default is shown. Secrets are never shown.\n\n" +
+			"Examples:\n  runner fleet get eks:k8s_version\n  runner fleet get bank-of-anthos/application_url -l " +
+			"stage=prod\n  runner fleet get logstore:storage_size -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: flags(
-			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "show the outputs of the simulated environments"}}, cmd.PulumiFlags(),
+			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "show the outputs of the " +
+				"simulated environments"}}, cmd.PulumiFlags(),
 		),
 		Action: cmd.Action(d, parseGet, runGet),
 	}
@@ -51,9 +53,9 @@ func parseGet(c *cli.Context, _ cmd.Deps, common cmd.Common) (getOptions, error)
 
 // shared is a value with the environments that have it, and its JSON form.
 type shared struct {
-	Value        any      `json:"value"` // null where there is none
+	Value        any      `json:"value"` // null if not set
 	Environments []string `json:"environments"`
-	Origins      []string `json:"origins,omitempty"` // of a key, without repetition
+	Origins      []string `json:"origins,omitempty"` // of a key, without duplicates
 	text         string
 }
 
@@ -76,15 +78,19 @@ func runGet(ctx context.Context, d cmd.Deps, o getOptions) error {
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, groups)
 	}
-	table := typeset.Table{Columns: []typeset.Column{{Title: "VALUE", Min: 12, Wrap: true}, {Title: "COUNT"}, {Title: "ENVIRONMENTS", Min: 16, Wrap: true}, {Title: "ORIGIN", Optional: true, Wrap: true}}}
-	table.Rows = slice.Map(groups, func(g shared) []string {
-		return []string{g.text, strconv.Itoa(len(g.Environments)), strings.Join(g.Environments, ", "), cmd.OrDash(strings.Join(g.Origins, ", "))}
-	})
+	table := typeset.Table{Columns: []typeset.Column{{Title: "VALUE", Min: 12, Wrap: true}, {Title: "COUNT"},
+		{Title: "ENVIRONMENTS", Min: 16, Wrap: true}, {Title: "ORIGIN", Optional: true, Wrap: true}}}
+	for _, g := range groups {
+		table.Rows = append(table.Rows, []string{
+			g.text, strconv.Itoa(len(g.Environments)), strings.Join(g.Environments, ", "),
+			cmd.OrDash(strings.Join(g.Origins, ", ")),
+		})
+	}
 	_, err = fmt.Fprint(d.Stdout, table.Text(d.Width()))
 	return err
 }
 
-// values are those of all environments, in their order.
+// values returns the value of each environment, in the order of stacks.
 func (o getOptions) values(ctx context.Context, d cmd.Deps, stacks []string) ([]found, error) {
 	if strings.Contains(o.Name, ":") {
 		return cmd.Each(ctx, stacks, func(_ context.Context, stack string) (found, error) { return o.configured(stack) })
@@ -115,11 +121,11 @@ func (o getOptions) values(ctx context.Context, d cmd.Deps, stacks []string) ([]
 	return values, nil
 }
 
-// configured is the value that an environment's configuration has for a key.
+// configured returns the value of a key in an environment's configuration.
 func (o getOptions) configured(stack string) (found, error) {
 	declared := o.DeclaredKeys()
 	if wrong := config.Unknown(declared, o.Name); wrong != "" {
-		return found{}, &failure.Usage{Text: o.Name + " " + wrong, Next: "`runner config list --all` shows the keys there are"}
+		return found{}, &failure.Usage{Text: o.Name + " " + wrong, Next: "`runner config list --all` shows all keys"}
 	}
 	file, _, err := o.ReadStack(stack)
 	if err != nil {
@@ -131,7 +137,8 @@ func (o getOptions) configured(stack string) (found, error) {
 			value = config.Ciphertext("hidden")
 		}
 		origin := file.Origin(entry)
-		return found{value: config.Redacted(value, nil), text: configuration.Show(value), origin: fmt.Sprintf("%s:%d", origin.File, origin.Line)}, nil
+		return found{value: config.Redacted(value, nil), text: configuration.Show(value),
+			origin: fmt.Sprintf("%s:%d", origin.File, origin.Line)}, nil
 	}
 	i := slices.IndexFunc(declared, func(key config.Key) bool { return key.Name == o.Name })
 	if i >= 0 && declared[i].Default != nil {
@@ -140,7 +147,7 @@ func (o getOptions) configured(stack string) (found, error) {
 	return found{text: "-"}, nil
 }
 
-// grouped puts environments with the same value together, the largest group first.
+// grouped groups environments by value, the largest group first.
 func grouped(stacks []string, values []found) []shared {
 	groups := []shared{}
 	for i, v := range values {

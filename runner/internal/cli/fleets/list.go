@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
@@ -18,10 +17,12 @@ import (
 func listCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list the environments, with their labels and waves", ArgsUsage: cmd.FleetArguments,
-		Description: "Reads the configuration only, and tells everything that is wrong with it.\n\n" +
-			"Examples:\n  runner fleet list\n  runner fleet list -l stage=prod,region!=us-1\n  runner fleet list 'eu-*' -o json\n\n" +
+		Description: "Only reads the configuration, and reports all problems in it.\n\n" +
+			"Examples:\n  runner fleet list\n  runner fleet list -l stage=prod,region!=us-1\n  runner fleet list 'eu-*' -o " +
+			"json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags:  flags([]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "show the last runs of the simulated environments"}}),
+		Flags: flags([]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
+			Usage: "show the last runs of the simulated environments"}}),
 		Action: cmd.Action(d, parse, runList),
 	}
 }
@@ -30,9 +31,9 @@ func listCommand(d cmd.Deps) *cli.Command {
 type line struct {
 	Environment string            `json:"environment"`
 	Provider    string            `json:"provider,omitempty"`
-	Wave        string            `json:"wave,omitempty"` // "" where there are none, or none matches
+	Wave        string            `json:"wave,omitempty"` // "" if no wave matches
 	Labels      map[string]string `json:"labels"`
-	File        string            `json:"file"` // that describes it
+	File        string            `json:"file"` // describes the environment
 	Last        *cmd.PastRun      `json:"last_run,omitempty"`
 	Error       string            `json:"error,omitempty"` // why its files cannot be read
 }
@@ -50,7 +51,7 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 	lines := []line{}
 	for _, e := range view.Chosen {
 		l := line{Environment: e.Stack, Provider: e.Provider, Labels: e.Own(), File: e.File}
-		if wave, err := rollout.WaveOf(e); err == nil { // fleet check tells of one that is in none
+		if wave, err := rollout.WaveOf(e); err == nil { // fleet check reports environments without a wave
 			l.Wave = wave.Name
 		}
 		if run, ok := last[e.Stack]; ok {
@@ -78,7 +79,8 @@ func writeLines(w io.Writer, d cmd.Deps, lines []line, waves bool) error {
 		return err
 	}
 	table := typeset.Table{Columns: []typeset.Column{
-		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "WAVE"}, {Title: "LABELS", Min: 10, Wrap: true}, {Title: "LAST RUN", Min: 10},
+		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "WAVE"},
+		{Title: "LABELS", Min: 10, Wrap: true}, {Title: "LAST RUN", Min: 10},
 	}}
 	for _, l := range lines {
 		wave := cmd.OrDash(l.Wave)
@@ -96,5 +98,9 @@ func writeLines(w io.Writer, d cmd.Deps, lines []line, waves bool) error {
 }
 
 func labelText(labels map[string]string) string {
-	return strings.Join(slice.Map(slices.Sorted(maps.Keys(labels)), func(name string) string { return name + "=" + labels[name] }), ",")
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		pairs = append(pairs, name+"="+labels[name])
+	}
+	return strings.Join(pairs, ",")
 }

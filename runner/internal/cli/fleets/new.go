@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -22,11 +21,13 @@ import (
 
 func newCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "new", Usage: "make the configuration of a new environment from that of another one", ArgsUsage: "NAME",
-		Description: "Copies the environment's description, stack file and secrets file. What is encrypted is decrypted and encrypted\n" +
-			"anew, so that the new environment has a key of its own. Layers stay shared. Nothing is deployed; look through\n" +
-			"the copies for what must differ, such as labels, names and addresses.\n\n" +
-			"Examples:\n  runner fleet new prod-eu-2 --from prod-eu-1\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Name: "new", Usage: "copy the configuration of an environment to a new one", ArgsUsage: "NAME",
+		Description: "Copies the environment's description, stack file and secrets file. Secrets are re-encrypted with a " +
+			"new key.\n" +
+			"Layers stay shared. Nothing is deployed; look through the copies for values that must differ, such as labels,\n" +
+			"names and addresses.\n\n" +
+			"Examples:\n  runner fleet new prod-eu-2 --from prod-eu-1\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{&cli.StringFlag{Name: "from", Usage: "copy the environment `OTHER`"}},
 			cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.ConfirmFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
@@ -50,7 +51,7 @@ func parseNew(c *cli.Context, _ cmd.Deps, common cmd.Common) (newOptions, error)
 	case config.CheckStackName(o.Name) != nil:
 		return o, failure.Usagef(cmd.Path(c), "%v", config.CheckStackName(o.Name))
 	case o.From == "":
-		return o, failure.Usagef(cmd.Path(c), "--from: name the environment to copy; `runner fleet list` shows those there are")
+		return o, failure.Usagef(cmd.Path(c), "--from: name the environment to copy; `runner fleet list` lists them")
 	}
 	return o, nil
 }
@@ -65,7 +66,8 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 	}
 	for _, path := range []string{config.DescriptionPath(o.Name), config.StackPath(o.Name), config.SecretsPath(o.Name)} {
 		if _, err := os.Lstat(filepath.Join(o.Root, path)); !errors.Is(err, fs.ErrNotExist) {
-			return &failure.Environment{Text: fmt.Sprintf("%s exists already", path), Next: "choose another name; nothing was changed"}
+			return &failure.Environment{Text: fmt.Sprintf("%s exists already", path), Next: "choose another name; nothing " +
+				"was changed"}
 		}
 	}
 	files, err := copies(ctx, d, o)
@@ -76,13 +78,17 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 		return err
 	}
 	if o.Output == "json" {
-		names := append([]string{}, slice.Map(files, func(file vault.NewFile) string { return file.Path })...)
+		names := []string{}
+		for _, file := range files {
+			names = append(names, file.Path)
+		}
 		return cmd.WriteJSON(d.Stdout, map[string]any{"environment": o.Name, "from": o.From, "files": names})
 	}
 	for _, file := range files {
 		fmt.Fprintf(d.Stdout, "wrote %s\n", file.Path)
 	}
-	_, err = fmt.Fprintf(d.Stdout, "\nNext:\n  runner config diff %s %s\n  runner fleet check %s\n", o.From, o.Name, o.Name)
+	_, err = fmt.Fprintf(d.Stdout, "\nNext:\n  runner config diff %s %s\n  runner fleet check %s\n", o.From, o.Name,
+		o.Name)
 	return err
 }
 

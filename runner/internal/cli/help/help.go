@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
@@ -38,7 +37,7 @@ func Text(all []*cli.Command, command *cli.Command, path string) string {
 
 func programHelp(all []*cli.Command) string {
 	var b strings.Builder
-	b.WriteString("Stand up and manage a whole Kubernetes environment: many Pulumi projects as one.\n\n")
+	b.WriteString("Run many Pulumi projects as one environment.\n\n")
 	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n\nCommands:\n", cmd.Program)
 	b.WriteString(table(commandRows(all)))
 	b.WriteString("\nFlags may come before or after the command. Each has an environment variable, shown in\n" +
@@ -89,11 +88,14 @@ func writeFlags(b *strings.Builder, title string, flags []cli.Flag) {
 	if len(flags) == 0 {
 		return
 	}
-	rows := slice.Map(flags, FlagRow)
+	var rows []row
+	for _, flag := range flags {
+		rows = append(rows, FlagRow(flag))
+	}
 	b.WriteString("\n" + title + ":\n" + table(rows))
 }
 
-// FlagRow returns a flag as it is typed, and what it does, with default and variable.
+// FlagRow returns a flag as typed, and its description with default and variable.
 func FlagRow(f cli.Flag) row {
 	documented, ok := f.(cli.DocGenerationFlag)
 	if !ok {
@@ -108,7 +110,8 @@ func FlagRow(f cli.Flag) row {
 	if documented.TakesValue() {
 		left += " " + value
 	}
-	if standard := documented.GetDefaultText(); documented.TakesValue() && standard != "" && standard != `""` && !strings.Contains(text, "(default") {
+	if standard := documented.GetDefaultText(); documented.TakesValue() && standard != "" && standard != `""` &&
+		!strings.Contains(text, "(default") {
 		text += " (default: " + strings.Trim(standard, `"`) + ")"
 	}
 	return row{left, text + " [" + cmd.VariableOf(f) + "]"}

@@ -16,20 +16,22 @@ import (
 	"mara/runner/internal/preflight"
 )
 
-// Doctor is `runner doctor`.
+// Doctor returns `runner doctor`.
 func Doctor(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",
 		Aliases:   []string{"validate"},
-		Usage:     "check that everything an operation needs is there",
+		Usage:     "check the requirements of an operation",
 		ArgsUsage: "[OPERATION]",
-		Description: "Checks everything that the provider and the operation (up, if none is named) need: the configuration,\n" +
-			"Pulumi and its plugins, the passphrase, other programs, the cloud account, the backend, locks and what\n" +
-			"earlier runs have left behind. One problem does not hide another, and each comes with its remedy. It only\n" +
-			"reads. Operations check the same things before they change anything.\n\n" +
+		Description: "Checks everything that the provider and the operation (default: up) need: the configuration, Pulumi " +
+			"and its\n" +
+			"plugins, the passphrase, other programs, the cloud account, the backend, locks and leftovers of earlier runs.\n" +
+			"It reports all problems, each with its remedy. It only reads. Operations run the same checks before they\n" +
+			"change anything.\n\n" +
 			"Examples:\n  runner doctor -p aws -s dev\n  runner doctor destroy -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
-		Flags:  cmd.JoinFlags(cmd.SelectionFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
+		Flags: cmd.JoinFlags(cmd.SelectionFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(),
+			cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, parseDoctor, runDoctor),
 	}
 }
@@ -39,7 +41,7 @@ type doctorOptions struct {
 	cmd.Invocation
 }
 
-// parseDoctor takes a broken environment file for a problem to report.
+// parseDoctor parses the flags. A broken environment file is one of the problems to report.
 func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
 	common, broken, err := cmd.ParseBroken(c, d)
 	o := doctorOptions{Options: doctor.Options{Options: common.Options, Broken: broken}, Invocation: common.Invocation}
@@ -49,7 +51,8 @@ func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
 	}
 	named, known := operation.Parse(o.Args[0])
 	if !known {
-		return o, failure.Usagef("doctor", "unknown operation %q%s", o.Args[0], config.DidYouMean(o.Args[0], operation.Names()))
+		return o, failure.Usagef("doctor", "unknown operation %q%s", o.Args[0],
+			config.DidYouMean(o.Args[0], operation.Names()))
 	}
 	o.Operation = named
 	return o, nil
@@ -75,11 +78,12 @@ func runDoctor(ctx context.Context, d cmd.Deps, o doctorOptions) (err error) {
 
 func document(e *doctor.Examination, report preflight.Report) preflight.Document {
 	return preflight.Document{
-		Operation: e.Options.Operation, Provider: e.Provider.Name, Stack: e.Session.Settings.Stack.Text, Simulated: e.Options.Simulation.On,
+		Operation: e.Options.Operation, Provider: e.Provider.Name, Stack: e.Session.Settings.Stack.Text,
+		Simulated: e.Options.Simulation.On,
 	}.Fill(report)
 }
 
-// examinationText is the report for people.
+// examinationText formats the report for people.
 func examinationText(e *doctor.Examination, report preflight.Report, style preflight.Style) string {
 	subject := cmp.Or(e.Provider.Name, "no provider")
 	if stack := e.Session.Settings.Stack.Text; stack != "" {

@@ -16,14 +16,15 @@ import (
 	"mara/runner/internal/session"
 )
 
-// Outputs is `runner outputs`.
+// Outputs returns `runner outputs`.
 func Outputs(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:      "outputs",
 		Usage:     "show the outputs of the projects",
 		ArgsUsage: "[PROJECT [KEY]]",
-		Description: "Without arguments, the outputs of all projects; with PROJECT, its outputs; with KEY, that value alone, as\n" +
-			"text for scripts. Secret values are shown as [secret] unless --show-secrets is given.\n\n" +
+		Description: "Shows the outputs of all projects or of PROJECT. With KEY, it prints only the value, for scripts. " +
+			"Secret values\n" +
+			"are shown as [secret] unless --show-secrets is given.\n\n" +
 			"Examples:\n  runner outputs -s dev\n  runner outputs bank-of-anthos application_url\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
@@ -42,7 +43,8 @@ type outputsOptions struct {
 }
 
 func parseOutputs(c *cli.Context, _ cmd.Deps, common cmd.Common) (outputsOptions, error) {
-	return outputsOptions{Common: common, Project: c.Args().Get(0), Key: c.Args().Get(1), Secrets: c.Bool("show-secrets")}, nil
+	return outputsOptions{Common: common, Project: c.Args().Get(0), Key: c.Args().Get(1), Secrets: c.Bool("show-secrets")},
+		nil
 }
 
 func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions, s *session.Session) error {
@@ -68,7 +70,7 @@ func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions, s *session.Se
 	return writeOutputs(d.Stdout, names, outputs)
 }
 
-// openToReveal opens the stacks to decrypt outputs, and returns the projects to show.
+// openToReveal opens the stacks so that outputs can be decrypted, and returns the projects to show.
 func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]string, error) {
 	names := s.Plan.Names()
 	if o.Project != "" {
@@ -107,7 +109,8 @@ func writeOutput(w io.Writer, outputs map[string]any, o outputsOptions) error {
 		if len(known) == 0 {
 			return fmt.Errorf("%s has no outputs: it is not deployed", o.Project)
 		}
-		return fmt.Errorf("%s has no output %q among %s%s", o.Project, o.Key, strings.Join(known, ", "), config.DidYouMean(o.Key, known))
+		return fmt.Errorf("%s has no output %q among %s%s", o.Project, o.Key, strings.Join(known, ", "),
+			config.DidYouMean(o.Key, known))
 	}
 	if o.Output == "json" {
 		return cmd.WriteJSON(w, value)

@@ -17,20 +17,22 @@ import (
 	"mara/runner/internal/session"
 )
 
-// Plan is `runner plan`.
+// Plan returns `runner plan`.
 func Plan(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:    "plan",
 		Aliases: []string{"show-execution"},
-		Usage:   "show the projects of a provider, in order, with what they wait for",
-		Description: "Needs no configuration, no credentials and no Pulumi. Without -p, the stack's configuration names the\n" +
-			"provider.\n\n" +
-			"The order is what `up --parallel 1` follows. A project that `reads` another uses its outputs; one that comes\n" +
-			"`after` another only waits for it. A `hook` is what the runner itself does once the project has succeeded.\n" +
-			"Times come from this stack's earlier runs if -s names one that was deployed from here; otherwise they are\n" +
-			"estimates. The formats dot, mermaid, svg and html draw the plan; html is a page with the picture and a table;\n" +
-			"yaml is a provider of your own with this plan, to start a mara.yaml with.\n\n" +
-			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n  runner plan -p linode -o html > plan.html\n  runner plan -p kind -o yaml > mara.yaml\n\n" +
+		Usage:   "show the projects of a provider in order, with their dependencies",
+		Description: "Needs no configuration, no credentials and no Pulumi. Without -p, the stack's configuration names\n" +
+			"the provider.\n\n" +
+			"`up --parallel 1` follows this order. A project that `reads` another uses its outputs; a project that\n" +
+			"comes `after` another only waits for it. A `hook` is a task of the runner after the project has succeeded.\n" +
+			"If -s names a stack that was deployed from here, durations come from its earlier runs; otherwise they are " +
+			"estimates.\n" +
+			"The formats dot, mermaid, svg and html draw the plan; html adds a table. yaml prints a provider with this plan,\n" +
+			"as a start for your mara.yaml.\n\n" +
+			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n  runner plan -p linode -o html > plan.html\n" +
+			"  runner plan -p kind -o yaml > mara.yaml\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag(append(plan.Formats(), yamlFormat)...),
@@ -41,7 +43,7 @@ func Plan(d cmd.Deps) *cli.Command {
 	}
 }
 
-// yamlFormat is the form that mara.yaml has.
+// yamlFormat is the format of mara.yaml.
 const yamlFormat = "yaml"
 
 type planOptions struct {
@@ -49,8 +51,8 @@ type planOptions struct {
 	Format    plan.Format
 	Destroy   bool
 	Selection plan.Selection
-	Runs      string          // folder of earlier runs; "" when there is none
-	Settings  config.Settings // of the stack, if one is named
+	Runs      string          // folder of earlier runs, or ""
+	Settings  config.Settings // settings of the named stack, or none
 }
 
 func parsePlan(c *cli.Context, _ cmd.Deps, common cmd.Common) (planOptions, error) {
@@ -59,17 +61,18 @@ func parsePlan(c *cli.Context, _ cmd.Deps, common cmd.Common) (planOptions, erro
 		return planOptions{}, err
 	}
 	provider, err := common.ProviderOf(named)
-	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"), Selection: cmd.ParseSelection(c)}
+	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"),
+		Selection: cmd.ParseSelection(c)}
 	if stack, err := config.ResolveStack(common.Stack, common.Sources); err == nil && common.Root != "" {
 		o.Runs = layout.Of(common.Root, false).Runs()
 		o.Settings = config.Settings{Stack: stack}
-		o.Settings.Config, o.Settings.Described, _ = common.ReadStack(stack.Text) // a broken one is told by whoever needs it
+		o.Settings.Config, o.Settings.Described, _ = common.ReadStack(stack.Text) // other commands report a broken file
 	}
 	return o, err
 }
 
-// plannedProvider is the provider that was asked for, whatever the stack is
-// configured with, else the configured one if there is a configuration.
+// plannedProvider returns the provider given on the command line, or else the one in the
+// stack's configuration.
 func plannedProvider(o cmd.Common) (config.Value, error) {
 	if o.Provider.IsSet() {
 		return o.Provider, nil
@@ -77,7 +80,8 @@ func plannedProvider(o cmd.Common) (config.Value, error) {
 	if asked := o.Sources.Lookup(config.ProviderVariable); asked.IsSet() {
 		return asked, nil
 	}
-	stackNamed := o.Stack.IsSet() || o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet() || o.Sources.OnlyStack.IsSet()
+	stackNamed := o.Stack.IsSet() || o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet() ||
+		o.Sources.OnlyStack.IsSet()
 	if o.Root == "" || !stackNamed {
 		return config.Value{}, nil
 	}
@@ -92,7 +96,7 @@ func plannedProvider(o cmd.Common) (config.Value, error) {
 	return config.ResolveProvider(config.Value{}, o.Sources, file)
 }
 
-// estimates are the projects' times in this stack's earlier runs, else declared ones.
+// estimates returns the projects' durations in this stack's earlier runs, or else the declared ones.
 func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimates {
 	declared := p.Declared()
 	if o.Runs == "" {
@@ -104,8 +108,8 @@ func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimat
 	return plan.Estimates{Known: known}.Or(declared)
 }
 
-// withoutUnwanted leaves out the projects whose condition does not hold, where a
-// stack says with which configuration.
+// withoutUnwanted removes the projects whose condition is false in the configuration of the
+// named stack.
 func (o planOptions) withoutUnwanted(p plan.Plan) (plan.Plan, error) {
 	if !o.Settings.Stack.IsSet() {
 		return p, nil

@@ -7,14 +7,15 @@ import (
 	"mara/runner/internal/policy"
 )
 
-// Policy is `runner policy`.
+// Policy returns `runner policy`.
 func Policy(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "policy",
-		Usage: "hold what is deployed against rules in jq",
-		Description: "Rules judge what an up would do: preview and up run them, and a finding that denies forbids the up. This\n" +
-			"command lists them, and holds what is deployed against them. Files policies/*.jq at the root are rules;\n" +
-			"policies/policies.yaml switches on rules that ship with the runner, and has levels and exceptions.\n\n" +
+		Usage: "check deployed resources against rules in jq",
+		Description: "Rules check what an up would change: preview and up run them, and a finding with the level deny " +
+			"stops the up.\n" +
+			"These commands list the rules, and check deployed resources. Files policies/*.jq at the root are rules;\n" +
+			"policies/policies.yaml enables rules that ship with the runner, and sets levels and exceptions.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Subcommands: []*cli.Command{policyListCommand(d), policyCheckCommand(d)},
 	}

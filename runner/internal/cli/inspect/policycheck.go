@@ -18,17 +18,20 @@ import (
 func policyCheckCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "check",
-		Usage: "hold what is deployed against the rules",
-		Description: "Reads the states of all environments, or with --live the objects in their clusters, as `runner query` does,\n" +
-			"and holds them against the rules that are on. A finding that denies makes it exit with code 1.\n\n" +
-			"Examples:\n  runner policy check\n  runner policy check -s dev --live\n  runner policy check -o sarif > policies.sarif\n\n" +
+		Usage: "check deployed resources against the rules",
+		Description: "Reads the states of all environments, or with --live the objects in their clusters, as `runner " +
+			"query` does,\n" +
+			"and checks them against the enabled rules. A finding with the level deny makes it exit with code 1.\n\n" +
+			"Examples:\n  runner policy check\n  runner policy check -s dev --live\n  runner policy check -o sarif > " +
+			"policies.sarif\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
-				&cli.BoolFlag{Name: "live", Usage: "judge the objects in the clusters instead of the states"},
+				&cli.BoolFlag{Name: "live", Usage: "check the objects in the clusters instead of the states"},
 				&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait up to `DURATION` for each cluster"},
-				&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory, Usage: "judge the stack `NAME` alone (default: all)"},
-				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "judge the simulated environments"},
+				&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory,
+					Usage: "check only the stack `NAME` (default: all)"},
+				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "check the simulated environments"},
 			},
 			cmd.OutputFlag("table", "json", "sarif"), cmd.RootFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
@@ -40,9 +43,9 @@ func parsePolicyCheck(c *cli.Context, _ cmd.Deps, common cmd.Common) (queryOptio
 	o := queryOptions{Common: common, Live: c.Bool("live"), Timeout: c.Duration("timeout")}
 	switch {
 	case o.Timeout <= 0:
-		return o, failure.Usagef(cmd.Path(c), "--timeout: %s is not more than 0", o.Timeout)
+		return o, failure.Usagef(cmd.Path(c), "--timeout: %s is not greater than 0", o.Timeout)
 	case o.Live && o.Simulation.On:
-		return o, failure.Usagef(cmd.Path(c), "simulated clusters have no objects to ask for; without --live the states are judged")
+		return o, failure.Usagef(cmd.Path(c), "simulated clusters have no objects; remove --live to check the states")
 	}
 	return o, nil
 }
@@ -53,7 +56,8 @@ func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) error {
 		return err
 	}
 	if !set.Active() {
-		return &failure.Environment{Text: "no rule is on", Next: "choose some in " + policy.SettingsFile + ", or write your own; `runner policy list` shows them"}
+		return &failure.Environment{Text: "no rule is enabled", Next: "enable some in " + policy.SettingsFile +
+			", or write your own; `runner policy list` shows all rules"}
 	}
 	document, err := collect(ctx, d, o, query.Named{State: !o.Live, Live: o.Live})
 	if err != nil {
@@ -62,7 +66,8 @@ func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) error {
 	findings := []environmentFinding{}
 	for _, e := range document.Environments() {
 		target := policy.Target{Stack: e}
-		if described, err := o.Environment(e); err == nil { // what is deployed is judged even so
+		// without a readable description, check the deployed resources alone
+		if described, err := o.Environment(e); err == nil {
 			target.Labels = described.Labels
 		}
 		found, err := set.Judge(ctx, document.Plan(e), target, d.Now())
@@ -98,12 +103,12 @@ func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []enviro
 		return cmd.WriteJSON(d.Stdout, newLog(d.Version, o, set, findings, complete))
 	}
 	if o.Simulation.On {
-		_, _ = io.WriteString(d.Stdout, "[SIMULATED]\n\n") // the next write tells an error
+		_, _ = io.WriteString(d.Stdout, "[SIMULATED]\n\n") // the next write returns the error
 	}
 	if len(findings) == 0 {
 		text := "no findings\n"
 		if !complete {
-			text = "no findings in what could be read\n"
+			text = "no findings in the states that could be read\n"
 		}
 		_, err := io.WriteString(d.Stdout, text)
 		return err
@@ -119,7 +124,7 @@ func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []enviro
 	return writeRows(d.Stdout, []string{"level", "rule", "environment", "project", "resource", "finding"}, rows, d.Width())
 }
 
-// newLog makes a log for code scanning.
+// newLog makes a SARIF log for code scanning.
 func newLog(version string, o queryOptions, set policy.Set, findings []environmentFinding, complete bool) sarif.Log {
 	options := sarif.Options{Version: version, ID: "deployed", Rules: map[string]string{}, Failed: !complete}
 	if o.Stack.IsSet() {

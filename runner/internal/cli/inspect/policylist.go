@@ -13,7 +13,7 @@ func policyListCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list the rules",
-		Description: "Lists the rules of the root and those that ship with the runner, and which of them are on.\n\n" +
+		Description: "Lists the rules of the root and the rules that ship with the runner, and shows which are enabled.\n\n" +
 			"Examples:\n  runner policy list\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.RootFlags(), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, cmd.Parse, runPolicyList),
@@ -25,7 +25,8 @@ func runPolicyList(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	if err != nil {
 		return err
 	}
-	table := typeset.Table{Columns: []typeset.Column{{Title: "RULE"}, {Title: "STATE"}, {Title: "SUMMARY", Min: 20, Wrap: true}}}
+	table := typeset.Table{Columns: []typeset.Column{{Title: "RULE"}, {Title: "STATE"},
+		{Title: "SUMMARY", Min: 20, Wrap: true}}}
 	for _, rule := range set.Rules {
 		state := "off"
 		if rule.On {

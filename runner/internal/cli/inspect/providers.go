@@ -4,22 +4,21 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
-	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/typeset"
 )
 
-// Providers is `runner providers`.
+// Providers returns `runner providers`.
 func Providers(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:    "providers",
 		Aliases: []string{"list-providers"},
 		Usage:   "list the providers",
-		Description: "A provider is what hosts the cluster and the container registry. Choose one with -p. mara.yaml, if there is\n" +
-			"one, says which there are: built-in ones, changed ones, and others.\n\n" +
+		Description: "A provider hosts the cluster and the container registry. Choose one with -p. If the root has a " +
+			"mara.yaml, its\n" +
+			"providers are listed: built-in, modified and your own.\n\n" +
 			"Examples:\n  runner providers\n  runner plan -p linode\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.RootFlags(), cmd.BaseFlags()),
@@ -28,13 +27,17 @@ func Providers(d cmd.Deps) *cli.Command {
 }
 
 func runProviders(_ context.Context, d cmd.Deps, o cmd.Common) error {
-	documents := slice.Map(o.Known().Providers, func(p providers.Provider) providerDocument {
-		return providerDocument{p.Name, p.Title, p.ClusterProject, p.Registry.Project, p.Names()}
-	})
-	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "TITLE"}, {Title: "CLUSTER"}, {Title: "REGISTRY"}, {Title: "PROJECTS"}}}
-	table.Rows = slice.Map(documents, func(p providerDocument) []string {
-		return []string{p.Name, p.Title, cmd.OrDash(p.Cluster), cmd.OrDash(p.Registry), strconv.Itoa(len(p.Projects))}
-	})
+	documents := []providerDocument{}
+	for _, p := range o.Known().Providers {
+		documents = append(documents, providerDocument{p.Name, p.Title, p.ClusterProject, p.Registry.Project, p.Names()})
+	}
+	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "TITLE"}, {Title: "CLUSTER"},
+		{Title: "REGISTRY"}, {Title: "PROJECTS"}}}
+	for _, p := range documents {
+		table.Rows = append(table.Rows, []string{
+			p.Name, p.Title, cmd.OrDash(p.Cluster), cmd.OrDash(p.Registry), strconv.Itoa(len(p.Projects)),
+		})
+	}
 	return o.Show(d, documents, table.Text(d.Width()))
 }
 

@@ -15,36 +15,44 @@ import (
 	"mara/runner/internal/query"
 )
 
-// Query is `runner query`.
+// Query returns `runner query`.
 func Query(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:      "query",
-		Usage:     "ask about everything that is deployed, in jq",
+		Usage:     "query everything that is deployed, in jq",
 		ArgsUsage: "EXPR|NAME",
-		Description: "Runs a jq program, or the query NAME, over all environments of the root; -s asks about one. --list shows the\n" +
+		Description: "Runs a jq program, or the query NAME, over all environments of the root, or over one with -s. " +
+			"--list shows the\n" +
 			"named queries; files queries/*.jq at the root add to them.\n\n" +
 			"A program reads a document of the form {items: [...]}. Each item has source, environment, provider, type and\n" +
-			"name. The source \"state\" is a resource as Pulumi knows it, with project, urn, inputs and outputs; nothing is\n" +
-			"decrypted, no passphrase is needed, and secret values read [secret]. The source \"live\" is an object in a cluster\n" +
-			"as it is now: --live asks the clusters, which takes the passphrase, instead of the states. A cluster that does\n" +
-			"not answer is reported and does not stop the rest. In both, object is a Kubernetes object.\n\n" +
-			"Beside jq's own functions there are images, image, containers, running, place, kind(\"Pod\") and private.\n\n" +
+			"name. The source \"state\" is a resource in Pulumi's state, with project, urn, inputs and outputs. Nothing is\n" +
+			"decrypted, no passphrase is needed, and secret values are [secret]. The source \"live\" is an object in a " +
+			"cluster:\n" +
+			"--live reads the clusters instead of the states, and needs the passphrase. A cluster that does not answer is\n" +
+			"reported, and the query continues without it. In both, object is a Kubernetes object.\n\n" +
+			"In addition to jq's functions there are images, image, containers, running, place, kind(\"Pod\") and private.\n\n" +
 			"Examples:\n  runner query mysql\n  runner query exposed -o csv\n" +
 			"  runner query '.items[] | select(.type == \"aws:s3/bucket:Bucket\") | {environment, name}'\n" +
-			"  runner query --live 'kind(\"Pod\") | select(.object.status.phase != \"Running\") | {environment, namespace, name}'\n\n" +
+			"  runner query --live 'kind(\"Pod\") | select(.object.status.phase != \"Running\") | {environment, namespace, " +
+			"name}'\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitChanges),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
 				&cli.BoolFlag{Name: "list", Usage: "list the named queries"},
-				&cli.BoolFlag{Name: "live", Usage: "ask the clusters instead of the states"},
-				&cli.BoolFlag{Name: "watch", Usage: "print the results, and then what comes (+) and goes (-), until Ctrl-C; takes -s"},
-				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Usage: "of the clusters, ask only for objects in the namespace `NAME`"},
-				&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "of the clusters, ask only for objects with these `LABELS`"},
+				&cli.BoolFlag{Name: "live", Usage: "read the clusters instead of the states"},
+				&cli.BoolFlag{Name: "watch",
+					Usage: "print the results, and then new (+) and removed (-) ones, until Ctrl-C; needs -s"},
+				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"},
+					Usage: "read only objects in the namespace `NAME` from the clusters"},
+				&cli.StringFlag{Name: "selector", Aliases: []string{"l"},
+					Usage: "read only objects with these `LABELS` from the clusters"},
 				&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait up to `DURATION` for each cluster"},
-				&cli.DurationFlag{Name: "max-time", Value: query.DefaultTime, Usage: "stop a program that has computed for `DURATION`"},
+				&cli.DurationFlag{Name: "max-time", Value: query.DefaultTime,
+					Usage: "stop the program after `DURATION` of computing"},
 				&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are results"},
-				&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory, Usage: "ask about the stack `NAME` alone (default: all)"},
-				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "ask about the simulated environments"},
+				&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory,
+					Usage: "query only the stack `NAME` (default: all)"},
+				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "query the simulated environments"},
 			},
 			cmd.OutputFlag("table", "json", "ndjson", "csv"), cmd.RootFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
@@ -54,25 +62,27 @@ func Query(d cmd.Deps) *cli.Command {
 
 type queryOptions struct {
 	cmd.Common
-	Expression          string // or a name
+	Expression          string // jq program or name of a query
 	List                bool
 	Live                bool
 	Watch               bool
 	Namespace, Selector string
 	Timeout             time.Duration // for each cluster
-	MaxTime             time.Duration // that the program computes; 0 for the default
+	MaxTime             time.Duration // of computing; 0 for the default
 	ExitCode            bool
 }
 
 func parseQuery(c *cli.Context, _ cmd.Deps, common cmd.Common) (queryOptions, error) {
 	o := queryOptions{
-		Common: common, Expression: c.Args().First(), List: c.Bool("list"), Live: c.Bool("live") || c.Bool("watch"), Watch: c.Bool("watch"),
-		Namespace: c.String("namespace"), Selector: c.String("selector"), Timeout: c.Duration("timeout"), ExitCode: c.Bool("exit-code"),
-		MaxTime: c.Duration("max-time"),
+		Common: common, Expression: c.Args().First(), List: c.Bool("list"), Live: c.Bool("live") || c.Bool("watch"),
+		Watch:     c.Bool("watch"),
+		Namespace: c.String("namespace"), Selector: c.String("selector"), Timeout: c.Duration("timeout"),
+		ExitCode: c.Bool("exit-code"),
+		MaxTime:  c.Duration("max-time"),
 	}
 	switch {
 	case !o.List && o.Expression == "":
-		return o, failure.Usagef(cmd.Path(c), "a jq program or the name of a query is missing; --list shows the names")
+		return o, failure.Usagef(cmd.Path(c), "name a query or give a jq program; --list shows the names")
 	case o.List && o.Expression != "":
 		return o, failure.Usagef(cmd.Path(c), "--list takes no argument")
 	case o.Watch && !o.Stack.IsSet():
@@ -80,9 +90,9 @@ func parseQuery(c *cli.Context, _ cmd.Deps, common cmd.Common) (queryOptions, er
 	case o.Watch && o.ExitCode:
 		return o, failure.Usagef(cmd.Path(c), "--watch and --exit-code: choose one")
 	case o.Timeout <= 0:
-		return o, failure.Usagef(cmd.Path(c), "--timeout: %s is not more than 0", o.Timeout)
+		return o, failure.Usagef(cmd.Path(c), "--timeout: %s is not greater than 0", o.Timeout)
 	case o.MaxTime <= 0:
-		return o, failure.Usagef(cmd.Path(c), "--max-time: %s is not more than 0", o.MaxTime)
+		return o, failure.Usagef(cmd.Path(c), "--max-time: %s is not greater than 0", o.MaxTime)
 	}
 	return o, nil
 }
@@ -119,9 +129,10 @@ func runQuery(ctx context.Context, d cmd.Deps, o queryOptions) error {
 	return nil
 }
 
-// answer runs a program, prints its results and returns their number. As ndjson
-// they are printed one by one, until nobody reads them.
-func answer(ctx context.Context, d cmd.Deps, o queryOptions, compiled *query.Query, document any) (count int, err error) {
+// answer runs a program, prints its results and returns their number. It prints ndjson
+// results one by one, until stdout has no reader.
+func answer(ctx context.Context, d cmd.Deps, o queryOptions, compiled *query.Query, document any) (count int,
+	err error) {
 	limits := query.Limits{Time: o.MaxTime}
 	if o.Output != "ndjson" {
 		results, err := compiled.RunWithin(ctx, limits, document)
@@ -143,19 +154,20 @@ func answer(ctx context.Context, d cmd.Deps, o queryOptions, compiled *query.Que
 	return count, err
 }
 
-// longer adds to the error of a program that was stopped how it may take longer.
+// longer adds advice to the error of a program that was stopped.
 func longer(err error) error {
 	var limit *query.LimitError
 	if !errors.As(err, &limit) {
 		return err
 	}
-	return failure.Advise(err, "if it ends, let it compute longer with --max-time, or print with -o ndjson, which has no limit of results")
+	return failure.Advise(err, "raise --max-time if the program terminates, or use -o ndjson, which does not limit the "+
+		"number of results")
 }
 
-// queryName is how the name of a query looks.
+// queryName matches names of queries.
 var queryName = regexp.MustCompile(`^[A-Za-z][\w-]*$`)
 
-// findQuery finds the query of a name, or compiles a program.
+// findQuery finds a query by name, or compiles a jq program.
 func findQuery(all []query.Named, o queryOptions) (query.Named, *query.Query, error) {
 	found := query.Named{Source: o.Expression, State: true}
 	var names []string
@@ -169,7 +181,7 @@ func findQuery(all []query.Named, o queryOptions) (query.Named, *query.Query, er
 		found.State, found.Live = found.State && found.Live, true
 	}
 	if found.Live && o.Simulation.On {
-		return found, nil, failure.Usagef("query", "simulated clusters have no objects to ask for; without --live a query reads the states")
+		return found, nil, failure.Usagef("query", "simulated clusters have no objects; remove --live to query the states")
 	}
 	compiled, err := query.Compile(found.Source)
 	switch {

@@ -17,25 +17,25 @@ import (
 	"mara/runner/internal/session"
 )
 
-// collected is what a query reads.
+// collected is the input of a query.
 type collected struct {
 	query.Document
-	unread []string // environments of which something could not be read
+	unread []string // environments that could not be read completely
 }
 
-// incomplete returns an error if something could not be read: "no results" and "no
-// findings" would say more than is known.
+// incomplete returns an error if an environment could not be read completely: "no results"
+// and "no findings" would be unproven.
 func (c collected) incomplete() error {
 	if len(c.unread) == 0 {
 		return nil
 	}
 	return &failure.Environment{
-		Text: "the result is not complete: " + strings.Join(c.unread, ", ") + " could not be read, as the warnings say",
-		Next: "ask for one environment alone with -s NAME",
+		Text: "the result is incomplete: " + strings.Join(c.unread, ", ") + " could not be read; see the warnings",
+		Next: "choose one environment with -s NAME",
 	}
 }
 
-// collect puts together what a query reads.
+// collect reads the input of a query.
 func collect(ctx context.Context, d cmd.Deps, o queryOptions, q query.Named) (document collected, err error) {
 	err = session.Use(d.Deps, o.Options, (*session.Session).ResolveRoot, func(s *session.Session) error {
 		return collectIn(ctx, d, o, s, q, &document)
@@ -43,7 +43,8 @@ func collect(ctx context.Context, d cmd.Deps, o queryOptions, q query.Named) (do
 	return document, err
 }
 
-func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session, q query.Named, document *collected) error {
+func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session, q query.Named,
+	document *collected) error {
 	states, err := inventory.States(ctx, s, func(environment string, projects []string) []string {
 		if o.Stack.IsSet() && environment != o.Stack.Text || !isEnvironment(o.Known(), projects) {
 			return nil
@@ -58,7 +59,8 @@ func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Sessi
 		return err
 	}
 	if o.Stack.IsSet() && states[o.Stack.Text] == nil {
-		return &failure.Environment{Text: fmt.Sprintf("nothing of the stack %s is deployed", o.Stack.Text), Next: "`runner stacks` lists the environments"}
+		return &failure.Environment{Text: fmt.Sprintf("the stack %s is not deployed", o.Stack.Text),
+			Next: "`runner stacks` lists the environments"}
 	}
 	for _, stack := range slices.Sorted(maps.Keys(states)) {
 		projects := slices.Sorted(maps.Keys(states[stack]))
@@ -89,14 +91,15 @@ func addStates(document *collected, e query.Environment, projects []string, stat
 	return nil
 }
 
-// addObjects adds the objects in a cluster, or reports that it cannot be asked.
-func addObjects(ctx context.Context, d cmd.Deps, o queryOptions, document *collected, e query.Environment, q query.Named) error {
+// addObjects adds the objects in a cluster, or warns that it cannot be read.
+func addObjects(ctx context.Context, d cmd.Deps, o queryOptions, document *collected, e query.Environment,
+	q query.Named) error {
 	objects, err := objectsOf(ctx, d, o, e, q)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		fmt.Fprintf(d.Stderr, "warning: %s is left out: %v\n", e.Stack, err)
+		fmt.Fprintf(d.Stderr, "warning: %s is skipped: %v\n", e.Stack, err)
 		if !errors.Is(err, errNoCluster) {
 			document.unread = append(document.unread, "the cluster of "+e.Stack)
 		}
@@ -114,7 +117,8 @@ func addObjects(ctx context.Context, d cmd.Deps, o queryOptions, document *colle
 	return nil
 }
 
-func objectsOf(ctx context.Context, d cmd.Deps, o queryOptions, e query.Environment, q query.Named) (objects [][]byte, err error) {
+func objectsOf(ctx context.Context, d cmd.Deps, o queryOptions, e query.Environment, q query.Named) (objects [][]byte,
+	err error) {
 	err = inCluster(ctx, d, o, e.Stack, q, func(_ *session.Session, options live.Options) error {
 		objects, err = live.List(ctx, options)
 		return err
@@ -122,11 +126,12 @@ func objectsOf(ctx context.Context, d cmd.Deps, o queryOptions, e query.Environm
 	return objects, err
 }
 
-// errNoCluster says that an environment has no objects, because it has no cluster.
+// errNoCluster is the error of an environment without a cluster.
 var errNoCluster = errors.New("it has no cluster")
 
-// inCluster opens an environment, and has its cluster asked for what a query reads.
-func inCluster(ctx context.Context, d cmd.Deps, o queryOptions, stack string, q query.Named, ask func(*session.Session, live.Options) error) error {
+// inCluster opens an environment and calls ask for its cluster.
+func inCluster(ctx context.Context, d cmd.Deps, o queryOptions, stack string, q query.Named,
+	ask func(*session.Session, live.Options) error) error {
 	options := o.Options
 	options.Request = o.Of(stack)
 	return session.Use(d.Deps, options, (*session.Session).Resolve, func(s *session.Session) error {

@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/query"
 	"mara/runner/internal/typeset"
@@ -22,8 +20,12 @@ func writeQueries(d cmd.Deps, o queryOptions, all []query.Named) error {
 	case "ndjson":
 		return writeLines(d.Stdout, all)
 	}
-	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "READS"}, {Title: "SUMMARY", Min: 20, Wrap: true}}}
-	rows := slice.Map(all, func(n query.Named) []string { return []string{n.Name, reads(n), n.Summary} })
+	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "READS"},
+		{Title: "SUMMARY", Min: 20, Wrap: true}}}
+	var rows [][]string
+	for _, n := range all {
+		rows = append(rows, []string{n.Name, reads(n), n.Summary})
+	}
 	if o.Output == "csv" {
 		return writeCSV(d.Stdout, []string{"name", "reads", "summary"}, rows)
 	}
@@ -42,7 +44,7 @@ func reads(n query.Named) string {
 	return "state"
 }
 
-// writeResults prints what a query has found.
+// writeResults prints the results of a query.
 func writeResults(d cmd.Deps, o queryOptions, results []any, columns []string) error {
 	switch o.Output {
 	case "json":
@@ -56,7 +58,7 @@ func writeResults(d cmd.Deps, o queryOptions, results []any, columns []string) e
 	titles, rows, ok := query.Rows(results, columns)
 	if o.Output == "csv" {
 		if !ok {
-			return errors.New("csv has columns, but a result of the query is no object; use -o ndjson")
+			return errors.New("csv needs objects as results; use -o ndjson for other values")
 		}
 		return writeCSV(d.Stdout, titles, rows)
 	}
@@ -81,7 +83,8 @@ func writeResults(d cmd.Deps, o queryOptions, results []any, columns []string) e
 func writeRows(w io.Writer, titles []string, rows [][]string, width int) error {
 	table := typeset.Table{Rows: rows}
 	for i, title := range titles {
-		table.Columns = append(table.Columns, typeset.Column{Title: strings.ToUpper(title), Min: 10, Wrap: i == len(titles)-1})
+		table.Columns = append(table.Columns, typeset.Column{Title: strings.ToUpper(title), Min: 10,
+			Wrap: i == len(titles)-1})
 	}
 	_, err := io.WriteString(w, table.Text(width))
 	return err

@@ -12,8 +12,8 @@ import (
 	"mara/runner/internal/session"
 )
 
-// watchQuery runs a query again whenever objects in a cluster change, and prints
-// what comes and goes, until it is interrupted or nobody reads.
+// watchQuery repeats a query whenever objects in a cluster change, and prints new and removed
+// results, until it is interrupted or stdout has no reader.
 func watchQuery(ctx context.Context, d cmd.Deps, o queryOptions, named query.Named, compiled *query.Query) error {
 	err := inCluster(ctx, d, o, o.Stack.Text, named, func(s *session.Session, options live.Options) error {
 		e := query.Environment{Stack: o.Stack.Text, Provider: s.Provider.Name}
@@ -32,13 +32,14 @@ func watchQuery(ctx context.Context, d cmd.Deps, o queryOptions, named query.Nam
 		})
 	})
 	if err != nil && ctx.Err() != nil {
-		return &cmd.Reported{Code: cmd.ExitInterrupted} // nothing is wrong
+		return &cmd.Reported{Code: cmd.ExitInterrupted} // Ctrl-C ends --watch; it needs no message
 	}
 	return err
 }
 
-// resultsOf are the results of a query on objects, a line each.
-func resultsOf(ctx context.Context, o queryOptions, e query.Environment, objects [][]byte, compiled *query.Query) ([]string, error) {
+// resultsOf runs a query on objects, and returns its results as lines.
+func resultsOf(ctx context.Context, o queryOptions, e query.Environment, objects [][]byte,
+	compiled *query.Query) ([]string, error) {
 	var document query.Document
 	for _, object := range objects {
 		item, err := query.FromObject(e, object)
@@ -65,7 +66,7 @@ func resultsOf(ctx context.Context, o queryOptions, e query.Environment, objects
 	return slices.Compact(slices.Sorted(slices.Values(lines))), nil
 }
 
-// printChanges prints what has gone and what has come.
+// printChanges prints removed and new results.
 func printChanges(d cmd.Deps, o queryOptions, before, now []string) error {
 	for _, change := range []struct {
 		mark, word string

@@ -25,15 +25,17 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// Stacks is `runner stacks`.
+// Stacks returns `runner stacks`.
 func Stacks(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "stacks",
 		Usage: "list the environments, with provider and state",
-		Description: "Lists the stacks that have a configuration here, were deployed from here, or exist in the backend: provider,\n" +
+		Description: "Lists the stacks that are configured here, were deployed from here, or exist in the backend, with " +
+			"provider,\n" +
 			"number of deployed projects, number of resources, and the last run from here. It only reads, and needs no\n" +
-			"passphrase. The star marks the default, PULUMI_STACK.\n\n" +
-			"Examples:\n  runner stacks\n  runner stacks --simulate -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+			"passphrase. A star marks the default stack, PULUMI_STACK.\n\n" +
+			"Examples:\n  runner stacks\n  runner stacks --simulate -o json\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"), cmd.RootFlags(),
 			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "list the simulated environments"}},
@@ -43,8 +45,8 @@ func Stacks(d cmd.Deps) *cli.Command {
 	}
 }
 
-// warnIncomplete prints which environments could not be read, where the others could;
-// it returns any other error.
+// warnIncomplete prints a warning for an error about some environments that could not be
+// read, and returns any other error.
 func warnIncomplete(d cmd.Deps, err error) error {
 	var incomplete *inventory.IncompleteError
 	if !errors.As(err, &incomplete) {
@@ -54,16 +56,16 @@ func warnIncomplete(d cmd.Deps, err error) error {
 	return nil
 }
 
-// environmentLine is one line of the list, and its JSON form.
+// environmentLine is one environment of the list, and its JSON form.
 type environmentLine struct {
 	Stack      string              `json:"stack"`
-	Default    bool                `json:"default"`            // PULUMI_STACK names it
-	Provider   string              `json:"provider,omitempty"` // "" when nobody has named one yet
-	Configured bool                `json:"configured"`         // it has a stack file
-	Deployed   int                 `json:"deployed"`           // projects that have resources
-	Projects   int                 `json:"projects,omitempty"` // of the provider
+	Default    bool                `json:"default"`            // named by PULUMI_STACK
+	Provider   string              `json:"provider,omitempty"` // "" if not known
+	Configured bool                `json:"configured"`         // has a stack file
+	Deployed   int                 `json:"deployed"`           // number of projects with resources
+	Projects   int                 `json:"projects,omitempty"` // number of the provider's projects
 	Resources  int                 `json:"resources"`
-	Operation  operation.Operation `json:"operation,omitempty"` // of the last run from here
+	Operation  operation.Operation `json:"operation,omitempty"` // last operation from here
 	Result     event.Result        `json:"result,omitempty"`
 	Started    *time.Time          `json:"started,omitempty"`
 
@@ -82,8 +84,9 @@ func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session
 	return o.Show(d, lines, environmentsText(lines, d.Now(), d.Width()))
 }
 
-// environments lists what is configured, recorded or deployed.
-func environments(s *session.Session, o cmd.Common, deployed map[string]map[string]stacks.Summary) ([]environmentLine, error) {
+// environments returns all environments that are configured, recorded or deployed.
+func environments(s *session.Session, o cmd.Common, deployed map[string]map[string]stacks.Summary) ([]environmentLine,
+	error) {
 	configured, err := config.Stacks(o.Root)
 	if err != nil {
 		return nil, err
@@ -120,7 +123,7 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 	return lines, nil
 }
 
-// isEnvironment says whether stacks are ours: others may share the backend.
+// isEnvironment reports whether stacks belong to this root: other roots may share the backend.
 func isEnvironment(known catalogue.Catalogue, deployed []string) bool {
 	return slices.ContainsFunc(deployed, func(project string) bool {
 		_, ok := known.Project(project)
@@ -173,19 +176,21 @@ func environmentsText(lines []environmentLine, now time.Time, width int) string 
 		return "no environments yet; `runner up` creates the first one\n"
 	}
 	table := typeset.Table{Columns: []typeset.Column{
-		{Title: "STACK", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true}, {Title: "LAST RUN", Min: 10},
+		{Title: "STACK", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true},
+		{Title: "LAST RUN", Min: 10},
 	}}
 	for _, l := range lines {
 		stack := l.Stack
 		if l.Default {
 			stack += " *"
 		}
-		table.Rows = append(table.Rows, []string{stack, cmd.OrDash(l.Provider), l.state(), strconv.Itoa(l.Resources), l.last.Words(now)})
+		table.Rows = append(table.Rows, []string{stack, cmd.OrDash(l.Provider), l.state(), strconv.Itoa(l.Resources),
+			l.last.Words(now)})
 	}
 	return table.Text(width)
 }
 
-// state is how much of the environment there is.
+// state summarizes how many projects of the environment are deployed.
 func (l environmentLine) state() string {
 	switch {
 	case l.Deployed == 0:

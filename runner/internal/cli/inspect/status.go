@@ -1,5 +1,5 @@
-// Package inspect has the commands that only look: providers, plan, doctor,
-// stacks, status and outputs.
+// Package inspect has the read-only commands: providers, plan, doctor, stacks, status,
+// outputs, query and policy.
 package inspect
 
 import (
@@ -26,20 +26,22 @@ import (
 	"mara/runner/internal/ui"
 )
 
-// Status is `runner status`.
+// Status returns `runner status`.
 func Status(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "status",
 		Usage: "show what is deployed",
-		Description: "One line per project: never deployed, deployed, destroyed, failed, or locked by an operation; the number of\n" +
-			"resources; the last operation, how long it took and when it ended. Notes tell who holds a lock, which operations\n" +
-			"were cut off, and whether a project is stale: outputs it was deployed with have changed since (secret ones\n" +
-			"cannot be compared). It only reads, and needs no passphrase.\n\n" +
-			"With --watch it is shown again every two seconds; with -o json, as one document per line.\n\n" +
-			"Examples:\n  runner status -s dev\n  runner status -s dev --watch\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Description: "Shows for each project whether it is deployed, destroyed, failed, locked or was never deployed; its " +
+			"number of\n" +
+			"resources; and its last operation, with duration and end. Notes show who holds a lock, which operations were\n" +
+			"interrupted, and whether a project is stale: outputs that it reads have changed since it was deployed (secret\n" +
+			"outputs cannot be compared). It only reads, and needs no passphrase.\n\n" +
+			"--watch updates the status every two seconds; with -o json it prints one document per line.\n\n" +
+			"Examples:\n  runner status -s dev\n  runner status -s dev --watch\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"),
-			[]cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "keep showing it until Ctrl-C"}},
+			[]cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "update the status until Ctrl-C"}},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseStatus, cmd.InSession((*session.Session).Resolve, runStatus)),
@@ -55,7 +57,7 @@ func parseStatus(c *cli.Context, _ cmd.Deps, common cmd.Common) (statusOptions, 
 	return statusOptions{Common: common, Watch: c.Bool("watch")}, nil
 }
 
-// projectStatus is one line of the status.
+// projectStatus is the status of one project.
 type projectStatus struct {
 	Project    string              `json:"project"`
 	Title      string              `json:"title"`
@@ -88,7 +90,7 @@ type environmentStatus struct {
 	Stack     string          `json:"stack"`
 	Backend   string          `json:"backend"`
 	Simulated bool            `json:"simulated"`
-	Lock      string          `json:"lock,omitempty"` // of the runner, on the whole environment
+	Lock      string          `json:"lock,omitempty"` // owner of the runner's lock on the environment
 	LastRun   *cmd.PastRun    `json:"last_run,omitempty"`
 	Projects  []projectStatus `json:"projects"`
 	// Orphans are the stacks that no project claims.
@@ -113,7 +115,7 @@ func runStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Sess
 	return o.Show(d, status, status.text(d.Now(), d.Width(), o.Color))
 }
 
-// watchStatus keeps showing the status until it is interrupted or nobody reads.
+// watchStatus shows the status again and again, until it is interrupted or stdout has no reader.
 func watchStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Session) error {
 	const often = 2 * time.Second
 	show, leave := statusShow(d, o)
@@ -127,7 +129,7 @@ func watchStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Se
 			return err
 		}
 		if interrupt.Sleep(ctx, often) != nil {
-			return &cmd.Reported{Code: cmd.ExitInterrupted} // nothing is wrong
+			return &cmd.Reported{Code: cmd.ExitInterrupted} // Ctrl-C ends --watch; it needs no message
 		}
 		if s.States().MayHaveStates() {
 			if err := s.Stacks.List(ctx); err != nil && ctx.Err() == nil {
@@ -138,8 +140,8 @@ func watchStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Se
 	return nil
 }
 
-// statusShow returns how to show a status again and again; on a terminal it
-// replaces the one before. Call leave at the end.
+// statusShow returns a function that shows a status; on a terminal it replaces the previous
+// one. Call leave at the end.
 func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error, leave func()) {
 	leave = func() {}
 	if o.Output == "json" {
@@ -151,14 +153,15 @@ func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error
 	}
 	if ui.Decide(o.Facts(d)).Mode == ui.LiveMode {
 		page := ui.NewPage(d.Stdout, d.Size)
-		write, leave = page.Show, func() { _ = page.Close() } // nobody reads any more
+		write, leave = page.Show, func() { _ = page.Close() } // stdout may have no reader any more
 	}
 	return func(status environmentStatus) error { return write(status.text(d.Now(), d.Width(), o.Color)) }, leave
 }
 
 func status(ctx context.Context, s *session.Session, o statusOptions) (environmentStatus, error) {
 	status := environmentStatus{
-		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Backend: event.MaskURLs(s.Settings.Backend.Text),
+		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,
+		Backend:   event.MaskURLs(s.Settings.Backend.Text),
 		Simulated: o.Simulation.On, LastRun: lastRun(s),
 	}
 	state, owner, err := s.RunLock().Inspect()
@@ -168,7 +171,8 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 	if state == lock.Held {
 		status.Lock = owner.String()
 	}
-	if status.Projects, err = cmd.Each(ctx, s.Plan.Steps, func(ctx context.Context, step plan.Step) (projectStatus, error) {
+	if status.Projects, err = cmd.Each(ctx, s.Plan.Steps, func(ctx context.Context, step plan.Step) (projectStatus,
+		error) {
 		return statusOf(ctx, s, step)
 	}); err != nil {
 		return status, err
@@ -203,7 +207,7 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 }
 
 func lastRun(s *session.Session) *cmd.PastRun {
-	runs, _ := journal.Summaries(s.Folder.Runs()) // none is no reason to fail
+	runs, _ := journal.Summaries(s.Folder.Runs()) // without runs there are no notes
 	for run, summary := range runs {
 		if s.Environment().Has(summary) {
 			last := cmd.NewPastRun(run, summary)
@@ -223,7 +227,7 @@ func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectS
 	}
 	if ok {
 		status.Operation, status.Result = update.Operation, update.Result
-		if !update.End.IsZero() { // it is not going on
+		if !update.End.IsZero() { // it has ended
 			status.Ended, status.DurationMS = &update.End, update.End.Sub(update.Start).Milliseconds()
 		}
 	}

@@ -5,17 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/inventory"
 	"mara/runner/internal/request"
-	"mara/runner/internal/stacks"
 	"mara/runner/internal/typeset"
 )
 
-// text is the status for people.
+// text formats the status for people.
 func (s environmentStatus) text(now time.Time, width int, colour bool) string {
 	var b strings.Builder
 	mark := ""
@@ -32,7 +29,7 @@ func (s environmentStatus) text(now time.Time, width int, colour bool) string {
 	return b.String() + "\n" + s.table(now, colour).Text(width) + "\n" + s.totals() + "\n" + s.orphans()
 }
 
-// orphans returns what is deployed without a project, and what helps.
+// orphans lists stacks that no project claims, with remedies.
 func (s environmentStatus) orphans() string {
 	if len(s.Orphans) == 0 {
 		return ""
@@ -49,7 +46,9 @@ func (s environmentStatus) table(now time.Time, colour bool) typeset.Table {
 		{Title: "PROJECT", Min: 12, Middle: true}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true}, {Title: "LAST"},
 		{Title: "TOOK", Optional: true}, {Title: "ENDED"}, {Title: "NOTE", Min: 16, Wrap: true, Optional: true},
 	}}
-	table.Rows = slice.Map(s.Projects, func(p projectStatus) []string { return p.row(now) })
+	for _, p := range s.Projects {
+		table.Rows = append(table.Rows, p.row(now))
+	}
 	table.Paint = func(row, column int, text string) string {
 		if !colour || column != state && column != note {
 			return text
@@ -68,14 +67,18 @@ func (p projectStatus) row(now time.Time) []string {
 	return []string{p.Project, p.State, typeset.Dash(p.Resources), cmd.OrDash(string(p.Operation)), took, ended, p.note()}
 }
 
-// note returns what else a user should know.
+// note returns the notes on a project: locks, interrupted operations, stale outputs.
 func (p projectStatus) note() string {
 	var notes []string
 	if p.Lock != "" {
 		notes = append(notes, "by "+p.Lock)
 	}
-	notes = append(notes, slice.Map(p.Pending, func(pending stacks.Pending) string { return "cut off at " + pending.String() })...)
-	notes = append(notes, slice.Map(p.Stale, func(s stacks.Stale) string { return "stale: " + s.String() })...)
+	for _, pending := range p.Pending {
+		notes = append(notes, "interrupted at "+pending.String())
+	}
+	for _, s := range p.Stale {
+		notes = append(notes, "stale: "+s.String())
+	}
 	return strings.Join(notes, "; ")
 }
 
@@ -106,7 +109,7 @@ func (s environmentStatus) totals() string {
 	for _, other := range []struct {
 		n    int
 		what string
-	}{{failed, "failed"}, {stale, "stale"}, {pending, "with operations that were cut off"}} {
+	}{{failed, "failed"}, {stale, "stale"}, {pending, "with interrupted operations"}} {
 		if other.n > 0 {
 			text += fmt.Sprintf(", %d %s", other.n, other.what)
 		}

@@ -12,13 +12,14 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// History is `runner history`.
+// History returns `runner history`.
 func History(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "history",
-		Usage: "list the runs",
-		Description: "Newest first: operation, environment, result, when it began, how long it took, and who ran it. --simulate\n" +
-			"lists the simulated runs, -s only those of one stack.\n\nExample:\n  runner history -s dev\n\n" +
+		Usage: "list past runs",
+		Description: "Lists the newest runs first, with operation, environment, result, start, duration and user. " +
+			"--simulate lists\n" +
+			"simulated runs, -s only the runs of one stack.\n\nExample:\n  runner history -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"),
@@ -68,11 +69,12 @@ func historyText(past []cmd.PastRun, now time.Time, width int) string {
 	for _, p := range past {
 		took := event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
 		table.Rows = append(table.Rows, []string{
-			p.ID, string(p.Operation), p.Provider + "/" + p.Stack, string(p.Result), cmd.Ago(now.Sub(p.Started)), took, cmd.OrDash(p.By),
+			p.ID, string(p.Operation), p.Provider + "/" + p.Stack, string(p.Result), cmd.Ago(now.Sub(p.Started)), took,
+			cmd.OrDash(p.By),
 		})
 	}
 	heading := ""
-	if past[0].Simulated { // they have a folder of their own
+	if past[0].Simulated { // simulated runs have their own folder
 		heading = "[SIMULATED]\n"
 	}
 	return heading + table.Text(width)

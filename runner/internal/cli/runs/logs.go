@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -25,11 +24,12 @@ import (
 	"mara/runner/internal/lock"
 )
 
-// Logs is `runner logs`.
+// Logs returns `runner logs`.
 func Logs(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "logs", Usage: "print what happened in the projects of a run", ArgsUsage: "[RUN] [PROJECT]",
-		Description: "Without RUN, the last run; without PROJECT, all projects. Secrets are masked. --follow shows a run that is\n" +
+		Name: "logs", Usage: "print the logs of the projects of a run", ArgsUsage: "[RUN] [PROJECT]",
+		Description: "Without RUN, the last run; without PROJECT, all projects. Secrets are masked. --follow shows a run " +
+			"that is\n" +
 			"still going on to its end, also one in another terminal. -o json prints the events of the projects.\n\n" +
 			"Examples:\n  runner logs certmgr\n  runner logs 20261120-193000-250k3f --errors\n  runner logs --follow\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
@@ -54,12 +54,12 @@ func parseLogs(c *cli.Context, d cmd.Deps, common cmd.Common) (logsOptions, erro
 	runs, err := parse(c, d, common)
 	o := logsOptions{options: runs, Errors: c.Bool("errors"), Follow: c.Bool("follow")}
 	if err == nil && o.Errors && o.Follow {
-		err = failure.Usagef("logs", "--errors and --follow exclude each other: which projects fail is known at the end")
+		err = failure.Usagef("logs", "--errors and --follow exclude each other: only a finished run has failed projects")
 	}
 	return o, err
 }
 
-// choose finds the run and the project that are named; a single word may be either.
+// choose finds the named run and project; a single argument may name either.
 func (o logsOptions) choose() (run journal.Run, project string, err error) {
 	run, err = o.findRun()
 	switch {
@@ -101,7 +101,7 @@ func runLogs(ctx context.Context, d cmd.Deps, o logsOptions) error {
 	return printLogs(d.Stdout, run, names)
 }
 
-// noLog says that a project did not take part in a run.
+// noLog returns the error for a project that did not take part in a run.
 func noLog(run journal.Run, project string, names []string) error {
 	return &failure.Usage{
 		Text: fmt.Sprintf("run %s has no log of %q%s", run.ID, project, config.DidYouMean(project, names)),
@@ -120,7 +120,7 @@ func failedOf(run journal.Run, names []string) ([]string, error) {
 	}), nil
 }
 
-// printLogs prints one log as it is, and several with the project before each line.
+// printLogs prints a single log as it is, and prefixes the lines of several with their project.
 func printLogs(w io.Writer, run journal.Run, names []string) error {
 	out := bufio.NewWriter(w)
 	for _, name := range names {
@@ -142,7 +142,7 @@ func printEvents(w io.Writer, events iter.Seq2[event.Event, error], names []stri
 	out := bufio.NewWriter(w)
 	for e, err := range events {
 		if errors.Is(err, event.ErrTruncated) {
-			break // the run was cut off, or goes on
+			break // the run was interrupted, or still runs
 		}
 		if err != nil {
 			return err
@@ -160,12 +160,12 @@ func printEvents(w io.Writer, events iter.Seq2[event.Event, error], names []stri
 }
 
 func followLogs(ctx context.Context, d cmd.Deps, o logsOptions, run journal.Run, project string) error {
-	goesOn, err := o.watch(ctx, d, run)
+	isRunning, err := o.watch(ctx, d, run)
 	if err != nil {
 		return err
 	}
 	var lines journal.Lines
-	for e, err := range run.Follow(goesOn) {
+	for e, err := range run.Follow(isRunning) {
 		if err != nil {
 			return err
 		}
@@ -181,12 +181,12 @@ func followLogs(ctx context.Context, d cmd.Deps, o logsOptions, run journal.Run,
 		}
 	}
 	if ctx.Err() != nil {
-		return &cmd.Reported{Code: cmd.ExitInterrupted} // nothing is wrong
+		return &cmd.Reported{Code: cmd.ExitInterrupted} // Ctrl-C ends --follow; it needs no message
 	}
 	return nil
 }
 
-// printFollowed prints an event, or what it adds to the log of its project.
+// printFollowed prints an event as JSON, or its lines of the project's log.
 func (o logsOptions) printFollowed(w io.Writer, e event.Event, text string, several bool) error {
 	if o.Output == "json" {
 		line, err := event.Marshal(e)
@@ -203,8 +203,8 @@ func (o logsOptions) printFollowed(w io.Writer, e event.Event, text string, seve
 	return err
 }
 
-// watch waits a moment, and tells whether more of a run may come: not when its
-// runner is gone, nor when nobody wants to know.
+// watch returns a function that waits a moment and reports whether more events may come: not
+// if the process of the run has ended, and not if stdout has no reader.
 func (o logsOptions) watch(ctx context.Context, d cmd.Deps, run journal.Run) (func() bool, error) {
 	const often = 200 * time.Millisecond
 	meta, err := run.Meta()
@@ -218,6 +218,9 @@ func (o logsOptions) watch(ctx context.Context, d cmd.Deps, run journal.Run) (fu
 	}, nil
 }
 
-func namesOf(projects []event.Project) []string {
-	return slice.Map(projects, func(p event.Project) string { return p.Name })
+func namesOf(projects []event.Project) (names []string) {
+	for _, p := range projects {
+		names = append(names, p.Name)
+	}
+	return names
 }

@@ -12,16 +12,18 @@ import (
 	"mara/runner/internal/report"
 )
 
-// Report is `runner report`.
+// Report returns `runner report`.
 func Report(d cmd.Deps) *cli.Command {
 	formats := report.Formats()
 	return &cli.Command{
 		Name: "report", Usage: "write a report of a past run", ArgsUsage: "[RUN]",
-		Description: "Without RUN, the last one. The page (html) is one file that needs no network.\n\n" +
-			"Examples:\n  runner report > run.html\n  runner report -o junit > run.xml\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Description: "Without RUN, it reports on the last run. The HTML page is a single file that needs no network.\n\n" +
+			"Examples:\n  runner report > run.html\n  runner report -o junit > run.xml\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag(formats...),
-			[]cli.Flag{&cli.GenericFlag{Name: "format", Value: &cmd.Choice{Allowed: formats}, Usage: "the same as --output `FORMAT`"}},
+			[]cli.Flag{&cli.GenericFlag{Name: "format", Value: &cmd.Choice{Allowed: formats},
+				Usage: "the same as --output `FORMAT`"}},
 			flags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseReport, runReport),

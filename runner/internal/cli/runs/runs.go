@@ -8,11 +8,13 @@ import (
 	"mara/runner/internal/journal"
 )
 
-// flags choose a folder of runs, and those of one stack.
+// flags returns the flags that choose the runs of a root or a stack.
 func flags() []cli.Flag {
 	return cmd.JoinFlags(cmd.RootFlags(), []cli.Flag{
-		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory, Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
-		&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "use simulated clouds; everything about them is kept under .runner/simulated"},
+		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory,
+			Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
+		&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
+			Usage: "use simulated clouds, whose state is stored in .runner/simulated"},
 	})
 }
 
@@ -25,7 +27,7 @@ func parse(_ *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	return options{Common: common, Folder: common.Folder().Runs()}, common.NoRoot
 }
 
-// findRun is the run that the first argument names, the last one without it.
+// findRun returns the run that the first argument names, or the last run.
 func (o options) findRun() (journal.Run, error) {
 	id := ""
 	if len(o.Args) > 0 {

@@ -11,12 +11,14 @@ import (
 	"mara/runner/internal/ui"
 )
 
-// Show is `runner show`.
+// Show returns `runner show`.
 func Show(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "show a past run", ArgsUsage: "[RUN]",
-		Description: "Prints the run as it was shown, with its summary; without RUN, the last one. The beginning of an id is enough.\n" +
-			"-o json prints its events.\n\nExample:\n  runner show 20261120-19\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Description: "Prints the events and summary of RUN, or of the last run. A prefix of the ID is enough. -o json " +
+			"prints the\n" +
+			"events as JSON.\n\nExample:\n  runner show 20261120-19\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), flags(), cmd.BaseFlags()),
 		Action: cmd.Action(d, parse, runShow),
 	}
@@ -33,7 +35,7 @@ func runShow(_ context.Context, d cmd.Deps, o options) error {
 	}
 	for e, err := range run.Events() {
 		if errors.Is(err, event.ErrTruncated) {
-			break // the run was cut off, or goes on
+			break // the run was interrupted, or still runs
 		}
 		if err != nil {
 			return err

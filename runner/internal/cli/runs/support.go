@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/atomicfile"
@@ -26,26 +25,31 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// Support is `runner support`.
+// Support returns `runner support`.
 func Support(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
-		Name: "support", Usage: "pack what somebody who helps has to know into one archive",
-		Description: "Packs versions, what doctor finds, the names of what is configured (no values), and the events and logs of the\n" +
-			"last runs. It holds no secrets: runs mask them before they write anything, outputs stay out, and what the\n" +
-			"environment calls a token, key or password is masked once more. Names of projects, hosts and users are in it:\n" +
-			"look through it before you send it. Nothing is sent.\n\n" +
-			"Examples:\n  runner support -s dev\n  runner support --runs 1 --file /tmp/for-them.tar.gz\n\n" +
+		Name: "support", Usage: "create a support bundle",
+		Description: "Writes an archive with versions, the results of doctor, the names of configured keys (no values), " +
+			"and the events\n" +
+			"and logs of the last runs. It contains no secrets: runs mask them before they write anything, outputs are not\n" +
+			"included, and values of environment variables for tokens, keys and passwords are masked once more. It does\n" +
+			"contain names of projects, hosts and users: look through it before you send it. The runner sends nothing.\n\n" +
+			"Examples:\n  runner support -s dev\n  runner support --runs 1 --file /tmp/bundle.tar.gz\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
 				&cli.StringFlag{Name: "file", Usage: "write the archive to `FILE`", DefaultText: "runner-support-TIME.tar.gz"},
-				&cli.IntFlag{Name: "runs", Value: 3, Usage: "pack the last `N` runs"},
+				&cli.IntFlag{Name: "runs", Value: 3, Usage: "include the last `N` runs"},
 			},
 			cmd.OutputFlag("text", "json"), flags(),
-			[]cli.Flag{&cli.StringFlag{Name: "provider", Aliases: []string{"p"}, Category: cmd.CommonCategory, Usage: "examine an environment of the provider `NAME`"}},
+			[]cli.Flag{&cli.StringFlag{Name: "provider", Aliases: []string{"p"}, Category: cmd.CommonCategory,
+				Usage: "use the provider `NAME`"}},
 			cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseSupport, func(ctx context.Context, d cmd.Deps, o supportOptions) error { return runSupport(ctx, d, o, run) }),
+		Action: cmd.Action(d, parseSupport, func(ctx context.Context, d cmd.Deps,
+			o supportOptions) error {
+			return runSupport(ctx, d, o, run)
+		}),
 	}
 }
 
@@ -62,7 +66,7 @@ func parseSupport(c *cli.Context, d cmd.Deps, common cmd.Common) (supportOptions
 	case err != nil:
 		return o, err
 	case o.Runs < 0:
-		return o, failure.Usagef("support", "--runs: %d is less than 0", o.Runs)
+		return o, failure.Usagef("support", "--runs: %d is negative", o.Runs)
 	case o.File == "":
 		o.File = "runner-support-" + d.Now().UTC().Format("20060102-150405") + ".tar.gz"
 	}
@@ -90,8 +94,11 @@ func runSupport(ctx context.Context, d cmd.Deps, o supportOptions, run cmd.RunFu
 	if err := atomicfile.Create(o.File, content, 0o600); err != nil {
 		return &failure.Environment{Text: err.Error(), Next: "name another file with --file"}
 	}
-	document := supportDocument{File: o.File, Contents: slice.Map(files, func(file packed) string { return file.name })}
-	return o.Show(d, document, fmt.Sprintf("%s\nin %s (%s); look through it before you send it\n",
+	document := supportDocument{File: o.File}
+	for _, file := range files {
+		document.Contents = append(document.Contents, file.name)
+	}
+	return o.Show(d, document, fmt.Sprintf("%s\nwrote %s (%s); look through it before you send it\n",
 		strings.Join(document.Contents, "\n"), o.File, typeset.Counted(len(files), "file")))
 }
 
@@ -100,10 +107,11 @@ type packed struct {
 	content []byte
 }
 
-// collect gathers what is packed, with secrets of the environment masked.
+// collect returns the files of the bundle, with secrets of the environment masked.
 func (o supportOptions) collect(ctx context.Context, d cmd.Deps, run cmd.RunFunc) ([]packed, error) {
 	versions, err := json.MarshalIndent(map[string]string{
-		"runner": d.Version, "pulumi": d.PulumiVersion, "go": runtime.Version(), "system": runtime.GOOS, "processor": runtime.GOARCH,
+		"runner": d.Version, "pulumi": d.PulumiVersion, "go": runtime.Version(), "system": runtime.GOOS,
+		"processor": runtime.GOARCH,
 	}, "", "  ")
 	if err != nil {
 		return nil, err
@@ -125,8 +133,8 @@ func (o supportOptions) collect(ctx context.Context, d cmd.Deps, run cmd.RunFunc
 	return files, nil
 }
 
-// ask runs a command of the runner on the same environment, and returns what it
-// says: its result, or why there is none.
+// ask runs a command of the runner on the same environment, and returns its stdout, or
+// stderr if there is none.
 func (o supportOptions) ask(ctx context.Context, d cmd.Deps, run cmd.RunFunc, args ...string) []byte {
 	var stdout, stderr bytes.Buffer
 	d.Stdout, d.Stderr, d.StdoutIsTerminal, d.StderrIsTerminal = &stdout, &stderr, false, false
@@ -147,8 +155,8 @@ func (o supportOptions) ask(ctx context.Context, d cmd.Deps, run cmd.RunFunc, ar
 	return stdout.Bytes()
 }
 
-// onlyNames leaves of the configuration which keys are set and where, without
-// the values. What is no configuration is an error in words.
+// onlyNames removes the values from listed configuration. It returns text that is not
+// JSON, an error message, unchanged.
 func onlyNames(listed []byte) []byte {
 	var values []map[string]any
 	if json.Unmarshal(listed, &values) != nil {
@@ -158,13 +166,13 @@ func onlyNames(listed []byte) []byte {
 		delete(value, "value")
 	}
 	text, err := json.MarshalIndent(values, "", "  ")
-	if err != nil { // it came from JSON
+	if err != nil { // impossible: the values came from JSON
 		return nil
 	}
 	return text
 }
 
-// pack makes the archive, with everything in one folder.
+// pack makes the archive, with all files in one folder.
 func pack(folder string, files []packed, d cmd.Deps) ([]byte, error) {
 	var content bytes.Buffer
 	compressed := gzip.NewWriter(&content)
@@ -185,8 +193,8 @@ func pack(folder string, files []packed, d cmd.Deps) ([]byte, error) {
 	return content.Bytes(), err
 }
 
-// pastRuns are the files of the last runs. Outputs and the page, which shows
-// them, stay out: what a program exports is nobody else's business.
+// pastRuns reads the files of the last runs, without outputs and the HTML report, which
+// shows them: outputs may be confidential.
 func (o supportOptions) pastRuns() ([]packed, error) {
 	all, err := journal.List(o.Folder)
 	if err != nil {
@@ -199,10 +207,11 @@ func (o supportOptions) pastRuns() ([]packed, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range append([]string{run.ID + "/meta.json", run.ID + "/summary.json", run.ID + "/events.ndjson"}, logs...) {
+		for _, name := range append([]string{run.ID + "/meta.json", run.ID + "/summary.json", run.ID + "/events.ndjson"},
+			logs...) {
 			content, err := fs.ReadFile(folder, name)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // the run was cut off, or goes on
+				continue // the run was interrupted, or still runs
 			}
 			if err != nil {
 				return nil, err

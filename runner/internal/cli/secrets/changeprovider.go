@@ -32,7 +32,8 @@ func changeProviderCommand(d cmd.Deps) *cli.Command {
 			"  runner secrets change-provider \"awskms://alias/mara?region=eu-central-1\" -s dev\n" +
 			"  runner secrets change-provider passphrase --new-passphrase env:NEW --yes -s dev",
 	}, cmd.JoinFlags(
-		[]cli.Flag{&cli.StringFlag{Name: "new-passphrase", Usage: "take the new passphrase from `SOURCE`: " + vault.SourceForms}},
+		[]cli.Flag{&cli.StringFlag{Name: "new-passphrase", Usage: "take the new passphrase from `SOURCE`: " +
+			vault.SourceForms}},
 		cmd.LockFlags(), cmd.OutputFlag("text", "json"),
 	), runChangeProvider)
 }
@@ -50,7 +51,8 @@ func checkKeyProvider(provider string) error {
 			return nil
 		}
 	}
-	return failure.Usagef("secrets change-provider", "%q is no key provider; known are passphrase, %s", provider, strings.Join(keyServices(), ", "))
+	return failure.Usagef("secrets change-provider", "unknown key provider %q; known are passphrase, %s", provider,
+		strings.Join(keyServices(), ", "))
 }
 
 func runChangeProvider(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
@@ -110,8 +112,8 @@ func refuseLeftovers(ctx context.Context, s *session.Session) error {
 	pending, err := left.Pending(ctx, s.Plan, true)
 	if err == nil && len(pending) > 0 {
 		err = &failure.Environment{
-			Text: fmt.Sprintf("a run was cut off while it worked on %s", pending[0]),
-			Next: "`" + s.Command("repair") + "` repairs that first",
+			Text: fmt.Sprintf("a run was interrupted while it worked on %s", pending[0]),
+			Next: "run `" + s.Command("repair") + "` first",
 		}
 	}
 	return err

@@ -20,19 +20,22 @@ func exportCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
 		Name:  "export",
 		Usage: "write all secrets to a file, in plain text",
-		Description: "Writes YAML, one KEY: VALUE per line, for a password manager or another environment. Only you can read the\n" +
+		Description: "Writes YAML, one KEY: VALUE per line, for a password manager or another environment. Only you can " +
+			"read the\n" +
 			"file; an existing one is replaced only after confirmation, or with --yes. Delete it when you are done.\n\n" +
 			"Example:\n  runner secrets export --to-file /run/user/1000/dev.yaml -s dev",
-	}, cmd.JoinFlags([]cli.Flag{&cli.StringFlag{Name: "to-file", Usage: "write to `FILE`"}}, cmd.OutputFlag("text", "json")), runExport)
+	}, cmd.JoinFlags([]cli.Flag{&cli.StringFlag{Name: "to-file", Usage: "write to `FILE`"}},
+		cmd.OutputFlag("text", "json")), runExport)
 }
 
 func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
 	if o.File == "" || o.File == "-" {
-		return failure.Usagef("secrets export", "--to-file FILE is needed: values are never printed")
+		return failure.Usagef("secrets export", "--to-file FILE is required: values are never printed")
 	}
 	path := d.Absolute(o.File)
 	if _, err := os.Lstat(path); err == nil {
-		if err := cmd.Confirm(ctx, d, o.Common, "replacing "+shownPath(d, path), fmt.Sprintf("Replace %s?", shownPath(d, path))); err != nil {
+		if err := cmd.Confirm(ctx, d, o.Common, "replacing "+shownPath(d, path),
+			fmt.Sprintf("Replace %s?", shownPath(d, path))); err != nil {
 			return err
 		}
 		o.Yes = true
@@ -44,7 +47,8 @@ func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 		}
 	}
 	if len(keys) == 0 {
-		return &failure.Environment{Text: s.Settings.Secrets.File + " has no secrets to export", Next: "`runner secrets list` shows what there is"}
+		return &failure.Environment{Text: s.Settings.Secrets.File + " has no secrets to export",
+			Next: "`runner secrets list` lists the secrets"}
 	}
 	sealer, err := s.Vault.Unsealer(ctx)
 	if err != nil {
@@ -61,9 +65,8 @@ func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 		fmt.Sprintf("wrote %s to %s, in plain text\n", typeset.Counted(len(values), "secret"), shownPath(d, path)))
 }
 
-// writePlain writes values in the order of keys to a file that only the user
-// may read, all or nothing. A file that exists, or a link, is replaced by a new
-// file, which does not keep the mode of the old one.
+// writePlain writes values in the order of keys, atomically, to a file that only the user
+// may read. It replaces an existing file or link, without keeping its mode.
 func writePlain(path string, keys []string, values map[string]string, replace bool) error {
 	document := &yaml.Node{Kind: yaml.MappingNode}
 	for _, key := range keys {

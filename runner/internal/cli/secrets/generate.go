@@ -17,8 +17,9 @@ func generateCommand(d cmd.Deps) *cli.Command {
 		Name:      "generate",
 		Usage:     "generate strong values for missing secrets",
 		ArgsUsage: "[KEY...]",
-		Description: "Without KEY, all secrets that are missing and can be generated. A secret that has a value keeps it; `runner\n" +
-			"secrets rotate` replaces it.\n\nExamples:\n  runner secrets generate -s dev\n  runner secrets generate prometheus:admin_password -s dev",
+		Description: "Without KEY, it generates all missing secrets that can be generated. Existing values are kept;\n" +
+			"`runner secrets rotate` replaces them.\n\n" +
+			"Examples:\n  runner secrets generate -s dev\n  runner secrets generate prometheus:admin_password -s dev",
 	}, cmd.OutputFlag("text", "json"), runGenerate)
 }
 
@@ -29,7 +30,8 @@ func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Session)
 	}
 	for _, secret := range named {
 		if s.Vault.Has(secret.Key) {
-			return &failure.Usage{Text: secret.Key + " has a value already", Next: "`runner secrets rotate " + secret.Key + "` replaces it"}
+			return &failure.Usage{Text: secret.Key + " has a value already", Next: "`runner secrets rotate " + secret.Key +
+				"` replaces it"}
 		}
 	}
 	if len(named) == 0 {
@@ -38,7 +40,7 @@ func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Session)
 		})
 	}
 	if len(named) == 0 {
-		return o.tell(d, s, nil, "nothing is missing")
+		return o.showChange(d, s, nil, "nothing is missing")
 	}
 	return makeSecrets(ctx, d, o, s, named)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -17,9 +16,11 @@ import (
 func listCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
 		Name:  "list",
-		Usage: "list the secrets, never their values",
-		Description: "Lists the secrets of the provider's projects, or of all projects while the stack has no provider, and\n" +
-			"whatever else is in the file. It needs no passphrase.\n\nExamples:\n  runner secrets list -s dev\n  runner secrets list -s dev -o json",
+		Usage: "list the secrets, without their values",
+		Description: "Lists the secrets of the provider's projects, or of all projects if the stack has no provider, and " +
+			"unused\n" +
+			"secrets in the file. It needs no passphrase.\n\nExamples:\n  runner secrets list -s dev\n  runner secrets list " +
+			"-s dev -o json",
 	}, cmd.OutputFlag("table", "json"), runList)
 }
 
@@ -42,8 +43,11 @@ const (
 
 func runList(_ context.Context, d cmd.Deps, o options, s *session.Session) error {
 	listed := listSecrets(s)
-	table := typeset.Table{Columns: []typeset.Column{{Title: "SECRET"}, {Title: "STATE"}, {Title: "MEANING", Min: 24, Wrap: true}}}
-	table.Rows = slice.Map(listed, func(secret listedSecret) []string { return []string{secret.Key, secret.State, secret.Doc} })
+	table := typeset.Table{Columns: []typeset.Column{{Title: "SECRET"}, {Title: "STATE"},
+		{Title: "MEANING", Min: 24, Wrap: true}}}
+	for _, secret := range listed {
+		table.Rows = append(table.Rows, []string{secret.Key, secret.State, secret.Doc})
+	}
 	return o.Show(d, listed, table.Text(d.Width()))
 }
 
@@ -51,7 +55,8 @@ func listSecrets(s *session.Session) []listedSecret {
 	listed := []listedSecret{}
 	for _, secret := range s.Vault.Secrets {
 		listed = append(listed, listedSecret{
-			Key: secret.Key, State: stateOfSecret(s, secret), Generator: secret.Generate, MinLength: secret.MinLength, Doc: secret.Doc,
+			Key: secret.Key, State: stateOfSecret(s, secret), Generator: secret.Generate, MinLength: secret.MinLength,
+			Doc: secret.Doc,
 		})
 	}
 	for _, entry := range s.Settings.Secrets.Entries {

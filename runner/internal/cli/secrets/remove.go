@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -19,7 +18,7 @@ func removeCommand(d cmd.Deps) *cli.Command {
 		Name:        "remove",
 		Usage:       "remove secrets from the file",
 		ArgsUsage:   "KEY...",
-		Description: "It needs no passphrase.\n\nExample:\n  runner secrets remove harbor:admin_password -s dev",
+		Description: "This needs no passphrase.\n\nExample:\n  runner secrets remove harbor:admin_password -s dev",
 	}, cmd.OutputFlag("text", "json"), runRemove)
 }
 
@@ -27,18 +26,23 @@ func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	if len(o.Args) == 0 {
 		return failure.Usagef("secrets remove", "name the secrets by their keys")
 	}
-	known := slice.Map(s.Settings.Secrets.Entries, func(entry config.Entry) string { return entry.Key })
+	var known []string
+	for _, entry := range s.Settings.Secrets.Entries {
+		known = append(known, entry.Key)
+	}
 	for _, key := range o.Args {
 		if _, ok := s.Settings.Secrets.Lookup(key); !ok {
-			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.Settings.Secrets.File, key, config.DidYouMean(key, known)), Next: "`runner secrets list` shows what there is"}
+			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.Settings.Secrets.File, key,
+				config.DidYouMean(key, known)), Next: "`runner secrets list` lists the secrets"}
 		}
 	}
-	text := fmt.Sprintf("Remove %s of the stack %s? The values are lost.", strings.Join(o.Args, ", "), s.Settings.Stack.Text)
+	text := fmt.Sprintf("Remove %s of the stack %s? The values are lost.", strings.Join(o.Args, ", "),
+		s.Settings.Stack.Text)
 	if err := cmd.Confirm(ctx, d, o.Common, "remove", text); err != nil {
 		return err
 	}
 	if err := s.Vault.Store(ctx, nil, nil, o.Args...); err != nil {
 		return err
 	}
-	return o.tell(d, s, o.Args, "removed "+strings.Join(o.Args, "\nremoved "))
+	return o.showChange(d, s, o.Args, "removed "+strings.Join(o.Args, "\nremoved "))
 }

@@ -18,8 +18,9 @@ func rotateCommand(d cmd.Deps) *cli.Command {
 		Name:      "rotate",
 		Usage:     "replace values with newly generated ones",
 		ArgsUsage: "KEY...",
-		Description: "The next `runner up` brings the new values into the cluster. A database that reads its password only when\n" +
-			"it first starts keeps the old one: `runner secrets list` says which.\n\n" +
+		Description: "The next `runner up` deploys the new values. A database that reads its password only on its first " +
+			"start keeps\n" +
+			"the old password: `runner secrets list` shows which secrets that concerns.\n\n" +
 			"Example:\n  runner secrets rotate bank-of-anthos:jwt_private_key -s dev",
 	}, cmd.OutputFlag("text", "json"), runRotate)
 }
@@ -34,13 +35,16 @@ func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	}
 	for _, secret := range named {
 		if secret.Generate == projects.None {
-			return &failure.Usage{Text: fmt.Sprintf("%s cannot be generated", secret.Key), Next: "set a new value with `runner secrets set " + secret.Key + "`"}
+			return &failure.Usage{Text: fmt.Sprintf("%s cannot be generated", secret.Key), Next: "set a new value with " +
+				"`runner secrets set " + secret.Key + "`"}
 		}
 		if !s.Vault.Has(secret.Key) {
-			return &failure.Usage{Text: secret.Key + " has no value yet", Next: "`runner secrets generate " + secret.Key + "` makes one"}
+			return &failure.Usage{Text: secret.Key + " has no value yet", Next: "`runner secrets generate " + secret.Key +
+				"` generates one"}
 		}
 	}
-	text := fmt.Sprintf("Replace %s of the stack %s? The old values are lost.", strings.Join(o.Args, ", "), s.Settings.Stack.Text)
+	text := fmt.Sprintf("Replace %s of the stack %s? The old values are lost.", strings.Join(o.Args, ", "),
+		s.Settings.Stack.Text)
 	if err := cmd.Confirm(ctx, d, o.Common, "rotate", text); err != nil {
 		return err
 	}

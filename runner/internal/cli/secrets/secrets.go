@@ -17,14 +17,15 @@ import (
 	"mara/runner/internal/vault"
 )
 
-// Command is `runner secrets`, with the commands below it.
+// Command returns `runner secrets` with its subcommands.
 func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "secrets",
 		Usage: "manage the encrypted values of an environment",
-		Description: "The values are in config/pulumi/secrets/Pulumi.<stack>.yaml, encrypted the way Pulumi does it: plain pulumi\n" +
-			"can read them, and the file is safe to commit. The passphrase comes from PULUMI_CONFIG_PASSPHRASE or\n" +
-			"PULUMI_CONFIG_PASSPHRASE_FILE, or is prompted for. Values are never given on the command line and never shown.\n\n" +
+		Description: "The values are in config/pulumi/secrets/Pulumi.<stack>.yaml, in Pulumi's own encryption: plain " +
+			"pulumi can read\n" +
+			"them, and the file is safe to commit. The passphrase comes from PULUMI_CONFIG_PASSPHRASE or\n" +
+			"PULUMI_CONFIG_PASSPHRASE_FILE, or from a prompt. Values are never given on the command line and never shown.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted),
 		Subcommands: []*cli.Command{
 			listCommand(d),
@@ -46,16 +47,17 @@ type options struct {
 
 type action func(ctx context.Context, d cmd.Deps, o options, s *session.Session) error
 
-// subcommand completes a command about secrets with flags and an action.
+// subcommand adds common flags and an action to a subcommand.
 func subcommand(d cmd.Deps, command *cli.Command, own []cli.Flag, run action) *cli.Command {
-	command.Description += "\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
+	command.Description += "\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig,
+		cmd.ExitLocked, cmd.ExitInterrupted)
 	command.Flags = cmd.JoinFlags(own, cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
 	command.Action = func(c *cli.Context) error {
 		o, err := parse(c, d)
 		if err != nil {
 			return err
 		}
-		return cmd.InSession((*session.Session).ResolveStack, run)(c.Context, d, o) // which need not have a provider yet
+		return cmd.InSession((*session.Session).ResolveStack, run)(c.Context, d, o) // it may have no provider yet
 	}
 	return command
 }
@@ -69,23 +71,24 @@ func parse(c *cli.Context, d cmd.Deps) (options, error) {
 	if o.NewPassphrase != "" && !vault.IsSource(o.NewPassphrase) {
 		return o, failure.Usagef(cmd.Path(c), "--new-passphrase: %s; write %s", vault.NeverOnTheLine, vault.SourceForms)
 	}
-	if len(o.Args) > cmd.MostArguments(c) { // what is too much may be a value
-		return o, failure.Usagef(cmd.Path(c), "there are too many arguments")
+	if len(o.Args) > cmd.MostArguments(c) { // do not print the excess arguments: they may be values
+		return o, failure.Usagef(cmd.Path(c), "too many arguments")
 	}
 	o.LockTimeout, err = cmd.ParseLock(c)
 	return o, err
 }
 
-// change is the JSON form of what a command has done to secrets.
+// change is the JSON form of a change of secrets.
 type change struct {
 	Stack string   `json:"stack"`
-	File  string   `json:"file"` // that was written
+	File  string   `json:"file"` // the written file
 	Keys  []string `json:"keys"`
 }
 
-// tell prints what was done to which secrets: in JSON, or in these lines.
-func (o options) tell(d cmd.Deps, s *session.Session, keys []string, lines ...string) error {
-	return o.Show(d, change{Stack: s.Settings.Stack.Text, File: s.Settings.Secrets.File, Keys: append([]string{}, keys...)},
+// showChange prints the changed keys as JSON, or else the lines.
+func (o options) showChange(d cmd.Deps, s *session.Session, keys []string, lines ...string) error {
+	return o.Show(d, change{Stack: s.Settings.Stack.Text, File: s.Settings.Secrets.File,
+		Keys: append([]string{}, keys...)},
 		strings.Join(lines, "\n")+"\n")
 }
 
@@ -124,7 +127,7 @@ func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session,
 	if err := s.Vault.Store(ctx, sealer, values); err != nil {
 		return err
 	}
-	return o.tell(d, s, keys, "made "+strings.Join(keys, "\nmade "))
+	return o.showChange(d, s, keys, "made "+strings.Join(keys, "\nmade "))
 }
 
 // shownPath returns a path relative to the working folder, if it is below it.

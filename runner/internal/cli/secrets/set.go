@@ -17,7 +17,8 @@ func setCommand(d cmd.Deps) *cli.Command {
 		Name:      "set",
 		Usage:     "store the value of a secret, encrypted",
 		ArgsUsage: "KEY [SOURCE]",
-		Description: "Asks for the value, unless SOURCE says where it comes from: " + vault.SourceForms + ". A variable may\n" +
+		Description: "Asks for the value, unless SOURCE says where it comes from: " + vault.SourceForms +
+			". A variable may\n" +
 			"also be set in config/pulumi/environment. Nothing else in the file changes.\n\n" +
 			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
 			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
@@ -47,7 +48,7 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 		}
 	}
 	var value string
-	if source.From != "" { // what is wrong with it is told before anything is asked
+	if source.From != "" { // report problems with the source before asking anything
 		if value, err = source.Read(d.Console, o.Sources); err != nil {
 			return err
 		}
@@ -64,5 +65,5 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 	if err := s.Vault.Store(ctx, sealer, map[string]string{secret.Key: value}); err != nil {
 		return err
 	}
-	return o.tell(d, s, []string{secret.Key}, "set "+secret.Key+" in "+s.Settings.Secrets.File)
+	return o.showChange(d, s, []string{secret.Key}, "set "+secret.Key+" in "+s.Settings.Secrets.File)
 }

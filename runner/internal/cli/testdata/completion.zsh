@@ -4,12 +4,12 @@ _runner() {
   local -a commands
   commands=(
     'init:create a folder for the configuration of environments'
-    'adopt:write the mara.yaml of Pulumi projects that exist already'
-    'fetch:fetch the projects that mara.yaml takes from git'
+    'adopt:write a mara.yaml for existing Pulumi projects'
+    'fetch:fetch the git projects of mara.yaml'
     'providers:list the providers'
-    'plan:show the projects of a provider, in order, with what they wait for'
+    'plan:show the projects of a provider in order, with their dependencies'
     'config:show and change the configuration of an environment'
-    'doctor:check that everything an operation needs is there'
+    'doctor:check the requirements of an operation'
     'preview:show what up would change'
     'up:create or update everything in the environment'
     'refresh:bring the state in line with what really exists'
@@ -18,8 +18,8 @@ _runner() {
     'stacks:list the environments, with provider and state'
     'status:show what is deployed'
     'outputs:show the outputs of the projects'
-    'query:ask about everything that is deployed, in jq'
-    'policy:hold what is deployed against rules in jq'
+    'query:query everything that is deployed, in jq'
+    'policy:check deployed resources against rules in jq'
     'fleet:work on many environments at once'
     'hook:list hooks, or run one again'
     'secrets:manage the encrypted values of an environment'
@@ -30,16 +30,16 @@ _runner() {
     'unlock:remove the locks that a run has left behind'
     'repair:repair a state after a run was cut off while it created something'
     'state:move the states of environments to another backend'
-    'history:list the runs'
+    'history:list past runs'
     'show:show a past run'
-    'logs:print what happened in the projects of a run'
+    'logs:print the logs of the projects of a run'
     'report:write a report of a past run'
-    'support:pack what somebody who helps has to know into one archive'
-    'try:try a cloud\: stand up the cheapest complete environment, look at it and destroy it'
-    'demo:show what the runner does\: an environment from nothing to nothing, simulated'
-    'env:print what plain pulumi needs to see the same state and configuration'
+    'support:create a support bundle'
+    'try:deploy the cheapest complete environment on a cloud, check it, and destroy it'
+    'demo:deploy and destroy a demo environment on simulated clouds'
+    'env:print environment variables for plain pulumi'
     'pulumi:run any Pulumi command on one project'
-    'schema:print the JSON Schema of what the runner prints and reads'
+    'schema:print the JSON Schema of a format that the runner prints or reads'
     'completion:print the completion script for bash, zsh or fish'
     'version:print the versions of the runner and of its embedded Pulumi'
   )
@@ -60,19 +60,19 @@ _runner() {
     adopt)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--print[print mara.yaml, and write nothing]' \
-        '--rename[let project NEW go on with the stack of project OLD, as which it was deployed]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--print[print mara.yaml instead of writing it]' \
+        '--rename[let project NEW take over the stack of project OLD, its former name]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -81,14 +81,14 @@ _runner() {
     fetch)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
     providers|list-providers)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
@@ -96,11 +96,11 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: tree, table, json, dot, mermaid, svg, html, yaml (default\: tree)]:value:(tree table json dot mermaid svg html yaml)' \
         '--destroy[show the order of destroy]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -108,33 +108,33 @@ _runner() {
       ;;
     config)
       _arguments \
-        '--all[also show the keys that are at their defaults]' \
+        '--all[also show keys at their defaults]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -142,15 +142,15 @@ _runner() {
         '--exit-code[exit with code 5 if there are differences]' \
         '--simulate[compare the simulated environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: json (default\: json)]:value:(json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -159,19 +159,19 @@ _runner() {
       ;;
     doctor|validate)
       _arguments \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -188,7 +188,7 @@ _runner() {
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
         '--simulate-cluster[have the cluster of a KUBECONFIG check simulated Kubernetes objects, as server-side dry runs]:value:' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -202,22 +202,22 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -238,7 +238,7 @@ _runner() {
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
         '--simulate-cluster[have the cluster of a KUBECONFIG check simulated Kubernetes objects, as server-side dry runs]:value:' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -252,22 +252,22 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -276,7 +276,7 @@ _runner() {
       _arguments \
         '--exit-code[exit with code 5 if there are changes]' \
         '--preview-only[show what differs and leave the state as it is]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -290,22 +290,22 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -314,7 +314,7 @@ _runner() {
       _arguments \
         '--exit-code[exit with code 5 if there are changes]' \
         '--deep[look inside Helm releases, too]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -328,22 +328,22 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -355,7 +355,7 @@ _runner() {
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
         '--leave-behind[destroy a cluster also if it may leave load balancers and volumes behind in its cloud]' \
         '--orphans[destroy the stacks of this environment that no project claims any more, and nothing else]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -369,22 +369,22 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -392,7 +392,7 @@ _runner() {
     stacks)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--simulate[list the simulated environments]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -401,15 +401,15 @@ _runner() {
     status)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--watch[keep showing it until Ctrl-C]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--watch[update the status until Ctrl-C]' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -418,14 +418,14 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--show-secrets[print secret values in plain text]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -434,17 +434,17 @@ _runner() {
     query)
       _arguments \
         '--list[list the named queries]' \
-        '--live[ask the clusters instead of the states]' \
-        '--watch[print the results, and then what comes (+) and goes (-), until Ctrl-C; takes -s]' \
-        '(--namespace -n)'{--namespace,-n}'[of the clusters, ask only for objects in the namespace NAME]:value:' \
-        '(--selector -l)'{--selector,-l}'[of the clusters, ask only for objects with these LABELS]:value:' \
+        '--live[read the clusters instead of the states]' \
+        '--watch[print the results, and then new (+) and removed (-) ones, until Ctrl-C; needs -s]' \
+        '(--namespace -n)'{--namespace,-n}'[read only objects in the namespace NAME from the clusters]:value:' \
+        '(--selector -l)'{--selector,-l}'[read only objects with these LABELS from the clusters]:value:' \
         '--timeout[wait up to DURATION for each cluster (default\: 30s)]:value:' \
-        '--max-time[stop a program that has computed for DURATION (default\: 1m0s)]:value:' \
+        '--max-time[stop the program after DURATION of computing (default\: 1m0s)]:value:' \
         '--exit-code[exit with code 5 if there are results]' \
-        '(--stack -s)'{--stack,-s}'[ask about the stack NAME alone (default\: all)]:value:' \
-        '--simulate[ask about the simulated environments]' \
+        '(--stack -s)'{--stack,-s}'[query only the stack NAME (default\: all)]:value:' \
+        '--simulate[query the simulated environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json, ndjson, csv (default\: table)]:value:(table json ndjson csv)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -453,15 +453,15 @@ _runner() {
     policy)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '--live[judge the objects in the clusters instead of the states]' \
+        '--live[check the objects in the clusters instead of the states]' \
         '--timeout[wait up to DURATION for each cluster (default\: 30s)]:value:' \
-        '(--stack -s)'{--stack,-s}'[judge the stack NAME alone (default\: all)]:value:' \
-        '--simulate[judge the simulated environments]' \
+        '(--stack -s)'{--stack,-s}'[check only the stack NAME (default\: all)]:value:' \
+        '--simulate[check the simulated environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json, sarif (default\: table)]:value:(table json sarif)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -469,55 +469,55 @@ _runner() {
       ;;
     fleet)
       _arguments \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '--simulate[show the last runs of the simulated environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
-        '--simulate[check what a simulation needs]' \
-        '--secrets[a passphrase or secrets that are not set here are errors]' \
+        '--simulate[check the needs of simulated environments]' \
+        '--secrets[treat a missing passphrase or missing secrets as errors]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--from[copy the environment OTHER]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '--simulate[show the outputs of the simulated environments]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
         '--destroy[show the order of destroy]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--simulate[look at the simulated environments]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--simulate[look at the simulated environments]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
@@ -525,7 +525,7 @@ _runner() {
         '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
         '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -537,24 +537,24 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
@@ -567,7 +567,7 @@ _runner() {
         '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--out-of-order[do not ask whether earlier waves have succeeded]' \
         '--skip-gate[do not wait for gates of this KIND\: drift, answers, run, ask; may be repeated]:value:' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -579,29 +579,29 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
         '--exit-code[exit with code 5 if there are changes]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -613,30 +613,30 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
         '--exit-code[exit with code 5 if there are changes]' \
         '--deep[look inside Helm releases, too]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -648,24 +648,24 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
@@ -673,7 +673,7 @@ _runner() {
         '--remove-stacks[also remove the stacks once they are empty]' \
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
         '--leave-behind[destroy a cluster also if it may leave load balancers and volumes behind in its cloud]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -685,24 +685,24 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
@@ -710,7 +710,7 @@ _runner() {
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
         '--leave-behind[destroy a cluster also if it may leave load balancers and volumes behind in its cloud]' \
         '--unknown-age[WHAT to do with environments whose age their states do not tell\: refuse (a failure), keep, destroy (default\: refuse)]:value:(refuse keep destroy)' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -722,20 +722,20 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -744,19 +744,19 @@ _runner() {
     hook)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -765,7 +765,7 @@ _runner() {
     secrets)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -774,7 +774,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -783,7 +783,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -792,7 +792,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -801,7 +801,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -811,7 +811,7 @@ _runner() {
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--to-file[write to FILE]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -820,9 +820,9 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--new-passphrase[take the new passphrase from SOURCE\: - (stdin), @FILE or env\:NAME]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -836,11 +836,11 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--resolve[ask the registries for the digests of all images]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -848,22 +848,22 @@ _runner() {
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--dry-run[only show what would be copied]' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -878,11 +878,11 @@ _runner() {
         '--sealed-cert[seal Secrets with the certificate in FILE, which kubeseal --fetch-cert prints]:value:' \
         '--plan[render what the plan in FILE would create]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -897,10 +897,10 @@ _runner() {
         '--branch[bring environments up when BRANCH changes (default\: main)]:value:' \
         '--nightly[look for drift at TIME, as cron has it (default\: 17 3 * * *)]:value:' \
         '--out[write to FILE (default\: where the CI system looks, at the top of the repository)]:value:' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -924,10 +924,10 @@ _runner() {
         '--retry-on-conflict[set retryOnUpdateConflict, which the operator 2.9 does not read]' \
         '--variable[set the environment variable NAME, from the Secret; may be repeated]:value:' \
         '--account-annotation[annotate the service account, KEY=VALUE; may be repeated]:value:' \
-        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, as kubectl takes it\: stage=prod,region!=us-1]:value:' \
+        '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -940,7 +940,7 @@ _runner() {
         '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--timeout[give up after DURATION (default\: none)]:value:' \
@@ -949,7 +949,7 @@ _runner() {
         '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -959,7 +959,7 @@ _runner() {
         '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -970,7 +970,7 @@ _runner() {
         '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:argument:(status wait delete adopt)'
@@ -979,16 +979,16 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--force[also remove the locks whose holders may still work]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -997,7 +997,7 @@ _runner() {
       _arguments \
         '--import[import the existing resource with this id into the state, NAME=ID; may be repeated]:value:' \
         '--forget[forget the creation of the resource NAME without asking the cloud; may be repeated]:value:' \
-        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds what it needs, NAME+ what needs it]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
+        '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
@@ -1006,21 +1006,21 @@ _runner() {
         '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -1030,9 +1030,9 @@ _runner() {
         '--to[move the states to the backend at URL (default\: the configured one, where the environment was deployed to another)]:value:' \
         '--all[move all environments of the root, one after the other]' \
         '--from[move them from the backend at URL (default\: the one that the environment was deployed to)]:value:' \
-        '--lock-timeout[wait up to DURATION for other runs, and Pulumi itself, to end (default\: 0s)]:value:' \
+        '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -1046,18 +1046,18 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--limit[list at most N runs; 0 lists all (default\: 20)]:value:' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
     show)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
@@ -1066,9 +1066,9 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--errors[print only the projects that failed]' \
         '(--follow -f)'{--follow,-f}'[keep printing until the run has finished]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
@@ -1076,34 +1076,34 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: html, md, json, junit, sarif, csv (default\: html)]:value:(html md json junit sarif csv)' \
         '--format[the same as --output FORMAT]:value:(html md json junit sarif csv)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
     support)
       _arguments \
         '--file[write the archive to FILE (default\: runner-support-TIME.tar.gz)]:value:' \
-        '--runs[pack the last N runs (default\: 3)]:value:' \
+        '--runs[include the last N runs (default\: 3)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
-        '(--provider -p)'{--provider,-p}'[examine an environment of the provider NAME]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
+        '(--provider -p)'{--provider,-p}'[use the provider NAME]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
     try)
       _arguments \
-        '--folder[make the configuration and the report in DIR (default\: mara-try-PROVIDER)]:value:_files' \
+        '--folder[write the configuration and the report to DIR (default\: mara-try-PROVIDER)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -1111,7 +1111,7 @@ _runner() {
       ;;
     demo)
       _arguments \
-        '--keep[leave the folder]' \
+        '--keep[keep the folder]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -1119,7 +1119,7 @@ _runner() {
     env)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: shell, json (default\: shell)]:value:(shell json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -1127,14 +1127,14 @@ _runner() {
       ;;
     pulumi)
       _arguments \
-        '--root[use the configuration in DIR/config/pulumi (default\: the working folder, or the nearest one above it that has one)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
-        '--simulate[use simulated clouds; everything about them is kept under .runner/simulated]' \
+        '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--simulate-speed[run simulated clouds N times as fast (default\: 30)]:value:' \
-        '--simulate-fail[make simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
-        '--simulate-schema[simulate a Pulumi package by the schema in FILE; may be repeated]:value:' \
-        '--simulate-slow[slow down simulated resources of a type, TYPE=DURATION; may be repeated]:value:' \
+        '--simulate-fail[let simulated resources of a type fail, TYPE\[=MESSAGE\]; may be repeated]:value:' \
+        '--simulate-schema[simulate a Pulumi package from the schema in FILE; may be repeated]:value:' \
+        '--simulate-slow[add a delay to every simulated resource of a type, TYPE=DURATION; may be repeated]:value:' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -1153,8 +1153,8 @@ _runner() {
       ;;
     version)
       _arguments \
-        '--check[ask for the newest release, too]' \
-        '--releases[ask at ADDRESS, a web folder laid out like a GitHub repository'\''s releases (default\: where this one was published)]:value:' \
+        '--check[look for a newer release]' \
+        '--releases[look at ADDRESS, which is laid out like a GitHub repository'\''s releases (default\: where this release was published)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'

@@ -6,17 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
-	"mara/projects"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/schema"
 )
 
-// Completion is `runner completion`. It completes all commands.
+// Completion returns `runner completion`. It completes all commands.
 func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
@@ -43,7 +41,7 @@ func shells() map[string]func([]completedCommand) string {
 	}
 }
 
-// The names that scripts ask for, below the root where they are used.
+// The kinds of names that scripts complete, from the root they are used in.
 const (
 	projectNames  = "projects"
 	providerNames = "providers"
@@ -61,24 +59,24 @@ func runCompletion(d cmd.Deps, o cmd.Common, all []*cli.Command) error {
 	return err
 }
 
-// completedCommand is a command as completions see it.
+// completedCommand has what completion scripts need of a command.
 type completedCommand struct {
 	names  []string
 	usage  string
 	flags  []completedFlag
-	words  []string // its arguments
-	listed string   // of which kind its first argument is; "" for others
+	words  []string // possible arguments
+	listed string   // kind of names of its first argument, or ""
 	folder bool     // its argument is a folder
 }
 
-// completedFlag is a flag as completions see it.
+// completedFlag has what completion scripts need of a flag.
 type completedFlag struct {
 	names      []string // without hyphens
 	usage      string
 	takesValue bool
 	files      bool     // the value is a file or a folder
-	values     []string // nil when they are not known
-	listed     string   // of which kind the value is; "" for others
+	values     []string // allowed values, or nil
+	listed     string   // kind of names of its value, or ""
 }
 
 func completedCommands(all []*cli.Command) []completedCommand {
@@ -98,7 +96,9 @@ func completedCommands(all []*cli.Command) []completedCommand {
 		case strings.Contains(command.ArgsUsage, "|"):
 			c.words = append(c.words, strings.Split(command.ArgsUsage, "|")...)
 		}
-		c.flags = slice.Map(cmd.JoinFlags(command.Flags, cmd.AllFlags(command.Subcommands)), completeFlag)
+		for _, flag := range cmd.JoinFlags(command.Flags, cmd.AllFlags(command.Subcommands)) {
+			c.flags = append(c.flags, completeFlag(flag))
+		}
 		completed = append(completed, c)
 	}
 	return completed
@@ -126,24 +126,33 @@ func completeFlag(flag cli.Flag) completedFlag {
 	return completed
 }
 
-// namesOf returns the names that a script asks for; nil if it is not one that asks.
+// namesOf returns the names of the kind that a script asks for, or nil for other arguments.
 func namesOf(o cmd.Common) []string {
 	switch {
 	case len(o.Args) == 1 && o.Args[0] == providerNames:
 		return o.Known().Names()
 	case len(o.Args) == 1 && o.Args[0] == projectNames:
-		names := append([]string{}, slice.Map(o.Known().Projects, func(p projects.Project) string { return p.Name })...)
+		names := []string{}
+		for _, p := range o.Known().Projects {
+			names = append(names, p.Name)
+		}
 		slices.Sort(names)
 		return names
 	}
 	return nil
 }
 
-// asking is how a script asks for names; what is wrong is told elsewhere.
+// asking returns the command with which a script lists names. Other commands report the errors.
 func asking(names string) string { return cmd.Program + " completion " + names + " 2>/dev/null" }
 
 // typed returns the names of a flag with their hyphens.
-func (f completedFlag) typed() []string { return slice.Map(f.names, cmd.Dashed) }
+func (f completedFlag) typed() []string {
+	var typed []string
+	for _, name := range f.names {
+		typed = append(typed, cmd.Dashed(name))
+	}
+	return typed
+}
 
 // offered returns the words that may follow a command.
 func (c completedCommand) offered() []string {
@@ -151,5 +160,8 @@ func (c completedCommand) offered() []string {
 	if c.listed != "" {
 		words = append(words, "$("+asking(c.listed)+")")
 	}
-	return append(words, slice.Map(c.flags, func(flag completedFlag) string { return cmd.Dashed(flag.names[0]) })...)
+	for _, flag := range c.flags {
+		words = append(words, cmd.Dashed(flag.names[0]))
+	}
+	return words
 }

@@ -3,11 +3,9 @@ package tools
 import (
 	"fmt"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
-// bashCompletion is the script for bash. It needs nothing but bash itself.
+// bashCompletion returns the script for bash. It needs nothing but bash itself.
 func bashCompletion(all []completedCommand) string {
 	var names, detect, values, offered strings.Builder
 	for _, c := range all {
@@ -22,7 +20,10 @@ func bashCompletion(all []completedCommand) string {
 			if !flag.takesValue {
 				continue
 			}
-			patterns := slice.Map(flag.typed(), func(name string) string { return fmt.Sprintf("%q", c.names[0]+" "+name) })
+			var patterns []string
+			for _, name := range flag.typed() {
+				patterns = append(patterns, fmt.Sprintf("%q", c.names[0]+" "+name))
+			}
 			offers := strings.Join(flag.values, " ")
 			if flag.listed != "" {
 				offers = "$(" + asking(flag.listed) + ")"
@@ -49,7 +50,7 @@ complete -o default -F _runner runner
 `
 }
 
-// zshCompletion is the script for zsh; it works sourced and from fpath.
+// zshCompletion returns the script for zsh; it works sourced and from fpath.
 func zshCompletion(all []completedCommand) string {
 	var described, cases strings.Builder
 	for _, c := range all {
@@ -91,7 +92,7 @@ fi
 `
 }
 
-// zshFlag is a flag for _arguments: '(-o --output)'{-o,--output}'[text]:value:(a b)'.
+// zshFlag returns a flag for _arguments: '(-o --output)'{-o,--output}'[text]:value:(a b)'.
 func zshFlag(flag completedFlag) string {
 	typed := flag.typed()
 	text := "'[" + zshText(flag.usage) + "]"
@@ -112,7 +113,7 @@ func zshFlag(flag completedFlag) string {
 	return "'(" + strings.Join(typed, " ") + ")'{" + strings.Join(typed, ",") + "}" + text + "'"
 }
 
-// zshNames is the action that asks for names.
+// zshNames returns the action that completes names of a kind.
 func zshNames(names string) string { return "{compadd -- $(" + asking(names) + ")}" }
 
 // zshText escapes a text for use inside quotes, brackets and colons.

@@ -19,14 +19,15 @@ import (
 	"mara/runner/internal/layers"
 )
 
-// Env is `runner env`.
+// Env returns `runner env`.
 func Env(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "env",
-		Usage: "print what plain pulumi needs to see the same state and configuration",
-		Description: "Prints export lines for a shell to evaluate. After that, `pulumi` in the folder of a project works on the\n" +
-			"environment's stacks. Secret values are never printed: comments say where they are.\n\n" +
-			"Simulated clouds last only as long as the runner: use `runner pulumi --simulate` for those.\n\n" +
+		Usage: "print environment variables for plain pulumi",
+		Description: "Prints export statements for a shell. With them, `pulumi` in the folder of a project uses the same " +
+			"backend,\n" +
+			"stack and passphrase as the runner. Secret values are never printed: comments say where to find them.\n\n" +
+			"For simulated clouds, use `runner pulumi --simulate`: they only exist while the runner runs.\n\n" +
 			"Example:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("shell", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
@@ -38,7 +39,8 @@ func runEnv(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	if o.Root == "" {
 		return o.NoRoot
 	}
-	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources, Describe: layers.Read})
+	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources,
+		Describe: layers.Read})
 	if err != nil {
 		return err
 	}
@@ -52,9 +54,9 @@ func runEnv(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	return o.Show(d, env.document(), env.text())
 }
 
-// shellEnvironment has the exports for a shell, and comments about what is not
-// exported. Comments come last: a shell may join all lines, and a comment would
-// swallow the exports after it.
+// shellEnvironment has the exports for a shell, and comments about values that are not
+// exported. Comments come last: if a shell joins all lines, a comment would hide the
+// exports after it.
 type shellEnvironment struct {
 	settings config.Settings
 	sources  config.Sources
@@ -77,19 +79,20 @@ func (e *shellEnvironment) comment(format string, args ...any) {
 func (e *shellEnvironment) backend() {
 	backend := e.settings.Backend
 	if event.MaskURLs(backend.Text) != backend.Text {
-		e.comment("%s has a password in it, and is not printed; it comes from %s", config.BackendVariable, backend.Origin)
+		e.comment("%s is not printed because it contains a password; it comes from %s", config.BackendVariable,
+			backend.Origin)
 		return
 	}
 	e.export(config.BackendVariable, backend.Text)
 }
 
-// passphrase exports the passphrase's file, or says where the passphrase is.
+// passphrase exports the passphrase's file, or adds a comment that says where the passphrase is set.
 func (e *shellEnvironment) passphrase() {
 	switch place, found := e.find(encryption.PassphraseVariable); {
 	case found && place.Source == config.FromFile:
 		e.comment("the passphrase is %s; it is not printed", place)
 	case found:
-		e.comment("the passphrase is %s, and so is exported already", place)
+		e.comment("the passphrase is %s, so it is exported already", place)
 	default:
 		e.passphraseFile()
 	}
@@ -99,7 +102,8 @@ func (e *shellEnvironment) passphraseFile() {
 	file := e.sources.Lookup(encryption.PassphraseFileVariable)
 	if !file.IsSet() {
 		if !strings.HasPrefix(e.settings.Backend.Text, "http") {
-			e.comment("no passphrase is set; pulumi asks for it, or takes it from %s or %s", encryption.PassphraseVariable, encryption.PassphraseFileVariable)
+			e.comment("no passphrase is set; pulumi asks for it, or takes it from %s or %s", encryption.PassphraseVariable,
+				encryption.PassphraseFileVariable)
 		}
 		return
 	}
@@ -121,12 +125,13 @@ func (e *shellEnvironment) find(name string) (config.Origin, bool) {
 	return config.Origin{}, false
 }
 
-// fileVariables only names the file's other variables: values may be secret.
+// fileVariables adds a comment with the names of the file's other variables. Their values may be secret.
 func (e *shellEnvironment) fileVariables() {
 	var names []string
 	for _, v := range e.sources.File.Variables() {
 		switch {
-		case v.Name == config.StackVariable, v.Name == encryption.PassphraseFileVariable, strings.HasPrefix(v.Name, "RUNNER_"):
+		case v.Name == config.StackVariable, v.Name == encryption.PassphraseFileVariable,
+			strings.HasPrefix(v.Name, "RUNNER_"):
 		case v.Name == config.BackendVariable && len(e.exports) > 0 && e.exports[0].name == v.Name:
 		default:
 			names = append(names, v.Name)
@@ -135,16 +140,17 @@ func (e *shellEnvironment) fileVariables() {
 	if len(names) == 0 {
 		return
 	}
-	e.comment("%s also sets %s; to set everything it sets:", config.EnvironmentFile, strings.Join(names, ", "))
+	e.comment("%s also sets %s; to set all its variables:", config.EnvironmentFile, strings.Join(names, ", "))
 	e.comment("  set -a; . %s; set +a", shellescape.Quote(filepath.Join(e.settings.Root, config.EnvironmentFile)))
 }
 
-// provider warns that plain pulumi does not know the provider.
+// provider adds a comment if plain pulumi cannot know the provider.
 func (e *shellEnvironment) provider() {
 	if _, ok := e.settings.Config.Lookup(config.InfraType); ok {
 		return
 	}
-	e.comment("%s is not in %s; the programs need it there (and in secrets/ below it) when plain pulumi runs them", config.InfraType, e.settings.Config.File)
+	e.comment("%s is not in %s; the programs need it there (and in secrets/ below it) when plain pulumi runs them",
+		config.InfraType, e.settings.Config.File)
 }
 
 // layers warns that plain pulumi does not read layers.
@@ -155,7 +161,10 @@ func (e *shellEnvironment) layers() {
 }
 
 func (e *shellEnvironment) text() string {
-	lines := slice.Map(e.exports, func(v variableValue) string { return "export " + v.name + "=" + shellescape.Quote(v.value) })
+	lines := slice.Map(e.exports, func(v variableValue) string {
+		return "export " + v.name + "=" +
+			shellescape.Quote(v.value)
+	})
 	lines = append(lines, slice.Map(e.comments, func(comment string) string { return "# " + comment })...)
 	return strings.Join(lines, "\n") + "\n"
 }

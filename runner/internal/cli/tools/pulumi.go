@@ -23,18 +23,19 @@ import (
 	"mara/runner/internal/session"
 )
 
-// Pulumi is `runner pulumi`.
+// Pulumi returns `runner pulumi`.
 func Pulumi(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:      "pulumi",
 		Usage:     "run any Pulumi command on one project",
 		ArgsUsage: "PROJECT -- ARGS...",
-		Description: "Runs Pulumi (the embedded engine, or --pulumi) with the environment's state, stack and configuration, in the\n" +
-			"project's folder if there is a checkout, else in a working copy. It works on your own stack file, as plain\n" +
-			"pulumi does; up and preview of a project of your own get the secrets that the runner keeps for it, and work on\n" +
-			"a copy then. The programs are the built-in ones, which pulumi-language-mara serves: no Go is needed.\n\n" +
-			"With --simulate the clouds are simulated while the command runs, and it works on a copy of the\n" +
-			"configuration: what it writes there is lost.\n\n" +
+		Description: "Runs Pulumi (the embedded engine, or --pulumi) with the environment's state, stack and " +
+			"configuration, in the\n" +
+			"project's folder if the root has one, or else in a working copy. It uses your stack file, as plain pulumi does.\n" +
+			"For up and preview of your own projects it uses a copy, to which it adds the secrets that the runner stores.\n" +
+			"Built-in programs are served by pulumi-language-mara: you need no Go.\n\n" +
+			"With --simulate, simulated clouds run as long as the command. It uses a copy of the configuration: changes to\n" +
+			"the configuration are lost.\n\n" +
 			"Examples:\n  runner pulumi certmgr -- stack output\n  runner pulumi certmgr -s dev -- preview --diff\n" +
 			"  runner pulumi aws-vpc --simulate -- stack export\n\n" +
 			"Exit codes: those of the Pulumi command, and\n" + cmd.ExitText(cmd.ExitUsage, cmd.ExitConfig),
@@ -73,8 +74,8 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 	return passThrough(ctx, d, command)
 }
 
-// hasCredentials reports whether a variable is a URL with a password or token, such as a
-// backend's, which Pulumi has in its errors.
+// hasCredentials reports whether a variable is a URL with a password or token. Pulumi prints
+// the URL of the backend in its errors.
 func hasCredentials(env map[string]string) bool {
 	for _, value := range env {
 		if event.MaskURLs(value) != value {
@@ -84,12 +85,12 @@ func hasCredentials(env map[string]string) bool {
 	return false
 }
 
-// maskedWriter masks what a program writes. It passes on at once what has no end of a line
-// yet, such as a question, unless a URL may be in it.
+// maskedWriter masks the output of a program. It writes incomplete lines, such as questions,
+// at once unless they may contain a URL.
 type maskedWriter struct {
 	w    io.Writer
 	mask func(string) string
-	rest string // of a line with a URL
+	rest string // an incomplete line with a URL
 }
 
 // Write implements io.Writer.
@@ -104,15 +105,15 @@ func (m *maskedWriter) Write(text []byte) (int, error) {
 	return len(text), err
 }
 
-// Close writes the last line, if it has no end.
+// Close writes an incomplete last line.
 func (m *maskedWriter) Close() error {
 	_, err := io.WriteString(m.w, m.mask(m.rest))
 	m.rest = ""
 	return err
 }
 
-// openProject finds the folder that Pulumi runs in. Until the session closes the
-// programs are served, and simulated clouds answer.
+// openProject returns the folder to run Pulumi in. It serves the programs and starts simulated
+// clouds until the session closes.
 func openProject(ctx context.Context, s *session.Session, name string, runs bool) (dir string, err error) {
 	resolve := s.Resolve
 	if s.Options.Simulation.On {
@@ -167,8 +168,8 @@ func enginePath(d cmd.Deps, installed string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// passThrough runs a command in the foreground and returns its exit code. The
-// terminal sends it Ctrl-C; a signal to the runner alone is passed on, once.
+// passThrough runs a command in the foreground and returns its exit code. The terminal sends
+// Ctrl-C to the command as well; passThrough forwards a signal to the runner alone, once.
 func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
 	_, release := d.Interrupt.Gentle()
 	defer release()
@@ -183,7 +184,7 @@ func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
 	case errors.As(err, &exit) && exit.Exited():
 		return &cmd.Reported{Code: exit.ExitCode()}
 	case errors.As(err, &exit):
-		return fmt.Errorf("pulumi ended in the middle of the command: %w", err)
+		return fmt.Errorf("pulumi was killed: %w", err)
 	}
 	return err
 }

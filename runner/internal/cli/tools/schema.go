@@ -11,21 +11,22 @@ import (
 	"mara/runner/internal/schema"
 )
 
-// Schema is `runner schema`.
+// Schema returns `runner schema`.
 func Schema(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "schema", Usage: "print the JSON Schema of what the runner prints and reads", ArgsUsage: schemaArgument,
-		Description: "events: one line of `-o json` of an operation; summary: summary.json in a run's folder; plan: `runner plan -o json`;\n" +
-			"config: the stack file, for editors (see `runner config schema --help`); project: mara.yaml; status, history and\n" +
-			"doctor: what these commands print with -o json; mirror: `runner mirror list -o json`;\n" +
-			"saved-plan: `runner preview --save-plan`; query: what queries read; policy: `runner policy check -o json`.\n\n" +
+		Name: "schema", Usage: "print the JSON Schema of a format that the runner prints or reads", ArgsUsage: schemaArgument,
+		Description: "events: one line of `-o json` of an operation; summary: summary.json in a run's folder; plan:\n" +
+			"`runner plan -o json`; config: the stack file, for editors (see `runner config schema --help`); project: " +
+			"mara.yaml;\n" +
+			"status, history and doctor: these commands with -o json; mirror: `runner mirror list -o json`;\n" +
+			"saved-plan: `runner preview --save-plan`; query: the input of queries; policy: `runner policy check -o json`.\n\n" +
 			"Example:\n  runner schema events\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, cmd.Parse, runSchema),
 	}
 }
 
-// schemaArgument stands for the names, which would not fit a narrow terminal.
+// schemaArgument is a placeholder for the names, which would not fit a narrow terminal.
 const schemaArgument = "SCHEMA"
 
 func runSchema(_ context.Context, d cmd.Deps, o cmd.Common) error {

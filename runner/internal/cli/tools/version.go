@@ -12,18 +12,21 @@ import (
 	"mara/runner/internal/releases"
 )
 
-// Version is `runner version`.
+// Version returns `runner version`.
 func Version(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the versions of the runner and of its embedded Pulumi",
-		Description: "The embedded Pulumi is used unless --pulumi names another one. Only --check asks the network anything.\n\n" +
+		Description: "The runner uses the embedded Pulumi unless --pulumi names another one. Only --check uses the " +
+			"network.\n\n" +
 			"Examples:\n  runner version -o json\n  runner version --check\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
-				&cli.BoolFlag{Name: "check", Usage: "ask for the newest release, too"},
-				&cli.StringFlag{Name: "releases", Usage: "ask at `ADDRESS`, a web folder laid out like a GitHub repository's releases", DefaultText: "where this one was published"},
+				&cli.BoolFlag{Name: "check", Usage: "look for a newer release"},
+				&cli.StringFlag{Name: "releases",
+					Usage:       "look at `ADDRESS`, which is laid out like a GitHub repository's releases",
+					DefaultText: "where this release was published"},
 			},
 			cmd.OutputFlag("text", "json"), cmd.BaseFlags(),
 		),
@@ -44,8 +47,8 @@ func parseVersion(c *cli.Context, d cmd.Deps, common cmd.Common) (versionOptions
 	}
 	if o.Check && o.Releases == "" {
 		return o, &failure.Environment{
-			Text: "this runner was built from source, and does not know where releases are",
-			Next: "name the place with --releases, such as https://github.com/OWNER/REPOSITORY/releases",
+			Text: "this runner was built from source, and does not know where releases are published",
+			Next: "name the address with --releases, such as https://github.com/OWNER/REPOSITORY/releases",
 		}
 	}
 	return o, nil
@@ -55,8 +58,8 @@ type versionDocument struct {
 	Runner string `json:"runner"`
 	Pulumi string `json:"pulumi"`
 	Newest string `json:"newest,omitempty"` // release, with --check
-	// Outdated says whether the newest release is newer than this; missing
-	// without --check, and for what is no release.
+	// Outdated says whether the newest release is newer than this one. It is missing without
+	// --check, and for versions that are not releases.
 	Outdated *bool `json:"outdated,omitempty"`
 }
 
@@ -68,14 +71,15 @@ func runVersion(ctx context.Context, d cmd.Deps, o versionOptions) error {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			return fmt.Errorf("asking for the newest release: %w", err)
+			return fmt.Errorf("looking for the newest release: %w", err)
 		}
 		document.Newest, document.Outdated = newest.String(), outdated(d.Version, newest)
 	}
-	return o.Show(d, document, fmt.Sprintf("runner %s\npulumi %s\n%s", document.Runner, document.Pulumi, document.verdict()))
+	return o.Show(d, document, fmt.Sprintf("runner %s\npulumi %s\n%s", document.Runner, document.Pulumi,
+		document.verdict()))
 }
 
-// outdated compares a version with the newest release; nil if it is no release.
+// outdated reports whether a version is older than the newest release, or nil if it is not a release.
 func outdated(version string, newest semver.Version) *bool {
 	own, err := semver.ParseTolerant(version)
 	if err != nil {
@@ -85,15 +89,15 @@ func outdated(version string, newest semver.Version) *bool {
 	return &older
 }
 
-// verdict is the line about the newest release.
+// verdict returns the line about the newest release.
 func (v versionDocument) verdict() string {
 	switch {
 	case v.Newest == "":
 		return ""
 	case v.Outdated == nil:
-		return fmt.Sprintf("newest release %s; this one is no release\n", v.Newest)
+		return fmt.Sprintf("newest release %s; this version is not a release\n", v.Newest)
 	case *v.Outdated:
-		return fmt.Sprintf("newest release %s; run the installer again, or your package manager\n", v.Newest)
+		return fmt.Sprintf("newest release %s; update with the installer or your package manager\n", v.Newest)
 	}
 	return "this is the newest release\n"
 }

@@ -16,22 +16,26 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// Demo is `runner demo`.
+// Demo returns `runner demo`.
 func Demo(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
-		Name: "demo", Usage: "show what the runner does: an environment from nothing to nothing, simulated",
-		Description: "Shows itself in under a minute, without an account, a cluster or a network: it stands up a whole Kubernetes\n" +
-			"environment, in which a registry refuses an image, carries on where that has stopped it, looks at what is deployed,\n" +
-			"and destroys it. The engine and the programs are the real ones, the clouds are simulated.\n\n" +
-			"Everything is in a temporary folder, which is removed in the end, also after Ctrl-C. --keep leaves it, with the\n" +
-			"states, the logs and the pages of the runs.\n\n" +
+		Name: "demo", Usage: "deploy and destroy a demo environment on simulated clouds",
+		Description: "Takes less than a minute, and needs no account, cluster or network. It deploys a complete " +
+			"Kubernetes environment,\n" +
+			"in which a registry rejects an image, resumes the failed run, shows what is deployed, and destroys everything.\n" +
+			"The engine and the programs are real; only the clouds are simulated.\n\n" +
+			"The demo uses a temporary folder, and removes it at the end, also after Ctrl-C. With --keep it stays, with the\n" +
+			"states, logs and reports of the runs.\n\n" +
 			"Examples:\n  runner demo\n  runner demo --keep\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
-			[]cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "leave the folder"}},
+			[]cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the folder"}},
 			cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseDemo, func(ctx context.Context, d cmd.Deps, o demoOptions) error { return runDemo(ctx, d, o, run) }),
+		Action: cmd.Action(d, parseDemo, func(ctx context.Context, d cmd.Deps,
+			o demoOptions) error {
+			return runDemo(ctx, d, o, run)
+		}),
 	}
 }
 
@@ -44,24 +48,27 @@ func parseDemo(c *cli.Context, _ cmd.Deps, o cmd.Common) (demoOptions, error) {
 	return demoOptions{Keep: c.Bool("keep"), common: common(c, o)}, nil
 }
 
-// scene is a command of the demonstration, and how it has to end.
+// scene is a command of the demo, with its expected exit code.
 type scene struct {
 	says string
 	args []string
 	code int
 }
 
-// scenes are the demonstration: commands of a user, who would leave out --yes.
+// scenes returns the commands of the demo. A user would run them without --yes.
 func scenes() []scene {
 	return []scene{
-		{"An environment from nothing: 14 projects, each as soon as what it needs is there. A registry that refuses an image stops it.",
-			[]string{"up", "-p", "kind", "-s", "demo", "--simulate", "--yes", "--simulate-fail", "docker:index/registryImage:RegistryImage=the registry answers 503"}, cmd.ExitFailed},
-		{"The registry is well again. The same command carries on with what is left.",
+		{"Deploy 14 projects in dependency order. A registry that rejects an image makes one of them fail.",
+			[]string{
+				"up", "-p", "kind", "-s", "demo", "--simulate", "--yes",
+				"--simulate-fail", "docker:index/registryImage:RegistryImage=the registry answers 503",
+			}, cmd.ExitFailed},
+		{"The registry works again. Resume with the remaining projects.",
 			[]string{"up", "-s", "demo", "--simulate", "--yes", "--resume"}, cmd.ExitDone},
-		{"What is deployed, and where the application answers.",
+		{"Show what is deployed, and the address of the application.",
 			[]string{"status", "-s", "demo", "--simulate"}, cmd.ExitDone},
 		{"", []string{"outputs", "bank-of-anthos", "application_url", "-s", "demo", "--simulate"}, cmd.ExitDone},
-		{"Everything away, in the opposite order.",
+		{"Destroy everything, in reverse order.",
 			[]string{"destroy", "-s", "demo", "--simulate", "--yes", "--remove-stacks"}, cmd.ExitDone},
 	}
 }
@@ -69,7 +76,7 @@ func scenes() []scene {
 func runDemo(ctx context.Context, d cmd.Deps, o demoOptions, run cmd.RunFunc) (err error) {
 	folder, err := os.MkdirTemp("", "runner-demo-")
 	if err != nil {
-		return &failure.Environment{Text: err.Error(), Next: "let TMPDIR name a folder that you may write to"}
+		return &failure.Environment{Text: err.Error(), Next: "set TMPDIR to a writable folder"}
 	}
 	if !o.Keep {
 		defer func() { err = withRemoved(err, folder) }()
@@ -84,14 +91,15 @@ func runDemo(ctx context.Context, d cmd.Deps, o demoOptions, run cmd.RunFunc) (e
 		}
 	}
 	if o.Keep {
-		fmt.Fprintf(d.Stdout, "\nEverything about it is in %s; remove it when you have seen enough.\n", folder)
+		fmt.Fprintf(d.Stdout, "\nThe files of the demo are in %s; remove it when you are done.\n", folder)
 	} else {
-		fmt.Fprint(d.Stdout, "\nThat was all; nothing of it is left. Begin with your own folder:\n  runner init my-environments\n")
+		fmt.Fprint(d.Stdout, "\nDone. The files of the demo were removed. To start your own environment:\n  runner init "+
+			"my-environments\n")
 	}
 	return nil
 }
 
-// play runs a command as a user would, and holds it against how it has to end.
+// play runs a command as a user would, and checks its exit code.
 func play(ctx context.Context, d cmd.Deps, s scene, common []string, run cmd.RunFunc) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -107,14 +115,14 @@ func play(ctx context.Context, d cmd.Deps, s scene, common []string, run cmd.Run
 		return nil
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
-	case code == cmd.ExitInterrupted, code == cmd.ExitConfig: // it has said why itself
+	case code == cmd.ExitInterrupted, code == cmd.ExitConfig: // the command has printed the reason
 		return &cmd.Reported{Code: code}
 	}
-	return fmt.Errorf("the demonstration: `runner %s` ended with %d instead of %d", s.args[0], code, s.code)
+	return fmt.Errorf("demo: `runner %s` exited with %d instead of %d", s.args[0], code, s.code)
 }
 
-// neutral leaves of an environment what says nothing about clouds, states and
-// the runner: the demonstration is the same for everybody.
+// neutral returns the environment variables except variables that configure Pulumi, the runner
+// or a cluster, so that the demo is the same for all users.
 func neutral(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -122,10 +130,11 @@ func neutral(environ []string) []string {
 	})
 }
 
-// withRemoved removes the folder, and says if that was not possible.
+// withRemoved removes the folder, and returns err or the error of the removal.
 func withRemoved(err error, folder string) error {
 	if failed := os.RemoveAll(folder); failed != nil && err == nil {
-		return &failure.Environment{Text: "what the demonstration has made could not be removed: " + failed.Error(), Next: "remove " + folder}
+		return &failure.Environment{Text: "the files of the demo could not be removed: " + failed.Error(), Next: "remove " +
+			folder}
 	}
 	return err
 }

@@ -22,14 +22,14 @@ func TestDemo(t *testing.T) {
 		name   string
 		codes  []int
 		keep   bool
-		cancel int // the command that the second Ctrl-C comes in; 0 for none
+		cancel int // the command during which the second Ctrl-C comes; 0 for none
 		want   []string
 		fails  string
 	}{
 		{"all goes as shown", good, false, 0, all, ""},
 		{"the folder stays", good, true, 0, all, ""},
-		{"the failure does not come", []int{0}, false, 0, all[:1], "ended with 0 instead of 1"},
-		{"resuming fails", []int{1, 1}, false, 0, all[:2], "`runner up` ended with 1 instead of 0"},
+		{"the failure does not come", []int{0}, false, 0, all[:1], "exited with 0 instead of 1"},
+		{"resuming fails", []int{1, 1}, false, 0, all[:2], "`runner up` exited with 1 instead of 0"},
 		{"there is no engine", []int{3}, false, 0, all[:1], "exit code 3"},
 		{"Ctrl-C", []int{1, cmd.ExitInterrupted}, false, 0, all[:2], "exit code 130"},
 		{"two Ctrl-C", []int{1, cmd.ExitInterrupted}, false, 2, all[:2], "interrupted"},

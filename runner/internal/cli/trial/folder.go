@@ -9,10 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
-	"mara/providers"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
@@ -20,14 +17,15 @@ import (
 
 const stack = "try"
 
-// makeFolder makes the folder of a trial, with its configuration. One that is
-// there belongs to another trial, of which something may be left.
+// makeFolder creates the folder of a trial with its configuration. An existing folder is an
+// error: it belongs to another trial, whose resources may still exist.
 func makeFolder(d cmd.Deps, o options) (string, error) {
 	folder := d.Absolute(cmp.Or(o.Folder, "mara-try-"+o.Provider.Name))
 	if _, err := os.Stat(folder); err == nil {
 		return "", &failure.Environment{
-			Text: folder + " is there already, perhaps from a trial that was cut off",
-			Next: fmt.Sprintf("see what is left with `runner status --root %s -s %s`, destroy it with `runner destroy`, and remove the folder; or name another with --folder", folder, stack),
+			Text: folder + " already exists, perhaps from an interrupted trial",
+			Next: fmt.Sprintf("check it with `runner status --root %s -s %s`, destroy what is left with `runner destroy`, "+
+				"and remove the folder; or choose another with --folder", folder, stack),
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -35,16 +33,19 @@ func makeFolder(d cmd.Deps, o options) (string, error) {
 	return folder, fill(folder, o)
 }
 
-// fill writes the configuration. The passphrase protects nothing that outlives the
-// trial, but without it nothing could be destroyed after a crash.
+// fill writes the configuration. It stores the passphrase, which protects nothing that
+// outlives the trial, because a destroy after a crash needs it.
 func fill(folder string, o options) error {
-	changes := slice.Map(o.Provider.Trial.Settings, func(s providers.Setting) config.Change { return config.Change{Key: s.Key, Value: s.Value} })
-	changes = append(changes, config.Change{Key: config.InfraType, Value: o.Provider.Name})
+	changes := []config.Change{{Key: config.InfraType, Value: o.Provider.Name}}
+	for _, s := range o.Provider.Trial.Settings {
+		changes = append(changes, config.Change{Key: s.Key, Value: s.Value})
+	}
 	file, err := config.StackFile{File: config.StackPath(stack)}.Override(changes...)
 	if err != nil {
 		return err
 	}
-	environment := fmt.Sprintf("PULUMI_STACK=%s\nPULUMI_BACKEND_URL=file://./.runner/state\nPULUMI_CONFIG_PASSPHRASE=%s\n", stack, rand.Text())
+	environment := fmt.Sprintf("PULUMI_STACK=%s\nPULUMI_BACKEND_URL=file://./.runner/state\nPULUMI_CONFIG_PASSPHRASE=%s\n",
+		stack, rand.Text())
 	err = errors.Join(
 		os.MkdirAll(filepath.Join(folder, config.Folder), 0o700),
 		atomicfile.Write(filepath.Join(folder, config.EnvironmentFile), []byte(environment), 0o600),

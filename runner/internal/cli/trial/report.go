@@ -16,20 +16,20 @@ import (
 	"mara/runner/internal/interrupt"
 )
 
-// How often, and for how long, the cloud is asked whether anything is left: some
-// things take a while to go.
+// The interval and number of checks for resources left in the cloud: deletions may
+// take a while there.
 const (
 	askEvery = 20 * time.Second
 	askTimes = 9
 )
 
-// remains asks the cloud what is left of the environment.
-func (t *trial) remains(ctx context.Context) ([]string, error) {
+// listRemaining asks the cloud which resources of the environment are left.
+func (t *trial) listRemaining(ctx context.Context) ([]string, error) {
 	if t.Simulation.On {
-		return nil, errors.New("it is simulated")
+		return nil, errors.New("the trial was simulated")
 	}
 	if !t.deployed() {
-		return nil, errors.New("nothing was made")
+		return nil, errors.New("nothing was deployed")
 	}
 	client, err := t.client(ctx)
 	if err != nil {
@@ -37,14 +37,14 @@ func (t *trial) remains(ctx context.Context) ([]string, error) {
 	}
 	inventory, ok := client.(cloud.Inventory)
 	if !ok {
-		return nil, fmt.Errorf("%s has no way to ask", t.Provider.Title)
+		return nil, fmt.Errorf("%s cannot list resources", t.Provider.Title)
 	}
 	for attempt := 1; ; attempt++ {
 		left, err := inventory.Remains(ctx, stack)
 		if err != nil || len(left) == 0 || attempt == askTimes {
 			return left, err
 		}
-		fmt.Fprintf(t.d.Stdout, "%s still has %s; asking again\n", t.Provider.Title, strings.Join(left, ", "))
+		fmt.Fprintf(t.d.Stdout, "%s still has %s; checking again\n", t.Provider.Title, strings.Join(left, ", "))
 		if err := interrupt.Sleep(ctx, askEvery); err != nil {
 			return left, err
 		}
@@ -62,39 +62,41 @@ func (t *trial) client(ctx context.Context) (cloud.Client, error) {
 		return nil, err
 	}
 	if t.d.CloudClients == nil {
-		return nil, fmt.Errorf("%s has no way to ask", t.Provider.Title)
+		return nil, fmt.Errorf("%s cannot list resources", t.Provider.Title)
 	}
-	access := cloud.AccessTo(t.Provider, sources.File.Merge(sources.Process), func(key string) string { return file.Text(key).Text })
+	access := cloud.AccessTo(t.Provider, sources.File.Merge(sources.Process),
+		func(key string) string { return file.Text(key).Text })
 	return t.d.CloudClients(ctx, t.Provider.Name, access)
 }
 
-// verdict says in a sentence how it went.
+// verdict returns a sentence about the result.
 func (t *trial) verdict() string {
 	mark := ""
 	if t.Simulation.On {
 		mark = "SIMULATED: "
 	}
 	if problems := t.problems(); len(problems) > 0 {
-		return mark + "It did not go well: " + strings.Join(problems, "; ") + "."
+		return mark + "The trial failed: " + strings.Join(problems, "; ") + "."
 	}
-	return mark + "All went well."
+	return mark + "The trial succeeded."
 }
 
-// leftovers says what the cloud has been found to have.
+// leftovers returns a sentence about resources left in the cloud.
 func (t *trial) leftovers() string {
 	switch {
 	case t.asked != nil:
-		return fmt.Sprintf("The cloud was not asked: %v.", t.asked)
+		return fmt.Sprintf("The cloud was not checked for leftovers: %v.", t.asked)
 	case len(t.left) > 0:
 		return "Left in the cloud: " + strings.Join(t.left, ", ") + "."
 	}
-	return "The cloud was asked: nothing is left."
+	return "The cloud was checked: nothing is left."
 }
 
-// markdown is the report. It names no account.
+// markdown returns the report. It names no account.
 func (t *trial) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s, %s\n\n%s %s\n\n", t.Provider.Title, t.began.UTC().Format("2006-01-02"), t.verdict(), t.leftovers())
+	fmt.Fprintf(&b, "# %s, %s\n\n%s %s\n\n", t.Provider.Title, t.began.UTC().Format("2006-01-02"), t.verdict(),
+		t.leftovers())
 	fmt.Fprintf(&b, "runner %s, Pulumi %s, %s/%s", t.d.Version, t.d.PulumiVersion, runtime.GOOS, runtime.GOARCH)
 	versions := schemas.Versions()
 	for _, plugin := range t.Provider.PluginsFor(t.Provider.Names()) {

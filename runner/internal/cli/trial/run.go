@@ -19,7 +19,7 @@ import (
 type step struct {
 	name   string
 	args   []string
-	report string // file for the report of the run; "" for none
+	report string // file of the run's report, or ""
 	always bool   // also after a failure
 }
 
@@ -30,7 +30,8 @@ func steps() []step {
 		{name: "up again", args: []string{"up", "--yes", "--non-interactive"}, report: "again.md"},
 		{name: "drift", args: []string{"drift", "--exit-code", "--non-interactive"}, report: "drift.md"},
 		{name: "status", args: []string{"status"}},
-		{name: "destroy", args: []string{"destroy", "--yes", "--remove-stacks", "--non-interactive"}, report: "destroy.md", always: true},
+		{name: "destroy", args: []string{"destroy", "--yes", "--remove-stacks", "--non-interactive"}, report: "destroy.md",
+			always: true},
 	}
 }
 
@@ -38,7 +39,7 @@ type done struct {
 	step
 	code int
 	took time.Duration
-	text string // of the run's report
+	text string // the run's report
 }
 
 type trial struct {
@@ -50,13 +51,13 @@ type trial struct {
 	pause  time.Duration // between attempts to destroy
 
 	done  []done
-	left  []string // in the cloud, in the end
-	asked error    // why the cloud could not be asked; nil if it was
+	left  []string // resources left in the cloud at the end
+	asked error    // why the cloud could not be checked, or nil
 }
 
 func runTry(ctx context.Context, d cmd.Deps, o options, run cmd.RunFunc) error {
 	announce(d, o)
-	question := fmt.Sprintf("Stand up and destroy an environment on %s?", o.Provider.Title)
+	question := fmt.Sprintf("Deploy and destroy an environment on %s?", o.Provider.Title)
 	if err := cmd.Confirm(ctx, d, o.Common, "try", question); err != nil {
 		return err
 	}
@@ -65,31 +66,34 @@ func runTry(ctx context.Context, d cmd.Deps, o options, run cmd.RunFunc) error {
 		return err
 	}
 	t := &trial{options: o, d: d, run: run, folder: folder, began: d.Now(), pause: o.Pause}
-	fmt.Fprintf(d.Stdout, "\nEverything about it is in %s. If this program is killed, destroy what is there with:\n  runner destroy --root %s -s %s%s\n",
+	fmt.Fprintf(d.Stdout, "\nThe files of the trial are in %s. If this program is killed, destroy the environment "+
+		"with:\n  runner destroy --root %s -s %s%s\n",
 		folder, folder, stack, o.Simulation.Flag())
 	t.walk(ctx)
-	t.left, t.asked = t.remains(context.WithoutCancel(ctx))
+	t.left, t.asked = t.listRemaining(context.WithoutCancel(ctx))
 	return t.conclude(ctx)
 }
 
 func announce(d cmd.Deps, o options) {
 	mark := ""
 	if o.Simulation.On {
-		mark = "SIMULATED: nothing is made, and nothing costs anything.\n\n"
+		mark = "SIMULATED: nothing is created, and nothing costs money.\n\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%sA trial of %s makes this, and destroys it two hours later at the latest:\n\n", mark, o.Provider.Title)
+	fmt.Fprintf(&b, "%sA trial of %s creates these resources, and destroys them after at most two hours:\n\n", mark,
+		o.Provider.Title)
 	for _, cost := range o.Provider.Trial.Costs {
 		fmt.Fprintf(&b, "  %-36s %6.3f USD an hour\n", cost.What, cost.PerHour)
 	}
 	total := o.Provider.Trial.Total()
-	fmt.Fprintf(&b, "\nThat is about %.2f USD an hour, and %.2f USD at the deadline, by list prices; traffic and taxes come on top,\n"+
-		"and prices change. It usually takes an hour. In the end everything is destroyed.\n", total, total*deadline.Hours())
+	fmt.Fprintf(&b, "\nThat costs about %.2f USD an hour, and %.2f USD at the deadline, by list prices, without "+
+		"traffic and taxes.\n"+
+		"Prices change. A trial usually takes an hour. At the end everything is destroyed.\n", total, total*deadline.Hours())
 	fmt.Fprint(d.Stdout, b.String())
 }
 
-// walk takes the steps. Once one has failed, only those are left that always come.
-// They are not interrupted: what is not destroyed costs money.
+// walk runs the steps. After a failure it runs only the steps marked always, and ignores
+// interrupts: resources that are not destroyed cost money.
 func (t *trial) walk(ctx context.Context) {
 	limited, cancel := context.WithTimeoutCause(ctx, deadline, errors.New("the two hours of the trial are over"))
 	defer cancel()
@@ -99,7 +103,7 @@ func (t *trial) walk(ctx context.Context) {
 			d := t.d
 			d.Interrupt = nil
 			if failed || limited.Err() != nil {
-				fmt.Fprintln(t.d.Stdout, "\nDestroying what is there. Ctrl-C does not stop this.")
+				fmt.Fprintln(t.d.Stdout, "\nDestroying the environment. Ctrl-C does not stop this.")
 			}
 			t.insist(context.WithoutCancel(ctx), d, s)
 			continue
@@ -110,9 +114,9 @@ func (t *trial) walk(ctx context.Context) {
 	}
 }
 
-// insist takes a step again where it fails, after a pause in which a cloud may end what
-// it is doing. The last attempt does not wait for load balancers and volumes: they cost less
-// than a cluster, and the cloud is asked for them in the end.
+// insist repeats a failed step after a pause in which the cloud may finish its work. The
+// last attempt does not wait for load balancers and volumes: they cost less than a cluster,
+// and the final check of the cloud lists them.
 func (t *trial) insist(ctx context.Context, d cmd.Deps, s step) {
 	for attempt := 1; attempt <= attempts; attempt++ {
 		if attempt == attempts {
@@ -122,7 +126,7 @@ func (t *trial) insist(ctx context.Context, d cmd.Deps, s step) {
 		if t.take(ctx, d, s) == cmd.ExitDone || attempt == attempts {
 			return
 		}
-		fmt.Fprintf(t.d.Stdout, "\n%s failed. It is tried again in %s, attempt %d of %d.\n", s.name, t.pause, attempt+1, attempts)
+		fmt.Fprintf(t.d.Stdout, "\n%s failed. Retrying in %s, attempt %d of %d.\n", s.name, t.pause, attempt+1, attempts)
 		if interrupt.Sleep(ctx, t.pause) != nil {
 			return
 		}
@@ -130,7 +134,7 @@ func (t *trial) insist(ctx context.Context, d cmd.Deps, s step) {
 	}
 }
 
-// deployed reports whether anything may have been made.
+// deployed reports whether resources may have been created.
 func (t *trial) deployed() bool {
 	return slices.ContainsFunc(t.done, func(d done) bool { return d.name == "up" })
 }
@@ -174,13 +178,14 @@ func (t *trial) problems() []string {
 	for _, d := range t.done {
 		switch {
 		case d.name == "drift" && d.code == cmd.ExitChanges:
-			problems = append(problems, "there was drift right after up")
+			problems = append(problems, "drift found right after up")
 		case d.code != cmd.ExitDone:
 			problems = append(problems, d.name+" failed")
 		}
 	}
 	if len(t.left) > 0 {
-		problems = append(problems, fmt.Sprintf("%s %s left in the cloud", typeset.Counted(len(t.left), "thing"), typeset.Are(len(t.left))))
+		problems = append(problems, fmt.Sprintf("%s %s left in the cloud", typeset.Counted(len(t.left), "resource"),
+			typeset.Are(len(t.left))))
 	}
 	return problems
 }

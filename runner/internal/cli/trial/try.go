@@ -1,5 +1,5 @@
-// Package trial has the commands that show a whole life, from nothing to nothing:
-// try of the cheapest complete environment on a cloud, demo of a simulated one.
+// Package trial has the commands that deploy and destroy an example environment: try on
+// a real cloud, demo on a simulated one.
 package trial
 
 import (
@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// deadline is how long a trial may take until it is destroyed.
+// deadline is how long a trial may take before it is destroyed.
 const deadline = 2 * time.Hour
 
 // attempts is how often a trial tries to destroy, with pauses of pauseTime.
@@ -26,23 +26,29 @@ const (
 	pauseTime = time.Minute
 )
 
-// Try is `runner try`.
+// Try returns `runner try`.
 func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
-		Name: "try", Usage: "try a cloud: stand up the cheapest complete environment, look at it and destroy it", ArgsUsage: strings.Join(clouds(), "|"),
-		Description: "For whoever has an account, and wants to know, or to show, that it works there. It makes a folder of its own with\n" +
-			"a configuration: the smallest nodes that everything fits on, and one of everything in the cluster. It says what\n" +
-			"that costs, asks, and then runs doctor, up, up again, drift, status and destroy. Whatever happens, it destroys:\n" +
-			"after a failure, after Ctrl-C, and two hours after it began; where that fails, it tries three times. In the end it asks the cloud whether anything is left,\n" +
-			"and writes a report to attach to docs/tested.md.\n\n" +
+		Name: "try", Usage: "deploy the cheapest complete environment on a cloud, check it, and destroy it",
+		ArgsUsage: strings.Join(clouds(), "|"),
+		Description: "Shows whether the runner works with your cloud account. It creates a folder with a minimal " +
+			"configuration: the\n" +
+			"smallest nodes that everything fits on, and one replica of everything in the cluster. It prints the cost, asks,\n" +
+			"and then runs doctor, up, up again, drift, status and destroy. It always destroys the environment: after a\n" +
+			"failure, after Ctrl-C, and after two hours; it tries up to three times. At the end it asks the cloud for\n" +
+			"leftover resources, and writes a report to attach to docs/tested.md.\n\n" +
 			"The region and the credentials come from the environment: AWS_REGION and AWS_PROFILE, or LINODE_TOKEN.\n\n" +
 			"Examples:\n  runner try aws\n  runner try linode --yes\n  runner try aws --simulate --yes\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
-			[]cli.Flag{&cli.StringFlag{Name: "folder", Usage: "make the configuration and the report in `DIR`", DefaultText: "mara-try-PROVIDER"}},
+			[]cli.Flag{&cli.StringFlag{Name: "folder", Usage: "write the configuration and the report to `DIR`",
+				DefaultText: "mara-try-PROVIDER"}},
 			cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parse, func(ctx context.Context, d cmd.Deps, o options) error { return runTry(ctx, d, o, run) }),
+		Action: cmd.Action(d, parse, func(ctx context.Context, d cmd.Deps,
+			o options) error {
+			return runTry(ctx, d, o, run)
+		}),
 	}
 }
 
@@ -54,7 +60,7 @@ func clouds() []string {
 type options struct {
 	cmd.Common
 	Provider providers.Provider
-	Folder   string        // "" for the usual one
+	Folder   string        // "" for the default
 	Pause    time.Duration // between attempts to destroy
 	common   []string
 }
@@ -68,13 +74,14 @@ func parse(c *cli.Context, _ cmd.Deps, shared cmd.Common) (o options, err error)
 		return o, failure.Usagef("try", "%v", err)
 	}
 	if len(o.Provider.Trial.Costs) == 0 {
-		return o, &failure.Usage{Text: fmt.Sprintf("%s is on this machine, and costs nothing", o.Provider.Name), Next: "use `runner up -p " + o.Provider.Name + "`"}
+		return o, &failure.Usage{Text: fmt.Sprintf("%s runs on this machine for free; it needs no trial", o.Provider.Name),
+			Next: "use `runner up -p " + o.Provider.Name + "`"}
 	}
 	o.common = passedOn(c, o)
 	return o, nil
 }
 
-// passedOn are the flags that every command of the trial gets.
+// passedOn returns the flags that every command of the trial gets.
 func passedOn(c *cli.Context, o options) []string {
 	var flags []string
 	if o.Simulation.On {
@@ -88,7 +95,7 @@ func passedOn(c *cli.Context, o options) []string {
 	return append(flags, common(c, o.Common)...)
 }
 
-// common are the flags about Pulumi and the screen.
+// common returns the flags about Pulumi and the screen.
 func common(c *cli.Context, o cmd.Common) (flags []string) {
 	if o.Pulumi != "" {
 		flags = append(flags, "--pulumi", o.Pulumi)

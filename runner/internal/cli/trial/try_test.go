@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/cli/cmd/cmdtest"
 )
 
-// inventory is a cloud that has things left.
+// inventory is a cloud with leftover resources.
 type inventory struct {
 	left []string
 	err  error
@@ -36,21 +36,21 @@ func TestTry(t *testing.T) {
 	all := []string{"doctor", "up", "up", "drift", "status", "destroy"}
 	for _, test := range []struct {
 		name    string
-		codes   map[string]int // of commands that do not end well
-		cancel  string         // the command that Ctrl-C comes in
+		codes   map[string]int // exit codes of commands that fail
+		cancel  string         // the command that Ctrl-C interrupts
 		asked   inventory
 		want    []string
 		fails   string
 		reports []string
 	}{
-		{"all goes well", nil, "", inventory{}, all, "", []string{"All went well. The cloud was asked: nothing is left.", "| destroy | done |", "`eks:instance_type: t3.large`", "of up\n"}},
-		{"something is not there", map[string]int{"doctor": 3}, "", inventory{}, []string{"doctor"}, "doctor failed", []string{"| doctor | exit code 3 |", "The cloud was not asked: nothing was made."}},
-		{"up fails", map[string]int{"up": 1}, "", inventory{}, []string{"doctor", "up", "destroy"}, "up failed", []string{"It did not go well: up failed."}},
-		{"drift", map[string]int{"drift": 5}, "", inventory{}, []string{"doctor", "up", "up", "drift", "destroy"}, "there was drift right after up", nil},
+		{"all goes well", nil, "", inventory{}, all, "", []string{"The trial succeeded. The cloud was checked: nothing is left.", "| destroy | done |", "`eks:instance_type: t3.large`", "of up\n"}},
+		{"something is not there", map[string]int{"doctor": 3}, "", inventory{}, []string{"doctor"}, "doctor failed", []string{"| doctor | exit code 3 |", "The cloud was not checked for leftovers: nothing was deployed."}},
+		{"up fails", map[string]int{"up": 1}, "", inventory{}, []string{"doctor", "up", "destroy"}, "up failed", []string{"The trial failed: up failed."}},
+		{"drift", map[string]int{"drift": 5}, "", inventory{}, []string{"doctor", "up", "up", "drift", "destroy"}, "drift found right after up", nil},
 		{"destroy fails, too", map[string]int{"up": 1, "destroy": 1}, "", inventory{}, []string{"doctor", "up", "destroy", "destroy", "destroy --leave-behind"}, "up failed; destroy failed", nil},
-		{"destroy fails once", map[string]int{"destroy": -1}, "", inventory{}, append(slices.Clone(all), "destroy"), "", []string{"All went well."}},
+		{"destroy fails once", map[string]int{"destroy": -1}, "", inventory{}, append(slices.Clone(all), "destroy"), "", []string{"The trial succeeded."}},
 		{"Ctrl-C", map[string]int{"up": 130}, "up", inventory{}, []string{"doctor", "up", "destroy"}, "interrupted", nil},
-		{"the cloud does not answer", nil, "", inventory{err: errors.New("no network")}, all, "", []string{"The cloud was not asked: no network."}},
+		{"the cloud does not answer", nil, "", inventory{err: errors.New("no network")}, all, "", []string{"The cloud was not checked for leftovers: no network."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +129,7 @@ func TestTryTwice(t *testing.T) {
 	if info, err := os.Stat(environment); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, error %v", info, err)
 	}
-	if _, err := makeFolder(d, o); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if _, err := makeFolder(d, o); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -146,7 +146,7 @@ func TestTryNeedsConsent(t *testing.T) {
 		return 0
 	})
 	if err == nil {
-		t.Error("nobody has agreed")
+		t.Error("the trial was not confirmed")
 	}
 	if _, err := os.Stat(filepath.Join(d.Dir, "mara-try-aws")); err == nil {
 		t.Error("a folder was made")

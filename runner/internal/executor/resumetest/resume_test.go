@@ -74,7 +74,7 @@ func (w *world) operation() operation.Operation {
 
 func environment() journal.Environment { return journal.Environment{Provider: "test", Stack: "dev"} }
 
-// next is the plan of the next run: of all that is left, of all that failed, or
+// next returns the plan of the next run: of all that is left, of all that failed, or
 // all of it, as users do.
 func (w *world) next() (p plan.Plan, resumes string) {
 	r, err := journal.Resume(w.dir, journal.Query{Environment: environment(), Operation: w.operation()})
@@ -139,7 +139,7 @@ func (w *world) run() {
 	}
 }
 
-// disturbance is what happens in the middle of a run.
+// disturbance returns what happens in the middle of a run.
 func (w *world) disturbance(stop chan struct{}, cancel func()) func() {
 	switch {
 	case !w.happens():

@@ -1,4 +1,4 @@
-// Package cmdtest gives tests an outside world for commands.
+// Package cmdtest gives tests the dependencies of commands.
 package cmdtest
 
 import (
@@ -24,7 +24,7 @@ import (
 	"mara/runner/internal/vault"
 )
 
-// Deps returns an empty outside world.
+// Deps returns dependencies of commands with an empty directory and without a terminal.
 func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
@@ -43,7 +43,7 @@ func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	}, stdout, stderr
 }
 
-// ProgramHost makes a folder with a fake program host, which serves nothing.
+// ProgramHost makes a folder with a fake program host that serves no programs.
 func ProgramHost(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -55,7 +55,7 @@ func ProgramHost(t *testing.T) string {
 	return folder
 }
 
-// Root creates a root with these files.
+// Root creates a root with these files below config/pulumi.
 func Root(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -68,10 +68,10 @@ func Root(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// Now is the time at which tests run commands.
+// Now returns the time at which tests run commands.
 func Now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// WriteFile writes a file, with the folders above it.
+// WriteFile writes a file, and creates the folders above it.
 func WriteFile(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -82,7 +82,7 @@ func WriteFile(t *testing.T, path, content string) {
 	}
 }
 
-// WriteUp records the run of an up.
+// WriteUp records an up with these results.
 func WriteUp(t *testing.T, folder string, meta journal.Meta, p plan.Plan, results map[string]event.Result) {
 	t.Helper()
 	j, err := journal.Create(journal.Options{Dir: folder, ID: journal.NewID(Now()), Meta: meta})
@@ -102,7 +102,8 @@ func WriteUp(t *testing.T, folder string, meta journal.Meta, p plan.Plan, result
 			end = event.Failed
 		}
 		if result != "" {
-			rest = append(rest, event.Event{Type: event.StepStarted, Project: name}, event.Event{Type: event.StepFinished, Project: name, Result: result})
+			rest = append(rest, event.Event{Type: event.StepStarted, Project: name},
+				event.Event{Type: event.StepFinished, Project: name, Result: result})
 		}
 	}
 	for _, e := range append(append([]event.Event{head}, rest...), event.Event{Type: event.RunFinished, Result: end}) {
