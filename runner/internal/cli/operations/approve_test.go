@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
@@ -30,6 +31,29 @@ func TestRules(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, r.broken(s, preview)); diff != "" {
 			t.Errorf("%s:\n%s", r, diff)
+		}
+	}
+}
+
+// TestJudges: an up --yes previews first where anything may forbid it, so that no project
+// is deployed before a later one is refused.
+func TestJudges(t *testing.T) {
+	t.Parallel()
+	limit := 0.0
+	for name, test := range map[string]struct {
+		op      operation.Operation
+		options planOptions
+		want    bool
+	}{
+		"nothing":              {operation.Up, planOptions{}, false},
+		"a limit of costs":     {operation.Up, planOptions{maxMonthly: &limit}, true},
+		"a policy pack":        {operation.Up, planOptions{packs: []string{"pack"}}, true},
+		"a preview with packs": {operation.Preview, planOptions{packs: []string{"pack"}}, false},
+	} {
+		o := operateOptions{planOptions: test.options}
+		o.Operation = test.op
+		if got := o.judges(); got != test.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }

@@ -48,9 +48,9 @@ func (o operateOptions) previews() bool {
 	return o.Operation == operation.Preview || o.Operation.Deploys()
 }
 
-// judges reports whether something may forbid an up, which takes a preview then.
+// judges reports whether rules, costs or a policy pack may forbid an up, which previews first then.
 func (o operateOptions) judges() bool {
-	return o.Operation.Deploys() && (o.rules.Active() || o.maxMonthly != nil)
+	return o.Operation.Deploys() && (o.rules.Active() || o.maxMonthly != nil || len(o.packs) > 0)
 }
 
 // judge returns what concludes a preview: rules, whose findings are warnings, and prices.
