@@ -79,23 +79,13 @@ func newPreviewed(o options) (*previewed, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := "name: reader\nruntime: yaml\nresources:\n" +
-		"  base: {type: 'pulumi:pulumi:StackReference', properties: {name: organization/base/bench}}\n"
-	for i := range resources - 1 {
-		reader += fmt.Sprintf("  stash%d: {type: 'pulumi:index:Stash', properties: {input: '%d ${base.outputs[\"name\"]}'}}\n", i, i)
-	}
-	reader += "outputs: {name: '${base.outputs[\"name\"]}', token: '${base.outputs[\"token\"]}'}\n"
 	for path, content := range map[string]string{
 		"base/Pulumi.yaml":   "name: base\nruntime: yaml\noutputs: {name: base, token: {'fn::secret': token}}\n",
-		"reader/Pulumi.yaml": reader,
+		"reader/Pulumi.yaml": readerProgram() + "  token: '${base.outputs[\"token\"]}'\n",
 		"state/.keep":        "",
 		"home/.keep":         "",
 	} {
-		path = filepath.Join(root, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		if err := writeFile(filepath.Join(root, path), content); err != nil {
 			return nil, err
 		}
 	}
@@ -103,6 +93,24 @@ func newPreviewed(o options) (*previewed, error) {
 		"PATH=" + o.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + root, "PULUMI_HOME=" + filepath.Join(root, "home"),
 		"PULUMI_BACKEND_URL=file://" + filepath.Join(root, "state"), "PULUMI_CONFIG_PASSPHRASE=" + passphrase, "PULUMI_SKIP_UPDATE_CHECK=true",
 	}}, nil
+}
+
+// readerProgram returns a program in YAML that reads the project base. Outputs may follow.
+func readerProgram() string {
+	program := "name: reader\nruntime: yaml\nresources:\n" +
+		"  base: {type: 'pulumi:pulumi:StackReference', properties: {name: organization/base/bench}}\n"
+	for i := range resources - 1 {
+		program += fmt.Sprintf("  stash%d: {type: 'pulumi:index:Stash', properties: {input: '%d ${base.outputs[\"name\"]}'}}\n", i, i)
+	}
+	return program + "outputs:\n  name: '${base.outputs[\"name\"]}'\n"
+}
+
+// writeFile writes a file, and the directories above it.
+func writeFile(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(content), 0o600)
 }
 
 func (p *previewed) remove() {
