@@ -52,6 +52,22 @@ new pulumi.Stash("key", {input: hearing.requireOutput("key")});
 export const id = hearing.getOutput("id");
 `
 
+// changedOutputProgram does what the reader of TestChangedOutput does.
+const changedOutputProgram = `import * as pulumi from "@pulumi/pulumi";
+
+class Resource extends pulumi.CustomResource {
+    constructor(type: string, name: string, args: pulumi.Inputs) {
+        super(type, name, args);
+    }
+}
+
+const net = new pulumi.StackReference("organization/net/" + pulumi.getStack());
+new Resource("aws:ecr/repository:Repository", "repo", {name: net.requireOutput("reponame")});
+new Resource("aws:ec2/securityGroup:SecurityGroup", "sg", {
+    ingress: [{protocol: "tcp", fromPort: 22, toPort: 22, cidrBlocks: [net.requireOutput("cidr")]}],
+});
+`
+
 // componentProgram is a plugin with a component that reads another stack.
 const componentProgram = `import * as pulumi from "@pulumi/pulumi";
 import * as provider from "@pulumi/pulumi/provider";
@@ -194,6 +210,11 @@ func TestTypeScript(t *testing.T) {
 	e.program("app", readerProgram, `"@pulumi/pulumi": "3.250.0"`, "")
 	e.checkNewName()
 	part("a new name that goes from project to project, in previews, protection and a saved plan")
+
+	changed := newChangedOutput(newEnvironment(t, embedded))
+	asTypeScript(t, changed.environment, host).program("app", changedOutputProgram, `"@pulumi/pulumi": "3.250.0"`, "")
+	changed.check()
+	part("another value of an output, for which protection, rules and a person are asked before a resource is replaced")
 	record(t, run)
 }
 
