@@ -50,7 +50,7 @@ func measureSecondLook(ctx context.Context, o options, w io.Writer) (err error) 
 			return context.Cause(ctx)
 		}
 	}
-	fmt.Fprintf(w, "\nUp of two protected projects, of which one with %d resources reads the other; preview included\n", resources)
+	fmt.Fprintf(w, "\nUp of two protected projects, preview included; one with %d resources reads the other\n", resources)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "  \t\tSECOND LOOKS\tMEDIAN\tLEAST\tOF\tx/q")
 	for _, way := range ways {
