@@ -530,3 +530,28 @@ func TestFleetTellsWhatRan(t *testing.T) {
 	e.said(0, "unfinished: destroy in run ", "fleet", "status", "prod-eu")
 	e.said(0, "prod-eu: destroy in run ", "fleet", "plan", "--affected", "--why")
 }
+
+// TestFleetRecordsEachCommit: a commit that is made while a rollout goes on is recorded of the environments that begin
+// after it, and of no others.
+func TestFleetRecordsEachCommit(t *testing.T) {
+	t.Parallel()
+	e := newOwnFleet(t)
+	const commit = "git -c user.name=me -c user.email=me@example.com commit -qm"
+	e.write("config/rollout.yaml", "waves:\n- {name: test, match: {stage: test}, gates: [{run: '"+commit+" second --allow-empty'}]}\n- {name: prod, match: {stage: prod}}\n")
+	e.write(".gitignore", ".runner\n")
+	git := func(script string) string {
+		cmd := exec.Command("sh", "-c", script)
+		cmd.Dir = e.root
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", script, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("git init -q && git add . && " + commit + " first")
+	first := git("git rev-parse --short=12 HEAD")
+	e.said(0, "3 succeeded", "fleet", "up", "--all", "--yes")
+	second := git("git rev-parse --short=12 HEAD")
+	e.said(0, "test-eu test up to date "+first, "fleet", "status")
+	e.said(0, "prod-eu prod up to date "+second, "fleet", "status")
+}

@@ -57,6 +57,41 @@ func TestSecondLookStopsALoss(t *testing.T) {
 	}
 }
 
+// TestSecondLookSparesTheProtected: Pulumi refuses to replace a protected resource. If only the new outputs of another
+// project show the replacement, the project is previewed again, and nothing of it is changed.
+func TestSecondLookSparesTheProtected(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, stock)
+	e.write("mara.yaml", "projects:\n  - path: greeting\n  - {path: app, reads: greeting}\n")
+	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
+	e.write("greeting/Pulumi.yaml", `name: greeting
+runtime: yaml
+config:
+  name: {type: string, default: team-a}
+resources:
+  vpc: {type: "aws:ec2:Vpc", properties: {cidrBlock: 10.0.0.0/16, tags: {name: "${name}"}}}
+outputs:
+  name: ${name}
+`)
+	e.write("app/Pulumi.yaml", `name: app
+runtime: yaml
+resources:
+  gateway: {type: "aws:ec2:InternetGateway", properties: {tags: {name: "${name}"}}}
+  repository: {type: "aws:ecr:Repository", properties: {name: "${name}"}, options: {protect: true, dependsOn: ["${gateway}"]}}
+variables:
+  name: {fn::stackReference: [organization/greeting/dev, name]}
+`)
+	e.simulate(0, "up")
+	before := e.read(".runner/simulated/state/.pulumi/stacks/app/dev.json")
+	app := finished(e.simulate(1, "up", "--config", "greeting:name=team-b"))["app"]
+	if app.Result != event.Failed || !strings.Contains(app.Error, "previewing it with the current outputs of what it reads") {
+		t.Errorf("app: %s: %s", app.Result, app.Error)
+	}
+	if e.read(".runner/simulated/state/.pulumi/stacks/app/dev.json") != before {
+		t.Error("app was changed")
+	}
+}
+
 // TestSecondLookStopsADenial: a rule judges a value that is known only after an up,
 // before the value is used. Projects whose preview was complete are previewed once.
 func TestSecondLookStopsADenial(t *testing.T) {

@@ -20,7 +20,6 @@ type part struct {
 	stop <-chan struct{}   // ends it gently
 	room chan struct{}     // holds a token for each project that runs, in all environments
 
-	commit    string   // that the root is at
 	rollout   string   // id of the rollout
 	resumes   []string // rollouts whose runs may be resumed
 	operation operation.Operation

@@ -44,18 +44,16 @@ func beginRecording(ctx context.Context, d cmd.Deps, o operateOptions, s *sessio
 	if r.store, err = s.RunLock().Rolled(ctx); err == nil {
 		r.last, err = readRolled(ctx, s, r.store)
 	}
+	if _, broken := errors.AsType[*brokenRecordError](err); broken {
+		err = nil // a new record replaces it: projects that this run does not touch count as never rolled out
+	}
 	if err != nil {
 		return nil, notRecorded(s, err)
 	}
 	run := rolledRun{Operation: o.Operation, Runner: d.Version, Host: hostOf(), Root: s.Settings.Root}
 	if o.Operation.Deploys() {
-		run.Values = valuesIn(s)
-		switch {
-		case o.part != nil:
-			run.Commit = o.part.commit
-		case s.Settings.Described.File != "":
-			run.Commit = commitOf(ctx, o.Root)
-		}
+		// A commit may be made while a rollout waits: each environment looks when it begins.
+		run.Values, run.Commit = valuesIn(s), commitOf(ctx, o.Root)
 	}
 	r.last.begin(s.Held.RunID, run, w.plan.Names())
 	if s.Unchanged != nil {
@@ -137,10 +135,24 @@ func readRolled(ctx context.Context, s *session.Session, store lock.Store) (last
 			return last, err
 		}
 	}
-	if json.Unmarshal(content, &last) != nil || last.Format != rolledFormat {
+	if len(content) == 0 {
+		return last, nil
+	}
+	if err := json.Unmarshal(content, &last); err != nil {
+		return rolled{}, &brokenRecordError{err}
+	}
+	if last.Format != rolledFormat {
 		last = rolled{} // of another format: counts as never rolled out
 	}
 	return last, nil
+}
+
+// brokenRecordError says that a record is there and is not valid.
+type brokenRecordError struct{ cause error }
+
+// Error names the cause, and what replaces the record.
+func (e *brokenRecordError) Error() string {
+	return fmt.Sprintf("the record is damaged (%v); the next up or destroy writes a new one", e.cause)
 }
 
 func hostOf() string {

@@ -1,6 +1,8 @@
 package operations
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +39,25 @@ func atPresent() present {
 		programs: map[string]journal.Fingerprint{"a": {programPart: "aone", runnerPart: "r"}, "b": {programPart: "bone", runnerPart: "r"}},
 		mayRead:  func(string, string) bool { return true },
 		commit:   func() string { return "c0" }, host: "here", root: "/root", runner: "1.2.3",
+	}
+}
+
+// TestDamagedRecord: a record that is not valid is not taken for none.
+func TestDamagedRecord(t *testing.T) {
+	t.Parallel()
+	s := lastUp(t, nil)
+	if last, err := readRolled(t.Context(), s, nil); err != nil || last.isKnown() {
+		t.Errorf("without a record: %+v, %v", last, err)
+	}
+	file := s.Folder.Rolled("dev")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(`{"format": 2, "proj`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := readRolled(t.Context(), s, nil); err == nil || last.isKnown() || !strings.Contains(err.Error(), "the record is damaged") {
+		t.Errorf("a damaged record: %+v, %v", last, err)
 	}
 }
 

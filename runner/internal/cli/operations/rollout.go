@@ -149,7 +149,6 @@ type rollout struct {
 	run  *run
 
 	masker *event.Masker
-	commit string
 	shared session.Shared
 	stop   <-chan struct{}
 	room   chan struct{}
@@ -245,7 +244,7 @@ func (r *rollout) limitToRest(ctx context.Context, w *work) error {
 func (r *rollout) start(ctx context.Context, w work) (err error) {
 	folder, id := r.o.Folder(), journal.NewID(r.d.Now())
 	owner := lock.Self("fleet", id, r.d.Now())
-	r.commit = commitOf(ctx, r.o.Root)
+
 	layout.IgnoreInGit(r.o.Root)
 	o := r.o.operateOptions
 	if r.asks(w.plan) {
@@ -253,7 +252,7 @@ func (r *rollout) start(ctx context.Context, w work) (err error) {
 	}
 	r.run, err = beginRun(ctx, r.d, o, journal.Options{Dir: folder.Rollouts(), ID: id, Meta: journal.Meta{
 		Operation: r.o.Operation, Environment: fleetRuns(), Simulated: r.o.Simulation.On, Selection: r.o.words(), Resumes: w.resumes,
-		Force: r.o.Force, Commit: r.commit, User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
+		Force: r.o.Force, Commit: commitOf(ctx, r.o.Root), User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
 	}}, ui.Options{Durations: r.durations(), Resources: r.projects(), Next: r.next}, r.masker)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"mara/config"
 	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/event"
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
@@ -23,15 +24,15 @@ func TestAGateAsksForItself(t *testing.T) {
 	o.Operation, o.Options.Selection, o.Force, o.Allow = operation.Up, only, true, []string{"dev"}
 	o.Selection = selectionOptions{Selection: only, Resume: true}
 	r := &rollout{o: o}
-	own := r.request(operation.Up, "dev")
+	own := r.request(operation.Up, "dev", &part{})
 	if !own.Selection.Resume || own.Narrow == nil || !own.Force || own.Stack.Text != "dev" {
 		t.Errorf("the rollout asks for %+v", own.Selection)
 	}
-	other := r.request(operation.Up, "test")
+	other := r.request(operation.Up, "test", &part{})
 	if own.losses == nil || own.losses == other.losses || own.estimate == other.estimate || own.saved == other.saved {
 		t.Error("two environments share what their previews find")
 	}
-	gate := r.request(operation.Drift, "dev")
+	gate := r.request(operation.Drift, "dev", &part{})
 	if gate.losses == nil || gate.estimate == nil || gate.saved == nil {
 		t.Error("a gate has no room for what its preview finds")
 	}
@@ -40,6 +41,20 @@ func TestAGateAsksForItself(t *testing.T) {
 	}
 	if gate.Operation != operation.Drift || !gate.Yes || gate.Stack.Text != "dev" {
 		t.Errorf("the gate does %s of %q, yes: %v", gate.Operation, gate.Stack.Text, gate.Yes)
+	}
+}
+
+// TestAnEnvironmentLooksAtItsOwnRollout: the checks before an environment is locked are about the projects that it is
+// going to run. A run that is not of the resumed rollout has nothing to say about them.
+func TestAnEnvironmentLooksAtItsOwnRollout(t *testing.T) {
+	t.Parallel()
+	s := lastUp(t, map[string]event.Result{"kind-cluster": event.Succeeded, "kubeconfig": event.Failed})
+	var o rolloutOptions
+	o.Operation, o.Selection.Resume = operation.Up, true
+	r := &rollout{o: o}
+	one := r.request(operation.Up, "dev", &part{resumes: []string{"20261120-000000-aaaaaa"}})
+	if got := one.Narrow(s); len(got.Only)+len(got.Skip) > 0 {
+		t.Errorf("it looks at %+v, and runs all projects", got)
 	}
 }
 

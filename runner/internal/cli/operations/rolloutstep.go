@@ -21,7 +21,6 @@ import (
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
-	"mara/runner/internal/vault"
 )
 
 // Operate implements executor.Operator: a step is an environment or a wave's end.
@@ -42,9 +41,8 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 
 // operate does an operation on one environment, as the command for it does.
 func (r *rollout) operate(ctx context.Context, op operation.Operation, stack string, emit func(event.Event)) (*part, error) {
-	p := &part{emit: emit, stop: r.stop, room: r.room, commit: r.commit, operation: op, rollout: r.run.journal.ID(), resumes: r.resumes}
-	o := r.request(op, stack)
-	o.part = p
+	p := &part{emit: emit, stop: r.stop, room: r.room, operation: op, rollout: r.run.journal.ID(), resumes: r.resumes}
+	o := r.request(op, stack, p)
 	o.Waiting = session.Waiting{Stop: r.stop, Tell: func(text string) {
 		emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: text})
 	}}
@@ -54,21 +52,31 @@ func (r *rollout) operate(ctx context.Context, op operation.Operation, stack str
 	return p, p.err(runOperate(ctx, d, o))
 }
 
-// request returns what is asked of one environment. What a gate asks is a request of its own: it is about
-// the whole environment, whatever the rollout selects, resumes or allows.
-func (r *rollout) request(op operation.Operation, stack string) operateOptions {
-	o := r.o.operateOptions
-	if op != r.o.Operation {
-		o = operateOptions{Common: r.o.Common}
-		o.Options.Selection, o.Secrets = plan.Selection{}, vault.Given{}
+// request returns the options of an operation on one environment. It names each option that a rollout passes on,
+// so that no other reaches an environment. A gate looks at the whole environment, whatever the rollout selects,
+// resumes or allows: it gets the options that say how to run, and no others.
+func (r *rollout) request(op operation.Operation, stack string, p *part) operateOptions {
+	asked := r.o.operateOptions
+	o := operateOptions{
+		Common: cmd.Common{
+			Options: session.Options{
+				Request: asked.Of(stack), Operation: op, Pulumi: asked.Pulumi, LockTimeout: asked.LockTimeout, Shared: &r.shared,
+				NeedSecrets: op.RunsPrograms(), Overrides: asked.Overrides, AtOnce: asked.AtOnce,
+			},
+			Invocation: cmd.Invocation{Output: "text", Yes: true},
+		},
+		part:          p,
+		policyOptions: policyOptions{Parallel: asked.Parallel, Resources: asked.Resources},
 	}
-	o.resetResults()
-	o.Request = o.Of(stack)
 	o.Interactive = false
-	o.Operation, o.Shared = op, &r.shared
-	o.NeedSecrets = op.RunsPrograms()
-	o.Yes, o.ExitCode, o.Refusal, o.Output, o.Show.Report, o.Profile = true, false, nil, "text", "", false
-	o.Narrow = nil
+	o.resetResults()
+	if op != asked.Operation {
+		return o
+	}
+	o.Options.Selection, o.Secrets = asked.Options.Selection, asked.Secrets
+	o.policyOptions, o.Selection = asked.policyOptions, asked.Selection
+	o.Force, o.Deep, o.Allow, o.NewBackend, o.missingOutput = asked.Force, asked.Deep, asked.Allow, asked.NewBackend, asked.missingOutput
+	o.Remove, o.Forget, o.LeaveBehind, o.carried = asked.Remove, asked.Forget, asked.LeaveBehind, asked.carried
 	if o.Selection.ofLastRun() {
 		o.Narrow = o.selectRest
 	}

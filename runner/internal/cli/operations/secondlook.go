@@ -37,11 +37,11 @@ type secondLook struct {
 	asking  sync.Mutex // one question at a time
 }
 
-// newSecondLook returns what judges the partial previews of an up, where a guard or a
-// person depends on them. It asks on the screen of the run, if that can be suspended.
+// newSecondLook returns what judges the partial previews of an up. There are previews only
+// where a guard, a person or a resource that Pulumi refuses to delete depends on them. It
+// asks on the screen of the run, if that can be suspended.
 func newSecondLook(d cmd.Deps, o operateOptions, s *session.Session, w work, screen cmd.Screen) *secondLook {
-	isNeeded := o.judges() || o.isProtected(s) || o.needsApproval()
-	if !o.Operation.Deploys() || s.Unchanged != nil || !isNeeded {
+	if !o.Operation.Deploys() || s.Unchanged != nil {
 		return nil
 	}
 	first := map[string]updateplan.Project{}

@@ -148,7 +148,11 @@ func limitToRest(s *session.Session, w *work, o operateOptions, changed changedF
 		}
 		return changes
 	})
-	w.plan, w.done = w.plan.Limit(rest.Projects, "left out of run "+rest.Run.ID).Limit(names, "done in run "+rest.Run.ID), rest.Succeeded
+	// A project that the command line skips has not been compared: it may have changed since.
+	w.done = slices.DeleteFunc(slices.Clone(rest.Succeeded), func(name string) bool {
+		return o.Operation.RunsPrograms() && !slices.Contains(w.plan.Names(), name)
+	})
+	w.plan = w.plan.Limit(rest.Projects, "left out of run "+rest.Run.ID).Limit(names, "done in run "+rest.Run.ID)
 	if len(again) > 0 && o.Operation.Deploys() {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("run again, for something has changed since run %s: %s", rest.Run.ID, strings.Join(again, ", ")))
 	}

@@ -108,6 +108,29 @@ func TestResumeHasTheSelectionOfItsRun(t *testing.T) {
 	}
 }
 
+// TestResumeComparesWhatItCallsDone: a project that the command line skips is not recorded as done, for it was not
+// compared with its last success.
+func TestResumeComparesWhatItCallsDone(t *testing.T) {
+	t.Parallel()
+	s := lastUp(t, map[string]event.Result{"kind-cluster": event.Succeeded, "kubeconfig": event.Succeeded, "certmgr": event.Failed})
+	o := operateOptions{Selection: selectionOptions{Resume: true}}
+	o.Operation = operation.Up
+	selected, err := plan.Select(s.Plan, plan.Selection{Skip: []string{"kubeconfig"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := work{plan: selected}
+	changed := func(step plan.Step) []string {
+		if step.Project.Name == "kubeconfig" {
+			return []string{"program"}
+		}
+		return nil
+	}
+	if err := limitToRest(s, &w, o, changed); err != nil || !slices.Equal(w.done, []string{"kind-cluster"}) {
+		t.Errorf("it records %v as done, %v", w.done, err)
+	}
+}
+
 // TestResumeOfARunThatIsDone looks at nothing, and says so.
 func TestResumeOfARunThatIsDone(t *testing.T) {
 	t.Parallel()
