@@ -1,9 +1,9 @@
-// Package atomicfile writes files in one step: after a crash or on a full disk
-// there is either the old content or the new one, never half of it. It reads folders
-// of such files, which others write meanwhile.
+// Package atomicfile writes files in one step: after a crash or on a full disk a
+// file has its old content or the new one, never half of it. It also reads folders
+// of such files while other processes write them.
 //
 // google/renameio does less and does not build for Windows; natefinch/atomic
-// hides the cause of an error, which decides what users are told to do.
+// hides the cause of an error, from which the hint for the user is chosen.
 package atomicfile
 
 import (
@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file. A file that exists keeps its mode, and a symbolic link
-// stays one; mode is for a new file.
+// Write writes a file. An existing file keeps its mode, and a symbolic link stays
+// one; mode is for a new file.
 func Write(path string, data []byte, mode os.FileMode) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -26,8 +26,8 @@ func Write(path string, data []byte, mode os.FileMode) error {
 	return Replace(path, data, mode)
 }
 
-// WriteDeep is Write with the folders above the file: those that are missing are
-// made with a mode of their own.
+// WriteDeep writes a file like Write, after creating the missing folders above it
+// with the mode folders.
 func WriteDeep(path string, data []byte, mode, folders os.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), folders); err != nil {
 		return err
@@ -35,18 +35,18 @@ func WriteDeep(path string, data []byte, mode, folders os.FileMode) error {
 	return Write(path, data, mode)
 }
 
-// Replace puts a new file in the place of whatever file or link is there.
+// Replace writes a new file in place of the file or link at path.
 func Replace(path string, data []byte, mode os.FileMode) error {
-	return put(path, data, mode, os.Rename)
+	return writeAndMove(path, data, mode, os.Rename)
 }
 
 // Create writes a file that must not exist yet.
 func Create(path string, data []byte, mode os.FileMode) error {
-	return put(path, data, mode, os.Link) // unlike a rename, a link replaces nothing
+	return writeAndMove(path, data, mode, os.Link) // unlike a rename, a link replaces nothing
 }
 
-// put writes a temporary file beside path and moves it there.
-func put(path string, data []byte, mode os.FileMode, move func(from, to string) error) error {
+// writeAndMove writes a temporary file next to path and moves it there.
+func writeAndMove(path string, data []byte, mode os.FileMode, move func(from, to string) error) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, causeOf(err))
@@ -70,8 +70,8 @@ func Remove(path string) error {
 	return nil
 }
 
-// ReadFolder reads the files of a folder that are wanted, by name. A folder that is
-// missing has none, and those that are removed meanwhile are left out.
+// ReadFolder reads the wanted files of a folder, by name. A missing folder has no
+// files, and a file that is removed meanwhile is skipped.
 func ReadFolder(folder string, isWanted func(name string) bool) (map[string][]byte, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -105,7 +105,7 @@ func fill(file *os.File, data []byte, mode os.FileMode) error {
 	return errors.Join(err, file.Close())
 }
 
-// causeOf is an error without the name of the temporary file.
+// causeOf strips the name of the temporary file from an error.
 func causeOf(err error) error {
 	if failed, ok := errors.AsType[*os.PathError](err); ok {
 		return failed.Err
@@ -113,7 +113,7 @@ func causeOf(err error) error {
 	return err
 }
 
-// syncFolder makes a rename itself durable. Some file systems cannot do that;
+// syncFolder makes the rename durable. Some file systems cannot do that;
 // the file is complete either way.
 func syncFolder(path string) {
 	if folder, err := os.Open(path); err == nil {

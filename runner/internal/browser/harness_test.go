@@ -65,7 +65,7 @@ type view struct {
 	complaints []string // guarded by mu
 }
 
-// open shows a page to somebody with a colour scheme, on a screen of a width.
+// open serves a page and visits it with a colour scheme, on a screen of a width.
 func open(browser context.Context, t *testing.T, page, scheme string, width int64) *view {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -78,7 +78,7 @@ func open(browser context.Context, t *testing.T, page, scheme string, width int6
 	return visit(browser, t, server.URL+"/page.html", scheme, width)
 }
 
-// visit is open for a page that is served already.
+// visit opens a page that is already served.
 func visit(browser context.Context, t *testing.T, url, scheme string, width int64) *view {
 	t.Helper()
 	tab, leave := chromedp.NewContext(browser)

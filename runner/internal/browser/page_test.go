@@ -16,7 +16,7 @@ import (
 	"mara/runner/internal/ui/uitest"
 )
 
-// pages are the pages to look at, by name.
+// pages returns the pages to test, by name.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -155,7 +155,7 @@ func TestReportByKeyboard(t *testing.T) {
 		place := ask[string](v, `[...document.querySelectorAll("*")].indexOf(document.activeElement) + " " + getComputedStyle(document.activeElement).outlineStyle + " " + document.activeElement.outerHTML.slice(0, 80)`)
 		index, rest, _ := strings.Cut(place, " ")
 		if outline, element, _ := strings.Cut(rest, " "); outline == "none" {
-			t.Errorf("nobody sees where the keyboard is: %s", element)
+			t.Errorf("the focused element is not outlined: %s", element)
 		}
 		seen[index] = true
 	}

@@ -121,7 +121,7 @@ func checkServed(t *testing.T, address string) {
 	}
 }
 
-// brokenAnchors are the links of a page to headings that there are not.
+// brokenAnchors lists the links of a page to missing headings.
 func brokenAnchors(all map[string]sitePage, page sitePage) []string {
 	var problems []string
 	for _, link := range page.Links {
@@ -159,7 +159,7 @@ func TestSiteForPeople(t *testing.T) {
 			}
 			dark := ask[int](v, `Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0])`) < 64
 			if dark != (scheme == "dark") {
-				t.Errorf("%s: somebody who wants it %s has a background that is dark: %t", v.url, scheme, dark)
+				t.Errorf("%s: with the preference %s, the background is dark: %t", v.url, scheme, dark)
 			}
 		}
 	}

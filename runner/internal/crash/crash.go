@@ -1,4 +1,4 @@
-// Package crash keeps what a process says before it dies.
+// Package crash keeps what a process prints before it dies.
 package crash
 
 import (
@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// limit bounds what is kept.
+// limit bounds the output that is kept.
 const limit = 16 * 1024
 
 // Output keeps the beginning of what a process writes to its stderr, which is
@@ -27,7 +27,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Note is the first line in brackets, for the end of an error message.
+// Note returns the first line in parentheses, for the end of an error message.
 func (o *Output) Note() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -3,15 +3,12 @@ package deprovision
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/runner/internal/kubeconfig"
 )
 
-// requestTimeout bounds one question to the API server.
+// requestTimeout bounds one request to the API server.
 const requestTimeout = 15 * time.Second
 
 // api is the API server of a cluster.
@@ -22,7 +19,7 @@ func connect(content []byte, env map[string]string) (api, error) {
 	return api{server}, err
 }
 
-// resources lists what the cluster has made in its cloud.
+// resources lists the load balancers and volumes that the cluster has created.
 func (a api) resources(ctx context.Context) ([]Resource, error) {
 	var services list[service]
 	if err := a.Get(ctx, "api/v1/services", &services); err != nil {
@@ -32,22 +29,31 @@ func (a api) resources(ctx context.Context) ([]Resource, error) {
 	if err := a.Get(ctx, "api/v1/persistentvolumes", &volumes); err != nil {
 		return nil, err
 	}
-	balancers := slices.DeleteFunc(services.Items, func(s service) bool { return s.Spec.Type != "LoadBalancer" })
-	provisioned := slices.DeleteFunc(volumes.Items, func(v volume) bool { return v.Metadata.Annotations[provisionedBy] == "" })
-	return slices.Concat(slice.Map(balancers, service.resource), slice.Map(provisioned, volume.resource)), nil
+	var found []Resource
+	for _, s := range services.Items {
+		if s.Spec.Type == "LoadBalancer" {
+			found = append(found, s.resource())
+		}
+	}
+	for _, v := range volumes.Items {
+		if v.Metadata.Annotations[provisionedBy] != "" {
+			found = append(found, v.resource())
+		}
+	}
+	return found, nil
 }
 
-// list is a list of objects in the API's JSON.
+// list is a list of objects in the JSON of the API.
 type list[T any] struct{ Items []T }
 
-// metadata is what all objects have.
+// metadata holds the fields that all objects have.
 type metadata struct {
 	Name, Namespace   string
 	DeletionTimestamp string
 	Annotations       map[string]string
 }
 
-// service is the part of a Service that matters here.
+// service holds the fields of a Service that are used here.
 // https://kubernetes.io/docs/tasks/access-application-cluster/create-external-load-balancer/#garbage-collecting-load-balancers
 type service struct {
 	Metadata metadata
@@ -61,11 +67,11 @@ func (s service) resource() Resource {
 	}
 }
 
-// provisionedBy is an annotation of volumes that were made for a claim. The
-// cluster has not made the others.
+// provisionedBy is an annotation of volumes that were created for a claim. The
+// cluster has not created other volumes.
 const provisionedBy = "pv.kubernetes.io/provisioned-by"
 
-// volume is the part of a PersistentVolume that matters here.
+// volume holds the fields of a PersistentVolume that are used here.
 // https://kubernetes.io/docs/concepts/storage/persistent-volumes/#reclaiming
 type volume struct {
 	Metadata metadata
@@ -76,8 +82,8 @@ type volume struct {
 	Status struct{ Phase string }
 }
 
-// resource is being removed once its claim is gone. Kubernetes tries again when
-// that fails because the volume is still attached.
+// resource describes the volume. It is being removed once its claim is gone:
+// Kubernetes retries if that fails because the volume is still attached.
 func (v volume) resource() Resource {
 	claim := v.Spec.ClaimRef
 	unclaimed := v.Status.Phase == "Released" || v.Status.Phase == "Failed"

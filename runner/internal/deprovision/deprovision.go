@@ -1,7 +1,7 @@
 // Package deprovision waits until a cluster that is about to be destroyed has
-// removed the load balancers and volumes that it has made in its cloud. Pulumi
-// does not know them. Once the cluster is gone, nobody removes them: they go on
-// costing money, and a load balancer keeps its network from being destroyed.
+// removed the load balancers and volumes that it has created in its cloud. They are
+// not in Pulumi's state. If they outlive the cluster, they stay and cost money, and
+// a load balancer keeps its network from being destroyed.
 //
 // Deleting the objects in the cluster is not enough. A Service keeps its
 // finalizer until its load balancer is gone, but a claim may be gone a minute
@@ -16,37 +16,35 @@ import (
 	"time"
 
 	"mara/runner/internal/interrupt"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Options say which cluster to ask.
 type Options struct {
 	Kubeconfig []byte
-	// Env is set, beside the process's own environment, for a command in the
-	// kubeconfig that gets a token.
+	// Env is added to the process's environment for a command in the kubeconfig
+	// that gets a token.
 	Env map[string]string
 	// Say reports progress.
 	Say func(string)
 }
 
 const (
-	interval = 5 * time.Second // between two questions
+	interval = 5 * time.Second // between two requests
 	// patience bounds the wait for resources that are being removed.
 	patience = 10 * time.Minute
-	// settling bounds the wait for resources that are not, and for an API server
-	// that does not answer. Either may change within seconds.
+	// settling bounds the wait for resources that are not being removed, and for an
+	// API server that does not answer. Both may change within seconds.
 	settling = 30 * time.Second
 )
 
-// Resource is a load balancer or a volume that the cluster has made in its cloud.
+// Resource is a load balancer or a volume that the cluster has created in its cloud.
 type Resource struct {
 	Name     string // "volume pvc-1 of claim shop/data"
 	Removing bool   // it is being removed
-	Retained bool   // it is to stay when the cluster goes
+	Retained bool   // its reclaim policy keeps it when the cluster is destroyed
 }
 
-// LeftError says that the cluster does not remove some resources.
+// LeftError reports resources that the cluster does not remove.
 type LeftError struct {
 	What []string
 }
@@ -55,19 +53,19 @@ func (e *LeftError) Error() string {
 	return "the cluster would leave behind: " + strings.Join(e.What, "; ")
 }
 
-// UnknownError says that the cluster could not be asked: it does not answer, or refuses
-// to, as with 401 and 403.
+// UnknownError reports that the resources could not be listed: the API server does
+// not answer, or refuses, as with 401 and 403.
 type UnknownError struct{ Cause error }
 
 func (e *UnknownError) Error() string {
-	return "what the cluster would leave behind is not known: " + e.Cause.Error()
+	return "the load balancers and volumes of the cluster could not be listed: " + e.Cause.Error()
 }
 
-// Unwrap returns why it could not be asked.
+// Unwrap returns why the resources could not be listed.
 func (e *UnknownError) Unwrap() error { return e.Cause }
 
-// Wait waits until the cluster has removed every resource that is not to stay. It
-// fails as soon as that is not to be expected.
+// Wait waits until the cluster has removed every resource that is not retained. It
+// returns an error as soon as a resource is not being removed for a while.
 func Wait(ctx context.Context, o Options) error {
 	api, err := connect(o.Kubeconfig, o.Env)
 	if err != nil {
@@ -93,7 +91,7 @@ func wait(ctx context.Context, list func(context.Context) ([]Resource, error), s
 	}
 }
 
-// watch is what a wait has seen and said so far.
+// watch is the state of a wait.
 type watch struct {
 	say      func(string)
 	said     string
@@ -115,7 +113,7 @@ func (w *watch) decide(resources []Resource, err error) (bool, error) {
 	left := slices.DeleteFunc(slices.Clone(resources), func(r Resource) bool { return r.Retained })
 	if len(left) == 0 {
 		if len(resources) > 0 {
-			w.sayOnce("the cluster leaves behind, because it was told to: " + strings.Join(names(resources), "; "))
+			w.sayOnce("the cluster keeps, by reclaim policy: " + strings.Join(names(resources), "; "))
 		}
 		return true, nil
 	}
@@ -129,7 +127,7 @@ func (w *watch) decide(resources []Resource, err error) (bool, error) {
 	return false, nil
 }
 
-// sayOnce says what it has not just said.
+// sayOnce reports a text that differs from the last one.
 func (w *watch) sayOnce(text string) {
 	if text != w.said {
 		w.say(text)
@@ -138,5 +136,9 @@ func (w *watch) sayOnce(text string) {
 }
 
 func names(resources []Resource) []string {
-	return slice.Map(resources, func(r Resource) string { return r.Name })
+	var names []string
+	for _, r := range resources {
+		names = append(names, r.Name)
+	}
+	return names
 }

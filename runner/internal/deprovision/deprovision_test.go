@@ -43,7 +43,7 @@ func TestWait(t *testing.T) {
 			took:    2 * time.Minute,
 			said: []string{
 				"waiting until the cluster has removed volume a",
-				"the cluster leaves behind, because it was told to: volume c",
+				"the cluster keeps, by reclaim policy: volume c",
 			},
 		},
 		{
@@ -70,7 +70,7 @@ func TestWait(t *testing.T) {
 			name:    "no answer",
 			moments: []moment{{err: broken}},
 			took:    settling,
-			want:    "what the cluster would leave behind is not known: connection refused",
+			want:    "the load balancers and volumes of the cluster could not be listed: connection refused",
 		},
 		{
 			name:    "no answer for a moment",
@@ -126,7 +126,7 @@ func TestWaitIsCancelled(t *testing.T) {
 	})
 }
 
-// answer is what an API server says about a cluster with all kinds of resources.
+// answer returns the response of an API server with all kinds of resources.
 func answer(path string) (int, string) {
 	return http.StatusOK, map[string]string{
 		"/api/v1/services": `{"items": [
@@ -271,7 +271,7 @@ func TestProxyOfTheEnvironmentFile(t *testing.T) {
 	}
 }
 
-// serve is an API server that wants a token, and its kubeconfig.
+// serve starts an API server that wants a token, and returns its kubeconfig.
 func serve(t *testing.T, answer func(path string) (int, string)) []byte {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,11 +1,11 @@
-// Package dryrun gives a real cluster a say in a simulation. Every Kubernetes
-// object that the simulation would make is sent there as a server-side dry run,
-// the objects of Helm releases among them, so that schemas, admission and quotas
-// are the cluster's own. Nothing is made.
+// Package dryrun validates simulated objects against a real cluster. Every
+// Kubernetes object that the simulation would create, also in a Helm release, is
+// sent there as a server-side dry run, so that schemas, admission and quotas are
+// the cluster's own. Nothing is created.
 //
-// What the simulation has made before is not in the cluster. A namespace that is
-// missing is replaced by "default", and of a kind that the cluster does not know,
-// since only the simulation has defined it, nothing can be checked. Both are told.
+// The cluster lacks the objects that the simulation has created before. Objects in
+// a missing namespace are checked in "default". Objects of a kind that only the
+// simulation has defined cannot be checked. Note reports both.
 package dryrun
 
 import (
@@ -28,36 +28,36 @@ import (
 // manager names the dry runs in the API server's log.
 const manager = "mara-simulation"
 
-// kubernetes begins the types of resources in a cluster.
+// kubernetes is the prefix of the types of Kubernetes resources.
 const kubernetes = "kubernetes:"
 
-// Checker asks the cluster.
+// Checker checks resources with dry runs.
 type Checker struct {
 	Cluster kubeapi.Cluster
 	Charts  mirror.Fetcher
-	Note    func(text string) // what could not be checked, each once
+	Note    func(text string) // reports what could not be checked, each text once
 
 	mu    sync.Mutex // protects noted
 	noted map[string]bool
 }
 
-// Check asks about a resource of a program, by its type and its inputs.
+// Check checks a resource of a program, by its type and its inputs.
 func (c *Checker) Check(ctx context.Context, project, token string, inputs map[string]any) error {
 	switch {
 	case !strings.HasPrefix(token, kubernetes) || strings.HasSuffix(token, "Patch"):
 		return nil
 	case token == mirror.ReleaseToken:
-		return c.release(ctx, mirror.ReleaseOf(project, inputs))
+		return c.checkRelease(ctx, mirror.ReleaseOf(project, inputs))
 	case strings.HasPrefix(token, kubernetes+"helm.sh/"):
 		c.note("not checked: " + token)
 		return nil
 	}
-	return c.object(ctx, &unstructured.Unstructured{Object: runtime.DeepCopyJSON(manifest.Of(token, inputs))}, "default")
+	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(manifest.Of(token, inputs))}
+	return c.checkObject(ctx, object, "default")
 }
 
-// release asks about the objects of a Helm release. The problems of all of them
-// are told at once.
-func (c *Checker) release(ctx context.Context, release mirror.Release) error {
+// checkRelease checks the objects of a Helm release and joins their errors.
+func (c *Checker) checkRelease(ctx context.Context, release mirror.Release) error {
 	chart := release.Source()
 	archive, err := c.Charts.Fetch(ctx, chart)
 	if err != nil {
@@ -74,12 +74,12 @@ func (c *Checker) release(ctx context.Context, release mirror.Release) error {
 		if own[object.Text("kind")] {
 			continue // the release defines the kind itself
 		}
-		problems = append(problems, c.object(ctx, &unstructured.Unstructured{Object: object}, release.Namespace))
+		problems = append(problems, c.checkObject(ctx, &unstructured.Unstructured{Object: object}, release.Namespace))
 	}
 	return errors.Join(problems...)
 }
 
-// definitionsIn are the kinds that objects define.
+// definitionsIn returns the kinds that objects define.
 func definitionsIn(objects []manifest.Object) map[string]bool {
 	kinds := map[string]bool{}
 	for _, object := range objects {
@@ -90,8 +90,8 @@ func definitionsIn(objects []manifest.Object) map[string]bool {
 	return kinds
 }
 
-// object asks about one object.
-func (c *Checker) object(ctx context.Context, object *unstructured.Unstructured, namespace string) error {
+// checkObject checks one object.
+func (c *Checker) checkObject(ctx context.Context, object *unstructured.Unstructured, namespace string) error {
 	client, err := c.Cluster.Client(ctx, object, namespace)
 	if errors.Is(err, kubeapi.ErrNoKind) && isCustom(object) {
 		c.note(fmt.Sprintf("not checked: the cluster does not know %s of %s", object.GetKind(), object.GetAPIVersion()))
@@ -102,7 +102,8 @@ func (c *Checker) object(ctx context.Context, object *unstructured.Unstructured,
 	}
 	_, err = kubeapi.DryRun(ctx, client, object, manager)
 	if missing := missingNamespace(err); missing != "" && missing == object.GetNamespace() {
-		c.note(fmt.Sprintf("the cluster has no namespace %s: what belongs there is checked in default, with its quotas and policies", missing))
+		c.note(fmt.Sprintf(
+			"the cluster has no namespace %s: its objects are checked in default, with the quotas and policies of default", missing))
 		object.SetNamespace("default")
 		if client, err = c.Cluster.Client(ctx, object, "default"); err == nil {
 			_, err = kubeapi.DryRun(ctx, client, object, manager)
@@ -118,15 +119,15 @@ func (c *Checker) object(ctx context.Context, object *unstructured.Unstructured,
 	return fmt.Errorf("the cluster refuses %s %s: %w", object.GetKind(), path.Join(object.GetNamespace(), object.GetName()), err)
 }
 
-// isCustom reports whether a kind may come with a definition. Kubernetes' own are
-// in groups without a dot, or below k8s.io.
+// isCustom reports whether a custom resource definition may define the kind. The
+// groups of Kubernetes itself have no dot, or end in .k8s.io.
 func isCustom(object *unstructured.Unstructured) bool {
 	group := object.GroupVersionKind().Group
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// missingNamespace is the namespace that an API server did not find; "" for other
-// errors.
+// missingNamespace returns the namespace that an API server did not find, or "" for
+// other errors.
 func missingNamespace(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {

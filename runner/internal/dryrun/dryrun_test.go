@@ -24,8 +24,8 @@ import (
 	"mara/runner/internal/mirror/mirrortest"
 )
 
-// cluster is an API server that knows a few kinds and the namespace shop. It
-// refuses what is called bad.
+// cluster serves an API server that knows a few kinds and the namespace shop. It
+// refuses the name bad.
 func cluster(t *testing.T, asked *[]string) kubeapi.Cluster {
 	t.Helper()
 	client := fake.NewSimpleDynamicClient(runtime.NewScheme())

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// kept are fields that the API server keeps itself, and that a dry run changes
+// serverFields are fields that the API server sets, and that a dry run changes
 // although nothing else differs.
-var kept = map[string]bool{
+var serverFields = map[string]bool{
 	"status": true, "metadata.managedFields": true, "metadata.resourceVersion": true,
 	"metadata.generation": true, "metadata.creationTimestamp": true, "metadata.uid": true,
 	"metadata.annotations.deprecated.daemonset.template.generation": true,
@@ -31,7 +31,7 @@ func compareMaps(path string, live, applied map[string]any, fields *[]string) {
 		if path != "" {
 			at = path + "." + key
 		}
-		if !kept[at] {
+		if !serverFields[at] {
 			compareValues(at, live[key], applied[key], fields)
 		}
 	}

@@ -27,7 +27,7 @@ import (
 	"mara/runner/internal/manifest"
 )
 
-// record is the Secret in which Helm keeps a revision.
+// record returns the Secret in which Helm keeps a revision.
 func record(t *testing.T, revision, status, text string) *unstructured.Unstructured {
 	t.Helper()
 	encoded := base64.StdEncoding.EncodeToString([]byte(helmdrifttest.Record(t, "web", text)))
@@ -62,8 +62,8 @@ func discovery(t *testing.T) kubeapi.Ask {
 	}
 }
 
-// server is an API server with a few kinds. A dry run of an object answers with
-// what answers says, by name; without an answer it would change nothing.
+// server returns a fake API server with a few kinds. A dry run of an object calls
+// its entry in answers, by name; without one it would change nothing.
 func server(t *testing.T, live []runtime.Object, answers map[string]func(*unstructured.Unstructured) error) (kubeapi.Cluster, *fake.FakeDynamicClient) {
 	t.Helper()
 	client := fake.NewSimpleDynamicClient(runtime.NewScheme(), live...)

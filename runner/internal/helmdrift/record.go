@@ -17,13 +17,13 @@ import (
 	"mara/runner/internal/kubeapi"
 )
 
-// recordLimit is more than a Secret can hold, unpacked.
+// recordLimit exceeds what a Secret can hold, unpacked.
 const recordLimit = 256 << 20
 
-// manifestOf is what a release has installed; "" if there is no such release.
-// Helm keeps each revision in a Secret, and labels the one that counts.
+// readManifest reads the manifest that a release has installed; "" if there is no
+// such release. Helm keeps each revision in a Secret, and labels the deployed one.
 // https://helm.sh/docs/topics/kubernetes_apis/ and Helm's pkg/storage/driver.
-func manifestOf(ctx context.Context, c kubeapi.Cluster, namespace, name string) (string, error) {
+func readManifest(ctx context.Context, c kubeapi.Cluster, namespace, name string) (string, error) {
 	list, err := c.Objects.Resource(secrets).Namespace(namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: "owner=helm,status=deployed,name=" + name,
 	})
@@ -41,7 +41,7 @@ func manifestOf(ctx context.Context, c kubeapi.Cluster, namespace, name string) 
 	return unpack(encoded)
 }
 
-// last is the highest revision.
+// last returns the record with the highest revision.
 func last(records []unstructured.Unstructured) (found unstructured.Unstructured, ok bool) {
 	highest := -1
 	for _, record := range records {
@@ -52,7 +52,7 @@ func last(records []unstructured.Unstructured) (found unstructured.Unstructured,
 	return found, ok
 }
 
-// unpack reads the manifest in the data of a record: JSON, packed, encoded by
+// unpack returns the manifest in the data of a record: gzipped JSON, encoded by
 // Helm, and once more by the API.
 func unpack(encoded string) (string, error) {
 	reader, err := gzip.NewReader(decoded(decoded(strings.NewReader(encoded))))

@@ -38,8 +38,8 @@ func TestEmptyCluster(t *testing.T) {
 			wantErr: "would leave behind: volume a of claim shop/data. Delete these with kubectl and run the same command again; " +
 				"or leave them behind, and pay for them, with --leave-behind",
 		},
-		{name: "no answer", found: &deprovision.UnknownError{Cause: errors.New("403 Forbidden")}, wantErr: "is not known: 403 Forbidden. Have the API server answer"},
-		{name: "no answer, allowed", found: &deprovision.UnknownError{Cause: errors.New("refused")}, allowed: true, want: "warning it is not known: refused; look"},
+		{name: "no answer", found: &deprovision.UnknownError{Cause: errors.New("403 Forbidden")}, wantErr: "could not be listed: 403 Forbidden. Have the API server answer"},
+		{name: "no answer, allowed", found: &deprovision.UnknownError{Cause: errors.New("refused")}, allowed: true, want: "warning it could not be listed: refused; look"},
 		{name: "a volume left, allowed", found: &deprovision.LeftError{What: []string{"volume a"}}, allowed: true, want: "volume a; look"},
 		{name: "interrupted", found: cancelled, wantErr: "interrupted"},
 	} {
@@ -67,7 +67,7 @@ func TestEmptyCluster(t *testing.T) {
 			if asked == test.unasked {
 				t.Errorf("the cluster was asked: %v", asked)
 			}
-			if all := strings.Join(said, "\n"); !strings.Contains(strings.ReplaceAll(all, "what the cluster would leave behind", "it"), test.want) {
+			if all := strings.Join(said, "\n"); !strings.Contains(strings.ReplaceAll(all, "the load balancers and volumes of the cluster", "it"), test.want) {
 				t.Errorf("said %q, want %q", all, test.want)
 			}
 			if masked := s.Masker.Mask(clusterToken); asked && strings.Contains(masked, clusterToken) {

@@ -169,7 +169,7 @@ func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say
 	process.OwnGroup(command) // a terminal's Ctrl-C is the runner's to handle
 	command.Cancel = func() error { return process.Terminate(command.Process.Pid) }
 	last := "" // is what an error tells
-	lines := &process.Lines{Tell: func(line string) { last = say(line) }}
+	lines := &process.Lines{Emit: func(line string) { last = say(line) }}
 	command.Stdout, command.Stderr = lines, lines
 	err = command.Run()
 	lines.Close()

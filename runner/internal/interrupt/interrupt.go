@@ -17,10 +17,10 @@ import (
 )
 
 // ErrInterrupted is the cause of a context that a signal has cancelled, and the
-// error of a run in which steps were cancelled.
+// error of a run with cancelled steps.
 var ErrInterrupted = errors.New("interrupted")
 
-// Sleep waits, unless ctx ends before.
+// Sleep waits for d or until ctx ends.
 func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -61,14 +61,15 @@ func Watch(ctx context.Context, signals <-chan os.Signal) *Levels {
 	return l
 }
 
-// Context is cancelled, with ErrInterrupted as its cause, at the second level.
+// Context returns a context that is cancelled at the second level, with
+// ErrInterrupted as its cause.
 func (l *Levels) Context() context.Context { return l.ctx }
 
-// Killed is closed at the third level.
+// Killed returns a channel that is closed at the third level.
 func (l *Levels) Killed() <-chan struct{} { return l.killed }
 
-// Gentle announces work that can be stopped gently. The channel is closed at
-// the first level; release ends the work. Without levels nothing ever stops.
+// Gentle announces work that can be stopped gently. The channel is closed at the
+// first level; release ends the work. With nil Levels the channel is never closed.
 func (l *Levels) Gentle() (stop <-chan struct{}, release func()) {
 	if l == nil {
 		return nil, func() {}

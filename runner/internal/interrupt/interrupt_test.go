@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// levels is what someone who runs under the Levels can see.
+// levels reports which levels the signals have reached.
 func levels(l *Levels, stop <-chan struct{}) (stopped, cancelled, killed bool) {
 	select {
 	case <-stop:

@@ -1,5 +1,5 @@
-// Package kindnodes finds the node containers of a kind cluster, and starts
-// those that are stopped.
+// Package kindnodes finds the node containers of a kind cluster, and starts stopped
+// ones.
 package kindnodes
 
 import (
@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/runner/internal/containers"
 	"mara/runner/internal/reach"
@@ -22,8 +20,8 @@ const (
 	roleLabel    = "io.x-k8s.kind.role"
 )
 
-// MarkFolder is where the mount shows that tells who has made a node, and which
-// cluster it belongs to: MarkFolder/OWNER/UID.
+// MarkFolder is the mount point that identifies the owner of a node and its cluster:
+// MarkFolder/OWNER/UID.
 const MarkFolder = "/kind/owner"
 
 // Roles of nodes.
@@ -32,8 +30,8 @@ const (
 	Worker       = "worker"
 )
 
-// Nodes are the containers of a cluster. The load balancer that kind puts in
-// front of several control planes is among them.
+// Nodes are the containers of a cluster, including the load balancer that kind puts
+// in front of several control planes.
 type Nodes []containers.Container
 
 // Find lists the nodes of a cluster.
@@ -41,17 +39,21 @@ func Find(ctx context.Context, runtime *containers.Runtime, cluster string) (Nod
 	return runtime.List(ctx, ClusterLabel+"="+cluster)
 }
 
-// Names are the names of the containers.
+// Names returns the names of the containers.
 func (n Nodes) Names() []string {
-	return slice.Map(n, func(c containers.Container) string { return c.Name })
+	var names []string
+	for _, c := range n {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
-// In are the nodes in a state.
+// In returns the nodes in a state.
 func (n Nodes) In(state containers.State) Nodes {
 	return n.only(func(c containers.Container) bool { return c.State == state })
 }
 
-// Of are the nodes of a role, in kind's order: NAME, NAME2, ..., NAME10.
+// Of returns the nodes of a role, in kind's order: NAME, NAME2, ..., NAME10.
 func (n Nodes) Of(role string) Nodes {
 	found := n.only(func(c containers.Container) bool { return c.Labels[roleLabel] == role })
 	slices.SortFunc(found, func(a, b containers.Container) int {
@@ -60,17 +62,17 @@ func (n Nodes) Of(role string) Nodes {
 	return found
 }
 
-// Kubernetes are the nodes that Kubernetes knows, control planes first.
+// Kubernetes returns the nodes that Kubernetes knows, control planes first.
 func (n Nodes) Kubernetes() Nodes { return append(n.Of(ControlPlane), n.Of(Worker)...) }
 
 func (n Nodes) only(wanted func(containers.Container) bool) Nodes {
 	return slices.DeleteFunc(slices.Clone(n), func(c containers.Container) bool { return !wanted(c) })
 }
 
-// Halted are the nodes that are stopped or paused.
+// Halted returns the stopped and paused nodes.
 func (n Nodes) Halted() Nodes { return append(n.In(containers.Stopped), n.In(containers.Paused)...) }
 
-// Bear tells that a node bears the uid of a cluster.
+// Bear reports whether a node is marked with the uid of a cluster.
 func (n Nodes) Bear(uid string) bool {
 	return slices.ContainsFunc(n, func(c containers.Container) bool {
 		return slices.ContainsFunc(c.Mounts, func(mount string) bool {
@@ -80,8 +82,8 @@ func (n Nodes) Bear(uid string) bool {
 	})
 }
 
-// Kubectl runs kubectl on the first control plane, which has it and may do
-// everything, and returns what it prints.
+// Kubectl runs kubectl as administrator on the first control plane, and returns its
+// output.
 func (n Nodes) Kubectl(ctx context.Context, runtime *containers.Runtime, stdin string, args ...string) (string, error) {
 	command := append([]string{"kubectl", "--kubeconfig=/etc/kubernetes/admin.conf"}, args...)
 	if stdin == "" {
@@ -90,8 +92,8 @@ func (n Nodes) Kubectl(ctx context.Context, runtime *containers.Runtime, stdin s
 	return runtime.Exec(ctx, n.Of(ControlPlane)[0].Name, strings.NewReader(stdin), command...)
 }
 
-// AwaitReady waits until the API server is ready: it needs some time after its
-// node was started. A limit of zero waits for nothing.
+// AwaitReady waits until the API server is ready, some time after its node was
+// started. With a limit of zero it returns at once.
 func (n Nodes) AwaitReady(ctx context.Context, runtime *containers.Runtime, limit time.Duration) error {
 	if limit <= 0 {
 		return nil
@@ -103,12 +105,12 @@ func (n Nodes) AwaitReady(ctx context.Context, runtime *containers.Runtime, limi
 	return reach.Until(ctx, "the API server", reach.Options{Ask: ask, Every: time.Second, Limit: limit})
 }
 
-// ReadyLimit is how long an API server may take to be ready after its node was
+// ReadyLimit bounds how long an API server takes to be ready after its node was
 // started.
 const ReadyLimit = 2 * time.Minute
 
-// Revive starts the halted nodes of the cluster with the uid, tells which they
-// are, and waits until the API server is ready. It leaves other clusters alone.
+// Revive starts the halted nodes of the cluster with the uid, reports their names,
+// and waits until the API server is ready. It does not touch other clusters.
 func Revive(ctx context.Context, runtime *containers.Runtime, cluster, uid string, say func(text string)) error {
 	nodes, err := Find(ctx, runtime, cluster)
 	if err != nil || len(nodes.Of(ControlPlane)) == 0 || !nodes.Bear(uid) {
@@ -118,7 +120,7 @@ func Revive(ctx context.Context, runtime *containers.Runtime, cluster, uid strin
 	if len(halted) == 0 {
 		return nil
 	}
-	say("starting the stopped nodes " + strings.Join(halted.Names(), ", ") + ", so that what is in the cluster can be changed")
+	say("starting the stopped nodes " + strings.Join(halted.Names(), ", ") + " to change resources in the cluster")
 	if err := runtime.Resume(ctx, halted...); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"mara/runner/internal/kindnodes"
 )
 
-// described is a node as docker describes it.
+// described returns the description of a node by docker.
 func described(name, role, state string) string {
 	return fmt.Sprintf(`{"Name": "/%s", "State": {"Running": %t, "Paused": %t}, "Config": {"Labels": {"io.x-k8s.kind.role": "%s"}},
 		"Mounts": [{"Destination": "/kind/owner/me/uid-1"}]}`, name, state != "stopped", state == "paused", role)

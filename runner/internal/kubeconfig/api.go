@@ -25,16 +25,15 @@ const probeTimeout = 5 * time.Second
 // answerLimit bounds the size of one answer.
 const answerLimit = 64 << 20
 
-// API is the API server of a cluster. It is asked for a few lists, which takes no
-// typed client.
+// API is the API server of a cluster.
 type API struct {
 	base   *url.URL
 	client *http.Client
 }
 
-// Connect finds the API server of a kubeconfig; timeout bounds each question. env
-// is set, beside the process's own environment, for a command in the kubeconfig
-// that gets a token, and may name a proxy.
+// Connect returns the API server of a kubeconfig; timeout bounds each request. env
+// is added to the process's environment for a command in the kubeconfig that gets
+// a token, and may name a proxy.
 func Connect(content []byte, env map[string]string, timeout time.Duration) (*API, error) {
 	config, err := Config(content, env)
 	if err != nil {
@@ -44,10 +43,10 @@ func Connect(content []byte, env map[string]string, timeout time.Duration) (*API
 	return &API{base: base, client: client}, err
 }
 
-// ErrNotFound says that there is nothing at a path.
+// ErrNotFound is the error for a path that does not exist.
 var ErrNotFound = errors.New("404 Not Found")
 
-// Get asks for what is at a path, such as "api/v1/services".
+// Get decodes the response for a path, such as "api/v1/services".
 func (a *API) Get(ctx context.Context, path string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base.JoinPath(path).String(), nil)
 	if err != nil {
@@ -71,8 +70,8 @@ func (a *API) Get(ctx context.Context, path string, into any) error {
 	return nil
 }
 
-// Probe fails if the API server of a cluster cannot be reached. Any answer is
-// good enough, so it needs no credentials.
+// Probe returns an error if the API server of a cluster cannot be reached. It sends
+// no credentials: any response will do.
 func Probe(ctx context.Context, content []byte, env map[string]string) error {
 	config, err := Config(content, env)
 	if err != nil {
@@ -93,7 +92,7 @@ func Probe(ctx context.Context, content []byte, env map[string]string) error {
 	return response.Body.Close()
 }
 
-// Config is how a client reaches the API server of a kubeconfig.
+// Config returns the configuration of a client for the cluster of a kubeconfig.
 func Config(content []byte, env map[string]string) (*rest.Config, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(content)
 	if err != nil {

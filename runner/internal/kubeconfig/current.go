@@ -5,8 +5,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Current is the kubeconfig of the cluster as Merge has left it; ok is false if the
-// entries are gone or another context is the current one, which one of many may be.
+// Current returns the kubeconfig of the cluster as Merge has left it. ok is false if
+// the entries are gone, or if another context is current and Beside is not set.
 func (e Entries) Current() (content []byte, ok bool) {
 	found, current := e.find()
 	if found == nil || current != e.Name && !e.Beside {
@@ -17,13 +17,13 @@ func (e Entries) Current() (content []byte, ok bool) {
 	return content, err == nil
 }
 
-// find finds the entries, nil if they are not complete, and the current context.
+// find returns the file with complete entries, or nil, and the current context.
 func (e Entries) find() (found *api.Config, current string) {
 	name := e.Name
 	for _, file := range e.Files {
 		config, err := load(file)
 		if err != nil {
-			continue // one that cannot be read has nothing
+			continue // an unreadable file has no entries
 		}
 		if current == "" {
 			current = config.CurrentContext

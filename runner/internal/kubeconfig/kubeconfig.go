@@ -26,7 +26,7 @@ import (
 // lockWait bounds the wait for a lock that kubectl or another run holds.
 const lockWait = 10 * time.Second
 
-// Name is the name of an environment's entries.
+// Name returns the name of an environment's entries.
 func Name(provider, stack string) string { return "mara-" + provider + "-" + stack }
 
 // Files lists the kubeconfig files in the order kubectl reads them: those of
@@ -39,11 +39,11 @@ func Files(kubeconfigVariable, home string) []string {
 	return files
 }
 
-// Entries are those of an environment in kubeconfig files.
+// Entries identifies the entries of an environment in kubeconfig files.
 type Entries struct {
 	Files  []string
 	Name   string // of the cluster, the user and the context
-	Beside bool   // the cluster is one of many: its context does not take the place of the current one
+	Beside bool   // the cluster is one of many: its context does not replace the current one
 }
 
 // Merge writes the current context of a cluster's kubeconfig to one of the files,
@@ -100,7 +100,7 @@ func (e Entries) Remove(ctx context.Context) ([]string, error) {
 	return changed, nil
 }
 
-// single is the current context of a kubeconfig, renamed.
+// single returns the current context of a kubeconfig, renamed.
 func single(content []byte, name string) (*api.Config, error) {
 	config, err := clientcmd.Load(content)
 	if err != nil {
@@ -150,7 +150,7 @@ func load(file string) (*api.Config, error) {
 	}
 	config, err := clientcmd.Load(content)
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig %s: it is not valid; mend or move it, then run again", file)
+		return nil, fmt.Errorf("reading the kubeconfig %s: it is not valid; repair or move it, then run again", file)
 	}
 	return config, nil
 }

@@ -106,7 +106,7 @@ func TestMergeThenRemoveLeavesOthersAsTheyWere(t *testing.T) {
 	if err != nil || len(changed) != 1 {
 		t.Fatalf("Remove = %v, %v", changed, err)
 	}
-	before.CurrentContext = "" // it was ours, and nobody knows what it was before
+	before.CurrentContext = "" // Merge has replaced it
 	if diff := cmp.Diff(before, read(t, file)); diff != "" {
 		t.Errorf("other entries changed:\n%s", diff)
 	}

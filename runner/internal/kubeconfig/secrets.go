@@ -6,8 +6,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Secrets are the keys, tokens and passwords in a kubeconfig. One that cannot be
-// read has none.
+// Secrets lists the keys, tokens and passwords in a kubeconfig; none if it cannot be
+// read.
 func Secrets(content []byte) []string {
 	config, err := clientcmd.Load(content)
 	if err != nil {

@@ -7,18 +7,20 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// CheckLinks refuses folders that the runner writes to and that are symbolic links out
-// of the root. A repository can bring such links.
+// CheckLinks returns an error if a folder that the runner writes to is a symbolic
+// link that leads out of the root. A repository can contain such links.
 func CheckLinks(root string) error {
 	resolved, err := filepath.EvalSymlinks(root)
 	if err != nil {
-		return nil // whoever reads the root reports it
+		return nil // the code that reads the root reports it
 	}
+	below := strings.TrimSuffix(resolved, string(filepath.Separator)) + string(filepath.Separator)
 	for _, name := range []string{
-		"config", "config/pulumi", "config/pulumi/secrets", "config/environments", "config/layers", ".runner", ".runner/state", ".runner/simulated",
+		"config", "config/pulumi", "config/pulumi/secrets", "config/environments", "config/layers",
+		".runner", ".runner/state", ".runner/simulated",
 	} {
 		target, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(name)))
-		if err != nil || target == resolved || strings.HasPrefix(target, strings.TrimSuffix(resolved, string(filepath.Separator))+string(filepath.Separator)) {
+		if err != nil || target == resolved || strings.HasPrefix(target, below) {
 			continue // it is missing, or below the root
 		}
 		return &failure.Environment{

@@ -1,5 +1,5 @@
-// Package layout knows where files are: those that the runner keeps below a
-// root, and those that Pulumi keeps in the folder of a file backend.
+// Package layout returns the paths of files: the runner's own below a root, and
+// Pulumi's in the folder of a file backend.
 package layout
 
 import (
@@ -13,7 +13,7 @@ import (
 // Runner is the folder in which the runner keeps its files.
 type Runner string
 
-// Of is .runner below a root. Simulations have a folder of their own in it.
+// Of returns .runner below a root, or the folder of simulations in it.
 func Of(root string, simulated bool) Runner {
 	folder := filepath.Join(root, ".runner")
 	if simulated {
@@ -26,50 +26,50 @@ func (r Runner) join(names ...string) string {
 	return filepath.Join(append([]string{string(r)}, names...)...)
 }
 
-// State is the folder of the state, unless another backend is configured.
+// State returns the folder of the states, unless another backend is configured.
 func (r Runner) State() State { return State(r.join("state")) }
 
-// Runs is the folder of past runs, each in a folder of its own.
+// Runs returns the folder of past runs, which have one folder each.
 func (r Runner) Runs() string { return r.join("runs") }
 
-// Rollouts is the folder of past operations on the fleet, each in a folder of its
-// own as a run has.
+// Rollouts returns the folder of past operations on the fleet, which have one
+// folder each.
 func (r Runner) Rollouts() string { return r.join("rollouts") }
 
-// Rolled records what an environment was last brought to.
+// Rolled returns the record of the last rollout of an environment.
 func (r Runner) Rolled(stack string) string { return r.join("environments", stack+".rolled.json") }
 
-// Work is the folder of working copies.
+// Work returns the folder of working copies.
 func (r Runner) Work() string { return r.join("work") }
 
-// Backups is the folder of what a run has changed by repairing it.
+// Backups returns the folder with the backups of files that a run has repaired.
 func (r Runner) Backups(run string) string { return r.join("backups", run) }
 
-// Lock is the lock of an environment.
+// Lock returns the lock file of an environment.
 func (r Runner) Lock(provider, stack string) string {
 	return r.join("locks", provider+"-"+stack+".lock")
 }
 
-// LockTerms records which runs had the lock of an environment.
+// LockTerms returns the record of the runs that had the lock of an environment.
 func (r Runner) LockTerms(provider, stack string) string {
 	return r.join("terms", provider+"-"+stack+".json")
 }
 
-// SecretsLock is the lock of a stack's secrets file.
+// SecretsLock returns the lock file of a stack's secrets file.
 func (r Runner) SecretsLock(stack string) string { return r.join("locks", "secrets-"+stack+".lock") }
 
-// Salt records the salt of a stack whose stack files have none.
+// Salt returns the file with the salt of a stack whose stack files have none.
 func (r Runner) Salt(stack string) string { return r.join("environments", stack+".yaml") }
 
-// Provider records the provider that a stack was first used with.
+// Provider returns the record of the provider that a stack was first used with.
 func (r Runner) Provider(stack string) string { return r.join("environments", stack+providerEnding) }
 
-// Backend records where a stack was deployed to.
+// Backend returns the record of the backend that a stack was deployed to.
 func (r Runner) Backend(stack string) string { return r.join("environments", stack+".backend.yaml") }
 
 const providerEnding = ".provider.yaml"
 
-// Stacks names the stacks whose provider is recorded.
+// Stacks lists the stacks whose provider is recorded.
 func (r Runner) Stacks() ([]string, error) {
 	entries, err := os.ReadDir(r.join("environments"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,38 +84,38 @@ func (r Runner) Stacks() ([]string, error) {
 	return names, nil
 }
 
-// KeyChange records a change of a stack's key provider that has begun.
+// KeyChange returns the record of an unfinished change of a stack's key provider.
 func (r Runner) KeyChange(stack string) string { return r.join("environments", stack+".change.yaml") }
 
-// Fingerprints is the folder of what the last successes of an environment's
-// projects depended on.
+// Fingerprints returns the folder with the fingerprints of an environment's
+// projects after their last success.
 func (r Runner) Fingerprints(provider, stack string) string {
 	return r.join("fingerprints", provider+"-"+stack)
 }
 
-// Secrets is the secrets file of a simulated stack.
+// Secrets returns the secrets file of a simulated stack.
 func (r Runner) Secrets(stack string) string { return r.join("secrets", "Pulumi."+stack+".yaml") }
 
-// Clouds is the folder of what exists in a stack's simulated clouds.
+// Clouds returns the folder with the resources of a stack's simulated clouds.
 func (r Runner) Clouds(stack string) string { return r.join("clouds", stack) }
 
-// PulumiHome is Pulumi's own folder in simulations.
+// PulumiHome returns Pulumi's home folder in simulations.
 func (r Runner) PulumiHome() string { return r.join("pulumi") }
 
-// Git is a folder with a revision of a git repository.
+// Git returns the folder with a revision of a git repository.
 func (r Runner) Git(name string) string { return r.join("git", name) }
 
-// Installed records which dependencies of a project were installed.
+// Installed returns the record of a project's installed dependencies.
 func (r Runner) Installed(project string) string { return r.join("installed", project) }
 
-// Charts is the folder of Helm charts that were fetched.
+// Charts returns the cache of Helm charts.
 func (r Runner) Charts() string { return r.join("charts") }
 
-// Kubeconfig is the kubeconfig of simulations.
+// Kubeconfig returns the kubeconfig of simulations.
 func (r Runner) Kubeconfig() string { return r.join("kubeconfig") }
 
-// IgnoreInGit keeps .runner out of the user's repository. That it cannot be
-// written is no reason to stop.
+// IgnoreInGit writes a .gitignore that keeps .runner out of the user's repository.
+// It ignores errors.
 func IgnoreInGit(root string) {
 	file := Of(root, false).join(".gitignore")
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,5 @@
-// Package pods says why the Pods of a namespace are not ready. Helm and Pulumi
-// wait for them, and then only tell that they have waited too long.
+// Package pods explains why the Pods of a namespace are not ready. Helm and Pulumi
+// wait for them, and report only a timeout.
 package pods
 
 import (
@@ -15,9 +15,9 @@ import (
 // most is how many Pods, or objects that could make none, are described.
 const most = 5
 
-// Describe says in one line each which Pods of a namespace are not ready, and
-// why. Where all Pods are, it says which objects have warnings: those that could
-// not make Pods.
+// Describe lists the Pods of a namespace that are not ready, with the reason, one
+// line each. If all Pods are ready, it lists other objects with warnings: they may
+// have been unable to create Pods.
 func Describe(ctx context.Context, api *kubeconfig.API, namespace string) ([]string, error) {
 	var pods list[pod]
 	if err := api.Get(ctx, "api/v1/namespaces/"+namespace+"/pods", &pods); err != nil {
@@ -30,7 +30,7 @@ func Describe(ctx context.Context, api *kubeconfig.API, namespace string) ([]str
 	warned := lastWarnings(events.Items)
 	waiting := slices.DeleteFunc(pods.Items, pod.isFine)
 	if len(waiting) == 0 {
-		return short(warned.ofOthers()), nil
+		return truncate(warned.ofOthers()), nil
 	}
 	slices.SortStableFunc(waiting, func(a, b pod) int { return cmp.Compare(a.reason().rank, b.reason().rank) })
 	var lines []string
@@ -41,21 +41,21 @@ func Describe(ctx context.Context, api *kubeconfig.API, namespace string) ([]str
 		}
 		lines = append(lines, line)
 	}
-	return short(lines), nil
+	return truncate(lines), nil
 }
 
-// short cuts a list, and says how many more there are.
-func short(lines []string) []string {
+// truncate cuts a list after a few lines, and adds how many more there are.
+func truncate(lines []string) []string {
 	if len(lines) <= most {
 		return lines
 	}
 	return append(lines[:most:most], fmt.Sprintf("and %d more", len(lines)-most))
 }
 
-// list is a list of objects in the API's JSON.
+// list is a list of objects in the JSON of the API.
 type list[T any] struct{ Items []T }
 
-// pod is the part of a Pod that matters here.
+// pod holds the fields of a Pod that are used here.
 type pod struct {
 	Metadata struct{ Name, DeletionTimestamp string }
 	Status   struct {
@@ -77,17 +77,16 @@ type container struct {
 	}
 }
 
-// ended is how a container has ended.
+// ended is the state of a container that has ended.
 type ended struct {
 	Reason   string
 	ExitCode int
 }
 
-// String says how the container has ended.
+// String describes how the container has ended.
 func (e ended) String() string { return fmt.Sprintf("%s, exit code %d", e.Reason, e.ExitCode) }
 
-// isFine reports whether nobody waits for the Pod: it is ready, has done its work,
-// or goes.
+// isFine reports whether the Pod is ready, has succeeded or is being deleted.
 func (p pod) isFine() bool {
 	return p.Status.Phase == "Succeeded" || p.Metadata.DeletionTimestamp != "" || p.is("Ready", "True") != nil
 }
@@ -101,20 +100,20 @@ func (p pod) is(kind, status string) *condition {
 	return &p.Status.Conditions[i]
 }
 
-// Ranks of reasons: what will not pass by itself comes first.
+// Ranks of reasons: the ones that need a fix come first.
 const (
 	stuck = iota
 	unready
 	starting
 )
 
-// reason is why a Pod is not ready.
+// reason says why a Pod is not ready.
 type reason struct {
 	rank int
 	text string
 }
 
-// reason is the first of what keeps the Pod from being ready.
+// reason returns the first reason that keeps the Pod from being ready.
 func (p pod) reason() reason {
 	if c := p.is("PodScheduled", "False"); c != nil {
 		return reason{stuck, detail(c.Reason, c.Message)}
@@ -131,7 +130,7 @@ func (p pod) reason() reason {
 	return found
 }
 
-// reason is why a container is not ready.
+// reason returns why a container is not ready.
 func (c container) reason() reason {
 	name := "container " + c.Name + ": "
 	switch state := c.State; {
@@ -150,7 +149,7 @@ func (c container) reason() reason {
 	return reason{rank: starting}
 }
 
-// happening is the part of an Event that matters here.
+// happening holds the fields of an Event that are used here.
 type happening struct {
 	InvolvedObject           object
 	Type, Reason, Message    string
@@ -160,15 +159,15 @@ type happening struct {
 
 type object struct{ Kind, Name string }
 
-// String says what has happened.
+// String describes the event.
 func (h happening) String() string { return detail(h.Reason, h.Message) }
 
-// when is when it has happened last. Texts of this kind sort as times do.
+// when returns the time of the last occurrence, as a string that sorts by time.
 func (h happening) when() string {
 	return cmp.Or(h.LastTimestamp, h.EventTime, h.Metadata.CreationTimestamp)
 }
 
-// warnings are the last ones about each object.
+// warnings holds the last warning about each object.
 type warnings map[object]happening
 
 func lastWarnings(events []happening) warnings {
@@ -181,8 +180,8 @@ func lastWarnings(events []happening) warnings {
 	return last
 }
 
-// ofOthers lists the warnings about what is no Pod, such as a ReplicaSet that may
-// not make Pods.
+// ofOthers lists the warnings about objects that are not Pods, such as a ReplicaSet
+// that is not allowed to create Pods.
 func (w warnings) ofOthers() []string {
 	var lines []string
 	for o, e := range w {
@@ -194,7 +193,7 @@ func (w warnings) ofOthers() []string {
 	return lines
 }
 
-// detail is a reason with its message, in one line.
+// detail joins a reason and its message in one line.
 func detail(reason, message string) string {
 	text := strings.Join(strings.Fields(message), " ")
 	if text == "" {

@@ -12,8 +12,7 @@ import (
 	"mara/runner/internal/kubeconfig"
 )
 
-// serve is the API server of a cluster with these Pods and events in the
-// namespace shop.
+// serve starts an API server with these Pods and events in the namespace shop.
 func serve(t *testing.T, pods, events []string) *kubeconfig.API {
 	t.Helper()
 	answers := map[string][]string{"/api/v1/namespaces/shop/pods": pods, "/api/v1/namespaces/shop/events": events}

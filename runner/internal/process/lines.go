@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// Lines is a writer that tells each line that is written to it, such as the output
-// of a program. Blank lines are left out.
+// Lines is a writer that calls Emit for each line written to it, such as the output
+// of a program. It skips blank lines.
 type Lines struct {
-	Tell func(line string) // without its end
+	Emit func(line string) // without its end
 
 	mu   sync.Mutex // guards rest
 	rest []byte
@@ -26,20 +26,20 @@ func (l *Lines) Write(text []byte) (int, error) {
 			return len(text), nil
 		}
 		l.rest = bytes.Clone(rest)
-		l.tell(line)
+		l.emit(line)
 	}
 }
 
-// Close tells a last line without an end.
+// Close emits a last line that has no end.
 func (l *Lines) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tell(l.rest)
+	l.emit(l.rest)
 	l.rest = nil
 }
 
-func (l *Lines) tell(text []byte) {
+func (l *Lines) emit(text []byte) {
 	if line := strings.TrimRight(string(text), "\r\n"); strings.TrimSpace(line) != "" {
-		l.Tell(line)
+		l.Emit(line)
 	}
 }

@@ -14,7 +14,7 @@ func TestLines(t *testing.T) {
 		name  string
 		in    []string
 		want  []string
-		close []string // what only the end tells
+		close []string // what only Close emits
 	}{
 		{"lines", []string{"a\nb\n"}, []string{"a", "b"}, nil},
 		{"in pieces", []string{"a", "b\nc", "d\n"}, []string{"ab", "cd"}, nil},
@@ -26,7 +26,7 @@ func TestLines(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			lines := &process.Lines{Tell: func(line string) { got = append(got, line) }}
+			lines := &process.Lines{Emit: func(line string) { got = append(got, line) }}
 			for _, text := range test.in {
 				if n, err := io.WriteString(lines, text); n != len(text) || err != nil {
 					t.Errorf("%d bytes of %q, %v", n, text, err)

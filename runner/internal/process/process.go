@@ -1,34 +1,34 @@
-// Package process starts and ends the processes of other programs. Each leads a
-// group of its own: a Ctrl-C on the terminal is the runner's to handle, and a
-// process can be ended together with everything it has started.
+// Package process starts and ends the processes of other programs. Each leads its
+// own process group: a Ctrl-C on the terminal reaches only the runner, and a
+// process can be ended together with its children.
 //
-// What systems do differently about that is in this package's files for them.
+// The files for each operating system hold what differs between them.
 package process
 
 import (
 	"maps"
 	"os/exec"
 	"slices"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
-// Environ is a map of variables as a process takes them, sorted.
+// Environ returns the variables as sorted NAME=VALUE strings.
 func Environ(variables map[string]string) []string {
-	return slice.Map(slices.Sorted(maps.Keys(variables)), func(name string) string { return name + "=" + variables[name] })
+	var environ []string
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		environ = append(environ, name+"="+variables[name])
+	}
+	return environ
 }
 
-// OwnGroup lets a command that is not started yet lead a group of its own.
+// OwnGroup makes a command that has not started yet lead its own process group.
 func OwnGroup(command *exec.Cmd) { command.SysProcAttr = ownGroup() }
 
-// Kill ends a process that leads its group, and what it has started. It may be
-// gone already.
+// Kill kills a group leader and its children. The process may have ended already.
 func Kill(pid int) { _ = killGroup(pid) }
 
-// Terminate asks a process that leads its group, and what it has started, to
-// end.
+// Terminate asks a group leader and its children to end.
 func Terminate(pid int) error { return terminateGroup(pid) }
 
-// Interrupt tells a process that leads its group what Ctrl-C would tell it. It
-// may be gone already.
+// Interrupt sends a group leader the signal of Ctrl-C. The process may have ended
+// already.
 func Interrupt(pid int) { _ = interrupt(pid) }

@@ -12,14 +12,14 @@ func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// killGroup has the system's own tool follow the processes that were started:
-// the kernel keeps no groups that could be killed.
+// killGroup runs taskkill, which follows the child processes: the kernel has no
+// groups that could be killed.
 func killGroup(pid int) error {
 	return exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(pid)).Run()
 }
 
-// terminateGroup asks with Ctrl-Break, which is all that a console can say to a
-// group; Go's programs take it for an interrupt.
+// terminateGroup sends Ctrl-Break, the only event that a console can send to a
+// group. Go programs take it for an interrupt.
 func terminateGroup(pid int) error { return interrupt(pid) }
 
 func interrupt(pid int) error {

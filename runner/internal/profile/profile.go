@@ -13,8 +13,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/engine"
 	"mara/runner/internal/event"
 	"mara/runner/internal/pulumicli"
@@ -34,7 +32,7 @@ type Profile struct {
 	programs map[string]time.Duration // by project
 }
 
-// phase is a part of what comes before the plan is walked.
+// phase is a part of the run before its first project.
 type phase struct {
 	name string
 	took time.Duration
@@ -79,10 +77,12 @@ func (p *Profile) Watch(e engine.Engine) engine.Engine {
 }
 
 // Run implements auto.PulumiCommand.
-func (w watched) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string, args ...string) (string, string, int, error) {
+func (w watched) Run(
+	ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string, args ...string,
+) (string, string, int, error) {
 	began := w.profile.now()
 	out, errs, code, err := w.Engine.Run(ctx, dir, stdin, stdout, stderr, env, args...)
-	w.profile.ran(engine.ProjectOf(args), args, w.profile.now().Sub(began))
+	w.profile.addCommand(engine.ProjectOf(args), args, w.profile.now().Sub(began))
 	return out, errs, code, err
 }
 
@@ -92,13 +92,13 @@ func (w watched) WithForesight(f *pulumicli.Foresight) stacks.Command {
 	return w
 }
 
-func (p *Profile) ran(project string, args []string, took time.Duration) {
+func (p *Profile) addCommand(project string, args []string, took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.commands = append(p.commands, commandTime{project, engine.CommandName(args), took})
 }
 
-// Ran counts the time of a program.
+// Ran adds the time that a project's program took.
 func (p *Profile) Ran(project string, took time.Duration) {
 	if p == nil {
 		return
@@ -127,7 +127,7 @@ func (p *Profile) Write(w io.Writer, run *event.Summary) {
 			p.writeStep(table, run, step)
 		}
 	}
-	_ = table.Flush() // nobody reads any more
+	_ = table.Flush() // the output may be closed
 	fmt.Fprintf(w, "\n%s\n", p.totals())
 }
 
@@ -143,11 +143,12 @@ func (p *Profile) writeStep(w io.Writer, run *event.Summary, step event.Step) {
 			count++
 		}
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\n", step.Name, milliseconds(waited(run, step)), milliseconds(step.Duration()),
-		milliseconds(inEngine), milliseconds(p.programs[step.Name]), milliseconds(max(step.Duration()-inEngine, 0)), count)
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\n",
+		step.Name, milliseconds(waited(run, step)), milliseconds(step.Duration()), milliseconds(inEngine),
+		milliseconds(p.programs[step.Name]), milliseconds(max(step.Duration()-inEngine, 0)), count)
 }
 
-// waited is the time from when all that a project needs was done to its start.
+// waited returns the time between the end of a project's last dependency and its start.
 func waited(run *event.Summary, step event.Step) time.Duration {
 	ready := run.Started
 	for _, name := range step.All() {
@@ -163,7 +164,10 @@ func (p *Profile) totals() string {
 	for _, command := range p.commands {
 		counts[command.name]++
 	}
-	parts := slice.Map(slices.Sorted(maps.Keys(counts)), func(name string) string { return fmt.Sprintf("%d %s", counts[name], name) })
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[name], name))
+	}
 	text := fmt.Sprintf("%d Pulumi commands: %s", len(p.commands), strings.Join(parts, ", "))
 	if p.workers != nil {
 		text += fmt.Sprintf("; %d workers", p.workers())

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Find finds a program: a name on a PATH, which need not be this process's, or a
-// file, whose way starts in dir.
+// Find finds a program by its name on path, which need not be this process's PATH,
+// or by its file, which may be relative to dir.
 func Find(name, dir, path string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		return findFile(name, dir)

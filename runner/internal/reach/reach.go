@@ -16,21 +16,21 @@ import (
 // Options say how to wait.
 type Options struct {
 	Ask   func(ctx context.Context, address string) error // such as Through
-	Every time.Duration                                   // between two questions
+	Every time.Duration                                   // between two requests
 	Limit time.Duration                                   // for all of them
-	// Unknown is how long a name may be missing in the DNS; 0 for the whole limit.
+	// Unknown bounds how long a host may be missing in the DNS; 0 for Limit.
 	Unknown time.Duration
 }
 
-// Until waits until the address answers. The error is that of the last question;
-// when ctx ends before the limit, it is the cause of that.
+// Until waits until the address answers. It returns the error of the last request,
+// or the cause of ctx if that ends before the limit.
 func Until(ctx context.Context, address string, o Options) error {
 	limited, cancel := context.WithTimeout(ctx, o.Limit)
 	defer cancel()
 	tick := time.NewTicker(o.Every)
 	defer tick.Stop()
-	last := errors.New("there was no time to ask")
-	var missing time.Time // since when the name has not been in the DNS
+	last := errors.New("timed out before the first request")
+	var missing time.Time // when the host was first missing in the DNS
 	for {
 		err := o.Ask(limited, address)
 		if err == nil {
@@ -46,7 +46,7 @@ func Until(ctx context.Context, address string, o Options) error {
 		case missing.IsZero():
 			missing = time.Now()
 		case o.Unknown > 0 && time.Since(missing) >= o.Unknown:
-			return fmt.Errorf("%s cannot answer: the DNS knows no %s, and has not learned of it within %s", address, host, o.Unknown)
+			return fmt.Errorf("%s: host %s not found in the DNS after %s", address, host, o.Unknown)
 		}
 		select {
 		case <-tick.C:
@@ -59,7 +59,7 @@ func Until(ctx context.Context, address string, o Options) error {
 	}
 }
 
-// unknownHost is the name that does not exist, "" when an error is about
+// unknownHost returns the host that does not exist, or "" if the error is about
 // something else, such as a DNS server that does not answer.
 func unknownHost(err error) string {
 	var lookup *net.DNSError
@@ -72,16 +72,16 @@ func unknownHost(err error) string {
 // askTime is how long one answer may take.
 const askTime = 10 * time.Second
 
-// Through returns a function that asks an address once, through the proxy for a
-// request, if any. An ingress controller answers 404 until it knows the
-// application, and 502 to 504 until the application runs; any other answer comes
-// from the application. It accepts every certificate, because it sends nothing: on
-// this machine certificates are self-signed.
+// Through returns a function that requests an address once, through proxy. An
+// ingress controller answers 404 until it knows the application, and 502 to 504
+// until the application runs; any other response comes from the application. It
+// accepts every certificate, because it sends no data and certificates on this
+// machine are self-signed.
 func Through(proxy func(*http.Request) (*url.URL, error)) func(ctx context.Context, address string) error {
 	return through(proxy, &tls.Config{InsecureSkipVerify: true})
 }
 
-// Verified is like Through, and checks certificates.
+// Verified is like Through, but checks certificates.
 func Verified(proxy func(*http.Request) (*url.URL, error)) func(ctx context.Context, address string) error {
 	return through(proxy, &tls.Config{MinVersion: tls.VersionTLS12})
 }
@@ -113,12 +113,12 @@ func ask(ctx context.Context, client *http.Client, address string) error {
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, 1<<16) // whether it can be read does not matter
 	if response.StatusCode >= http.StatusInternalServerError || response.StatusCode == http.StatusNotFound {
-		return fmt.Errorf("it says %s", response.Status)
+		return fmt.Errorf("HTTP %s", response.Status)
 	}
 	return nil
 }
 
-// Bare is what went wrong with a request, without the address that it begins with.
+// Bare strips the address from the error of a request.
 func Bare(err error) error {
 	var failed *url.Error
 	if errors.As(err, &failed) {

@@ -62,7 +62,7 @@ func TestUntilUnknown(t *testing.T) {
 		took   time.Duration
 	}{
 		{"it never appears", func(time.Duration) error { return &net.DNSError{Name: "shop.example", IsNotFound: true} },
-			"https://shop.example cannot answer: the DNS knows no shop.example, and has not learned of it within 20s", 20 * time.Second},
+			"https://shop.example: host shop.example not found in the DNS after 20s", 20 * time.Second},
 		{"it appears", func(after time.Duration) error {
 			if after < 18*time.Second {
 				return &net.DNSError{Name: "shop.example", IsNotFound: true}
@@ -127,13 +127,13 @@ func TestThrough(t *testing.T) {
 		{"here it is", 200, ""},
 		{"it leads to the login", 302, ""},
 		{"it wants a login", 401, ""},
-		{"nobody knows it", 404, "it says 404 Not Found"},
-		{"it does not run", 502, "it says 502 Bad Gateway"},
+		{"the path is unknown", 404, "HTTP 404 Not Found"},
+		{"it does not run", 502, "HTTP 502 Bad Gateway"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewTLSServer(answer(test.code)) // with a certificate that nobody vouches for
+			server := httptest.NewTLSServer(answer(test.code)) // self-signed
 			defer server.Close()
 			err := reach.Through(nil)(t.Context(), server.URL)
 			if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {

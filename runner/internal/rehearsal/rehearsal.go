@@ -1,5 +1,5 @@
 // Package rehearsal runs the programs of an environment on simulated clouds, in a
-// folder that is thrown away, and shows what they declare.
+// temporary folder, and reports the resources that they declare.
 package rehearsal
 
 import (
@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
 	"mara/projects"
@@ -27,22 +25,22 @@ import (
 // Options say what is rehearsed.
 type Options struct {
 	Parallel int // projects at once
-	// Selection is what is asked for: only those programs run, and all that they need.
+	// Selection selects the programs; the ones that they need run as well.
 	Selection plan.Selection
-	// Mirror takes the place of the configured one; Origins takes everything from
-	// its origin instead. Without either the configuration counts.
+	// Mirror overrides the configured mirror; Origins disables mirrors.
 	Mirror  string
 	Origins bool
-	Saw     func(simulate.Object) // is shown each resource; several at the same time
-	// Opened is told of the configuration before the programs run, and may refuse; it may
+	Saw     func(simulate.Object) // gets each resource; called concurrently
+	// Opened gets the configuration before the programs run, and may refuse it; it may
 	// be nil.
 	Opened func(*session.Session, encryption.Copies) error
 }
 
-// Run runs the programs and returns the names of those that are selected. The
-// session holds what they have made until it is closed, also where it comes with an
-// error.
-func Run(ctx context.Context, d session.Deps, environment session.Options, o Options) (s *session.Session, selected []string, err error) {
+// Run runs the programs and returns the names of the selected ones. The session
+// holds their resources until it is closed; it is returned with an error as well.
+func Run(
+	ctx context.Context, d session.Deps, environment session.Options, o Options,
+) (s *session.Session, selected []string, err error) {
 	s = session.New(d, environment)
 	scratch, err := s.TempFolder()
 	if err != nil {
@@ -107,10 +105,13 @@ func open(ctx context.Context, s *session.Session, o Options) error {
 	return s.OpenStacksToRead(ctx, copies)
 }
 
-// run runs the programs that are asked for and those that they need. Only a failure
-// is told.
+// run runs the selected programs and the ones that they need. It reports only
+// failures.
 func run(ctx context.Context, s *session.Session, asked plan.Plan, parallel int) error {
-	needed := plan.Selection{Only: slice.Map(asked.Names(), func(name string) string { return "+" + name })}
+	var needed plan.Selection
+	for _, name := range asked.Names() {
+		needed.Only = append(needed.Only, "+"+name)
+	}
 	running, err := plan.Select(s.Plan, needed)
 	if err != nil {
 		return err
@@ -123,7 +124,7 @@ func run(ctx context.Context, s *session.Session, asked plan.Plan, parallel int)
 		Hook: func(context.Context, executor.HookCall, func(event.Event)) error { return nil },
 	})
 	if err != nil {
-		return fmt.Errorf("the programs were run on simulated clouds, and failed: %w", err)
+		return fmt.Errorf("running the programs on simulated clouds: %w", err)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package releases asks for the newest release of the runner, where releases are
-// published: a folder on the web that is laid out like GitHub's.
+// Package releases fetches the version of the newest release of the runner, from a
+// web server with the paths of GitHub's releases.
 package releases
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/blang/semver"
 )
 
-// patience is how long the answer may take.
+// patience bounds the request.
 const patience = 10 * time.Second
 
-// latest is the file of the newest release that has its version, below the
-// address of the releases. scripts/dist.sh writes it, scripts/install.sh reads it.
+// latest is the path of the file with the newest version. scripts/dist.sh writes
+// it, scripts/install.sh reads it.
 const latest = "/latest/download/VERSION"
 
-// Newest asks which release is the newest.
+// Newest fetches the version of the newest release.
 func Newest(ctx context.Context, address string) (semver.Version, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -1,6 +1,6 @@
-// Package schema holds the JSON Schemas of what the runner writes for programs,
-// and of the files that it reads. Each names the version of the format that
-// it describes; a new version gets a schema of its own.
+// Package schema holds the JSON Schemas of the runner's output for programs and of
+// the files that it reads. Each names the version of the format that it describes;
+// a new version gets a new schema.
 package schema
 
 import (
@@ -19,13 +19,15 @@ var files embed.FS
 // ErrUnknown is the error for a schema that does not exist.
 var ErrUnknown = errors.New("unknown schema")
 
-// Config is the schema of the stack file. The others are files; this one is made
-// from the keys that the projects declare, so that it cannot differ from them.
+// Config is the schema of the stack file. The other schemas are files; this one is
+// generated from the keys that the projects declare, so that the two cannot differ.
 const Config = "config"
 
 // Names returns the names of the schemas.
 func Names() []string {
-	return []string{"events", "summary", "plan", "status", "history", "doctor", "project", "mirror", "saved-plan", "query", "policy", Config}
+	return []string{
+		"events", "summary", "plan", "status", "history", "doctor", "project", "mirror", "saved-plan", "query", "policy", Config,
+	}
 }
 
 // Get returns a schema as JSON text with a line end.

@@ -60,7 +60,7 @@ func validate(s *jsonschema.Schema, text []byte) error {
 	return s.Validate(value)
 }
 
-// runs are recorded and played runs, and one that was broken off.
+// runs returns recorded and played runs, one of them unfinished.
 func runs() map[string][]event.Event {
 	all := map[string][]event.Event{
 		"aws":         uitest.Play(uitest.AWS()),
@@ -220,7 +220,7 @@ func TestReportsAreValid(t *testing.T) {
 	}
 }
 
-// members are the names that a structure has in JSON, embedded ones included.
+// members lists the names of a struct's members in JSON, embedded ones included.
 func members(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {

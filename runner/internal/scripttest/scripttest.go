@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Folder is a folder with scripts, by name and body.
+// Folder writes scripts, by name and body, into a temporary folder.
 func Folder(t testing.TB, scripts map[string]string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -19,10 +19,10 @@ func Folder(t testing.TB, scripts map[string]string) (folder string) {
 	return folder
 }
 
-// Write writes a shell script, which can be run at once. Linux runs no file that
-// anybody has open for writing ("text file busy"), and a process that is being
-// started has all files of its parent open for a moment: so nothing is started
-// while the script is written.
+// Write writes a shell script that can be run at once. Linux refuses to run a file
+// that is open for writing ("text file busy"), and a process that is being started
+// has all files of its parent open for a moment. So Write blocks the start of
+// processes while it writes.
 func Write(t testing.TB, path, body string) {
 	t.Helper()
 	syscall.ForkLock.RLock()

@@ -15,8 +15,8 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// askCluster has a real cluster say what it thinks of simulated objects.
-func (o Options) askCluster(ctx context.Context) (simulate.Admission, error) {
+// connectCluster returns an admission that asks a real cluster about simulated objects.
+func (o Options) connectCluster(ctx context.Context) (simulate.Admission, error) {
 	path := o.Flags.Cluster
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(o.Dir, path)

@@ -1,5 +1,5 @@
-// Package simulated serves the simulated clouds of an environment, as the flags
-// want them.
+// Package simulated serves the simulated clouds of an environment, as configured by
+// flags.
 package simulated
 
 import (
@@ -18,29 +18,29 @@ import (
 // Options say which clouds to simulate.
 type Options struct {
 	Flags   request.Simulation
-	Dir     string // in which relative paths begin
-	Folder  string // where the clouds keep what they have
-	Home    string // Pulumi's own, with the schemas of plugins
+	Dir     string // that relative paths start from
+	Folder  string // where the clouds keep their resources
+	Home    string // of Pulumi, with the schemas of plugins
 	BuiltIn []simulate.Package
 	Own     []projects.Project // may use other packages
-	States  statefiles.Folder  // may have resources of those
-	Charts  string             // what a cluster is asked about may be in charts
+	States  statefiles.Folder  // may have resources of other packages
+	Charts  string             // cache of charts, whose objects a cluster checks
 	Env     map[string]string  // with the proxies on the way to a cluster
 	Masker  *event.Masker
 	Log     *slog.Logger
 	OnClose func(stop func() error)
-	Warn    func(text string) // as long as the clouds are served
+	Warn    func(text string) // while the clouds are served
 }
 
-// Serve serves the clouds until OnClose stops them. It returns what tells Pulumi
-// where they are; what cannot be checked is a warning.
+// Serve serves the clouds until OnClose stops them. It returns the variables that
+// direct Pulumi to them, and warnings about packages that cannot be checked.
 func Serve(ctx context.Context, o Options) (env map[string]string, warnings []string, err error) {
 	behaviour, err := o.behaviour()
 	if err != nil {
 		return nil, nil, err
 	}
 	if o.Flags.Cluster != "" {
-		if behaviour.Admit, err = o.askCluster(ctx); err != nil {
+		if behaviour.Admit, err = o.connectCluster(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -58,18 +58,18 @@ func Serve(ctx context.Context, o Options) (env map[string]string, warnings []st
 	return clouds.Env(), warnings, nil
 }
 
-// usedPackages are those that own projects name, or have deployed resources of.
+// usedPackages lists the packages that own projects name or have deployed resources of.
 func (o Options) usedPackages() []packages.Used {
 	var used []packages.Used
 	for _, project := range o.Own {
 		used = append(used, packages.UsedBy(project.Own.Dir)...)
-		state, _ := o.States.Read(project.Name) // one that cannot be read is told elsewhere
+		state, _ := o.States.Read(project.Name) // other code reports an unreadable state
 		used = append(used, packages.InState(state)...)
 	}
 	return used
 }
 
-// behaviour is how the clouds behave, as the flags have it.
+// behaviour parses the flags.
 func (o Options) behaviour() (simulate.Options, error) {
 	b := simulate.Options{Speed: o.Flags.Speed, Dir: o.Folder, Log: o.Log, Admit: o.Flags.Admit}
 	for _, text := range o.Flags.Fail {

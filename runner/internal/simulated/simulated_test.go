@@ -30,7 +30,7 @@ func TestServe(t *testing.T) {
 		t.Fatalf("warnings %v, error %v", warnings, err)
 	}
 	if !strings.HasPrefix(env["PULUMI_DEBUG_PROVIDERS"], "tiny:") {
-		t.Errorf("Pulumi is told %v", env)
+		t.Errorf("the environment of Pulumi is %v", env)
 	}
 	if len(stop) != 1 {
 		t.Fatalf("%d things to stop", len(stop))
@@ -40,7 +40,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// What is wrong with a flag is told with its name, and nothing is left running.
+// TestServeRefuses: errors name the flag, and nothing is left running.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "schema.json")

@@ -41,8 +41,8 @@ func (t *Tracer) beginStep(e event.Event) {
 	}
 }
 
-// resource begins or ends an operation on a resource. What ends without having
-// begun, as a resource that stays the same, has a span only if it failed.
+// resource begins or ends the span of an operation on a resource. An operation that
+// ends without a start, as of an unchanged resource, has a span only if it failed.
 func (t *Tracer) resource(s *step, e event.Event) {
 	if e.Status == event.ActionStarted {
 		s.resources[e.Resource] = t.operation(s, e)
@@ -62,7 +62,7 @@ func (t *Tracer) resource(s *step, e event.Event) {
 	r.End(trace.WithTimestamp(e.Time))
 }
 
-// operation begins an operation on a resource.
+// operation begins the span of an operation on a resource.
 func (t *Tracer) operation(s *step, e event.Event) trace.Span {
 	_, operation := t.tracer.Start(s.ctx, string(e.Action)+" "+e.Resource.Type, trace.WithTimestamp(e.Time), trace.WithAttributes(
 		attribute.String("mara.project", e.Project),
@@ -73,23 +73,23 @@ func (t *Tracer) operation(s *step, e event.Event) trace.Span {
 	return operation
 }
 
-// log keeps warnings and errors; what is less is in the run's folder.
+// log adds warnings and errors; the run's folder has the other lines.
 func (s *step) log(e event.Event) {
 	if e.Severity != event.Warning && e.Severity != event.Error {
 		return
 	}
-	s.AddEvent(string(e.Severity), trace.WithTimestamp(e.Time),
-		trace.WithAttributes(known("message", e.Message, "mara.resource.type", e.Resource.Type, "mara.resource.name", e.Resource.Name)...))
+	s.AddEvent(string(e.Severity), trace.WithTimestamp(e.Time), trace.WithAttributes(known(
+		"message", e.Message, "mara.resource.type", e.Resource.Type, "mara.resource.name", e.Resource.Name)...))
 }
 
-// retry ends what the attempt has left open.
+// retry ends the open operations of the failed attempt.
 func (s *step) retry(e event.Event) {
 	s.abandon(e)
 	s.AddEvent("retry", trace.WithTimestamp(e.Time), trace.WithAttributes(
 		attribute.Int("mara.attempt", e.Attempt), attribute.String("message", e.Error)))
 }
 
-// abandon ends the operations that nobody has heard of again.
+// abandon ends the operations that have reported no end.
 func (s *step) abandon(e event.Event) {
 	for r, open := range s.resources {
 		open.SetStatus(codes.Error, "did not end")
@@ -105,7 +105,7 @@ func (s *step) endHook(e event.Event) {
 	}
 }
 
-// close ends the project.
+// close ends the span of the project.
 func (s *step) close(e event.Event) {
 	s.abandon(e)
 	for name := range s.hooks {

@@ -12,15 +12,15 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// target is where spans go.
+// target is the endpoint that spans are sent to.
 type target struct {
-	url     string            // of the traces; empty leaves it to the exporter
+	url     string            // of the traces; empty for the exporter's default
 	headers map[string]string // from the environment; may hold secrets
 }
 
-// wanted reads the variables that ask for traces; nil if none does. The others
-// that the exporter knows, such as certificates and timeouts, it reads itself.
-func wanted(getenv func(string) string) (*target, error) {
+// readTarget reads the variables that configure traces; nil if none asks for them.
+// The exporter reads its other variables, such as certificates and timeouts, itself.
+func readTarget(getenv func(string) string) (*target, error) {
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
 		return nil, nil
 	}
@@ -44,14 +44,15 @@ func wanted(getenv func(string) string) (*target, error) {
 	if traces == "" && all != "" {
 		t.url = strings.TrimRight(all, "/") + "/v1/traces"
 	}
-	if parsed, err := url.Parse(t.url); t.url != "" && (err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "") {
+	parsed, err := url.Parse(t.url)
+	if t.url != "" && (err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "") {
 		return nil, fmt.Errorf("the endpoint of the OTEL_EXPORTER_OTLP_ variables is no http or https address")
 	}
 	t.headers = headers(cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), getenv("OTEL_EXPORTER_OTLP_HEADERS")))
 	return t, nil
 }
 
-// headers reads name=value pairs, separated by commas.
+// headers parses name=value pairs, separated by commas.
 func headers(text string) map[string]string {
 	out := map[string]string{}
 	for _, pair := range strings.Split(text, ",") {
@@ -74,8 +75,8 @@ func (t *target) exporter(ctx context.Context) (sdk.SpanExporter, error) {
 	return otlptracehttp.New(ctx, options...)
 }
 
-// sender keeps the first error of sending. Left to the library, errors would
-// appear on stderr in the middle of a frame.
+// sender keeps the first error of sending. The library would print errors on stderr,
+// in the middle of a frame.
 type sender struct {
 	sdk.SpanExporter
 
@@ -83,7 +84,7 @@ type sender struct {
 	first error // guarded by mu
 }
 
-// ExportSpans sends spans.
+// ExportSpans sends spans, and never returns an error.
 func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if err := s.SpanExporter.ExportSpans(ctx, spans); err != nil {
 		s.mu.Lock()

@@ -1,10 +1,10 @@
-// Package trace tells a run as OpenTelemetry spans: one for the run, one for
+// Package trace reports a run as OpenTelemetry spans: one for the run, one for
 // each project that starts, and one for each operation on a resource and each
-// hook. It is made from events alone, and does nothing unless the usual OTEL_
-// variables ask for it.
+// hook. It uses events alone, and does nothing unless the usual OTEL_ variables ask
+// for traces.
 //
-// Sending happens in the background and never holds a run up: what cannot be
-// sent is lost, and said at the end.
+// Sending happens in the background and never delays a run. Spans that cannot be
+// sent are dropped; Close reports why.
 package trace
 
 import (
@@ -26,8 +26,8 @@ import (
 // library names the source of the spans.
 const library = "mara/runner"
 
-// queued is how many spans may wait to be sent. A run with more than that in
-// flight has a collector that does not keep up.
+// queued bounds the spans that wait to be sent. A run that exceeds it has a
+// collector that does not keep up.
 const queued = 1 << 14
 
 // Options are the inputs of Start.
@@ -43,29 +43,28 @@ type Tracer struct {
 	provider *sdk.TracerProvider
 	sender   *sender
 	tracer   trace.Tracer
-	parent   context.Context // of the span of the run: what TRACEPARENT says
+	parent   context.Context // of the span of the run, from TRACEPARENT
 	run      *span
 	steps    map[string]*step
 	stop     sync.Once
 }
 
-// span is a span that has begun, with the context for those inside of it.
+// span is a span that has begun, with the context for its children.
 type span struct {
 	trace.Span
 	ctx context.Context
 }
 
-// step is the span of a project and those inside of it that have not ended.
+// step is the span of a project with its open children.
 type step struct {
 	span
 	resources map[event.Resource]trace.Span
 	hooks     map[string]trace.Span
 }
 
-// Start begins to trace, if the environment asks for it; otherwise it returns
-// nil.
+// Start begins to trace if the environment asks for it; otherwise it returns nil.
 func Start(ctx context.Context, o Options) (*Tracer, error) {
-	target, err := wanted(o.Getenv)
+	target, err := readTarget(o.Getenv)
 	if err != nil || target == nil {
 		return nil, err
 	}
@@ -76,7 +75,7 @@ func Start(ctx context.Context, o Options) (*Tracer, error) {
 	s := &sender{SpanExporter: exporter}
 	provider := sdk.NewTracerProvider(
 		sdk.WithBatcher(s, sdk.WithMaxQueueSize(queued)),
-		sdk.WithResource(about(ctx, o)),
+		sdk.WithResource(describeSource(ctx, o)),
 	)
 	carrier := propagation.MapCarrier{"traceparent": o.Getenv("TRACEPARENT"), "tracestate": o.Getenv("TRACESTATE")}
 	return &Tracer{
@@ -85,9 +84,10 @@ func Start(ctx context.Context, o Options) (*Tracer, error) {
 	}, nil
 }
 
-// about names what sends the spans; OTEL_SERVICE_NAME and
-// OTEL_RESOURCE_ATTRIBUTES win. It tells nothing about the machine or its user.
-func about(ctx context.Context, o Options) *resource.Resource {
+// describeSource describes the sender of the spans. OTEL_SERVICE_NAME and
+// OTEL_RESOURCE_ATTRIBUTES override it. It reveals nothing about the machine or its
+// user.
+func describeSource(ctx context.Context, o Options) *resource.Resource {
 	own := resource.NewSchemaless(attribute.String("service.name", "mara-runner"), attribute.String("service.version", o.Version))
 	asked, err := resource.New(ctx, resource.WithFromEnv(), resource.WithTelemetrySDK())
 	if err != nil {
@@ -116,7 +116,8 @@ func (t *Tracer) Emit(e event.Event) {
 }
 
 func (t *Tracer) begin(e event.Event) {
-	ctx, s := t.tracer.Start(t.parent, string(e.Operation)+" "+e.Provider+"/"+e.Stack, trace.WithTimestamp(e.Time), trace.WithAttributes(
+	name := string(e.Operation) + " " + e.Provider + "/" + e.Stack
+	ctx, s := t.tracer.Start(t.parent, name, trace.WithTimestamp(e.Time), trace.WithAttributes(
 		attribute.String("mara.run", e.Run),
 		attribute.String("mara.operation", string(e.Operation)),
 		attribute.String("mara.provider", e.Provider),
@@ -127,15 +128,16 @@ func (t *Tracer) begin(e event.Event) {
 	t.run = &span{Span: s, ctx: ctx}
 }
 
-// note adds what happens to the run as a whole to its span.
+// note adds an event to the span of the run.
 func (t *Tracer) note(e event.Event) {
 	if t.run == nil {
 		return
 	}
-	t.run.AddEvent(string(e.Type), trace.WithTimestamp(e.Time), trace.WithAttributes(known("mara.project", e.Project, "mara.reason", e.Reason, "message", e.Message)...))
+	t.run.AddEvent(string(e.Type), trace.WithTimestamp(e.Time), trace.WithAttributes(known(
+		"mara.project", e.Project, "mara.reason", e.Reason, "message", e.Message)...))
 }
 
-// end ends the run, and what was still open in it.
+// end ends the span of the run and the open spans in it.
 func (t *Tracer) end(e event.Event) {
 	if t.run == nil {
 		return
@@ -160,8 +162,8 @@ func finish(s trace.Span, e event.Event) {
 	s.End(trace.WithTimestamp(e.Time))
 }
 
-// Close sends what has not been sent yet, as long as the context lets it, and
-// returns the first reason why something was not sent.
+// Close sends the remaining spans until ctx ends, and returns the first reason why
+// spans were not sent.
 func (t *Tracer) Close(ctx context.Context) error {
 	var err error
 	t.stop.Do(func() { err = t.provider.Shutdown(ctx) })
@@ -171,7 +173,7 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return nil
 }
 
-// known makes attributes of pairs of name and value, without empty values.
+// known returns attributes for pairs of name and value, without empty values.
 func known(pairs ...string) []attribute.KeyValue {
 	var out []attribute.KeyValue
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -232,9 +232,9 @@ func TestOffUnlessAsked(t *testing.T) {
 	}
 }
 
-// TestNobodyReceives is bounded by the context that Close gets, not by the
-// receiver.
-func TestNobodyReceives(t *testing.T) {
+// TestSilentReceiver: the context of Close bounds the wait for a receiver that never
+// answers.
+func TestSilentReceiver(t *testing.T) {
 	t.Parallel()
 	held := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-held }))

@@ -304,7 +304,7 @@ func (r *rollout) next(summary *event.Summary) []string {
 // each line of stderr with the environment.
 func discard(d cmd.Deps, tell func(line string)) cmd.Deps {
 	d.Stdout, d.StdoutIsTerminal, d.Size = io.Discard, false, nil
-	lines := &process.Lines{Tell: func(line string) { tell(strings.TrimSpace(line)) }}
+	lines := &process.Lines{Emit: func(line string) { tell(strings.TrimSpace(line)) }}
 	d.Stderr, d.StderrIsTerminal, d.StdinIsTerminal = lines, false, false
 	d.Interrupt = nil // the rollout says when to stop
 	return d

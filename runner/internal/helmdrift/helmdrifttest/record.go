@@ -1,4 +1,4 @@
-// Package helmdrifttest makes what Helm keeps of its releases, for tests.
+// Package helmdrifttest makes Helm's release records for tests.
 package helmdrifttest
 
 import (
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Record is what Helm puts into the Secret of a release: JSON, packed, in base64.
-// The API encodes it once more.
+// Record returns the data of a release's Secret as Helm encodes it: gzipped JSON in
+// base64. The API encodes it once more.
 func Record(t *testing.T, name, manifest string) string {
 	t.Helper()
 	content, err := json.Marshal(map[string]any{"name": name, "manifest": manifest})
