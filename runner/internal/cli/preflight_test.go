@@ -38,7 +38,7 @@ func TestOperationsLookFirst(t *testing.T) {
 		{"one problem", "destroy --yes", kind, "kind-cluster kic-image-build", noDocker, cmd.ExitConfig,
 			"error: Docker: its daemon does not answer: no daemon\nhint: start Docker, or set DOCKER_HOST to a daemon that runs\n"},
 		{"many", "destroy --yes", kind, "kind-cluster kic-image-build certmgr", func(i *installed) { noDocker(i); noPlugins(i) }, cmd.ExitConfig,
-			"error: 3 problems are in the way of destroy:\n  plugins: pulumi-resource-kind is neither beside the runner nor on PATH\n    -> install it beside"},
+			"error: 3 problems are in the way of destroy:\n  plugins: pulumi-resource-kind is neither next to the runner nor on PATH\n    -> install it next to"},
 		{"not of what is not there any more", "destroy --yes", kind, "certmgr", func(i *installed) { noDocker(i); noPlugins(i) }, cmd.ExitConfig,
 			"error: 2 problems are in the way of destroy:\n  plugins: kubernetes "},
 		{"not where there is nothing to destroy", "destroy --yes", kind, "", func(i *installed) { noDocker(i); noPlugins(i) }, cmd.ExitDone, ""},

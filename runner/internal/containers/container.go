@@ -7,23 +7,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
-// Container is what there is to know about a container.
+// Container describes a container.
 type Container struct {
 	ID       string
 	Name     string
-	Image    string // as it was asked for
+	Image    string // as it was requested
 	State    State
 	Labels   map[string]string
-	Mounts   []string // where, in the container
+	Mounts   []string // mount points in the container
 	Networks []string
 	Ports    []Port
 }
 
-// State is what a container does.
+// State is the state of a container.
 type State string
 
 // The states of a container. A paused one still holds its ports.
@@ -40,7 +38,7 @@ type Port struct {
 	Container string // with the protocol: 5000/tcp
 }
 
-// described is a container as `container inspect` tells it.
+// described is a container in the output of `container inspect`.
 type described struct {
 	ID     string `json:"Id"`
 	Name   string
@@ -61,7 +59,9 @@ func (d described) container() Container {
 		ID: d.ID, Name: strings.TrimPrefix(d.Name, "/"), Image: d.Config.Image, State: d.state(),
 		Labels: d.Config.Labels, Networks: slices.Sorted(maps.Keys(d.NetworkSettings.Networks)),
 	}
-	c.Mounts = slice.Map(d.Mounts, func(mount struct{ Destination string }) string { return mount.Destination })
+	for _, mount := range d.Mounts {
+		c.Mounts = append(c.Mounts, mount.Destination)
+	}
 	for _, inside := range slices.Sorted(maps.Keys(d.HostConfig.PortBindings)) {
 		for _, binding := range d.HostConfig.PortBindings[inside] {
 			port, _ := strconv.Atoi(binding.HostPort)
@@ -73,7 +73,7 @@ func (d described) container() Container {
 
 func (d described) state() State {
 	switch {
-	case d.State.Paused: // docker calls it running, too, and podman does not
+	case d.State.Paused: // docker reports it as running, too, and podman does not
 		return Paused
 	case d.State.Running:
 		return Running
@@ -81,8 +81,8 @@ func (d described) state() State {
 	return Stopped
 }
 
-// List finds the containers with a label, NAME or NAME=VALUE, stopped ones too;
-// with "" all. They come in the order of their names.
+// List lists the containers with a label, NAME or NAME=VALUE, including stopped ones;
+// all containers if label is "". They are sorted by name.
 func (r *Runtime) List(ctx context.Context, label string) ([]Container, error) {
 	args := []string{"ps", "--all", "--format", "{{.Names}}"}
 	if label != "" {
@@ -98,14 +98,14 @@ func (r *Runtime) List(ctx context.Context, label string) ([]Container, error) {
 	}
 	slices.Sort(names)
 	found, err := r.inspect(ctx, names...)
-	if missing(err) { // one has gone since
-		return r.one(ctx, names)
+	if missing(err) { // one was removed meanwhile
+		return r.findEach(ctx, names)
 	}
 	return found, err
 }
 
-// one asks for one container after the other, and leaves out those that are gone.
-func (r *Runtime) one(ctx context.Context, names []string) ([]Container, error) {
+// findEach finds containers one by one, and skips missing ones.
+func (r *Runtime) findEach(ctx context.Context, names []string) ([]Container, error) {
 	var found []Container
 	for _, name := range names {
 		c, ok, err := r.Find(ctx, name)
@@ -119,7 +119,7 @@ func (r *Runtime) one(ctx context.Context, names []string) ([]Container, error) 
 	return found, nil
 }
 
-// Find looks for a container by its name.
+// Find finds a container by its name.
 func (r *Runtime) Find(ctx context.Context, name string) (Container, bool, error) {
 	found, err := r.inspect(ctx, name)
 	if missing(err) || err == nil && len(found) == 0 {
@@ -133,16 +133,20 @@ func (r *Runtime) Find(ctx context.Context, name string) (Container, bool, error
 
 func (r *Runtime) inspect(ctx context.Context, names ...string) ([]Container, error) {
 	all, err := ask[[]described](ctx, r, append([]string{"container", "inspect"}, names...)...)
-	return slice.Map(all, described.container), err
+	var found []Container
+	for _, d := range all {
+		found = append(found, d.container())
+	}
+	return found, err
 }
 
-// Spec is a container to be.
+// Spec describes a container to create.
 type Spec struct {
 	Name    string
 	Image   string
 	Network string
 	Labels  map[string]string
-	Volumes map[string]string // volume to where, in the container
+	Volumes map[string]string // volume to mount point in the container
 	Publish []Port
 	Restart string // policy
 }
@@ -179,7 +183,7 @@ func (p Port) publish() string {
 	return p.Address + ":" + host + ":" + p.Container
 }
 
-// Resume starts the containers that are stopped, and unpauses those that are paused.
+// Resume starts stopped containers, and unpauses paused ones.
 func (r *Runtime) Resume(ctx context.Context, all ...Container) error {
 	verbs := map[State]string{Stopped: "start", Paused: "unpause"}
 	for _, c := range all {
@@ -193,16 +197,17 @@ func (r *Runtime) Resume(ctx context.Context, all ...Container) error {
 	return nil
 }
 
-// removals is how often a container is removed that is slow to end.
+// removals bounds the attempts to remove a container that is slow to end.
 const removals = 12
 
-// Remove stops and removes containers, with the volumes that have no name.
-// Those that are gone already are no error. docker itself waits ten seconds for
-// the end of one that it has killed, which on a busy machine is not enough.
+// Remove stops and removes containers, with their anonymous volumes. Missing
+// containers are no error. docker waits only ten seconds for the end of a container
+// that it has killed, which is too short on a busy machine.
 func (r *Runtime) Remove(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		err := r.silent(ctx, "rm", "--force", "--volumes", name)
-		for more := removals - 1; more > 0 && err != nil && strings.Contains(err.Error(), "did not receive an exit event"); more-- {
+		slow := func() bool { return err != nil && strings.Contains(err.Error(), "did not receive an exit event") }
+		for more := removals - 1; more > 0 && slow(); more-- {
 			err = r.silent(ctx, "rm", "--force", "--volumes", name)
 		}
 		if err := unlessMissing(err); err != nil {
@@ -212,7 +217,7 @@ func (r *Runtime) Remove(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// Exec runs a command in a container and returns what it prints.
+// Exec runs a command in a container and returns its output.
 func (r *Runtime) Exec(ctx context.Context, container string, stdin io.Reader, command ...string) (string, error) {
 	args := []string{"exec"}
 	if stdin != nil {
@@ -221,7 +226,7 @@ func (r *Runtime) Exec(ctx context.Context, container string, stdin io.Reader, c
 	return r.output(ctx, stdin, append(append(args, container), command...)...)
 }
 
-// Clashes tells that two ports of this machine cannot be held at once.
+// Clashes reports whether two ports of this machine cannot be held at once.
 func (p Port) Clashes(other Port) bool {
 	if p.Host == 0 || p.Host != other.Host {
 		return false

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// HasImage tells whether an image is on this machine.
+// HasImage reports whether an image is on this machine.
 func (r *Runtime) HasImage(ctx context.Context, image string) (bool, error) {
 	err := r.silent(ctx, "image", "inspect", "--format", "{{.Id}}", image)
 	if missing(err) {
@@ -14,7 +14,7 @@ func (r *Runtime) HasImage(ctx context.Context, image string) (bool, error) {
 	return err == nil, err
 }
 
-// Pull gets an image from its registry.
+// Pull downloads an image from its registry.
 func (r *Runtime) Pull(ctx context.Context, image string) error {
 	return r.silent(ctx, "pull", image)
 }

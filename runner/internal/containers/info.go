@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Info is what a runtime tells about itself and its machine, which is another
-// one than this with Docker Desktop or a remote daemon.
+// Info describes a runtime and its machine, which is another one than this with
+// Docker Desktop or a remote daemon.
 type Info struct {
 	Version       string
-	CgroupVersion string // "1" or "2"; "" when it is not told
-	Memory        int64  // bytes of memory of the machine; 0 when it is not told
+	CgroupVersion string // "1" or "2"; "" if unknown
+	Memory        int64  // bytes of memory of the machine; 0 if unknown
 	Processors    int
 	Root          string // folder of images and containers
 	Rootless      bool
 }
 
-// Info asks the runtime, and so tells whether its daemon answers.
+// Info asks the runtime's daemon. It returns an error if that does not answer.
 func (r *Runtime) Info(ctx context.Context) (Info, error) {
 	if r.Name == "podman" {
 		return r.podmanInfo(ctx)
@@ -25,12 +25,12 @@ func (r *Runtime) Info(ctx context.Context) (Info, error) {
 	return r.dockerInfo(ctx)
 }
 
-// info is what all runtimes are asked.
+// info are the arguments for all runtimes.
 var info = []string{"info", "--format", "{{json .}}"}
 
-// dockerInfo reads what docker and nerdctl tell.
+// dockerInfo reads the information of docker and nerdctl.
 func (r *Runtime) dockerInfo(ctx context.Context) (Info, error) {
-	told, err := ask[struct {
+	answer, err := ask[struct {
 		ServerVersion, CgroupVersion, DockerRootDir string
 		MemTotal                                    int64
 		NCPU                                        int
@@ -40,17 +40,17 @@ func (r *Runtime) dockerInfo(ctx context.Context) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	if len(told.ServerErrors) > 0 { // some versions end with success all the same
-		return Info{}, &ExitError{Command: r.Name + " info", Code: 1, Stderr: strings.Join(told.ServerErrors, "\n")}
+	if len(answer.ServerErrors) > 0 { // some versions exit with 0 all the same
+		return Info{}, &ExitError{Command: r.Name + " info", Code: 1, Stderr: strings.Join(answer.ServerErrors, "\n")}
 	}
 	return Info{
-		Version: told.ServerVersion, CgroupVersion: told.CgroupVersion, Memory: told.MemTotal, Processors: told.NCPU,
-		Root: told.DockerRootDir, Rootless: slices.Contains(told.SecurityOptions, "name=rootless"),
+		Version: answer.ServerVersion, CgroupVersion: answer.CgroupVersion, Memory: answer.MemTotal, Processors: answer.NCPU,
+		Root: answer.DockerRootDir, Rootless: slices.Contains(answer.SecurityOptions, "name=rootless"),
 	}, nil
 }
 
 func (r *Runtime) podmanInfo(ctx context.Context) (Info, error) {
-	told, err := ask[struct {
+	answer, err := ask[struct {
 		Host struct {
 			CgroupVersion string
 			MemTotal      int64
@@ -64,7 +64,8 @@ func (r *Runtime) podmanInfo(ctx context.Context) (Info, error) {
 		return Info{}, err
 	}
 	return Info{
-		Version: told.Version.Version, CgroupVersion: strings.TrimPrefix(told.Host.CgroupVersion, "v"), Memory: told.Host.MemTotal,
-		Processors: told.Host.Cpus, Root: told.Store.GraphRoot, Rootless: told.Host.Security.Rootless,
+		Version: answer.Version.Version, CgroupVersion: strings.TrimPrefix(answer.Host.CgroupVersion, "v"),
+		Memory: answer.Host.MemTotal, Processors: answer.Host.Cpus,
+		Root: answer.Store.GraphRoot, Rootless: answer.Host.Security.Rootless,
 	}, nil
 }

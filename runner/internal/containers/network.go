@@ -4,14 +4,14 @@ import (
 	"context"
 )
 
-// Network is what there is to know about a network.
+// Network describes a network.
 type Network struct {
 	Name    string
 	Labels  map[string]string
 	Options map[string]string
 }
 
-// FindNetwork looks for a network by its name.
+// FindNetwork finds a network by its name.
 func (r *Runtime) FindNetwork(ctx context.Context, name string) (Network, bool, error) {
 	found, err := ask[[]Network](ctx, r, "network", "inspect", name)
 	if missing(err) || err == nil && len(found) == 0 {
@@ -23,7 +23,7 @@ func (r *Runtime) FindNetwork(ctx context.Context, name string) (Network, bool, 
 	return found[0], true, nil
 }
 
-// RemoveNetwork removes a network; that it is gone already is no error.
+// RemoveNetwork removes a network; a missing one is no error.
 func (r *Runtime) RemoveNetwork(ctx context.Context, name string) error {
 	return unlessMissing(r.silent(ctx, "network", "rm", name))
 }
@@ -33,7 +33,7 @@ func (r *Runtime) Connect(ctx context.Context, network, container string) error 
 	return r.silent(ctx, "network", "connect", network, container)
 }
 
-// RemoveVolume removes a volume; that it is gone already is no error.
+// RemoveVolume removes a volume; a missing one is no error.
 func (r *Runtime) RemoveVolume(ctx context.Context, name string) error {
 	return unlessMissing(r.silent(ctx, "volume", "rm", name))
 }

@@ -1,6 +1,6 @@
-// Package containers works with the container runtime of this machine through
-// its command, as kind itself does: docker, podman and nerdctl take the same
-// arguments for what is needed here.
+// Package containers calls the container runtime of this machine through its
+// command, as kind itself does: docker, podman and nerdctl take the same arguments
+// for what is needed here.
 package containers
 
 import (
@@ -16,10 +16,10 @@ import (
 	"mara/runner/internal/program"
 )
 
-// Names are the runtimes that kind works with, in kind's order of preference.
+// Names lists the runtimes that kind supports, in kind's order of preference.
 func Names() []string { return []string{"docker", "nerdctl", "podman"} }
 
-// Command is one call of a runtime's command.
+// Command is one call of a runtime.
 type Command struct {
 	Name   string // the program
 	Args   []string
@@ -27,7 +27,7 @@ type Command struct {
 	Stdout io.Writer
 }
 
-// Runner runs a command. It is the only way out of this package; the error of
+// Runner runs a command. Every command of this package goes through it; the error of
 // a command that has failed is an *ExitError.
 type Runner func(ctx context.Context, c Command) error
 
@@ -37,11 +37,11 @@ type Runtime struct {
 	run  Runner
 }
 
-// New makes a runtime of a command's name; no program is started yet.
+// New returns the runtime with the given command; it runs nothing.
 func New(name string, run Runner) *Runtime { return &Runtime{Name: name, run: run} }
 
-// Find is the runtime to use: the one that is asked for, or the first that
-// look finds. Which of them a daemon answers for is not asked here.
+// Find returns the requested runtime, or the first one that look finds. It does not
+// ask the daemons.
 func Find(name string, look func(name string) bool, run Runner) (*Runtime, error) {
 	if name != "" {
 		if !look(name) {
@@ -57,8 +57,8 @@ func Find(name string, look func(name string) bool, run Runner) (*Runtime, error
 	return nil, fmt.Errorf("there is no container runtime on the PATH: install one of %s", strings.Join(Names(), ", "))
 }
 
-// FindIn finds a runtime on the PATH of an environment, in which its command is
-// run then.
+// FindIn finds a runtime on the PATH of an environment, in which its commands then
+// run.
 func FindIn(env map[string]string, name string) (*Runtime, error) {
 	onPath := func(name string) bool {
 		_, err := program.Find(name, "", env["PATH"])
@@ -67,7 +67,7 @@ func FindIn(env map[string]string, name string) (*Runtime, error) {
 	return Find(name, onPath, In(env))
 }
 
-// OnPath tells whether a program is on the PATH.
+// OnPath reports whether a program is on the PATH.
 func OnPath(name string) bool {
 	_, err := exec.LookPath(name)
 	return err == nil
@@ -94,7 +94,7 @@ func run(ctx context.Context, c Command, path string, env []string) error {
 	return &ExitError{Command: c.Name + " " + verb(c.Args), Code: cmd.ProcessState.ExitCode(), Stderr: stderr.String()}
 }
 
-// In runs programs in an environment, and finds them on the PATH of that.
+// In returns a Runner that finds programs on the PATH of env and runs them in env.
 func In(env map[string]string) Runner {
 	entries := process.Environ(env)
 	return func(ctx context.Context, c Command) error {
@@ -106,8 +106,8 @@ func In(env map[string]string) Runner {
 	}
 }
 
-// verb is what a command does, without its arguments: those may be long, and
-// some are nobody's business.
+// verb returns what a command does, without its arguments: they may be long, and may
+// hold secrets.
 func verb(args []string) string {
 	switch {
 	case len(args) == 0:
@@ -118,14 +118,14 @@ func verb(args []string) string {
 	return args[0]
 }
 
-// output runs a command of the runtime and returns what it prints.
+// output runs a command of the runtime and returns its output.
 func (r *Runtime) output(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	var stdout bytes.Buffer
 	err := r.run(ctx, Command{Name: r.Name, Args: args, Stdin: stdin, Stdout: &stdout})
 	return strings.TrimSpace(stdout.String()), err
 }
 
-// ask runs a command of the runtime that answers with JSON.
+// ask runs a command of the runtime and decodes its output as JSON.
 func ask[T any](ctx context.Context, r *Runtime, args ...string) (answer T, err error) {
 	text, err := r.output(ctx, nil, args...)
 	if err != nil {

@@ -11,15 +11,16 @@ import (
 	"mara/providers/cloud"
 )
 
-// account is whose credentials the provider's cloud sees. Those that it refuses
-// are a problem; a cloud that does not answer may do so later.
+// account checks the credentials that the provider's cloud sees. Credentials that it
+// refuses are a problem; a cloud that does not answer is a warning.
 func account(f Facts) Check {
-	limit := cloud.Patience + time.Second // who runs out of patience first says what to do
-	return Check{Title: f.Provider.Name + " account", Group: Cloud, Limit: limit, Look: func(ctx context.Context) []Finding {
+	limit := cloud.Patience + time.Second // the client must time out first, because its error has a hint
+	look := func(ctx context.Context) []Finding {
 		ctx, cancel := context.WithTimeout(ctx, cloud.Patience)
 		defer cancel()
 		if entry, ok := f.ownCredentials(); ok {
-			return Unseen(fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, f.Config.Origin(entry).File, entry.Line))
+			text := fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, f.Config.Origin(entry).File, entry.Line)
+			return Unseen(text)
 		}
 		client, err := f.Clouds(ctx, f.Provider.Name, cloud.AccessTo(f.Provider, f.Env, f.configured))
 		if err != nil {
@@ -30,11 +31,12 @@ func account(f Facts) Check {
 			return f.accountError(err)
 		}
 		return append(Good(who.String()), clockFindings(who.ClockAhead)...)
-	}}
+	}
+	return Check{Title: f.Provider.Name + " account", Group: Cloud, Limit: limit, Look: look}
 }
 
-// ownCredentials are those in the stack file, which are encrypted. Pulumi's
-// providers take them before anything else.
+// ownCredentials returns the entry with credentials in the stack file, which are
+// encrypted. Pulumi's providers prefer them to all other credentials.
 func (f Facts) ownCredentials() (config.Entry, bool) {
 	for _, credential := range f.Provider.Account.Credentials {
 		if entry, ok := f.Config.Lookup(credential.Key); ok {
@@ -44,11 +46,11 @@ func (f Facts) ownCredentials() (config.Entry, bool) {
 	return config.Entry{}, false
 }
 
-// tolerance is how wrong a clock may be: some signatures and certificates do not
-// stand more.
+// tolerance is the clock error that is not reported: some signatures and
+// certificates allow no more.
 const tolerance = time.Minute
 
-// clockFindings holds the clock of this machine against the cloud's.
+// clockFindings compares the clock of this machine with the cloud's.
 func clockFindings(ahead time.Duration) []Finding {
 	direction := "ahead of"
 	if ahead < 0 {
@@ -61,23 +63,23 @@ func clockFindings(ahead time.Duration) []Finding {
 		"set the clock: signatures and certificates depend on it")
 }
 
-// configured is the text of a configuration key; "" when it is not set.
+// configured returns the value of a configuration key as a string; "" if it is not set.
 func (f Facts) configured(key string) string { return f.Config.Text(key).Text }
 
 func (f Facts) accountError(err error) []Finding {
-	var told *cloud.Error
-	if !errors.As(err, &told) {
+	var failed *cloud.Error
+	if !errors.As(err, &failed) {
 		return Doubtful(err.Error(), "")
 	}
-	if told.Unsure || f.isElsewhere() {
-		return Doubtful(told.Text, told.Next)
+	if failed.Unsure || f.fetchesCredentials() {
+		return Doubtful(failed.Text, failed.Next)
 	}
-	return Bad(told.Text, told.Next)
+	return Bad(failed.Text, failed.Next)
 }
 
-// isElsewhere says that the environment tells where to fetch credentials. An SDK
-// reads that from the process environment alone, Pulumi from the environment
-// file, too: it may find what the runner does not.
-func (f Facts) isElsewhere() bool {
+// fetchesCredentials reports whether a variable names a place to fetch credentials
+// from. An SDK reads it from the process environment alone, Pulumi from the
+// environment file, too: Pulumi may find credentials that the runner does not.
+func (f Facts) fetchesCredentials() bool {
 	return slices.ContainsFunc(f.Provider.Account.FetchVariables, func(name string) bool { return f.Env[name] != "" })
 }

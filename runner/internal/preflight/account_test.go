@@ -24,7 +24,7 @@ func (fakeCloud) Choices(context.Context, providers.List) ([]cloud.Choice, error
 	return nil, errors.New("a check has nothing to choose")
 }
 
-// known is a provider by its name.
+// known returns a provider by its name.
 func known(t *testing.T, name string) providers.Provider {
 	t.Helper()
 	p, err := providers.ByName(name)
@@ -67,7 +67,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// TestAccountInTheStackFile is encrypted, and nobody else's is asked for.
+// TestAccountInTheStackFile: its credentials are encrypted, and no others are tried.
 func TestAccountInTheStackFile(t *testing.T) {
 	t.Parallel()
 	for provider, text := range map[string]string{"aws": "aws:accessKey: {secure: x}", "linode": "linode:token: {secure: x}"} {

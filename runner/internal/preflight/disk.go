@@ -17,27 +17,27 @@ type Folder struct {
 	Path string
 }
 
-// How much space there has to be on a disk, so that a state can be written, and
-// should be, in bytes.
+// Free space on a disk, in bytes: the minimum for writing a state, and the amount
+// below which Disk warns.
 const (
 	LeastSpace  = 1 << 20
 	enoughSpace = 256 << 20
 )
 
-// Disk looks whether folders can be written to, and how much space they have.
-// It writes nothing to find out. What is wrong with a whole disk is told once.
+// Disk checks whether folders can be written to, and how much space they have. It
+// writes nothing. A problem of a whole disk is reported once.
 func Disk(folders []Folder) Check {
 	return Check{Name: "disk", Title: "disk", Group: State, Look: func(context.Context) []Finding {
 		var wrong []Finding
-		told := map[string]bool{}
+		reported := map[string]bool{} // by subject
 		smallest := uint64(math.MaxUint64)
 		for _, folder := range folders {
 			seen := folder.look()
 			smallest = min(smallest, seen.free)
-			if seen.wrong.Text != "" && !told[seen.subject] {
+			if seen.wrong.Text != "" && !reported[seen.subject] {
 				wrong = append(wrong, seen.wrong)
 			}
-			told[seen.subject] = true
+			reported[seen.subject] = true
 		}
 		if len(wrong) > 0 {
 			return wrong
@@ -46,18 +46,18 @@ func Disk(folders []Folder) Check {
 	}}
 }
 
-// space is what there is on the disk of a path.
+// space describes the disk of a path.
 type space struct {
-	disk    string // names the disk
-	free    uint64 // bytes that anybody may use
-	noFiles bool   // no more files can be made
+	disk    string // identifies the disk
+	free    uint64 // bytes that every user may use
+	noFiles bool   // no more files can be created
 }
 
-// view is what a look at a folder shows.
+// view is the result of looking at a folder.
 type view struct {
 	free    uint64
-	wrong   Finding // no text when nothing is
-	subject string  // the disk, or the folder where only that is wrong
+	wrong   Finding // without text if the folder is fine
+	subject string  // the disk, or the folder if only that is wrong
 }
 
 func (f Folder) look() view {
@@ -65,39 +65,43 @@ func (f Folder) look() view {
 	info, err := os.Stat(path)
 	space, spaceErr := spaceOf(path)
 	if err := errors.Join(err, spaceErr); err != nil {
-		return view{subject: path, wrong: Doubtful(fmt.Sprintf("the folder of %s, %s, cannot be looked at: %v", f.Name, f.Path, err), "")[0]}
+		text := fmt.Sprintf("the folder of %s, %s, cannot be looked at: %v", f.Name, f.Path, err)
+		return view{subject: path, wrong: Doubtful(text, "")[0]}
 	}
 	if !info.IsDir() {
-		return view{subject: path, wrong: Bad(fmt.Sprintf("the folder of %s, %s, cannot be made: %s is a file", f.Name, f.Path, path), "move that file away")[0]}
+		text := fmt.Sprintf("the folder of %s, %s, cannot be made: %s is a file", f.Name, f.Path, path)
+		return view{subject: path, wrong: Bad(text, "move that file away")[0]}
 	}
 	seen := view{free: space.free, subject: "disk " + space.disk}
 	if err := writable(path); err != nil {
 		if !errors.Is(err, syscall.EROFS) {
 			seen.subject = path
 		}
-		seen.wrong = Bad(fmt.Sprintf("the folder of %s, %s, cannot be written: %v", f.Name, f.Path, err), "make it writable for you, or choose another root with --root")[0]
+		text := fmt.Sprintf("the folder of %s, %s, cannot be written: %v", f.Name, f.Path, err)
+		seen.wrong = Bad(text, "make it writable for you, or choose another root with --root")[0]
 		return seen
 	}
 	seen.wrong = f.shortage(space)
 	return seen
 }
 
-// shortage is the finding about a folder that can be written, but not much.
+// shortage returns the finding about a writable folder with little free space.
 func (f Folder) shortage(disk space) Finding {
 	text := fmt.Sprintf("only %s are free for %s, in %s", size(disk.free), f.Name, f.Path)
 	switch {
 	case disk.free < LeastSpace:
 		return Bad(text, "free some space: a state that cannot be written is lost")[0]
 	case disk.noFiles:
-		return Bad(fmt.Sprintf("no more files can be made for %s, in %s", f.Name, f.Path), "remove files: the disk has no inodes left")[0]
+		text := fmt.Sprintf("no more files can be made for %s, in %s", f.Name, f.Path)
+		return Bad(text, "remove files: the disk has no inodes left")[0]
 	case disk.free < enoughSpace:
 		return Doubtful(text, "free some space")[0]
 	}
 	return Finding{}
 }
 
-// FreeSpace is the free space on the disk of a path, in bytes, unless it cannot
-// be told.
+// FreeSpace returns the free space on the disk of a path, in bytes, and whether it
+// is known.
 func FreeSpace(path string) (uint64, bool) {
 	if path == "" {
 		return 0, false
@@ -106,7 +110,7 @@ func FreeSpace(path string) (uint64, bool) {
 	return space.free, err == nil
 }
 
-// existing is the nearest folder upward that exists.
+// existing returns path or its nearest parent that exists.
 func existing(path string) string {
 	for {
 		_, err := os.Stat(path)
@@ -117,7 +121,7 @@ func existing(path string) string {
 	}
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes.
 func size(bytes uint64) string {
 	switch {
 	case bytes >= 10<<30:

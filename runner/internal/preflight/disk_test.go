@@ -22,7 +22,7 @@ func TestDisk(t *testing.T) {
 		{"there", folder, OK, "everything can be written, "},
 		{"not yet there", filepath.Join(folder, "a", "b"), OK, ""},
 		{"a file in the way", filepath.Join(file, "a", "b"), Problem, "the folder of the state, " + file + "/a/b, cannot be made: " + file + " is a file"},
-		{"a disk that nobody writes to", "/proc/self", Problem, "the folder of the state, /proc/self, cannot be written: "},
+		{"a disk without write permission", "/proc/self", Problem, "the folder of the state, /proc/self, cannot be written: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -9,7 +9,7 @@ const Format = 1
 type Document struct {
 	Version   int                 `json:"version"`
 	Operation operation.Operation `json:"operation"`
-	Provider  string              `json:"provider"` // "" where nobody has named one
+	Provider  string              `json:"provider"` // "" if none is chosen
 	Stack     string              `json:"stack"`    // the same
 	Simulated bool                `json:"simulated"`
 	Status    Status              `json:"status"` // the worst of all
@@ -17,7 +17,7 @@ type Document struct {
 	Checks    []Result            `json:"checks"`
 }
 
-// Fill puts a report into a document.
+// Fill returns the document with the results of a report.
 func (d Document) Fill(r Report) Document {
 	d.Version, d.Status, d.Counts, d.Checks = Format, r.Status(), r.Counts(), r.Results
 	for _, status := range Statuses() {

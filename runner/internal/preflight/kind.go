@@ -15,20 +15,20 @@ import (
 	"mara/runner/internal/kindnodes"
 )
 
-// machine is this machine, as far as clusters in containers are concerned.
+// machine is the access of checks to this machine, its containers and its kernel.
 type machine struct {
 	runtime      func() (*containers.Runtime, error)
-	read         func(path string) ([]byte, error)          // a file of the kernel's
-	free         func(path string) (uint64, bool)           // bytes of a disk; false where the folder is elsewhere
-	listen       func(address string, port int) error       // whether a port can be listened on
-	holder       func(port int) string                      // the program that listens on a port; "" when that is not known
-	capabilities func(program string) (set uint64, ok bool) // that a running program can have at most
+	read         func(path string) ([]byte, error)          // reads a file of the kernel
+	free         func(path string) (uint64, bool)           // bytes on a disk; false if the folder is on another machine
+	listen       func(address string, port int) error       // tries to listen on a port
+	holder       func(port int) string                      // the program that listens on a port; "" if unknown
+	capabilities func(program string) (set uint64, ok bool) // the capability bounding set of a running program
 	setting      func(key string) string                    // of the stack, or its default
-	dockerToo    bool                                       // what is wrong with docker is told elsewhere
+	dockerToo    bool                                       // another check reports problems of docker
 	own          func(container containers.Container) bool  // belongs to this environment
 }
 
-// kindRuntime looks for the container runtime, and asks its daemon.
+// kindRuntime checks the container runtime and its daemon.
 func (m machine) kindRuntime(ctx context.Context) []Finding {
 	runtime, err := m.runtime()
 	if err != nil {
@@ -39,7 +39,8 @@ func (m machine) kindRuntime(ctx context.Context) []Finding {
 	case err != nil && runtime.Name == "docker" && m.dockerToo:
 		return Unseen("it is Docker, which is looked at as well")
 	case containers.Forbidden(err):
-		return Bad(fmt.Sprintf("you may not use %s: %v", runtime.Name, err), "add yourself to its group (sudo usermod -aG docker $USER), and log in anew")
+		return Bad(fmt.Sprintf("you may not use %s: %v", runtime.Name, err),
+			"add yourself to its group (sudo usermod -aG docker $USER), and log in again")
 	case containers.Unreachable(err):
 		return Bad(fmt.Sprintf("the daemon of %s does not answer: %v", runtime.Name, err), startRuntime(runtime.Name))
 	case err != nil:
@@ -63,8 +64,8 @@ var nodeVersion = regexp.MustCompile(`:v1\.(\d+)\.`)
 // firstWithoutCgroup1 is the Kubernetes 1.x whose kubelet refuses cgroup v1.
 const firstWithoutCgroup1 = 35
 
-// kindNodes looks whether the runtime can run nodes. Only a cluster that is to be
-// made needs that.
+// kindNodes checks whether the runtime can run nodes. Only a cluster that is yet to
+// be created needs it.
 func (m machine) kindNodes(ctx context.Context) []Finding {
 	runtime, info, unseen := m.ask(ctx)
 	if unseen != nil {
@@ -76,8 +77,7 @@ func (m machine) kindNodes(ctx context.Context) []Finding {
 	return Good("cgroups and privileges are as nodes need them")
 }
 
-// ask finds the runtime, and asks its daemon. What is wrong with them is told by
-// kindRuntime.
+// ask finds the runtime and asks its daemon. kindRuntime reports their problems.
 func (m machine) ask(ctx context.Context) (runtime string, info containers.Info, unseen []Finding) {
 	found, err := m.runtime()
 	if err != nil {
@@ -89,10 +89,9 @@ func (m machine) ask(ctx context.Context) (runtime string, info containers.Info,
 	return found.Name, info, nil
 }
 
-// cgroup is what is wrong with the version of cgroups. The kubelet's setting
-// failCgroupV1 lets newer versions start as well; it is in the node image, where
-// nobody can see it in advance. kind's own images do not have it, and only those
-// have a digest.
+// cgroup checks the version of cgroups. With the kubelet setting failCgroupV1: false
+// newer versions start as well; it is in the node image, which cannot be inspected
+// in advance. kind's own images do not have it, and only they have a digest.
 func (m machine) cgroup(info containers.Info) []Finding {
 	const boot = "boot with systemd.unified_cgroup_hierarchy=1 on the kernel's command line"
 	if info.CgroupVersion != "1" {
@@ -113,26 +112,29 @@ func (m machine) cgroup(info containers.Info) []Finding {
 		return Bad(fmt.Sprintf("it has cgroup v1, with which Kubernetes 1.%d does not start", minor),
 			boot+", or choose a node image older than 1.35 (kind:node_image)")
 	}
-	return Doubtful(fmt.Sprintf("it has cgroup v1, with which Kubernetes 1.%d starts only if the node image sets failCgroupV1: false for the kubelet", minor), boot)
+	return Doubtful(fmt.Sprintf("it has cgroup v1, with which Kubernetes 1.%d starts only if "+
+		"the node image sets failCgroupV1: false for the kubelet", minor), boot)
 }
 
-// capSysResource is the number of a capability of Linux, which a daemon has that
-// may run on another machine than this.
+// capSysResource is the number of a Linux capability. The syscall package of another
+// system does not have it, and the daemon may run there.
 const capSysResource = 24
 
-// privileges is what the daemon lacks to start privileged containers, as nodes
-// are. Some runtimes get by without.
+// privileges checks whether the daemon can start privileged containers, as nodes
+// are. Some runtimes have no daemon.
 func (m machine) privileges(runtime string) []Finding {
 	daemon := map[string]string{"docker": "dockerd", "nerdctl": "containerd"}[runtime]
 	set, ok := m.capabilities(daemon)
 	if !ok || set&(1<<capSysResource) != 0 {
 		return nil
 	}
-	return Doubtful(daemon+" lacks the capability CAP_SYS_RESOURCE, as in some sandboxes; nodes, which are privileged containers, may not start",
+	return Doubtful(daemon+" lacks the capability CAP_SYS_RESOURCE, as in some sandboxes; "+
+		"nodes, which are privileged containers, may not start",
 		"run "+daemon+" with all capabilities (capsh --print shows them)")
 }
 
-// capabilitiesIn finds the capabilities of a running program as Linux tells them.
+// capabilitiesIn returns a function that reads the capabilities of a running program
+// from Linux's /proc.
 func capabilitiesIn(proc string) func(program string) (uint64, bool) {
 	return func(program string) (uint64, bool) {
 		names, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "comm")) // the pattern is right
@@ -150,7 +152,7 @@ func capabilitiesIn(proc string) func(program string) (uint64, bool) {
 	}
 }
 
-// How much memory and disk a cluster needs, and the whole environment wants.
+// Memory and disk: the minimum for a cluster, and what the whole environment wants.
 const (
 	leastMemory  = 2 << 30 // kubeadm refuses less than 1700 MB
 	enoughMemory = 8 << 30
@@ -158,7 +160,7 @@ const (
 	enoughDisk   = 20 << 30
 )
 
-// kindResources looks at memory and disk, where the containers are.
+// kindResources checks memory and disk on the machine of the containers.
 func (m machine) kindResources(ctx context.Context) []Finding {
 	runtime, info, unseen := m.ask(ctx)
 	if unseen != nil {
@@ -170,7 +172,8 @@ func (m machine) kindResources(ctx context.Context) []Finding {
 	case !ok:
 		return append(findings, Good("its disk is not on this machine, and is not looked at")...)
 	case free < leastDisk:
-		return append(findings, Bad(fmt.Sprintf("only %s of disk are free in %s", size(free), info.Root), "free some: "+runtime+" system prune")...)
+		return append(findings, Bad(fmt.Sprintf("only %s of disk are free in %s", size(free), info.Root),
+			"free some: "+runtime+" system prune")...)
 	case free < enoughDisk:
 		return append(findings, Doubtful(fmt.Sprintf("only %s of disk are free in %s", size(free), info.Root),
 			"the images of the whole environment may not fit; free some: "+runtime+" system prune")...)
@@ -182,17 +185,18 @@ func (m machine) memory(info containers.Info) []Finding {
 	total := uint64(max(info.Memory, 0))
 	switch {
 	case total == 0:
-		return Doubtful("how much memory it has is not told", "")
+		return Doubtful("how much memory it has is not known", "")
 	case total < leastMemory:
-		return Bad(fmt.Sprintf("it has %s of memory; a cluster needs %s", size(total), size(leastMemory)), "give it more: in Docker Desktop under Settings, Resources")
+		return Bad(fmt.Sprintf("it has %s of memory; a cluster needs %s", size(total), size(leastMemory)),
+			"give it more: in Docker Desktop under Settings, Resources")
 	case total < enoughMemory:
 		return Doubtful(fmt.Sprintf("it has %s of memory; the whole environment wants %s", size(total), size(enoughMemory)),
-			"give it more, or leave projects out (--skip logstore,prometheus)")
+			"give it more, or skip projects (--skip logstore,prometheus)")
 	}
 	return Good(size(total) + " of memory")
 }
 
-// kindLimits looks at the limits that clusters run into first.
+// kindLimits checks the limits that clusters exceed first.
 func (m machine) kindLimits(context.Context) []Finding {
 	var findings []Finding
 	for _, limit := range []struct {
@@ -205,7 +209,8 @@ func (m machine) kindLimits(context.Context) []Finding {
 		}
 		value, err := strconv.Atoi(strings.TrimSpace(string(content)))
 		if err == nil && value < limit.least {
-			findings = append(findings, Doubtful(fmt.Sprintf("%s is %d; pods fail with \"too many open files\" when it is used up", limit.name, value),
+			text := fmt.Sprintf("%s is %d; pods fail with \"too many open files\" when it is used up", limit.name, value)
+			findings = append(findings, Doubtful(text,
 				fmt.Sprintf("sudo sysctl %s=%d", limit.name, limit.least))...)
 		}
 	}
@@ -215,7 +220,7 @@ func (m machine) kindLimits(context.Context) []Finding {
 	return Good("the inotify limits are high enough")
 }
 
-// kindSetting is the value of a key of kind's projects.
+// kindSetting returns a function that looks up a key of kind's projects.
 func kindSetting(file config.StackFile) func(string) string {
 	return func(key string) string {
 		if entry, ok := file.Lookup(key); ok && entry.Value != nil {
@@ -232,7 +237,7 @@ func kindSetting(file config.StackFile) func(string) string {
 	}
 }
 
-// onThisMachine makes a check of a look at the machine.
+// onThisMachine makes a check from a method of machine.
 func onThisMachine(title string, look func(machine, context.Context) []Finding) func(Facts) Check {
 	return func(f Facts) Check {
 		m := thisMachine(f)
@@ -240,7 +245,7 @@ func onThisMachine(title string, look func(machine, context.Context) []Finding) 
 	}
 }
 
-// thisMachine is the real one, as the environment's runs see it.
+// thisMachine returns the access to the real machine.
 func thisMachine(f Facts) machine {
 	setting := kindSetting(f.Config)
 	cluster, registry := projects.KindClusterName(f.Stack), projects.KindRegistryName(f.Stack)

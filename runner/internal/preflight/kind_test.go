@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/containers"
 )
 
-// fakeMachine is a machine on which everything is well.
+// fakeMachine returns a machine without problems.
 func fakeMachine(t *testing.T, info string, inspected ...string) machine {
 	t.Helper()
 	run := func(_ context.Context, c containers.Command) error {
@@ -68,7 +68,7 @@ func TestKindRuntime(t *testing.T) {
 		{
 			"no permission", "error: permission denied while trying to connect",
 			Bad("you may not use docker: docker info: permission denied while trying to connect",
-				"add yourself to its group (sudo usermod -aG docker $USER), and log in anew"),
+				"add yourself to its group (sudo usermod -aG docker $USER), and log in again"),
 		},
 	}
 	for _, test := range tests {
@@ -83,7 +83,7 @@ func TestKindRuntime(t *testing.T) {
 	m := fakeMachine(t, "error: Cannot connect to the Docker daemon")
 	m.dockerToo = true
 	if got := worst(m.kindRuntime(t.Context())); got != Skipped {
-		t.Errorf("what Docker's own check tells is told again, as a %s", got)
+		t.Errorf("a problem that Docker's own check reports is reported again, as a %s", got)
 	}
 	m = fakeMachine(t, goodInfo)
 	m.runtime = func() (*containers.Runtime, error) { return nil, errors.New("there is none") }
@@ -170,7 +170,7 @@ func TestKindResources(t *testing.T) {
 		{"enough", memory(16 << 30), 100 << 30, "ok: 16 GB of memory; ok: 100 GB of disk are free"},
 		{"little memory", memory(4 << 30), 100 << 30, "warning: it has 4.0 GB of memory; the whole environment wants 8.0 GB; ok: 100 GB of disk are free"},
 		{"too little memory", memory(1 << 30), 100 << 30, "problem: it has 1.0 GB of memory; a cluster needs 2.0 GB; ok: 100 GB of disk are free"},
-		{"memory is not told", memory(0), 100 << 30, "warning: how much memory it has is not told; ok: 100 GB of disk are free"},
+		{"memory is unknown", memory(0), 100 << 30, "warning: how much memory it has is not known; ok: 100 GB of disk are free"},
 		{"little disk", memory(16 << 30), 10 << 30, "ok: 16 GB of memory; warning: only 10 GB of disk are free in /d"},
 		{"too little disk", memory(16 << 30), 1 << 30, "ok: 16 GB of memory; problem: only 1.0 GB of disk are free in /d"},
 		{"elsewhere", memory(16 << 30), 0, "ok: 16 GB of memory; ok: its disk is not on this machine, and is not looked at"},
@@ -187,7 +187,7 @@ func TestKindResources(t *testing.T) {
 	}
 }
 
-// brief is what findings say, without the remedies.
+// brief joins findings without their remedies.
 func brief(findings []Finding) string {
 	var texts []string
 	for _, f := range findings {
@@ -239,7 +239,7 @@ func TestKindPorts(t *testing.T) {
 		{"another port is wanted", container("other", true), "config:\n  kind:http_port: 8080\n", nil, "", "ok: 8080, 443, 5001 are free, or this environment's own"},
 		{"a program's", container("other", false), "config:\n  kind:registry_port: 5002\n", unix.EADDRINUSE, "nginx (process 7)",
 			"problem: port 80 is held by nginx (process 7); problem: port 443 is held by nginx (process 7); problem: port 5002 is held by nginx (process 7)"},
-		{"somebody's", container("other", false), "config:\n  kind:http_port: 443\n  kind:registry_port: 443\n", unix.EADDRINUSE, "",
+		{"of another program", container("other", false), "config:\n  kind:http_port: 443\n  kind:registry_port: 443\n", unix.EADDRINUSE, "",
 			"problem: port 443 is held by another program; problem: kind:https_port is 443, which kind:http_port has already; " +
 				"problem: kind:registry_port is 443, which kind:http_port has already"},
 		{"only root may listen", container("other", false), "", unix.EACCES, "", free},
@@ -283,7 +283,7 @@ func TestListenAndHolder(t *testing.T) {
 	}
 }
 
-// TestThisMachine: what belongs to the environment is told by its names.
+// TestThisMachine: names identify what belongs to the environment.
 func TestThisMachine(t *testing.T) {
 	t.Parallel()
 	m := thisMachine(Facts{Stack: "dev", Env: map[string]string{"PATH": t.TempDir()}, Config: stackFile(t, "config:\n  kind:runtime: podman\n")})

@@ -16,8 +16,8 @@ import (
 	"mara/runner/internal/containers"
 )
 
-// kindPorts looks whether the ports of this machine that the environment wants
-// are free, or held by the environment itself.
+// kindPorts checks whether the ports of this machine that the environment wants are
+// free, or held by the environment itself.
 func (m machine) kindPorts(ctx context.Context) []Finding {
 	taken := m.containersByPort(ctx)
 	var findings []Finding
@@ -31,7 +31,7 @@ func (m machine) kindPorts(ctx context.Context) []Finding {
 	} {
 		port, err := strconv.Atoi(m.setting(want.key))
 		if err != nil || port == 0 {
-			continue // any free one will do, or the configuration is wrong, which is told elsewhere
+			continue // any free port will do, or the value is wrong, which other checks report
 		}
 		if other, twice := wanted[port]; twice {
 			findings = append(findings, Bad(fmt.Sprintf("%s is %d, which %s has already", want.key, port, other), "choose another port")...)
@@ -50,7 +50,7 @@ func (m machine) kindPorts(ctx context.Context) []Finding {
 	return Good(fmt.Sprintf("%s are free, or this environment's own", strings.Join(free, ", ")))
 }
 
-// port is what stands in the way of one port, nil for nothing.
+// port returns why the environment cannot use a port; nil if it can.
 func (m machine) port(key, address string, port int, taken []containers.Container) []Finding {
 	remedy := fmt.Sprintf("stop that, or choose another port (%s)", key)
 	for _, c := range taken {
@@ -69,20 +69,21 @@ func (m machine) port(key, address string, port int, taken []containers.Containe
 	case err == nil:
 		return nil
 	case errors.Is(err, errNotAllowed):
-		return nil // the runtime may do what we may not
+		return nil // the runtime may have the permission
 	case errors.Is(err, errNotOurs):
-		return Doubtful(fmt.Sprintf("%s is no address of this machine", address), "if the containers run elsewhere, it has to be one of that machine")
+		return Doubtful(address+" is no address of this machine", "if the containers run elsewhere, it has to be one of that machine")
 	case !errors.Is(err, errInUse):
 		return Doubtful(fmt.Sprintf("whether port %d is free is not known: %v", port, err), "")
 	}
 	if program := m.holder(port); program != "" {
 		return Bad(fmt.Sprintf("port %d is held by %s", port, program), remedy)
 	}
-	return Bad(fmt.Sprintf("port %d is held by another program", port), "find it with `sudo ss -ltnp 'sport = :"+strconv.Itoa(port)+"'`, and "+remedy)
+	find := "find it with `sudo ss -ltnp 'sport = :" + strconv.Itoa(port) + "'`, and "
+	return Bad(fmt.Sprintf("port %d is held by another program", port), find+remedy)
 }
 
-// containersByPort are the running containers that hold ports; none where
-// nobody can be asked, which is told elsewhere.
+// containersByPort lists the running containers that hold ports; none if the runtime
+// does not answer, which kindRuntime reports.
 func (m machine) containersByPort(ctx context.Context) []containers.Container {
 	runtime, err := m.runtime()
 	if err != nil {
@@ -92,10 +93,12 @@ func (m machine) containersByPort(ctx context.Context) []containers.Container {
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(all, func(c containers.Container) bool { return c.State == containers.Stopped || len(c.Ports) == 0 })
+	return slices.DeleteFunc(all, func(c containers.Container) bool {
+		return c.State == containers.Stopped || len(c.Ports) == 0
+	})
 }
 
-// listen tries a port, and lets go of it.
+// listen tries to listen on a port, and closes it again.
 func listen(address string, port int) error {
 	listener, err := net.Listen("tcp", net.JoinHostPort(address, strconv.Itoa(port)))
 	if err != nil {
@@ -104,9 +107,9 @@ func listen(address string, port int) error {
 	return listener.Close()
 }
 
-// holderIn finds the program that listens on a port as Linux tells it: the
-// sockets are in a table, and who has one shows among its open files. Those of
-// other users do not show, nor does anything on another system.
+// holderIn returns a function that finds the program listening on a port in Linux's
+// /proc: a table lists the sockets, and the open files of a process show its
+// sockets. It does not find programs of other users, nor any on other systems.
 func holderIn(proc string) func(port int) string {
 	return func(port int) string {
 		for inode := range listening(proc, port) {
@@ -118,7 +121,7 @@ func holderIn(proc string) func(port int) string {
 	}
 }
 
-// listening are the inodes of the sockets that listen on a port.
+// listening returns the inodes of the sockets that listen on a port.
 func listening(proc string, port int) map[string]bool {
 	const state, listens = 3, "0A"
 	inodes := map[string]bool{}
@@ -138,7 +141,7 @@ func listening(proc string, port int) map[string]bool {
 	return inodes
 }
 
-// owner is the process that has a file open, with its id.
+// owner returns the name and id of the process that has a file open.
 func owner(proc, file string) string {
 	handles, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "fd", "*")) // the pattern is right
 	for _, handle := range handles {

@@ -10,31 +10,30 @@ import (
 	"strings"
 
 	"github.com/blang/semver"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Program is the program of an own project.
 type Program struct {
 	Project string
 	Runtime string
-	Built   bool // it is a binary that somebody has built
+	Built   bool // it is a built binary
 }
 
-// LanguageOptions is what Languages looks at.
+// LanguageOptions are the inputs of Languages.
 type LanguageOptions struct {
 	Programs []Program
 	Env      map[string]string
-	Beside   []string // folders in which language hosts may be, besides the PATH
+	Beside   []string // folders that may have language hosts, in addition to the PATH
 	Home     string   // of Pulumi, which keeps plugins there
 }
 
-// language is what a runtime needs besides its host.
+// language describes what a runtime needs besides its host.
 type language struct {
 	tools []string // any of them
 	get   string
 }
 
-// languages are the runtimes that are known.
+// languages returns the known runtimes.
 func languages() map[string]language {
 	return map[string]language{
 		"yaml":   {},
@@ -47,14 +46,14 @@ func languages() map[string]language {
 	}
 }
 
-// Languages looks whether the programs of own projects can be run.
+// Languages checks whether the programs of own projects can be run.
 func Languages(o LanguageOptions) Check {
 	return Check{Name: "languages", Title: "languages", Group: Tools, Look: o.look}
 }
 
 func (o LanguageOptions) look(context.Context) []Finding {
 	projects := map[string][]string{} // by runtime
-	built := map[string]bool{}        // all programs of the runtime are
+	built := map[string]bool{}        // whether all programs of the runtime are built
 	for _, p := range o.Programs {
 		if projects[p.Runtime] == nil {
 			built[p.Runtime] = true
@@ -62,12 +61,14 @@ func (o LanguageOptions) look(context.Context) []Finding {
 		projects[p.Runtime] = append(projects[p.Runtime], p.Project)
 		built[p.Runtime] = built[p.Runtime] && p.Built
 	}
-	return slices.Concat(slice.Map(slices.Sorted(maps.Keys(projects)), func(runtime string) []Finding {
-		return o.lookAt(runtime, strings.Join(projects[runtime], ", "), built[runtime])
-	})...)
+	var findings []Finding
+	for _, runtime := range slices.Sorted(maps.Keys(projects)) {
+		findings = append(findings, o.lookAt(runtime, strings.Join(projects[runtime], ", "), built[runtime])...)
+	}
+	return findings
 }
 
-// lookAt looks for the host of a runtime, and for what runs its programs.
+// lookAt checks the host and the tools of a runtime.
 func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding {
 	host := HostName(runtime)
 	known := languages()[runtime]
@@ -76,7 +77,8 @@ func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding 
 		findings = append(findings, Bad(fmt.Sprintf("%s: there is no %s, which runs programs in %s", projects, host, runtime),
 			"install Pulumi (https://www.pulumi.com/docs/install), which brings it, and have its folder on the PATH")...)
 	}
-	if len(known.tools) > 0 && !built && !slices.ContainsFunc(known.tools, func(name string) bool { _, ok := findTool(name, o.Env); return ok }) {
+	hasTool := func(name string) bool { _, ok := findTool(name, o.Env); return ok }
+	if len(known.tools) > 0 && !built && !slices.ContainsFunc(known.tools, hasTool) {
 		findings = append(findings, Bad(fmt.Sprintf("%s: there is no %s on the PATH", projects, known.tools[0]), known.get)...)
 	}
 	if len(findings) > 0 {
@@ -87,10 +89,12 @@ func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding 
 
 func (o LanguageOptions) hasHost(runtime string) bool {
 	_, ok := LanguageHost(runtime, o.Home, o.Env)
-	return ok || slices.ContainsFunc(o.Beside, func(folder string) bool { return isProgram(filepath.Join(folder, HostName(runtime))) })
+	return ok || slices.ContainsFunc(o.Beside, func(folder string) bool {
+		return isProgram(filepath.Join(folder, HostName(runtime)))
+	})
 }
 
-// HostName is the program that runs programs of a runtime.
+// HostName returns the name of the program that runs programs of a runtime.
 func HostName(runtime string) string { return "pulumi-language-" + runtime }
 
 // LanguageHost finds the language host of a runtime as Pulumi does: on the PATH,

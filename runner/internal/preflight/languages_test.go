@@ -11,7 +11,7 @@ import (
 	"mara/runner/internal/preflight"
 )
 
-// TestLanguages: what is missing is told for the projects that need it.
+// TestLanguages: what is missing is reported with the projects that need it.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	tools, beside, home := t.TempDir(), t.TempDir(), t.TempDir()

@@ -7,26 +7,26 @@ import (
 	"mara/providers/operation"
 )
 
-// Facts is what checks need to know about the environment.
+// Facts is what checks know about the environment.
 type Facts struct {
 	Operation operation.Operation
-	Stack     string            // "" where nobody has named one
-	Env       map[string]string // what Pulumi and its plugins get to see
+	Stack     string            // "" if none is chosen
+	Env       map[string]string // of Pulumi and its plugins
 	Config    config.StackFile
 	Provider  providers.Provider
-	Clouds    cloud.Clients // nil when the real clouds cannot be asked
+	Clouds    cloud.Clients // nil if the real clouds cannot be asked
 	Probes    Probes
 
-	dockerToo bool // Docker is looked at as well, and as something that is needed
+	dockerToo bool // Docker is checked as well, and needed
 }
 
-// Probes ask this machine itself. Those that are nil do it for real.
+// Probes replace the access to this machine, for tests. A nil probe is the real one.
 type Probes struct {
-	Listen func(address string, port int) error // whether a port can be listened on
-	Read   func(path string) ([]byte, error)    // a file of the kernel's
+	Listen func(address string, port int) error // tries to listen on a port
+	Read   func(path string) ([]byte, error)    // reads a file of the kernel
 }
 
-// named are the checks that providers name.
+// named returns the checks that providers name.
 func named() map[string]func(Facts) Check {
 	return map[string]func(Facts) Check{
 		"docker":         docker,

@@ -13,31 +13,29 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/reach"
 )
 
-// Plugin is a resource plugin of Pulumi's.
+// Plugin is a resource plugin of Pulumi.
 type Plugin struct {
 	Name    string
-	Version string // that the programs' SDK asks for; "" when any will do
+	Version string // that the programs' SDK asks for; "" for any
 }
 
-// PluginOptions is what Plugins looks at.
+// PluginOptions are the inputs of Plugins.
 type PluginOptions struct {
 	Wanted  []Plugin
-	Project string // any of the environment's, to install a plugin with
+	Project string // any project of the environment, to install a plugin with
 	Env     map[string]string
-	Beside  string // folder of the engine, where a plugin may be, too
-	Address string // where plugins can be had from; PluginAddress when it is ""
+	Beside  string // folder of the engine, which may have plugins
+	Address string // that plugins are downloaded from; PluginAddress if it is ""
 }
 
-// PluginAddress is where Pulumi has its plugins.
+// PluginAddress is the address of Pulumi's plugins.
 const PluginAddress = "https://get.pulumi.com/releases/plugins"
 
-// Plugins looks whether the resource plugins are installed or can be had:
-// Pulumi downloads what is missing when it is first needed.
+// Plugins checks whether the resource plugins are installed or can be downloaded,
+// which Pulumi does when it first needs one.
 func Plugins(o PluginOptions) Check {
 	return Check{Name: "plugins", Title: "plugins", Group: Engine, Look: o.look}
 }
@@ -49,7 +47,8 @@ func (o PluginOptions) look(ctx context.Context) []Finding {
 		path, ambient := o.onPath(plugin)
 		switch {
 		case ambient && plugin.Version != "":
-			findings = append(findings, Doubtful(fmt.Sprintf("Pulumi takes %s from the PATH (%s), whatever its version is, and not %s", plugin.Name, path, plugin),
+			text := fmt.Sprintf("Pulumi takes %s from the PATH (%s), whatever its version is, and not %s", plugin.Name, path, plugin)
+			findings = append(findings, Doubtful(text,
 				"remove it from the PATH, or set PULUMI_IGNORE_AMBIENT_PLUGINS=true")...)
 		case ambient || o.isInstalled(plugin):
 			installed = append(installed, plugin)
@@ -73,7 +72,7 @@ func (o PluginOptions) look(ctx context.Context) []Finding {
 	return findings
 }
 
-// onPath finds a plugin on the PATH, where Pulumi looks before anywhere else.
+// onPath finds a plugin on the PATH, which Pulumi searches first.
 func (o PluginOptions) onPath(p Plugin) (string, bool) {
 	found, ok := findTool(p.program(), o.Env)
 	return found.path, ok && !isOn(o.Env["PULUMI_IGNORE_AMBIENT_PLUGINS"])
@@ -81,8 +80,8 @@ func (o PluginOptions) onPath(p Plugin) (string, bool) {
 
 func (p Plugin) program() string { return "pulumi-resource-" + p.Name }
 
-// isInstalled looks beside Pulumi and among the plugins that it has downloaded,
-// where one that is not complete yet has a mark.
+// isInstalled reports whether a plugin is next to Pulumi or among the plugins that it
+// has downloaded, where a .partial file marks an incomplete one.
 func (o PluginOptions) isInstalled(p Plugin) bool {
 	if _, err := os.Stat(filepath.Join(o.Beside, p.program())); err == nil && o.Beside != "" {
 		return true
@@ -93,8 +92,8 @@ func (o PluginOptions) isInstalled(p Plugin) bool {
 	return err == nil && info.IsDir() && partial != nil
 }
 
-// obtainAll asks for all plugins at once, for less time than the check has: each
-// that is missing is to be named.
+// obtainAll checks all downloads concurrently, with a shorter limit than the check:
+// a timeout must not hide which plugins are missing.
 func (o PluginOptions) obtainAll(ctx context.Context, plugins []Plugin) [][]Finding {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -107,23 +106,27 @@ func (o PluginOptions) obtainAll(ctx context.Context, plugins []Plugin) [][]Find
 	return wrong
 }
 
-// obtain is what stands in the way of a download, nil for nothing.
+// obtain checks whether a plugin can be downloaded; nil if it can.
 func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
 	install := fmt.Sprintf("install it with `runner pulumi %s -- plugin install resource %s v%s`", o.Project, p.Name, p.Version)
 	switch {
 	case p.Version == "":
-		return Bad(fmt.Sprintf("pulumi-resource-%s is neither beside the runner nor on PATH", p.Name), "install it beside the runner, or try --simulate")
+		return Bad(fmt.Sprintf("pulumi-resource-%s is neither next to the runner nor on PATH", p.Name),
+			"install it next to the runner, or try --simulate")
 	case isOn(o.Env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"]):
-		return Bad(fmt.Sprintf("%s is not installed, and PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION forbids to download it", p), install)
+		text := fmt.Sprintf("%s is not installed, and PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION forbids to download it", p)
+		return Bad(text, install)
 	}
-	address := fmt.Sprintf("%s/pulumi-resource-%s-v%s-%s-%s.tar.gz", cmp.Or(o.Address, PluginAddress), p.Name, p.Version, runtime.GOOS, runtime.GOARCH)
+	address := fmt.Sprintf("%s/pulumi-resource-%s-v%s-%s-%s.tar.gz",
+		cmp.Or(o.Address, PluginAddress), p.Name, p.Version, runtime.GOOS, runtime.GOARCH)
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
 	if err != nil {
 		return Doubtful(fmt.Sprintf("%s is not installed: %v", p, err), install)
 	}
 	response, err := httpClient(o.Env).Do(request)
 	if err != nil {
-		return Doubtful(fmt.Sprintf("%s is not installed, and cannot be downloaded now: %v", p, reach.Bare(err)), install+" where there is a network")
+		text := fmt.Sprintf("%s is not installed, and cannot be downloaded now: %v", p, reach.Bare(err))
+		return Doubtful(text, install+" where there is a network")
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -132,7 +135,7 @@ func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
 	return nil
 }
 
-// String is the name with the version.
+// String returns the name with the version.
 func (p Plugin) String() string {
 	if p.Version == "" {
 		return p.Name
@@ -141,12 +144,15 @@ func (p Plugin) String() string {
 }
 
 func list(plugins []Plugin) string {
-	names := slice.Map(plugins, Plugin.String)
+	var names []string
+	for _, p := range plugins {
+		names = append(names, p.String())
+	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
 }
 
-// PulumiHome is where Pulumi keeps what it downloads.
+// PulumiHome returns the folder of Pulumi's downloads.
 func PulumiHome(env map[string]string) string {
 	if home := env["PULUMI_HOME"]; home != "" {
 		return home
@@ -154,7 +160,7 @@ func PulumiHome(env map[string]string) string {
 	return filepath.Join(env["HOME"], ".pulumi")
 }
 
-// isOn says whether a variable switches something on, as Pulumi reads it.
+// isOn parses a variable as Pulumi does, and reports whether it is true.
 func isOn(value string) bool {
 	on, err := strconv.ParseBool(value)
 	return err == nil && on

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// home is an environment whose Pulumi has installed these folders and files.
+// home returns an environment whose Pulumi has installed these folders and files.
 func home(t *testing.T, folders, files []string) map[string]string {
 	t.Helper()
 	root := t.TempDir()
@@ -29,7 +29,7 @@ func home(t *testing.T, folders, files []string) map[string]string {
 	return map[string]string{"PULUMI_HOME": root}
 }
 
-// TestPluginsInstalled: nobody is asked for what is there.
+// TestPluginsInstalled: no server is asked for an installed plugin.
 func TestPluginsInstalled(t *testing.T) {
 	t.Parallel()
 	wanted := []Plugin{{"aws", "7.0.0"}, {"kind", ""}}
@@ -89,7 +89,7 @@ func TestPluginsMissing(t *testing.T) {
 	}{
 		{"no network", Plugin{"aws", "7.0.0"}, nil, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
 		{"downloads are forbidden", Plugin{"aws", "7.0.0"}, map[string]string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true"}, Problem, "aws 7.0.0 is not installed, and PULUMI_DISABLE"},
-		{"one that nobody has", Plugin{"kind", ""}, nil, Problem, "pulumi-resource-kind is neither beside the runner nor on PATH"},
+		{"an unknown plugin", Plugin{"kind", ""}, nil, Problem, "pulumi-resource-kind is neither next to the runner nor on PATH"},
 		{"the proxy of the environment file", Plugin{"aws", "7.0.0"}, map[string]string{"HTTP_PROXY": server.URL}, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: proxyconnect"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestPluginsMissing(t *testing.T) {
 	}
 }
 
-// TestAmbientPluginsAreIgnored where Pulumi has been told to.
+// TestAmbientPluginsAreIgnored: a variable makes Pulumi skip plugins on the PATH.
 func TestAmbientPluginsAreIgnored(t *testing.T) {
 	t.Parallel()
 	env := onPath(t, map[string]string{"pulumi-resource-kind": ""})

@@ -2,7 +2,7 @@ package preflight
 
 import "slices"
 
-// Result is what one check found.
+// Result holds the findings of one check.
 type Result struct {
 	Name     string    `json:"name"`
 	Title    string    `json:"title"`
@@ -11,10 +11,10 @@ type Result struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Report is what all checks found, in order.
+// Report holds the results of all checks, in order.
 type Report struct{ Results []Result }
 
-// Status is the worst status of all.
+// Status returns the worst status.
 func (r Report) Status() Status {
 	status := OK
 	for _, result := range r.Results {
@@ -23,7 +23,7 @@ func (r Report) Status() Status {
 	return status
 }
 
-// Counts is the number of findings of each status.
+// Counts returns the number of findings of each status.
 func (r Report) Counts() map[Status]int {
 	counts := map[Status]int{}
 	for _, result := range r.Results {
@@ -34,7 +34,7 @@ func (r Report) Counts() map[Status]int {
 	return counts
 }
 
-// Only is the report without the findings of any other status.
+// Only returns the report with the findings of one status.
 func (r Report) Only(status Status) Report {
 	var only Report
 	for _, result := range r.Results {
@@ -47,9 +47,8 @@ func (r Report) Only(status Status) Report {
 	return only
 }
 
-// Replace puts what a second look has found in the place of the results with
-// these names. Those that the second look has left out are skipped, because of
-// what is given.
+// Replace replaces the results with these names by the results of a second run. A
+// check that is missing in the second run is skipped, with the given reason.
 func (r Report) Replace(names []string, again Report, because string) Report {
 	replaced := Report{Results: slices.Clone(r.Results)}
 	for i, result := range replaced.Results {
@@ -65,7 +64,7 @@ func (r Report) Replace(names []string, again Report, because string) Report {
 	return replaced
 }
 
-// Masked is the report with every text changed by mask.
+// Masked returns the report with all strings masked.
 func (r Report) Masked(mask func(string) string) Report {
 	masked := Report{Results: slices.Clone(r.Results)}
 	for i := range masked.Results {
@@ -78,8 +77,7 @@ func (r Report) Masked(mask func(string) string) Report {
 	return masked
 }
 
-// worst is the worst status among findings; a check that found nothing to say
-// is as it should be.
+// worst returns the worst status among findings; OK if there are none.
 func worst(findings []Finding) Status {
 	status := OK
 	for _, finding := range findings {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// atOnce is how many checks look at the same time: they mostly wait.
+// atOnce bounds the checks that run at the same time: they mostly wait.
 const atOnce = 8
 
-// Run has the checks look, several at once, and reports what they found in the
-// order of the checks. It returns the cause of ctx if that ends before.
+// Run runs the checks, several at once, and reports their findings in the order of
+// the checks. It returns the cause of ctx if that ends before.
 func Run(ctx context.Context, checks []Check) (Report, error) {
 	results := make([]Result, len(checks))
 	free := make(chan struct{}, atOnce)
@@ -35,8 +35,8 @@ func Run(ctx context.Context, checks []Check) (Report, error) {
 	return Report{Results: results}, nil
 }
 
-// result is what the check finds within its limit. A look that does not come
-// back, as on a network disk that is gone, is left behind: nothing can end it.
+// result runs the check within its limit. A look that hangs, as on a network disk
+// that is gone, is abandoned: nothing can end it.
 func (c Check) result(ctx context.Context) Result {
 	limit := cmp.Or(c.Limit, DefaultLimit)
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -55,7 +55,7 @@ func (c Check) found(findings []Finding) Result {
 	return Result{Name: c.Name, Title: c.Title, Group: c.Group, Status: worst(findings), Findings: findings}
 }
 
-// unanswered is the finding of a check that took too long.
+// unanswered returns the finding of a check that timed out.
 func unanswered(limit time.Duration) []Finding {
 	return Doubtful(fmt.Sprintf("no answer within %s", limit), "try again; if that does not help, look at the network")
 }

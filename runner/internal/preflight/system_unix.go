@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What listening on a port fails with.
+// Errors of listening on a port.
 const (
 	errNotAllowed = unix.EACCES
 	errNotOurs    = unix.EADDRNOTAVAIL
 	errInUse      = unix.EADDRINUSE
 )
 
-// spaceOf asks for the space on the disk of a path.
+// spaceOf reads the space on the disk of a path.
 func spaceOf(path string) (space, error) {
 	var info unix.Stat_t
 	if err := unix.Stat(path, &info); err != nil {
@@ -32,5 +32,5 @@ func spaceOf(path string) (space, error) {
 	}, nil
 }
 
-// writable says why files cannot be made in a folder.
+// writable returns an error if no files can be created in a folder.
 func writable(folder string) error { return unix.Access(folder, unix.W_OK|unix.X_OK) }

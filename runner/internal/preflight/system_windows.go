@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// What listening on a port fails with.
+// Errors of listening on a port.
 const (
 	errNotAllowed = windows.WSAEACCES
 	errNotOurs    = windows.WSAEADDRNOTAVAIL
 	errInUse      = windows.WSAEADDRINUSE
 )
 
-// spaceOf asks for the space on the disk of a path.
+// spaceOf reads the space on the disk of a path.
 func spaceOf(path string) (space, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -26,6 +26,5 @@ func spaceOf(path string) (space, error) {
 	return space{disk: filepath.VolumeName(path), free: free}, nil
 }
 
-// writable says nothing: only the first file that is made shows what the lists
-// of who may do what amount to.
+// writable returns nil: access control lists can only be tested by writing a file.
 func writable(string) error { return nil }

@@ -7,20 +7,20 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// Look of a report as text.
+// Indents of a report as text.
 const (
 	statusIndent = 2
 	textIndent   = statusIndent + len("problem") + 2
 	arrow        = "-> " // before a remedy
 )
 
-// Style says what the place that shows a text can do.
+// Style describes the terminal that shows a text.
 type Style struct {
 	Width  int // characters on a line; 0 does not wrap
 	Colour bool
 }
 
-// Text is the report for people: a list in groups, and what it adds up to.
+// Text formats the report: a list in groups, and the counts.
 func (r Report) Text(style Style) string {
 	var b strings.Builder
 	for _, group := range Groups() {
@@ -30,7 +30,7 @@ func (r Report) Text(style Style) string {
 	return b.String()
 }
 
-// group is the list of a group's findings under its name; "" when there are none.
+// group formats the findings of a group under its name; "" if there are none.
 func (r Report) group(group Group, style Style) string {
 	var b strings.Builder
 	for _, result := range r.Results {
@@ -47,7 +47,7 @@ func (r Report) group(group Group, style Style) string {
 	return string(group) + "\n" + b.String() + "\n"
 }
 
-// finding is a finding on a line of its own, with the remedy below.
+// finding formats a finding on its own line, with the remedy below.
 func (s Style) finding(title string, f Finding) string {
 	status := strings.Repeat(" ", statusIndent) + s.paint(f.Status, string(f.Status))
 	text := s.wrap(typeset.Pad(status, textIndent)+title+": "+inline(f.Text), textIndent)
@@ -57,15 +57,15 @@ func (s Style) finding(title string, f Finding) string {
 	return text
 }
 
-// wrap is a line in as many as it needs.
+// wrap breaks a line at the width.
 func (s Style) wrap(line string, indent int) string {
 	return typeset.Wrap(line, s.Width, indent) + "\n"
 }
 
-// inline is a text of several lines on a single one.
+// inline joins a text of several lines in one.
 func inline(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Sum says how many findings of each status there are, the worst first.
+// Sum counts the findings of each status, the worst first.
 func (r Report) Sum() string {
 	counts := r.Counts()
 	parts := []string{plural(counts[Problem], "problem"), plural(counts[Warning], "warning"), fmt.Sprintf("%d ok", counts[OK])}

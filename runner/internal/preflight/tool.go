@@ -26,15 +26,15 @@ func findTool(name string, env map[string]string) (tool, bool) {
 	return tool{path: path, env: env}, err == nil
 }
 
-// ask runs the program and returns what it prints. An error has what it says
-// itself, in one line.
+// ask runs the program and returns its output. The error has the last line of its
+// stderr.
 func (t tool) ask(ctx context.Context, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	command := exec.CommandContext(ctx, t.path, args...)
 	command.Stdout, command.Stderr = &stdout, &stderr
-	command.WaitDelay = 2 * time.Second // what it leaves behind may hold the pipes open
+	command.WaitDelay = 2 * time.Second // its children may hold the pipes open
 	process.OwnGroup(command)
-	command.Cancel = func() error { process.Kill(command.Process.Pid); return nil } // with all it has started
+	command.Cancel = func() error { process.Kill(command.Process.Pid); return nil } // with its children
 	command.Env = process.Environ(t.env)
 	err := command.Run()
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
@@ -46,7 +46,7 @@ func (t tool) ask(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// lastLine is where programs say what went wrong, after what they were doing.
+// lastLine returns the last line, in which programs report the error.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])

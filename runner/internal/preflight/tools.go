@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// docker asks the daemon, not just for the client. A host that is configured
-// for Pulumi's provider is the one that is asked.
+// docker checks the daemon, not just the client. The configuration of Pulumi's
+// provider may name the host of the daemon.
 func docker(f Facts) Check {
 	return Check{Title: "Docker", Group: Tools, Look: func(ctx context.Context) []Finding {
 		client, ok := findTool("docker", f.Env)
@@ -26,7 +26,7 @@ func docker(f Facts) Check {
 	}}
 }
 
-// kubectl is for the user: the runner needs none.
+// kubectl checks for kubectl, which the user may want; the runner needs none.
 func kubectl(f Facts) Check {
 	return Check{Title: "kubectl", Group: Tools, Look: func(ctx context.Context) []Finding {
 		client, ok := findTool("kubectl", f.Env)
@@ -43,14 +43,14 @@ func kubectl(f Facts) Check {
 			err = json.Unmarshal([]byte(answer), &version)
 		}
 		if err != nil {
-			return Bad(fmt.Sprintf("%s does not tell its version: %v", client.path, err), "install it anew")
+			return Bad(fmt.Sprintf("%s does not print its version: %v", client.path, err), "reinstall it")
 		}
 		return Good(version.Client.Version)
 	}}
 }
 
-// awsCLI is what the kubeconfig of EKS asks for a token. It is only looked for:
-// to run it takes a second.
+// awsCLI looks for the AWS CLI, from which the kubeconfig of EKS gets a token. It does
+// not run it: that takes a second.
 func awsCLI(f Facts) Check {
 	return Check{Title: "AWS CLI", Group: Tools, Look: func(context.Context) []Finding {
 		client, ok := findTool("aws", f.Env)

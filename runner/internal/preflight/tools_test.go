@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/scripttest"
 )
 
-// onPath is an environment with programs on its PATH, by name and script.
+// onPath returns an environment with programs on its PATH, by name and script.
 func onPath(t *testing.T, programs map[string]string) map[string]string {
 	t.Helper()
 	return map[string]string{"PATH": scripttest.Folder(t, programs)}

@@ -7,21 +7,20 @@ import (
 	"strings"
 
 	"github.com/AlecAivazis/survey/v2"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
-// Question asks for a text.
+// Question asks for a string.
 type Question struct {
 	Text    string
 	Help    string                    // shown when the user types ?
-	Default string                    // the answer to nothing
-	Check   func(answer string) error // says at once what is wrong with an answer; nil takes all
+	Default string                    // used for an empty answer
+	Check   func(answer string) error // validates an answer at once; nil accepts all
 }
 
 // Option is one of the answers of a choice.
 type Option struct {
 	Value string
-	Note  string // what it is, shown behind it
+	Note  string // description, shown after the value
 }
 
 // Choice asks to choose among options.
@@ -35,13 +34,13 @@ type Choice struct {
 // other is the option that leads to another answer.
 const other = "another one ..."
 
-// Ask asks for a text, again and again until it is right.
+// Ask asks for a string until it is valid.
 func (t Terminal) Ask(ctx context.Context, q Question) (string, error) {
 	answer, err := ask[string](ctx, t, &survey.Input{Message: q.Text, Help: q.Help, Default: q.Default}, valid(q.Check))
 	return strings.TrimSpace(answer), err
 }
 
-// valid has survey check answers.
+// valid makes survey validate answers.
 func valid(check func(string) error) survey.AskOpt {
 	return survey.WithValidator(func(answer any) error {
 		text, ok := answer.(string)
@@ -72,7 +71,10 @@ func (t Terminal) Choose(ctx context.Context, c Choice) (string, error) {
 
 // ChooseMany asks for some of the options; at least one has to be chosen.
 func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
-	chosen := slice.Map(c.Chosen, c.index)
+	var chosen []int
+	for _, value := range c.Chosen {
+		chosen = append(chosen, c.index(value))
+	}
 	question := &survey.MultiSelect{Message: c.Text, Help: c.Help, Options: c.labels(), PageSize: pageSize, Default: chosen}
 	indexes, err := ask[[]int](ctx, t, question, survey.WithValidator(survey.MinItems(1)))
 	if err != nil {
@@ -88,12 +90,14 @@ func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		values = append(values, slice.Map(strings.Split(more, ","), strings.TrimSpace)...)
+		for value := range strings.SplitSeq(more, ",") {
+			values = append(values, strings.TrimSpace(value))
+		}
 	}
 	return values, nil
 }
 
-// pageSize is how many options are shown at once.
+// pageSize is the number of options on the screen.
 const pageSize = 10
 
 func (c Choice) labels() []string {
@@ -115,7 +119,7 @@ func (c Choice) labels() []string {
 	return labels
 }
 
-// index is the place of an option; the first one when there is none such.
+// index returns the index of an option, or 0 if there is no such option.
 func (c Choice) index(value string) int {
 	return max(0, slices.IndexFunc(c.Options, func(o Option) bool { return o.Value == value }))
 }

@@ -22,19 +22,19 @@ type Terminal struct {
 	err io.Writer
 }
 
-// NewTerminal is a Terminal on files that are one; ok is false for others.
+// NewTerminal returns a Terminal on two files; ok is false if they are no files.
 func NewTerminal(in io.Reader, out io.Writer) (t Terminal, ok bool) {
 	reader, isReader := in.(terminal.FileReader)
 	writer, isWriter := out.(terminal.FileWriter)
 	return Terminal{in: reader, out: writer, err: out}, isReader && isWriter
 }
 
-// Text asks for a line of text.
+// Text asks for a line.
 func (t Terminal) Text(ctx context.Context, question string) (string, error) {
 	return ask[string](ctx, t, &survey.Input{Message: question})
 }
 
-// Password asks for a text that the screen does not show.
+// Password asks for a string without showing it on the screen.
 func (t Terminal) Password(ctx context.Context, question string) (string, error) {
 	return ask[string](ctx, t, &survey.Password{Message: question})
 }
@@ -44,12 +44,12 @@ func (t Terminal) Confirm(ctx context.Context, question string) (bool, error) {
 	return ask[bool](ctx, t, &survey.Confirm{Message: question})
 }
 
-// ask waits for the answer or the end of ctx: a question must not keep the
-// runner from being terminated. Nothing can wake what reads a terminal, so after
-// the end of ctx it stays behind, and the terminal is put back as it was.
+// ask waits for the answer or the end of ctx: a question must not keep the runner
+// from ending. A read of a terminal cannot be cancelled, so at the end of ctx ask
+// abandons it, and restores the state of the terminal.
 //
-// The terminal gives single keys before the question is shown, not only from
-// then on: a quick Ctrl-C is an answer to the question, too.
+// It sets the terminal to raw mode before the question is shown, so that an early
+// Ctrl-C is an answer to the question, too.
 func ask[T any](ctx context.Context, t Terminal, question survey.Prompt, options ...survey.AskOpt) (none T, err error) {
 	if before, err := term.GetState(int(t.in.Fd())); err == nil {
 		defer func() { _ = term.Restore(int(t.in.Fd()), before) }()

@@ -140,7 +140,7 @@ func TestConfirmAsksAgain(t *testing.T) {
 	}
 }
 
-// TestQuestionsEndWithTheRunner: SIGTERM cancels the context; nobody answers.
+// TestQuestionsEndWithTheRunner: SIGTERM cancels the context of an open question.
 func TestQuestionsEndWithTheRunner(t *testing.T) {
 	t.Parallel()
 	person, side := prompttest.Open(t)

@@ -5,24 +5,22 @@ import (
 	"errors"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/prompt"
 )
 
-// source is what is known about the cloud that choices come from.
+// source is the state of the cloud that choices come from.
 type source struct {
 	greeted bool // its account was shown
-	given   bool // up: there is no use in asking on
+	givenUp bool // it has failed, and is not asked again
 	warned  string
 }
 
-// choices asks the cloud for a list. Without an answer there are none, the user
-// is told why, and the question is for free text.
+// choices lists the options that the cloud offers. If the cloud does not answer, it
+// reports why, and the question is for free text.
 func (i *interview) choices(ctx context.Context, list providers.List) []prompt.Option {
-	if i.Clouds == nil || i.cloud.given {
+	if i.Clouds == nil || i.cloud.givenUp {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, cloud.Patience)
@@ -32,19 +30,23 @@ func (i *interview) choices(ctx context.Context, list providers.List) []prompt.O
 		i.warn(ctx, err)
 		return nil
 	}
-	patience := time.AfterFunc(time.Second, func() { i.told("asking %s ...", i.provider.Title) })
+	patience := time.AfterFunc(time.Second, func() { i.printf("asking %s ...", i.provider.Title) })
 	defer patience.Stop()
 	i.greet(ctx, client)
 	choices, err := client.Choices(ctx, list)
 	if err != nil {
 		i.warn(ctx, err)
-		i.cloud.given = true
+		i.cloud.givenUp = true
 		return nil
 	}
-	return slice.Map(choices, func(choice cloud.Choice) prompt.Option { return prompt.Option{Value: choice.Value, Note: choice.Note} })
+	var options []prompt.Option
+	for _, choice := range choices {
+		options = append(options, prompt.Option{Value: choice.Value, Note: choice.Note})
+	}
+	return options
 }
 
-// known is the answer to a key, or what the file has; "" when neither is text.
+// known returns the answer to a key, or its value in the file; "" if it is no string.
 func (i *interview) known(key string) string {
 	value, ok := i.answers[key]
 	if !ok {
@@ -55,7 +57,7 @@ func (i *interview) known(key string) string {
 	return text
 }
 
-// greet shows once whose credentials these are, before a mistake is expensive.
+// greet prints the account once, so that the user notices a wrong one in time.
 func (i *interview) greet(ctx context.Context, client cloud.Client) {
 	if i.cloud.greeted {
 		return
@@ -63,28 +65,28 @@ func (i *interview) greet(ctx context.Context, client cloud.Client) {
 	i.cloud.greeted = true
 	account, err := client.Account(ctx)
 	if err != nil {
-		i.tell(ctx, err, "")
+		i.report(ctx, err, "")
 		return
 	}
-	i.told("%s: %s", i.provider.Title, account)
+	i.printf("%s: %s", i.provider.Title, account)
 }
 
-// warn tells why a cloud does not answer, and what that means.
+// warn reports why a cloud does not answer, and the consequence.
 func (i *interview) warn(ctx context.Context, err error) {
 	if err != nil {
-		i.tell(ctx, err, "; there is no list to choose from")
+		i.report(ctx, err, "; there is no list to choose from")
 	}
 }
 
-// tell tells a reason once. That the user does not want to wait is none.
-func (i *interview) tell(ctx context.Context, err error, consequence string) {
+// report prints an error once. It ignores errors after a cancellation by the user.
+func (i *interview) report(ctx context.Context, err error, consequence string) {
 	if i.cloud.warned == err.Error() || errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}
 	i.cloud.warned = err.Error()
-	i.told("warning: %s%s", err, consequence)
+	i.printf("warning: %s%s", err, consequence)
 	var next interface{ NextStep() string }
 	if errors.As(err, &next) && next.NextStep() != "" {
-		i.told("hint: %s", next.NextStep())
+		i.printf("hint: %s", next.NextStep())
 	}
 }

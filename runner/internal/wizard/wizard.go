@@ -1,6 +1,6 @@
-// Package wizard asks for the configuration that is missing: the questions of a
-// provider, in order, with choices from its cloud. It writes nothing; what it
-// returns are the changes to be made.
+// Package wizard asks the user for missing configuration: the questions of a
+// provider, in order, with choices from its cloud. It writes nothing, and returns the
+// changes to make.
 package wizard
 
 import (
@@ -11,8 +11,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
 	"mara/providers"
@@ -27,19 +25,21 @@ type Asker interface {
 	ChooseMany(ctx context.Context, c prompt.Choice) ([]string, error)
 }
 
-// Wizard asks.
+// Wizard asks for missing configuration.
 type Wizard struct {
 	Asker   Asker
 	Clouds  cloud.Clients
 	Env     map[string]string // for the clouds
 	Sources config.Sources    // of environment variables
-	Out     io.Writer         // for what is told between the questions
-	First   bool              // nothing is configured or deployed yet: every question is asked
+	Out     io.Writer         // for messages between the questions
+	First   bool              // nothing is configured or deployed yet: ask every question
 }
 
-// Complete asks for what a stack file lacks: what is needed and missing, and in
-// a first run all questions. What is given for this run is not asked.
-func (w Wizard) Complete(ctx context.Context, p providers.Provider, file config.StackFile, given ...config.Change) ([]config.Change, error) {
+// Complete asks for the required values that a stack file lacks, and in a first run
+// all questions. It does not ask for values that are given for this run.
+func (w Wizard) Complete(
+	ctx context.Context, p providers.Provider, file config.StackFile, given ...config.Change,
+) ([]config.Change, error) {
 	i := &interview{Wizard: w, provider: p, file: file, given: given, answers: map[string]any{}}
 	for _, change := range given {
 		i.answers[change.Key] = change.Value
@@ -73,16 +73,17 @@ type interview struct {
 	cloud    source
 }
 
-// missing are the keys that are needed and have neither a value nor an answer.
+// missing lists the required keys that have neither a value nor an answer.
 func (i *interview) missing() []config.Key {
 	file := i.file
 	for _, change := range slices.Concat(i.given, i.changes) {
-		file.Entries = append(file.Entries[:len(file.Entries):len(file.Entries)], config.Entry{Key: change.Key, Value: change.Value})
+		entry := config.Entry{Key: change.Key, Value: change.Value}
+		file.Entries = append(file.Entries[:len(file.Entries):len(file.Entries)], entry)
 	}
 	return i.provider.Missing(file, i.Sources)
 }
 
-// question is that for a key; one that has none is asked by its meaning.
+// question returns the question for a key; a key without one is asked by its name.
 func (i *interview) question(key config.Key) providers.Question {
 	for _, q := range i.provider.Questions {
 		if q.Key == key.Name {
@@ -93,7 +94,8 @@ func (i *interview) question(key config.Key) providers.Question {
 	return providers.Question{Key: key.Name, Text: key.Name, Required: true}
 }
 
-// value is what a key is by now: its answer, its value in the file, or its default.
+// value returns the current value of a key: its answer, its value in the file, or its
+// default.
 func (i *interview) value(key string) any {
 	if answer, ok := i.answers[key]; ok {
 		return answer
@@ -101,7 +103,7 @@ func (i *interview) value(key string) any {
 	return i.provider.Value(i.file, key)
 }
 
-// ask asks one question and keeps the answer; an empty one sets nothing.
+// ask asks one question and records the answer; an empty one sets nothing.
 func (i *interview) ask(ctx context.Context, q providers.Question) error {
 	_, set := i.file.Lookup(q.Key)
 	_, answered := i.answers[q.Key]
@@ -119,10 +121,10 @@ func (i *interview) ask(ctx context.Context, q providers.Question) error {
 	return nil
 }
 
-// answer is what the user says, nil for nothing.
+// answer asks the user and returns the parsed answer, nil for an empty one.
 func (i *interview) answer(ctx context.Context, q providers.Question, key config.Key) (any, error) {
 	question := prompt.Question{
-		Text: q.Text, Help: key.Doc, Default: i.standard(q, key),
+		Text: q.Text, Help: key.Doc, Default: i.defaultOf(q, key),
 		Check: func(answer string) error { return i.check(q, key, answer) },
 	}
 	options := optionsOf(key)
@@ -152,14 +154,23 @@ func (i *interview) answer(ctx context.Context, q providers.Question, key config
 	return key.Parse(text)
 }
 
-func (i *interview) chooseMany(ctx context.Context, question prompt.Question, q providers.Question, options []prompt.Option) (any, error) {
-	chosen := slice.Map(options[:min(q.DefaultCount, len(options))], func(option prompt.Option) string { return option.Value })
+func (i *interview) chooseMany(
+	ctx context.Context, question prompt.Question, q providers.Question, options []prompt.Option,
+) (any, error) {
+	var chosen []string
+	for _, option := range options[:min(q.DefaultCount, len(options))] {
+		chosen = append(chosen, option.Value)
+	}
 	choice := prompt.Choice{Question: question, Options: options, Chosen: chosen, Other: true}
 	values, err := i.Asker.ChooseMany(ctx, choice)
 	if err != nil {
 		return nil, err
 	}
-	return append([]any{}, slice.Map(values, func(value string) any { return value })...), nil
+	list := []any{}
+	for _, value := range values {
+		list = append(list, value)
+	}
+	return list, nil
 }
 
 func optionsOf(key config.Key) []prompt.Option {
@@ -167,22 +178,27 @@ func optionsOf(key config.Key) []prompt.Option {
 	if key.Kind == config.Bool {
 		values = []string{"false", "true"}
 	}
-	return slice.Map(values, func(value string) prompt.Option { return prompt.Option{Value: value} })
+	var options []prompt.Option
+	for _, value := range values {
+		options = append(options, prompt.Option{Value: value})
+	}
+	return options
 }
 
-// standard is the answer to nothing: a variable, else another key's value, else the default.
-func (i *interview) standard(q providers.Question, key config.Key) string {
+// defaultOf returns the default answer: the value of a variable, of another key, or
+// the default of the key.
+func (i *interview) defaultOf(q providers.Question, key config.Key) string {
 	if set := key.Set(i.Sources); set.IsSet() {
 		return set.Text
 	}
 	if q.DefaultKey != "" {
 		return config.Show(i.value(q.DefaultKey))
 	}
-	standard := key.Default
-	if q.AtLeast != "" && q.Fits(standard, i.value) != nil {
-		standard = i.value(q.AtLeast)
+	value := key.Default
+	if q.AtLeast != "" && q.Fits(value, i.value) != nil {
+		value = i.value(q.AtLeast)
 	}
-	return config.Show(standard)
+	return config.Show(value)
 }
 
 func (i *interview) check(q providers.Question, key config.Key, answer string) error {
@@ -199,6 +215,6 @@ func (i *interview) check(q providers.Question, key config.Key, answer string) e
 	return err
 }
 
-func (i *interview) told(format string, args ...any) {
+func (i *interview) printf(format string, args ...any) {
 	fmt.Fprintln(i.Out, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
 }

@@ -85,8 +85,10 @@ func lists() map[providers.List][]cloud.Choice {
 	}
 }
 
-// complete runs a wizard and returns what it changed, asked and told.
-func complete(t *testing.T, provider, content string, answers map[string]string, fake fakeCloud, environ ...string) (changes []string, asked []string, told string, err error) {
+// complete runs a wizard and returns its changes, its questions and its output.
+func complete(
+	t *testing.T, provider, content string, answers map[string]string, fake fakeCloud, environ ...string,
+) (changes []string, asked []string, printed string, err error) {
 	t.Helper()
 	p, err := providers.ByName(provider)
 	if err != nil {
@@ -122,7 +124,7 @@ func complete(t *testing.T, provider, content string, answers map[string]string,
 func TestAWS(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	changes, questions, told, err := complete(t, "aws", "config:\n  kubernetes:infra_type: aws\n", map[string]string{
+	changes, questions, printed, err := complete(t, "aws", "config:\n  kubernetes:infra_type: aws\n", map[string]string{
 		"AWS profile (empty: none)": "", "AWS region": "eu-north-1", "Availability zones": "", "Kubernetes version": "1.35",
 		"Type of the nodes": "", "Smallest number of nodes": "7", "Largest number of nodes": "", "Number of nodes to begin with": "",
 		"Where certificates come from": "acme", "Address that the certificate authority writes to (such as ops@example.com)": "ann@example.com",
@@ -146,17 +148,17 @@ func TestAWS(t *testing.T) {
 	if diff := cmp.Diff([]string{"regions in ", "availability zones in eu-north-1", "Kubernetes versions in eu-north-1", "node types in eu-north-1"}, asked); diff != "" {
 		t.Error(diff)
 	}
-	if told != "Amazon Web Services: account 1234 as ann\n" {
-		t.Errorf("told %q", told)
+	if printed != "Amazon Web Services: account 1234 as ann\n" {
+		t.Errorf("printed %q", printed)
 	}
 }
 
-// TestWithoutCloud: the questions are for free text, and the reason is told
-// once; the cloud is not asked on and on.
+// TestWithoutCloud: the questions are for free text, the reason is printed once, and
+// the cloud is not asked again.
 func TestWithoutCloud(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	changes, questions, told, err := complete(t, "linode", "", map[string]string{
+	changes, questions, printed, err := complete(t, "linode", "", map[string]string{
 		"Linode region": "", "Kubernetes version": "1.30", "Type of the nodes": "", "Number of nodes": "",
 		"Several control-plane nodes (for a fee, for good)": "", "Type of the registry's machine": "",
 		"Address for warnings about the registry's certificate (empty: none)": "", "Where certificates come from": "",
@@ -167,8 +169,8 @@ func TestWithoutCloud(t *testing.T) {
 	if len(asked) != 1 || questions[0] != "Linode region (us-ord)" || changes[1] != "lke:k8s_version=1.30 string" {
 		t.Errorf("asked %q, questions %q, changes %q", asked, questions, changes)
 	}
-	if told != "warning: there is no network\nhint: find one\n" {
-		t.Errorf("told %q", told)
+	if printed != "warning: there is no network\nhint: find one\n" {
+		t.Errorf("printed %q", printed)
 	}
 }
 
@@ -192,7 +194,7 @@ func TestOnlyWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestWrongAnswers are told at once.
+// TestWrongAnswers: they are rejected at once.
 func TestWrongAnswers(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
@@ -220,7 +222,7 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
-// check is what the first question says about an answer.
+// check returns the error of the first question for an answer.
 func check(t *testing.T, p providers.Provider, answer string) error {
 	t.Helper()
 	file, err := config.ParseStack("f", nil)
@@ -260,15 +262,15 @@ func TestInterruptedWhileTheCloudIsAsked(t *testing.T) {
 	}
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	var told bytes.Buffer
+	var printed bytes.Buffer
 	w := wizard.Wizard{
-		First: true, Asker: &script{t: t}, Out: &told,
+		First: true, Asker: &script{t: t}, Out: &printed,
 		Clouds: func(context.Context, string, cloud.Access) (cloud.Client, error) {
 			cancel(stopped)
 			return nil, errors.New("no answer")
 		},
 	}
-	if changes, err := w.Complete(ctx, p, config.StackFile{}); !errors.Is(err, stopped) || changes != nil || told.Len() > 0 {
-		t.Errorf("got %v, %v; told %q", changes, err, &told)
+	if changes, err := w.Complete(ctx, p, config.StackFile{}); !errors.Is(err, stopped) || changes != nil || printed.Len() > 0 {
+		t.Errorf("got %v, %v; printed %q", changes, err, &printed)
 	}
 }

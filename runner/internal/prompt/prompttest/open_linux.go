@@ -31,7 +31,7 @@ func open() (person, side *os.File, err error) {
 	return person, side, nil
 }
 
-// raw is the descriptor of a file that stays pollable, so that closing the file
+// raw returns the descriptor of a file that stays pollable, so that closing the file
 // ends a read.
 func raw(file *os.File) (fd int, err error) {
 	connection, err := file.SyscallConn()

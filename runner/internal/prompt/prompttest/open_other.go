@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// open is not known for this system.
+// open returns an error: this system is not supported.
 func open() (person, side *os.File, err error) {
 	return nil, nil, errors.ErrUnsupported
 }

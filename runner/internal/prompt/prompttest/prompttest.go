@@ -1,4 +1,4 @@
-// Package prompttest gives tests a terminal and somebody who types.
+// Package prompttest gives tests a terminal and a fake user who types.
 package prompttest
 
 import (
@@ -94,7 +94,7 @@ func (t *Terminal) answer() {
 	_, _ = t.person.WriteString(typed + "\x1b[1;1R")
 }
 
-// Screen is everything written so far.
+// Screen returns everything written so far.
 func (t *Terminal) Screen() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,7 +135,7 @@ func (t *Terminal) HangUp() {
 	}
 }
 
-// State is the terminal's state, to be compared.
+// State returns the terminal's state, for comparison.
 func State(t testing.TB, side *os.File) term.State {
 	t.Helper()
 	state, err := term.GetState(int(side.Fd()))
