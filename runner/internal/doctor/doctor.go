@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
@@ -37,8 +35,8 @@ type Options struct {
 type Examination struct {
 	Options    Options
 	Session    *session.Session
-	Provider   providers.Provider // the zero one where nobody has named one
-	plan       plan.Plan          // what is selected of it
+	Provider   providers.Provider // the zero value if none is chosen
+	plan       plan.Plan          // the selected projects
 	unresolved error              // why stack, provider or configuration are not known
 }
 
@@ -50,7 +48,8 @@ func Examine(d session.Deps, o Options) (*Examination, error) {
 		e.unresolved = e.Session.Resolve()
 	}
 	var flag *config.FlagError
-	if errors.As(e.unresolved, &flag) && (flag.Flag == "--stack" && o.Stack.IsSet() || flag.Flag == "--provider" && o.Provider.IsSet()) {
+	if errors.As(e.unresolved, &flag) &&
+		(flag.Flag == "--stack" && o.Stack.IsSet() || flag.Flag == "--provider" && o.Provider.IsSet()) {
 		return nil, e.unresolved
 	}
 	e.Provider = e.Session.Provider
@@ -98,14 +97,18 @@ const (
 	backendTime = 30 * time.Second
 )
 
-// realChecks are those that a simulation does without. To an operation that has
-// not begun the secrets are part of its configuration.
+// realChecks returns the checks that a simulation does not need. Before an operation
+// has begun, the configuration check covers the secrets.
 func (e *Examination) realChecks() []preflight.Check {
 	var checks []preflight.Check
 	if e.Options.Operation.RunsPrograms() && !e.Options.NeedSecrets {
-		checks = append(checks, preflight.Check{Name: "secrets", Title: "secrets", Group: preflight.Environment, Look: e.resolved(e.secrets)})
+		checks = append(checks, preflight.Check{
+			Name: "secrets", Title: "secrets", Group: preflight.Environment, Look: e.resolved(e.secrets),
+		})
 	}
-	checks = append(checks, preflight.Check{Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Look: e.resolved(e.passphrase)})
+	checks = append(checks, preflight.Check{
+		Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Look: e.resolved(e.passphrase),
+	})
 	return append(checks, e.machine().checks()...)
 }
 
@@ -122,7 +125,7 @@ func (e *Examination) Look(ctx context.Context) (preflight.Report, error) {
 	return report.Masked(e.Session.Masker.Mask), err
 }
 
-// resolved is a look at something that is known only with the settings.
+// resolved skips a look while the settings are unknown.
 func (e *Examination) resolved(look preflight.Look) preflight.Look {
 	if e.unresolved == nil {
 		return look
@@ -144,7 +147,7 @@ func (e *Examination) configured(look preflight.Look) preflight.Look {
 	return look
 }
 
-// environ is the environment of Pulumi and its plugins, as far as it is known.
+// environ returns the environment of Pulumi and its plugins, as far as it is known.
 func (e *Examination) environ() map[string]string {
 	if e.unresolved == nil {
 		return e.Session.Env
@@ -194,8 +197,8 @@ func (e *Examination) configuration(context.Context) []preflight.Finding {
 	return preflight.Good(fmt.Sprintf("%s has %s, all right", file.File, typeset.Counted(len(file.Entries), "key")))
 }
 
-// secrets looks which values are missing. Up asks for them or, told to, makes
-// them; what it can neither ask for nor make is a problem.
+// secrets lists missing values. Up asks for them, or generates them on request; a
+// value that it can neither ask for nor generate is a problem.
 func (e *Examination) secrets(context.Context) []preflight.Finding {
 	var found []preflight.Finding
 	if e.plan.ReadsSecrets() {
@@ -262,13 +265,14 @@ func (e *Examination) programs(context.Context) []preflight.Finding {
 	return preflight.Good("served by " + path)
 }
 
-// findings are the problems that an error lists.
+// findings returns the problems that an error lists.
 func findings(err error) []preflight.Finding {
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
-		found := slice.Map(wrong.Problems, func(p config.Problem) preflight.Finding {
-			return preflight.Finding{Status: preflight.Problem, Text: p.String()}
-		})
+		var found []preflight.Finding
+		for _, p := range wrong.Problems {
+			found = append(found, preflight.Finding{Status: preflight.Problem, Text: p.String()})
+		}
 		found[len(found)-1].Remedy = wrong.Next
 		return found
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects/schemas"
 	"mara/providers"
@@ -65,8 +63,8 @@ func StartChecks(ctx context.Context, s *session.Session) (wait func() error) {
 	})
 }
 
-// CheckFirst looks, before the questions of a first run, for what an operation
-// needs on this machine whatever the answers are.
+// CheckFirst checks, before the questions of a first run, what an operation needs on
+// this machine whatever the answers are.
 func CheckFirst(ctx context.Context, d session.Deps, o session.Options, p providers.Provider, file config.StackFile) error {
 	all, err := plan.New(p)
 	if err != nil {
@@ -132,11 +130,12 @@ func IsAboutSurroundings(err error) bool {
 		broken   *statefiles.BrokenError
 		pending  *leftovers.PendingError
 	)
-	return errors.As(err, &invalid) || errors.As(err, &noRoot) || errors.As(err, &around) || errors.As(err, &problems) ||
-		errors.As(err, &broken) || errors.As(err, &pending) || errors.Is(err, stacks.ErrPassphrase) || errors.Is(err, stacks.ErrLogin)
+	return errors.As(err, &invalid) || errors.As(err, &noRoot) || errors.As(err, &around) ||
+		errors.As(err, &problems) || errors.As(err, &broken) || errors.As(err, &pending) ||
+		errors.Is(err, stacks.ErrPassphrase) || errors.Is(err, stacks.ErrLogin)
 }
 
-// numberOf is the number of problems that an error tells.
+// numberOf returns the number of problems that an error reports.
 func numberOf(err error) int {
 	var several *ProblemsError
 	if errors.As(err, &several) {
@@ -145,17 +144,17 @@ func numberOf(err error) int {
 	return len(findings(err))
 }
 
-// ProblemsError says what has to be put right before an operation.
+// ProblemsError lists the problems to fix before an operation.
 type ProblemsError struct {
 	problems  preflight.Report
 	operation operation.Operation
-	cause     error // that was found first; nil when the checks have found it
+	cause     error // the first error; nil if the checks have found the problems
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *ProblemsError) Unwrap() error { return e.cause }
 
-// lines are the problems with their remedies.
+// lines formats the problems with their remedies.
 func (e *ProblemsError) lines() (texts []string, remedy string) {
 	for _, result := range e.problems.Results {
 		for _, finding := range result.Findings {
@@ -188,7 +187,7 @@ func (e *ProblemsError) NextStep() string {
 	return "nothing was changed; `runner doctor " + string(e.operation) + "` looks at all of it again"
 }
 
-// facts is what checks need to know about the environment.
+// facts returns what checks need to know about the environment.
 func facts(s *session.Session, env map[string]string) preflight.Facts {
 	return preflight.Facts{
 		Operation: s.Options.Operation, Stack: s.Settings.Stack.Text, Env: env, Config: s.Settings.Config,
@@ -196,12 +195,14 @@ func facts(s *session.Session, env map[string]string) preflight.Facts {
 	}
 }
 
-// runFolders are the folders that a run writes to, besides that of the state.
+// runFolders lists the folders that a run writes to, except that of the state.
 func runFolders(r request.Request) []preflight.Folder {
-	return []preflight.Folder{{Name: "the runner's files", Path: string(r.Folder())}, {Name: "temporary files", Path: os.TempDir()}}
+	return []preflight.Folder{
+		{Name: "the runner's files", Path: string(r.Folder())}, {Name: "temporary files", Path: os.TempDir()},
+	}
 }
 
-// disk looks at the folders that this environment writes to.
+// disk checks the folders that this environment writes to.
 func disk(s *session.Session) preflight.Check {
 	folders := runFolders(s.Options.Request)
 	if states := s.States(); states.IsFile() {
@@ -227,14 +228,16 @@ func (m machine) checks() []preflight.Check {
 	return checks
 }
 
-// withoutUndeployed looks again where an operation on what is deployed has
-// problems, once the stacks are known: what only other projects need is not in
-// its way.
+// withoutUndeployed repeats the checks for the deployed projects if an operation on
+// deployed resources has problems: needs of other projects do not block it.
 func (m machine) withoutUndeployed(ctx context.Context, s *session.Session, report preflight.Report) (preflight.Report, error) {
 	if report.Status() != preflight.Problem || s.Options.Operation.RunsPrograms() || s.Stacks == nil {
 		return report, nil
 	}
-	all := slice.Map(m.checks(), func(check preflight.Check) string { return check.Name })
+	var all []string
+	for _, check := range m.checks() {
+		all = append(all, check.Name)
+	}
 	m.projects = slices.DeleteFunc(slices.Clone(m.projects), func(name string) bool { return !s.Stacks.IsDeployed(name) })
 	again, err := preflight.Run(ctx, m.checks())
 	return report.Replace(all, again, "nothing is deployed that needs it"), err
@@ -243,7 +246,9 @@ func (m machine) withoutUndeployed(ctx context.Context, s *session.Session, repo
 func (m machine) plugins() preflight.PluginOptions {
 	o := preflight.PluginOptions{Env: m.facts.Env}
 	versions := schemas.Versions()
-	o.Wanted = slice.Map(m.provider.PluginsFor(m.projects), func(name string) preflight.Plugin { return preflight.Plugin{Name: name, Version: versions[name]} })
+	for _, name := range m.provider.PluginsFor(m.projects) {
+		o.Wanted = append(o.Wanted, preflight.Plugin{Name: name, Version: versions[name]})
+	}
 	if len(m.projects) > 0 {
 		o.Project = m.projects[0]
 	}

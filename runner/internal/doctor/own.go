@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"
@@ -36,15 +34,19 @@ func (e *Examination) maraFile(context.Context) []preflight.Finding {
 			count[project.Own.Runtime]++
 		}
 	}
-	parts := slice.Map(slices.Sorted(maps.Keys(count)), func(runtime string) string { return fmt.Sprintf("%d in %s", count[runtime], runtime) })
+	var parts []string
+	for _, runtime := range slices.Sorted(maps.Keys(count)) {
+		parts = append(parts, fmt.Sprintf("%d in %s", count[runtime], runtime))
+	}
 	if len(parts) == 0 {
 		return preflight.Good("no projects of your own")
 	}
-	return preflight.Good("projects of your own: " + strings.Join(parts, ", ") + "; " + typeset.Counted(len(e.Options.Known().Providers), "provider"))
+	text := "projects of your own: " + strings.Join(parts, ", ") + "; " + typeset.Counted(len(e.Options.Known().Providers), "provider")
+	return preflight.Good(text)
 }
 
-// broken is what keeps the root from being read, as far as it is about the files
-// that are meant; nil if nothing is.
+// broken returns the error of reading the root, if it is about files that isMeant
+// selects; nil otherwise.
 func (e *Examination) broken(isMeant func(config.Problem) bool) error {
 	var wrong *config.Error
 	if !errors.As(e.Options.Broken, &wrong) {

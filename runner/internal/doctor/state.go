@@ -19,8 +19,8 @@ import (
 	"mara/runner/internal/typeset"
 )
 
-// stateChecks are about the backend and what earlier runs have left there. They
-// ask it once.
+// stateChecks returns the checks of the backend and of leftovers of earlier runs. They
+// open the backend once.
 func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engine, error)) []preflight.Check {
 	open := sync.OnceValue(func() error {
 		if _, err := start(); err != nil {
@@ -33,7 +33,8 @@ func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engi
 	checks := []preflight.Check{
 		{Name: "backend", Title: "backend", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.backend(open))},
 		{Name: "lock", Title: "run lock", Group: preflight.State, Look: e.resolved(e.runLock)},
-		{Name: "stack-locks", Title: "stack locks", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.stackLocks(open))},
+		{Name: "stack-locks", Title: "stack locks", Group: preflight.State, Limit: backendTime,
+			Look: e.resolved(e.stackLocks(open))},
 		{Name: "pending", Title: "pending operations", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.pending(open))},
 		{Name: "orphans", Title: "orphans", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.orphans(open))},
 	}
@@ -49,12 +50,11 @@ func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engi
 	return append(checks, disk(e.Session))
 }
 
-// errNoEngine says that nothing can be asked; what is wrong with the engine is
-// told on its own.
+// errNoEngine is the error of checks that need the engine if it does not run; another
+// check reports why.
 var errNoEngine = errors.New("not looked at: it takes Pulumi to ask")
 
-// unopened is the finding of those that need the backend, where that cannot be
-// asked.
+// unopened returns the finding of a check whose backend could not be opened.
 func unopened(err error) []preflight.Finding {
 	if errors.Is(err, errNoEngine) {
 		return preflight.Unseen(err.Error())
@@ -74,7 +74,8 @@ func (e *Examination) backend(open func() error) preflight.Look {
 		case errors.As(err, &broken):
 			return findings(err)
 		case err != nil:
-			return preflight.Bad(fmt.Sprintf("%s: %v", where, err), "log in with `pulumi login`, or set "+config.BackendVariable+" to a place that can be reached")
+			return preflight.Bad(fmt.Sprintf("%s: %v", where, err),
+				"log in with `pulumi login`, or set "+config.BackendVariable+" to a place that can be reached")
 		case !e.Session.States().MayHaveStates():
 			return preflight.Good(where + " has nothing yet")
 		}
@@ -84,7 +85,8 @@ func (e *Examination) backend(open func() error) preflight.Look {
 				deployed++
 			}
 		}
-		return preflight.Good(fmt.Sprintf("%s answers; %s %s deployed", where, typeset.CountedOf(deployed, len(e.plan.Steps), "project"), typeset.Are(deployed)))
+		total := typeset.CountedOf(deployed, len(e.plan.Steps), "project")
+		return preflight.Good(fmt.Sprintf("%s answers; %s %s deployed", where, total, typeset.Are(deployed)))
 	}
 }
 
@@ -99,7 +101,8 @@ func (e *Examination) runLock(ctx context.Context) []preflight.Finding {
 	case state == lock.Foreign:
 		return findings(&lock.HeldError{Owner: owner, Foreign: true})
 	case state != lock.Free:
-		return preflight.Doubtful(fmt.Sprintf("the last run (%s, %s by %s) did not end properly", owner.Run, owner.Operation, owner), "the next run takes its lock over")
+		text := fmt.Sprintf("the last run (%s, %s by %s) did not end properly", owner.Run, owner.Operation, owner)
+		return preflight.Doubtful(text, "the next run takes its lock over")
 	}
 	return e.lockInBackend(ctx)
 }
@@ -164,7 +167,8 @@ func (e *Examination) pending(open func() error) preflight.Look {
 			found = findings(&leftovers.PendingError{Pending: blocking, Repair: e.Session.Command("repair")})
 		}
 		if len(harmless) > 0 {
-			found = slices.Concat(found, preflight.Doubtful("an earlier run was cut off at "+leftovers.List(harmless), "nothing: it is simply done again"))
+			found = slices.Concat(found, preflight.Doubtful(
+				"an earlier run was cut off at "+leftovers.List(harmless), "nothing: the next run repeats it"))
 		}
 		if len(found) == 0 {
 			return preflight.Good("none")

@@ -18,11 +18,11 @@ import (
 // from being done.
 type BeforeFunc func(ctx context.Context, step plan.Step, emit func(event.Event)) error
 
-// Before is what comes before the steps of an operation.
+// Before returns the function that runs before each step of an operation.
 func (h Hooks) Before(op operation.Operation, forget bool) BeforeFunc {
 	var revived sync.Once
 	return func(ctx context.Context, step plan.Step, emit func(event.Event)) error {
-		// A simulated cluster makes nothing by itself, and one to be forgotten
+		// A simulated cluster creates nothing by itself, and one to be forgotten
 		// is gone already.
 		if !op.ChangesResources() || h.Simulated || forget {
 			return nil
@@ -84,7 +84,8 @@ func (h Hooks) emptyCluster(
 	if err != nil || content == nil {
 		return err
 	}
-	err = wait(ctx, deprovision.Options{Kubeconfig: content, Env: h.Env, Say: func(text string) { say(emit, event.Info, "%s", text) }})
+	tell := func(text string) { say(emit, event.Info, "%s", text) }
+	err = wait(ctx, deprovision.Options{Kubeconfig: content, Env: h.Env, Say: tell})
 	var left *deprovision.LeftError
 	var unknown *deprovision.UnknownError
 	isLeft, isUnknown := errors.As(err, &left), errors.As(err, &unknown)
@@ -96,8 +97,8 @@ func (h Hooks) emptyCluster(
 		return fmt.Errorf("%w. Delete these with kubectl and run the same command again; "+
 			"or leave them behind, and pay for them, with --leave-behind", left)
 	case isUnknown:
-		return fmt.Errorf("%w. Have the API server answer, with valid credentials, and run the same command again; or, if the "+
-			"cluster is gone or has no load balancers and volumes, go on with --leave-behind", unknown)
+		return fmt.Errorf("%w. Make the API server reachable, with valid credentials, and run the same command again; or, if the "+
+			"cluster is gone or has no load balancers and volumes, continue with --leave-behind", unknown)
 	}
 	return err
 }

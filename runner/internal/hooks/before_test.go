@@ -38,7 +38,7 @@ func TestEmptyCluster(t *testing.T) {
 			wantErr: "would leave behind: volume a of claim shop/data. Delete these with kubectl and run the same command again; " +
 				"or leave them behind, and pay for them, with --leave-behind",
 		},
-		{name: "no answer", found: &deprovision.UnknownError{Cause: errors.New("403 Forbidden")}, wantErr: "could not be listed: 403 Forbidden. Have the API server answer"},
+		{name: "no answer", found: &deprovision.UnknownError{Cause: errors.New("403 Forbidden")}, wantErr: "could not be listed: 403 Forbidden. Make the API server reachable"},
 		{name: "no answer, allowed", found: &deprovision.UnknownError{Cause: errors.New("refused")}, allowed: true, want: "warning it could not be listed: refused; look"},
 		{name: "a volume left, allowed", found: &deprovision.LeftError{What: []string{"volume a"}}, allowed: true, want: "volume a; look"},
 		{name: "interrupted", found: cancelled, wantErr: "interrupted"},

@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os/exec"
 	"slices"
 	"strconv"
 	"time"
 
 	"al.essio.dev/pkg/shellescape"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/projects"
 	"mara/providers/operation"
@@ -50,12 +48,12 @@ type Input struct {
 	Outputs map[string]any `json:"outputs,omitempty"`
 }
 
-// variables are the most wanted parts of the input as environment variables.
+// variables returns the most used fields of the input as environment variables.
 func (i Input) variables() []string {
 	return []string{
-		"MARA_HOOK=" + i.Hook, "MARA_ON=" + string(i.On), "MARA_OPERATION=" + string(i.Operation), "MARA_PROVIDER=" + i.Provider,
-		"MARA_STACK=" + i.Stack, "MARA_SIMULATED=" + strconv.FormatBool(i.Simulated), "MARA_ROOT=" + i.Root,
-		"MARA_PROJECT=" + i.Project, "MARA_RESULT=" + string(i.Result),
+		"MARA_HOOK=" + i.Hook, "MARA_ON=" + string(i.On), "MARA_OPERATION=" + string(i.Operation),
+		"MARA_PROVIDER=" + i.Provider, "MARA_STACK=" + i.Stack, "MARA_SIMULATED=" + strconv.FormatBool(i.Simulated),
+		"MARA_ROOT=" + i.Root, "MARA_PROJECT=" + i.Project, "MARA_RESULT=" + string(i.Result),
 	}
 }
 
@@ -66,7 +64,7 @@ const (
 	retryWait = 2 * time.Second
 )
 
-// runCommand runs a command of the user's, as often as it may be tried.
+// runCommand runs a command of the user, and retries it as often as configured.
 func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call executor.HookCall, emit func(event.Event)) error {
 	hook := call.Hook
 	name := shellescape.QuoteCommand(hook.Command)
@@ -92,7 +90,7 @@ func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call exec
 	}
 }
 
-// input is what a command gets to know.
+// input returns the input of a command.
 func (h Hooks) input(ctx context.Context, op operation.Operation, call executor.HookCall) Input {
 	project := call.Step.Project
 	i := Input{
@@ -131,25 +129,31 @@ func (h Hooks) learnSecrets(ctx context.Context, input Input) error {
 	return nil
 }
 
-// holds reports whether a value is a text, or a list or map that has it somewhere.
+// holds reports whether a value is text, or a list or map that contains it.
 func holds(value any, text string) bool { return slices.Contains(texts(value), text) }
 
-// texts returns the texts in a value of JSON, and its numbers as texts.
+// texts lists the strings in a JSON value, and its numbers as strings.
 func texts(value any) []string {
+	var found []string
 	switch v := value.(type) {
 	case string:
-		return []string{v}
+		found = append(found, v)
 	case float64, json.Number:
-		return []string{fmt.Sprint(v)}
+		found = append(found, fmt.Sprint(v))
 	case []any:
-		return slices.Concat(slice.Map(v, texts)...)
+		for _, item := range v {
+			found = append(found, texts(item)...)
+		}
 	case map[string]any:
-		return slices.Concat(slice.Map(slices.Collect(maps.Values(v)), texts)...)
+		for _, item := range v {
+			found = append(found, texts(item)...)
+		}
 	}
-	return nil
+	return found
 }
 
-// attempt runs the command once. Each line that it prints is passed on; the last that was shown is in the error.
+// attempt runs the command once. It passes on each line of the output; the error has
+// the last line that was shown.
 func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say func(line string) (shown string)) error {
 	limit := cmp.Or(hook.Timeout, projects.DefaultHookTimeout)
 	late := fmt.Errorf("timed out after %s", event.FormatDuration(limit))

@@ -26,7 +26,7 @@ type Hooks struct {
 	Stack     string
 	Root      string            // of the configuration
 	Env       map[string]string // of Pulumi and its plugins
-	Runtime   string            // the container runtime that is configured; "" for the first there is
+	Runtime   string            // the configured container runtime; "" for the first one on the PATH
 	Folder    layout.Runner
 	Simulated bool
 	Beside    bool // the environment is one of many: its context is not made the current one
@@ -35,9 +35,10 @@ type Hooks struct {
 	// LeaveBehind lets a cluster be destroyed that may leave load balancers and volumes.
 	LeaveBehind bool
 
-	nodes func(ctx context.Context, cluster string) (kindnodes.Nodes, error)        // of a cluster on this machine; nil for the container runtime
-	ask   func(ctx context.Context, address string) error                           // whether an application answers; nil for the network
-	probe func(ctx context.Context, kubeconfig []byte, env map[string]string) error // whether a cluster answers; nil for the network
+	// Replaced in tests; nil for the container runtime and the network.
+	nodes func(ctx context.Context, cluster string) (kindnodes.Nodes, error)        // finds a cluster's nodes
+	ask   func(ctx context.Context, address string) error                           // requests an application
+	probe func(ctx context.Context, kubeconfig []byte, env map[string]string) error // requests a cluster
 }
 
 // HookFunc is what the executor calls for a hook.
@@ -94,7 +95,8 @@ func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(ev
 // in it do not ask it, and succeed.
 func (h Hooks) probeCluster(ctx context.Context, content []byte, emit func(event.Event)) {
 	if err := h.askCluster(ctx, content); err != nil && ctx.Err() == nil {
-		emit(event.Event{Type: event.RunWarning, Message: fmt.Sprintf("the cluster does not answer: %v; a project that changes nothing in it succeeds all the same", err)})
+		emit(event.Event{Type: event.RunWarning, Message: fmt.Sprintf(
+			"the cluster does not answer: %v; projects that change nothing in it succeed all the same", err)})
 	}
 }
 
@@ -106,8 +108,8 @@ func (h Hooks) askCluster(ctx context.Context, content []byte) error {
 	return kubeconfig.Probe(ctx, content, h.Env)
 }
 
-// ClusterKubeconfig is the kubeconfig that a cluster project exports; nil when
-// it exports none. From here on it is masked.
+// ClusterKubeconfig returns the kubeconfig that a cluster project exports; nil if it
+// exports none. It also masks the kubeconfig's secrets.
 func (h Hooks) ClusterKubeconfig(ctx context.Context, project string) ([]byte, error) {
 	outputs, err := h.Stacks.Outputs(ctx, project, true)
 	if err != nil {
@@ -135,8 +137,8 @@ func (h Hooks) forgetKubeconfig(ctx context.Context, emit func(event.Event)) err
 	return err
 }
 
-// entries are the environment's in the user's kubeconfig files; a simulation has
-// its own.
+// entries identifies the environment's entries in the user's kubeconfig files, or in
+// the file of simulations.
 func (h Hooks) entries() kubeconfig.Entries {
 	files := kubeconfig.Files(h.Env["KUBECONFIG"], h.Env["HOME"])
 	if h.Simulated {

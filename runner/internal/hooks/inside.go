@@ -15,8 +15,8 @@ import (
 // have changed there.
 type InsideFunc func(ctx context.Context, project string, emit func(event.Event)) (event.Changes, error)
 
-// Inside is how to look inside Helm releases. The cluster is asked for its kinds
-// once for all projects.
+// Inside returns the function that compares Helm releases with the cluster. It reads
+// the cluster's kinds once for all projects.
 func (h Hooks) Inside() InsideFunc {
 	if h.Simulated {
 		return func(context.Context, string, func(event.Event)) (event.Changes, error) { return event.Changes{}, nil }
@@ -64,7 +64,8 @@ func tell(namespace, release string, found []helmdrift.Difference, emit func(eve
 	for _, d := range found {
 		name := fmt.Sprintf("%s of release %s", d.Name, release)
 		if d.Unknown != "" {
-			emit(event.Event{Type: event.RunWarning, Message: fmt.Sprintf("%s %s cannot be compared: %s", d.Kind, name, d.Unknown)})
+			text := fmt.Sprintf("%s %s cannot be compared: %s", d.Kind, name, d.Unknown)
+			emit(event.Event{Type: event.RunWarning, Message: text})
 			continue
 		}
 		action := event.Update

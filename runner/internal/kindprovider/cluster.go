@@ -11,9 +11,7 @@ import (
 
 	p "github.com/pulumi/pulumi-go-provider"
 	"github.com/pulumi/pulumi-go-provider/infer"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
-	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
 	"mara/runner/internal/containers"
 	"mara/runner/internal/kindnodes"
@@ -33,9 +31,9 @@ func (*Cluster) Diff(_ context.Context, req infer.DiffRequest[ClusterArgs, Clust
 	return diff(req.State.ClusterArgs, req.Inputs), nil
 }
 
-// Create makes the cluster. It takes over a complete one that an interrupted run
-// of this stack has left, and clears away an incomplete one. A cluster that this
-// stack has not made is an error.
+// Create creates the cluster. It adopts a complete cluster that an interrupted run of
+// this stack has left, and removes an incomplete one. A cluster that this stack has
+// not created is an error.
 func (c *Cluster) Create(ctx context.Context, req infer.CreateRequest[ClusterArgs]) (infer.CreateResponse[ClusterState], error) {
 	response := infer.CreateResponse[ClusterState]{ID: req.Inputs.Name, Output: ClusterState{ClusterArgs: req.Inputs}}
 	if req.DryRun {
@@ -49,8 +47,8 @@ func (c *Cluster) Create(ctx context.Context, req infer.CreateRequest[ClusterArg
 	return response, err
 }
 
-// Read looks at the cluster. One that is gone, or that someone else has made
-// anew under the same name, is no longer this resource.
+// Read reads the state of the cluster. A missing cluster, or another one that was
+// created under the same name, is no longer this resource.
 func (c *Cluster) Read(ctx context.Context, req infer.ReadRequest[ClusterArgs, ClusterState]) (infer.ReadResponse[ClusterArgs, ClusterState], error) {
 	gone := infer.ReadResponse[ClusterArgs, ClusterState]{}
 	if req.State.Name == "" { // an import
@@ -73,8 +71,8 @@ func (c *Cluster) Read(ctx context.Context, req infer.ReadRequest[ClusterArgs, C
 	return w.read(ctx, req, nodes)
 }
 
-// Update changes what can be changed in a cluster, starts nodes that have
-// stopped, and makes anew a cluster that a failed run has not finished.
+// Update updates what can be changed in a cluster, starts stopped nodes, and recreates
+// a cluster that a failed run has not finished.
 func (c *Cluster) Update(ctx context.Context, req infer.UpdateRequest[ClusterArgs, ClusterState]) (infer.UpdateResponse[ClusterState], error) {
 	state := req.State
 	if req.DryRun {
@@ -88,7 +86,7 @@ func (c *Cluster) Update(ctx context.Context, req infer.UpdateRequest[ClusterArg
 	return infer.UpdateResponse[ClusterState]{Output: state}, err
 }
 
-// Delete removes the cluster, or what there is of it.
+// Delete removes the cluster, also an incomplete one.
 func (c *Cluster) Delete(ctx context.Context, req infer.DeleteRequest[ClusterState]) (infer.DeleteResponse, error) {
 	w, err := c.open(ctx, req.State.ClusterArgs)
 	if err != nil {
@@ -123,7 +121,7 @@ func (w clusterWork) make(ctx context.Context) (ClusterState, error) {
 // update does what can be done to a cluster that is there.
 func (w clusterWork) update(ctx context.Context, before ClusterState) (ClusterState, error) {
 	nodes, err := w.nodes(ctx)
-	if err == nil && nodes.another(before.UID) {
+	if err == nil && nodes.belongToOtherCluster(before.UID) {
 		err = w.foreign(nodes)
 	}
 	if err != nil {
@@ -187,11 +185,11 @@ func (w clusterWork) checkFits(nodes nodes, signature string, unknown bool) erro
 	return nil
 }
 
-// recreate removes what there is of a cluster that was never complete, and
-// makes it anew.
+// recreate removes the rest of a cluster that was never complete, and creates it
+// again.
 func (w clusterWork) recreate(ctx context.Context, nodes nodes) (ClusterState, error) {
 	if len(nodes.Nodes) > 0 {
-		p.GetLogger(ctx).Warningf("clearing away what an interrupted run has left of the cluster %s", w.args.Name)
+		p.GetLogger(ctx).Warningf("removing what an interrupted run has left of the cluster %s", w.args.Name)
 	}
 	if err := w.Containers.Remove(ctx, nodes.Names()...); err != nil {
 		return w.args.partial(nodes.mark), incomplete(err)
@@ -227,13 +225,13 @@ func (w clusterWork) create(ctx context.Context) (ClusterState, error) {
 	return w.finish(ctx, nodes, nil)
 }
 
-// patience is how long nodes may take to be ready.
+// patience returns how long nodes may take to be ready.
 func (w clusterWork) patience() time.Duration {
 	return time.Duration(*w.args.WaitSeconds) * time.Second
 }
 
-// abandon removes what a failed creation has left. It goes on when the operation
-// is cancelled: that is when it is needed most.
+// abandon removes the rest of a failed creation. A cancelled operation does not stop
+// it: that is when it is needed most.
 func (w clusterWork) abandon(ctx context.Context, m mark, cause error) (ClusterState, error) {
 	if ctx.Err() != nil {
 		cause = errors.New("cancelled while the cluster was being created; what there was of it is removed")
@@ -241,7 +239,7 @@ func (w clusterWork) abandon(ctx context.Context, m mark, cause error) (ClusterS
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	nodes, err := w.nodes(ctx)
-	if err == nil && !nodes.another(m.uid) {
+	if err == nil && !nodes.belongToOtherCluster(m.uid) {
 		err = w.Containers.Remove(ctx, nodes.Names()...)
 	}
 	if err == nil {
@@ -259,7 +257,7 @@ func (w clusterWork) delete(ctx context.Context, state ClusterState) error {
 	if err != nil {
 		return err
 	}
-	if nodes.another(state.UID) {
+	if nodes.belongToOtherCluster(state.UID) {
 		p.GetLogger(ctx).Warningf("leaving the cluster %s alone: it is another one than this stack has made", state.Name)
 		return nil
 	}
@@ -320,12 +318,13 @@ func (b Backend) ensureImage(ctx context.Context, image, what string) error {
 	return nil
 }
 
-// checkPorts finds containers that hold a port the cluster wants. What other
-// programs hold shows only when the node is started.
+// checkPorts returns an error for each container that holds a port of the cluster.
+// Ports of other programs are noticed only when the node is started.
 func (w clusterWork) checkPorts(ctx context.Context) error {
-	wanted := slice.Map(w.args.portMappings(), func(p v1alpha4.PortMapping) containers.Port {
-		return containers.Port{Address: p.ListenAddress, Host: int(p.HostPort)}
-	})
+	var wanted []containers.Port
+	for _, p := range w.args.portMappings() {
+		wanted = append(wanted, containers.Port{Address: p.ListenAddress, Host: int(p.HostPort)})
+	}
 	if w.args.APIServerPort != nil {
 		wanted = append(wanted, containers.Port{Address: *w.args.APIServerAddress, Host: *w.args.APIServerPort})
 	}

@@ -69,12 +69,12 @@ type ClusterState struct {
 // Annotate implements infer.Annotated.
 func (s *ClusterState) Annotate(a infer.Annotator) { describe(a, s) }
 
-// partial is the state of a cluster of which not much more than the mark is known.
+// partial returns the state of a cluster of which little more than the mark is known.
 func (c ClusterArgs) partial(m mark) ClusterState {
 	return ClusterState{ClusterArgs: c, UID: m.uid, NodeNames: []string{}}
 }
 
-// clusterName is what kind takes for a name.
+// clusterName is the pattern of the names that kind accepts.
 var clusterName = regexp.MustCompile(`^[a-z0-9.-]+$`)
 
 // Check implements infer.CustomCheck. It refuses what kind would refuse only
@@ -96,7 +96,8 @@ func (*Cluster) Check(ctx context.Context, req infer.CheckRequest) (infer.CheckR
 	if *args.Workers < 0 {
 		refuse("workers", "must not be negative")
 	}
-	for property, port := range map[string]*int{"httpPort": args.HTTPPort, "httpsPort": args.HTTPSPort, "apiServerPort": args.APIServerPort} {
+	ports := map[string]*int{"httpPort": args.HTTPPort, "httpsPort": args.HTTPSPort, "apiServerPort": args.APIServerPort}
+	for property, port := range ports {
 		if port != nil && known(req, property) && (*port < 1 || *port > 65535) {
 			refuse(property, "%d is no port", *port)
 		}

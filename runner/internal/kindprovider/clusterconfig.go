@@ -32,7 +32,7 @@ func readMark(mounts []string) (mark, bool) {
 	return mark{}, false
 }
 
-// config is the configuration of the cluster for kind.
+// config returns the configuration of the cluster for kind.
 func (c ClusterArgs) config(m mark) *v1alpha4.Cluster {
 	config := &v1alpha4.Cluster{
 		TypeMeta: v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"},
@@ -78,14 +78,15 @@ func (c ClusterArgs) portMappings() []v1alpha4.PortMapping {
 	}{{80, c.HTTPPort}, {443, c.HTTPSPort}} {
 		if p.host != nil {
 			mappings = append(mappings, v1alpha4.PortMapping{
-				ContainerPort: p.inside, HostPort: port(p.host), ListenAddress: *c.ListenAddress, Protocol: v1alpha4.PortMappingProtocolTCP,
+				ContainerPort: p.inside, HostPort: port(p.host), ListenAddress: *c.ListenAddress,
+				Protocol: v1alpha4.PortMappingProtocolTCP,
 			})
 		}
 	}
 	return mappings
 }
 
-// nodeNames are the names kind gives to the nodes, control planes first.
+// nodeNames lists the names that kind gives to the nodes, control planes first.
 func (c ClusterArgs) nodeNames() []string {
 	var names []string
 	for _, role := range []struct {

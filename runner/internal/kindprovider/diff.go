@@ -30,8 +30,7 @@ func diff[I any](before, after I) p.DiffResponse {
 	return response
 }
 
-// fixed are the inputs that cannot be changed, as JSON, by the names of their
-// properties.
+// fixed returns the immutable inputs as JSON, by the names of their properties.
 func fixed[I any](inputs I) map[string]json.RawMessage {
 	values := map[string]json.RawMessage{}
 	for field, value := range reflect.ValueOf(inputs).Fields() {

@@ -5,39 +5,44 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"github.com/pulumi/pulumi-go-provider/infer"
 
 	"mara/runner/internal/containers"
 )
 
-// incomplete says that something exists, but not as it should: the state keeps
-// it, and the next run repairs it. Without causes it is nil.
+// incomplete returns the error of a resource that exists, but not as it should: the
+// state keeps it, and the next run repairs it. It is nil without causes.
 func incomplete(causes ...error) error {
 	if len(causes) == 0 {
 		return nil
 	}
-	return &incompleteError{slice.Map(causes, explain)}
+	var explained []error
+	for _, cause := range causes {
+		explained = append(explained, explain(cause))
+	}
+	return &incompleteError{explained}
 }
 
-// incompleteError tells the causes, where infer's own error says only that there
-// are some.
+// incompleteError lists the causes; infer's own error says only that there are some.
 type incompleteError struct{ causes []error }
 
 func (e *incompleteError) Error() string { return errors.Join(e.causes...).Error() }
 
-// Unwrap lets infer find what it looks for.
+// Unwrap returns the causes and the error that infer looks for.
 func (e *incompleteError) Unwrap() []error {
 	return append(slices.Clone(e.causes), infer.ResourceInitFailedError{Reasons: texts(e.causes)})
 }
 
-// texts are what errors say, and what to do about them.
+// texts returns the messages of errors, with hints.
 func texts(errs []error) []string {
-	return slice.Map(errs, func(err error) string { return explain(err).Error() })
+	var texts []string
+	for _, err := range errs {
+		texts = append(texts, explain(err).Error())
+	}
+	return texts
 }
 
-// explain adds what to do to errors that runtimes report in their own words.
+// explain adds a hint to errors that runtimes report in their own words.
 func explain(err error) error {
 	var before explainedError
 	switch {

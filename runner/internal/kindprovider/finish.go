@@ -13,8 +13,8 @@ import (
 	p "github.com/pulumi/pulumi-go-provider"
 )
 
-// finish sets the mirrors of a complete cluster, loads images, and returns what
-// there is to know of it. It can be repeated. before is nil for a new cluster.
+// finish sets the mirrors of a complete cluster, loads images, and returns its state.
+// It can be repeated. before is nil for a new cluster.
 func (w clusterWork) finish(ctx context.Context, n nodes, before *ClusterState) (ClusterState, error) {
 	state := ClusterState{ClusterArgs: w.args, NodeNames: n.kubernetes(), Network: n.network(), UID: n.mark.uid}
 	var old ClusterArgs

@@ -26,7 +26,7 @@ type Library struct{ runtime *containers.Runtime }
 // NewLibrary makes clusters in a container runtime.
 func NewLibrary(runtime *containers.Runtime) Library { return Library{runtime} }
 
-// provider is kind's entry, which reports to the engine.
+// provider returns kind's provider, which logs to the engine.
 func (l Library) provider(ctx context.Context) *cluster.Provider {
 	options := []cluster.ProviderOption{cluster.ProviderWithLogger(newLogger(ctx))}
 	switch l.runtime.Name {

@@ -35,12 +35,14 @@ func (w clusterWork) nodes(ctx context.Context) (nodes, error) { return w.nodesO
 
 func (n nodes) hasControlPlane() bool { return len(n.Of(kindnodes.ControlPlane)) > 0 }
 
-// kubernetes are the names of the nodes that Kubernetes knows.
+// kubernetes lists the names of the nodes that Kubernetes knows.
 func (n nodes) kubernetes() []string { return n.Kubernetes().Names() }
 
-// another tells that the nodes belong to another cluster than the one with the
-// uid. A load balancer alone, which bears no mark, is nobody's cluster.
-func (n nodes) another(uid string) bool { return len(n.Kubernetes()) > 0 && n.mark.uid != uid }
+// belongToOtherCluster reports whether the nodes have another uid; an unmarked load
+// balancer is ignored.
+func (n nodes) belongToOtherCluster(uid string) bool {
+	return len(n.Kubernetes()) > 0 && n.mark.uid != uid
+}
 
 // halted describes the nodes that do not run.
 func (n nodes) halted() []error {
@@ -91,7 +93,7 @@ func (w clusterWork) signed(ctx context.Context, n nodes) (signature string, fou
 	return "", false, nil
 }
 
-// signature is what cannot be changed in a cluster.
+// signature encodes the immutable settings of a cluster.
 func (c ClusterArgs) signature() string {
 	content, _ := json.Marshal(fixed(c)) // plain values only
 	return string(content)
@@ -151,7 +153,9 @@ func (w clusterWork) removeNetwork(ctx context.Context) error {
 		return explain(err)
 	}
 	all, err := w.Containers.List(ctx, "")
-	if err != nil || slices.ContainsFunc(all, func(c containers.Container) bool { return slices.Contains(c.Networks, name) }) {
+	if err != nil || slices.ContainsFunc(all, func(c containers.Container) bool {
+		return slices.Contains(c.Networks, name)
+	}) {
 		return explain(err)
 	}
 	return explain(w.Containers.RemoveNetwork(ctx, name))

@@ -50,10 +50,10 @@ func (c *Config) Check(ctx context.Context, req infer.CheckRequest) (infer.Check
 	return infer.CheckResponse[*Config]{Inputs: config, Failures: failures}, err
 }
 
-// diffConfig replaces the provider, and with it all that it has made, when it
-// goes to another runtime: what is in one is not in another. What there is goes
-// first, for names and ports are taken once. infer's own way keeps values of
-// earlier calls and compares with those.
+// diffConfig replaces the provider and all its resources if the runtime changes: the
+// containers of one runtime are not in another. Names and ports are taken once, so the
+// old resources are deleted first. infer's own method keeps values of earlier calls
+// and compares with them.
 func diffConfig(_ context.Context, req p.DiffRequest) (p.DiffResponse, error) {
 	if req.State.Get("runtime").Equals(req.Inputs.Get("runtime")) {
 		return p.DiffResponse{}, nil

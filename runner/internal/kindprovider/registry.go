@@ -33,8 +33,8 @@ func (*Registry) Diff(_ context.Context, req infer.DiffRequest[RegistryArgs, Reg
 	return diff(req.State.RegistryArgs, req.Inputs), nil
 }
 
-// Create starts the registry and connects the cluster to it. It takes over one
-// that this stack has left; one that this stack has not made is an error.
+// Create starts the registry and connects the cluster to it. It adopts a registry that
+// this stack has left; one that this stack has not created is an error.
 func (r *Registry) Create(ctx context.Context, req infer.CreateRequest[RegistryArgs]) (infer.CreateResponse[RegistryState], error) {
 	response := infer.CreateResponse[RegistryState]{ID: req.Inputs.Name, Output: req.Inputs.state("")}
 	if req.DryRun {
@@ -48,7 +48,7 @@ func (r *Registry) Create(ctx context.Context, req infer.CreateRequest[RegistryA
 	return response, err
 }
 
-// Read looks at what there is: the container, and what it needs to be of use.
+// Read reads the state of the container and of its connections.
 func (r *Registry) Read(ctx context.Context, req infer.ReadRequest[RegistryArgs, RegistryState]) (infer.ReadResponse[RegistryArgs, RegistryState], error) {
 	gone := infer.ReadResponse[RegistryArgs, RegistryState]{}
 	if req.State.Name == "" {
@@ -68,7 +68,7 @@ func (r *Registry) Read(ctx context.Context, req infer.ReadRequest[RegistryArgs,
 	return infer.ReadResponse[RegistryArgs, RegistryState]{ID: req.ID, Inputs: req.Inputs, State: state}, incomplete(problems...)
 }
 
-// Update repairs the registry and connects what has changed.
+// Update repairs the registry and its connections.
 func (r *Registry) Update(ctx context.Context, req infer.UpdateRequest[RegistryArgs, RegistryState]) (infer.UpdateResponse[RegistryState], error) {
 	if req.DryRun {
 		return infer.UpdateResponse[RegistryState]{Output: req.Inputs.state(req.State.ContainerID)}, nil
@@ -174,7 +174,9 @@ func (w registryWork) spec() containers.Spec {
 	return containers.Spec{
 		Name: w.args.Name, Image: w.args.Image, Network: w.args.Network, Labels: labels, Restart: "always",
 		Volumes: map[string]string{w.args.Name: "/var/lib/registry"},
-		Publish: []containers.Port{{Address: *w.args.HostAddress, Host: w.args.HostPort, Container: strconv.Itoa(registryPort) + "/tcp"}},
+		Publish: []containers.Port{{
+			Address: *w.args.HostAddress, Host: w.args.HostPort, Container: strconv.Itoa(registryPort) + "/tcp",
+		}},
 	}
 }
 

@@ -54,7 +54,7 @@ func (*Registry) Check(ctx context.Context, req infer.CheckRequest) (infer.Check
 // registryPort is where a registry listens in its container.
 const registryPort = 5000
 
-// state is what follows from the inputs.
+// state returns the state that follows from the inputs.
 func (r RegistryArgs) state(containerID string) RegistryState {
 	return RegistryState{
 		RegistryArgs: r, ContainerID: containerID, Endpoint: r.endpoint(),
@@ -66,7 +66,7 @@ func (r RegistryArgs) endpoint() string {
 	return net.JoinHostPort("localhost", strconv.Itoa(r.HostPort))
 }
 
-// url is where this machine finds the registry's API.
+// url returns the address of the registry's API on this machine.
 func (r RegistryArgs) url() string {
 	host := *r.HostAddress
 	if host == "0.0.0.0" || host == "::" {

@@ -8,24 +8,23 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"mara/runner/internal/kubeconfig"
 )
 
-// ErrNoKind says that the cluster has no such kind.
+// ErrNoKind is the error for a kind that the cluster does not have.
 var ErrNoKind = errors.New("the cluster has no such kind")
 
-// kind is how the API serves a kind of objects.
+// kind is the resource of a kind of objects.
 type kind struct {
 	resource   schema.GroupVersionResource
 	namespaced bool
 }
 
-// kinds knows the kinds that a cluster has. Each version of a group is asked for
-// once. client-go's own discovery links all types of the Kubernetes API.
+// kinds caches the kinds of a cluster, by version of a group. client-go's own discovery
+// links all types of the Kubernetes API.
 type kinds struct {
 	ask Ask
 
@@ -33,7 +32,7 @@ type kinds struct {
 	known map[string]metav1.APIResourceList
 }
 
-// of finds a kind.
+// of returns the resource of a kind.
 func (k *kinds) of(ctx context.Context, wanted schema.GroupVersionKind) (kind, error) {
 	list, err := k.in(ctx, wanted.GroupVersion())
 	if err != nil {
@@ -54,9 +53,8 @@ type Resource struct {
 	Namespaced bool
 }
 
-// Resources are what the cluster can list, of each group in the version that it
-// prefers. An API that is served by something else in the cluster, and does not
-// answer, is left out.
+// Resources lists the resources of the cluster that can be listed, each group in its
+// preferred version. It skips a group whose aggregated API does not answer.
 func (c Cluster) Resources(ctx context.Context) ([]Resource, error) {
 	var groups metav1.APIGroupList
 	if err := c.kinds.ask(ctx, "apis", &groups); err != nil {
@@ -77,20 +75,23 @@ func (c Cluster) Resources(ctx context.Context) ([]Resource, error) {
 	return found, nil
 }
 
-// listable are the kinds in a version of a group that can be listed.
+// listable returns the kinds in a version of a group that can be listed.
 func (k *kinds) listable(ctx context.Context, version schema.GroupVersion) ([]Resource, error) {
 	list, err := k.in(ctx, version)
 	if err != nil {
 		return nil, err
 	}
-	listed := slices.DeleteFunc(slices.Clone(list.APIResources), func(r metav1.APIResource) bool { return !slices.Contains(r.Verbs, "list") })
-	return slice.Map(listed, func(r metav1.APIResource) Resource {
-		return Resource{version.WithResource(r.Name), r.Kind, r.Namespaced}
-	}), nil
+	var found []Resource
+	for _, r := range list.APIResources {
+		if slices.Contains(r.Verbs, "list") {
+			found = append(found, Resource{version.WithResource(r.Name), r.Kind, r.Namespaced})
+		}
+	}
+	return found, nil
 }
 
-// in lists the kinds in a version of a group; there are none if there is no such
-// version.
+// in returns the kinds in a version of a group, none if the version does not exist. It
+// reads each version once.
 func (k *kinds) in(ctx context.Context, version schema.GroupVersion) (metav1.APIResourceList, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package kubeapi asks a cluster's API server about objects of any kind: what they
-// are, and what an apply would make of them. It changes nothing: its connections
-// refuse to send a change that is not a dry run.
+// Package kubeapi reads objects of any kind from a cluster's API server, and applies
+// them as a dry run. It changes nothing: its connections refuse to send a change that
+// is not a dry run.
 package kubeapi
 
 import (
@@ -17,10 +17,10 @@ import (
 	"mara/runner/internal/kubeconfig"
 )
 
-// answerTime bounds one question about the kinds that the cluster has.
+// answerTime bounds one request for the kinds of the cluster.
 const answerTime = 30 * time.Second
 
-// Ask reads what is at a path of the API.
+// Ask decodes the response for a path of the API.
 type Ask func(ctx context.Context, path string, into any) error
 
 // Cluster is a cluster's API server.
@@ -29,13 +29,13 @@ type Cluster struct {
 	kinds   *kinds
 }
 
-// New is a cluster with these clients.
+// New returns a cluster with these clients.
 func New(objects dynamic.Interface, ask Ask) Cluster {
 	return Cluster{Objects: objects, kinds: &kinds{ask: ask}}
 }
 
-// Connect makes clients of the cluster of a kubeconfig. env is set for a command in
-// it that gets a token.
+// Connect makes clients of the cluster of a kubeconfig. env is added to the environment
+// of a command in it that gets a token.
 func Connect(content []byte, env map[string]string) (Cluster, error) {
 	config, err := kubeconfig.Config(content, env)
 	if err != nil {
@@ -65,10 +65,12 @@ func (o onlyDryRuns) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(r)
 }
 
-// Client is the client for an object. One without a namespace gets the given one, if
-// its kind has namespaces. The error wraps ErrNoKind if the cluster does not know
-// the kind.
-func (c Cluster) Client(ctx context.Context, object *unstructured.Unstructured, namespace string) (dynamic.ResourceInterface, error) {
+// Client returns the client for an object. It sets the given namespace on an object
+// without one, if its kind has namespaces. The error wraps ErrNoKind if the cluster
+// does not know the kind.
+func (c Cluster) Client(
+	ctx context.Context, object *unstructured.Unstructured, namespace string,
+) (dynamic.ResourceInterface, error) {
 	kind, err := c.kinds.of(ctx, object.GroupVersionKind())
 	if err != nil {
 		return nil, err
@@ -83,9 +85,11 @@ func (c Cluster) Client(ctx context.Context, object *unstructured.Unstructured, 
 	return c.Objects.Resource(kind.resource).Namespace(object.GetNamespace()), nil
 }
 
-// DryRun has the API server apply an object as a dry run, and returns what would
-// come of it. manager names the caller.
-func DryRun(ctx context.Context, client dynamic.ResourceInterface, object *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
+// DryRun applies an object as a dry run, and returns the result. manager names the
+// caller.
+func DryRun(
+	ctx context.Context, client dynamic.ResourceInterface, object *unstructured.Unstructured, manager string,
+) (*unstructured.Unstructured, error) {
 	return client.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{
 		FieldManager: manager, Force: true, DryRun: []string{metav1.DryRunAll},
 	})

@@ -12,17 +12,17 @@ import (
 // if all its inputs are known. Its error refuses the resource.
 type Admission func(ctx context.Context, o Object, preview bool) error
 
-// Inputs are all inputs, without their secrecy. They belong to the object.
+// Inputs returns all inputs, secrets included. The caller must not change them.
 func (o Object) Inputs() map[string]any { return o.inputs }
 
-// Masked are all inputs, with a mask in the place of what is secret. The names in an
-// object that is secret as a whole are told: they are no secrets.
+// Masked returns all inputs with secrets masked. The keys of a secret object are no
+// secrets, and stay.
 func (o Object) Masked(mask string) map[string]any {
 	masked, _ := plain(maskSecrets(resource.NewObjectProperty(o.given), mask, false)).(map[string]any)
 	return masked
 }
 
-// maskSecrets puts a mask in the place of every secret; inside of one, of everything.
+// maskSecrets replaces secrets by mask; inside a secret, every value.
 func maskSecrets(v resource.PropertyValue, mask string, inside bool) resource.PropertyValue {
 	switch {
 	case v.IsSecret():

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // catalogue is all that is known of a package's types.
@@ -69,8 +68,8 @@ func (c catalogue) version() string {
 	return newest
 }
 
-// newest is the version of a package that nobody knows. It is new enough for any
-// program: Pulumi warns about a plugin that is too old.
+// newest is the version of an unknown package. It is high enough for any program:
+// Pulumi warns about a plugin that is too old.
 const newest = "99999.0.0"
 
 func (c catalogue) config() fields {
@@ -117,7 +116,7 @@ func (c catalogue) behaviour(token string) (r Resource, known bool) {
 	return ordinary(token), false
 }
 
-// ordinary is how a resource behaves of which no more is known than its type.
+// ordinary returns the behaviour of a resource of which only the type is known.
 func ordinary(token string) Resource {
 	return Resource{
 		Token: token, Latency: Latency{Create: 5 * time.Second, Update: 3 * time.Second, Delete: 2 * time.Second},
@@ -125,9 +124,13 @@ func ordinary(token string) Resource {
 	}
 }
 
-// resources are the tokens of all types, but those that are dynamic.
+// resources lists the tokens of all types, except dynamic ones.
 func (c catalogue) resources() []string {
-	return slices.Concat(slice.Map(c.schemas, func(s *schema) []string { return names(s.Resources) })...)
+	var tokens []string
+	for _, s := range c.schemas {
+		tokens = append(tokens, names(s.Resources)...)
+	}
+	return tokens
 }
 
 // function describes a function.
@@ -150,7 +153,11 @@ func (c catalogue) function(token string) (call, bool) {
 }
 
 func (c catalogue) functions() []string {
-	return slices.Concat(slice.Map(c.schemas, func(s *schema) []string { return names(s.Functions) })...)
+	var tokens []string
+	for _, s := range c.schemas {
+		tokens = append(tokens, names(s.Functions)...)
+	}
+	return tokens
 }
 
 // answer makes the result of a function.

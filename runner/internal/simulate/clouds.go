@@ -88,8 +88,8 @@ func (c *Clouds) serve(ctx context.Context, s *server) error {
 	return nil
 }
 
-// Env is the environment with which the engine attaches to the stand-ins
-// rather than to real providers, and downloads none.
+// Env returns the environment that attaches the engine to the stand-ins rather than
+// real providers, and prevents downloads.
 func (c *Clouds) Env() map[string]string {
 	attach := slices.Sorted(slices.Values(c.attach))
 	return map[string]string{

@@ -32,7 +32,8 @@ type difference struct {
 
 // compare looks at values alone: that a value became secret is no change.
 func compare(before, after resource.PropertyMap, replaceOn []string) difference {
-	was, is := revealAll(resource.NewObjectProperty(before)).ObjectValue(), revealAll(resource.NewObjectProperty(after)).ObjectValue()
+	was := revealAll(resource.NewObjectProperty(before)).ObjectValue()
+	is := revealAll(resource.NewObjectProperty(after)).ObjectValue()
 	detailed := plugin.NewDetailedDiffFromObjectDiff(was.Diff(is), true)
 	d := difference{kinds: map[string]plugin.DiffKind{}}
 	for path, change := range detailed {

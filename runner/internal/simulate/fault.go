@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
 )
@@ -53,7 +52,7 @@ func glob(s string) *regexp.Regexp {
 	return regexp.MustCompile("^" + strings.ReplaceAll(quoted, `\?`, `.`) + "$")
 }
 
-// String is the pattern as it was written.
+// String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
 
 func (p Pattern) matches(token string, urn resource.URN) bool {
@@ -170,12 +169,17 @@ func (f *faults) strike(op operation, token string, urn resource.URN) *Fault {
 	return nil
 }
 
-// verify refuses patterns that can never match: a fault that does nothing
+// verify returns an error for patterns that can never match: a fault without effect
 // would look like a success.
 func verify(packages []catalogue, opts Options) error {
-	failing := slice.Map(opts.Fail, func(fault Fault) error { return fault.Pattern.verify(packages) })
-	slow := slice.Map(opts.Slow, func(delay Delay) error { return delay.Pattern.verify(packages) })
-	return errors.Join(slices.Concat(failing, slow)...)
+	var problems []error
+	for _, fault := range opts.Fail {
+		problems = append(problems, fault.Pattern.verify(packages))
+	}
+	for _, delay := range opts.Slow {
+		problems = append(problems, delay.Pattern.verify(packages))
+	}
+	return errors.Join(problems...)
 }
 
 func (p Pattern) verify(packages []catalogue) error {

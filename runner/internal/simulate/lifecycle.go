@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil/rpcerror"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc/codes"
@@ -267,7 +266,9 @@ func (t target) links() Links {
 func (s *server) record(t target) error {
 	links := t.links()
 	r := record{Token: t.r.Token, ID: t.o.ID, URN: string(t.o.URN), Remember: links.Remember}
-	r.Provides = slice.Map(links.Provides, func(fact Fact) string { return fact.Name })
+	for _, fact := range links.Provides {
+		r.Provides = append(r.Provides, fact.Name)
+	}
 	for _, need := range links.Requires {
 		if !need.Once {
 			r.Requires = append(r.Requires, need.Fact)

@@ -45,7 +45,7 @@ func (o Object) withAttempt(n int) Object {
 	return o
 }
 
-// Name is the logical name that the program gave to the resource.
+// Name returns the logical name that the program gave to the resource.
 func (o Object) Name() string {
 	if o.URN == "" {
 		return ""
@@ -53,19 +53,19 @@ func (o Object) Name() string {
 	return o.URN.Name()
 }
 
-// Value is the input at a path of keys joined by dots, without its secrecy.
-// It is nil when there is none or when it is not known yet.
+// Value returns the input at a path of keys joined by dots, secret or not. It is nil
+// if the input is missing or not known yet.
 func (o Object) Value(path string) any { return lookup(o.inputs, path) }
 
-// Text is a string among the inputs; empty when there is none.
+// Text returns a string input; "" if it is missing.
 func (o Object) Text(path string) string { return text(o.Value(path)) }
 
-// TextOr is a string among the inputs, or what is used without it.
+// TextOr returns a string input, or fallback if it is missing.
 func (o Object) TextOr(path, fallback string) string {
 	return cmp.Or(o.Text(path), fallback)
 }
 
-// Number is a number among the inputs, or what is used without it.
+// Number returns a number input, or fallback if it is missing.
 func (o Object) Number(path string, fallback int) int {
 	if number, ok := o.Value(path).(float64); ok {
 		return int(number)
@@ -73,24 +73,24 @@ func (o Object) Number(path string, fallback int) int {
 	return fallback
 }
 
-// Map is an object among the inputs; nil when there is none.
+// Map returns an object input; nil if it is missing.
 func (o Object) Map(path string) map[string]any {
 	found, _ := o.Value(path).(map[string]any)
 	return found
 }
 
-// List is a list among the inputs; nil when there is none.
+// List returns a list input; nil if it is missing.
 func (o Object) List(path string) []any {
 	found, _ := o.Value(path).([]any)
 	return found
 }
 
-// Config is a string in the provider's configuration, or what is used without it.
+// Config returns a string in the provider's configuration, or fallback.
 func (o Object) Config(path, fallback string) string {
 	return cmp.Or(text(lookup(o.config, path)), fallback)
 }
 
-// Hex makes n hexadecimal digits. The same object and label give the same digits.
+// Hex generates n hexadecimal digits, the same for the same object and label.
 func (o Object) Hex(label string, n int) string {
 	var digits strings.Builder
 	for i := 0; digits.Len() < n; i++ {
@@ -106,8 +106,8 @@ func (o Object) Pick(label string, low, high int) int {
 	return low + int(binary.BigEndian.Uint64(sum[:8])%uint64(high-low+1))
 }
 
-// IPv4 makes an address in one of the ranges that are reserved for examples,
-// so that nobody can be reached by it.
+// IPv4 generates an address in one of the ranges that are reserved for examples, so
+// that it leads nowhere.
 func (o Object) IPv4(label string) string {
 	nets := []string{"192.0.2", "198.51.100", "203.0.113"}
 	return fmt.Sprintf("%s.%d", nets[o.Pick(label+"/net", 0, 2)], o.Pick(label, 1, 254))

@@ -108,13 +108,13 @@ func (s *schema) outputs(c class) fields {
 	return fields{schema: s, types: c.Properties, required: c.Required}
 }
 
-// of are the properties of an object type. One that lists none, as in
+// of returns the properties of an object type. A type that lists none, as in
 // {"type": "object"}, takes any.
 func (s *schema) of(t *typeSpec) fields {
 	return fields{schema: s, types: t.Properties, required: t.Required, open: t.name == "" && t.Properties == nil}
 }
 
-// config are the settings of a provider.
+// config returns the settings of a provider.
 func (s *schema) config() fields {
 	all := map[string]*typeSpec{}
 	maps.Copy(all, s.Config.Variables)
@@ -122,7 +122,7 @@ func (s *schema) config() fields {
 	return fields{schema: s, types: all, required: s.Provider.RequiredInputs}
 }
 
-// marked are the names of the properties of which something is said.
+// marked lists the properties for which is returns true.
 func (f fields) marked(is func(*typeSpec) bool) []string {
 	var marked []string
 	for _, name := range names(f.types) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -31,13 +30,12 @@ type server struct {
 	log    *slog.Logger
 }
 
-// Handshake agrees on features: secrets and references arrive as such, and
-// previews are answered.
+// Handshake negotiates features: the server accepts secrets and references.
 func (s *server) Handshake(context.Context, *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
 	return &pulumirpc.ProviderHandshakeResponse{AcceptSecrets: true, AcceptResources: true}, nil
 }
 
-// Attach tells where the engine listens, which the stand-ins do not need.
+// Attach ignores the address of the engine, which the stand-ins do not need.
 func (s *server) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, nil
 }
@@ -51,7 +49,7 @@ func (s *server) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plug
 // are several.
 func (s *server) GetSchema(context.Context, *pulumirpc.GetSchemaRequest) (*pulumirpc.GetSchemaResponse, error) {
 	if len(s.pkg.Schemas) == 0 {
-		return nil, status.Errorf(codes.Unimplemented, "nobody knows the schema of the package %s: "+
+		return nil, status.Errorf(codes.Unimplemented, "the schema of the package %s is unknown: "+
 			"install its plugin, or name a file with its schema with --simulate-schema", s.pkg.Name)
 	}
 	return &pulumirpc.GetSchemaResponse{Schema: string(s.pkg.Schemas[len(s.pkg.Schemas)-1])}, nil
@@ -140,7 +138,7 @@ func (s *server) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*pul
 	return &pulumirpc.InvokeResponse{Return: values}, err
 }
 
-// object is a resource or a call as descriptions see it.
+// object returns a resource or a call in the form for descriptions.
 func (s *server) object(ctx context.Context, token, urn string, inputs resource.PropertyMap) Object {
 	config, scope := sessionOf(ctx).settings()
 	o := newObject(token, resource.URN(urn), inputs)
@@ -157,11 +155,14 @@ func (s *server) describe(token string) (described, error) {
 		s.pkg.Name, token, config.DidYouMean(token, s.types.resources()))
 }
 
-// failures gives every problem the name of the type that it belongs to.
+// failures returns the problems with the name of their type.
 func failures(token string, problems []Problem) []*pulumirpc.CheckFailure {
-	return slice.Map(problems, func(p Problem) *pulumirpc.CheckFailure {
-		return &pulumirpc.CheckFailure{Property: p.Path, Reason: fmt.Sprintf("%s: %s", token, p.Reason)}
-	})
+	var failures []*pulumirpc.CheckFailure
+	for _, p := range problems {
+		reason := fmt.Sprintf("%s: %s", token, p.Reason)
+		failures = append(failures, &pulumirpc.CheckFailure{Property: p.Path, Reason: reason})
+	}
+	return failures
 }
 
 func unmarshal(values *structpb.Struct) (resource.PropertyMap, error) {

@@ -28,8 +28,8 @@ func (d described) show(p Package, o Object, inputs resource.PropertyMap) resour
 	return shown
 }
 
-// taken is an input as an output shows it, if one does. Where the schema is all
-// that is known of a type, what the cloud adds below is made up, too.
+// taken returns an input as its output shows it, if there is one. If only the schema of
+// a type is known, it generates the values that the cloud would add below.
 func (f fields) taken(o Object, name string, v resource.PropertyValue) (resource.PropertyValue, bool) {
 	t, known := f.types[name]
 	switch {
@@ -44,7 +44,7 @@ func (f fields) taken(o Object, name string, v resource.PropertyValue) (resource
 	return v, len(c.problems) == 0
 }
 
-// generated are values for what has to be there.
+// generated generates values for required properties.
 func (o Object) generated(f fields) resource.PropertyMap {
 	made := resource.PropertyMap{}
 	for name, t := range f.types {
@@ -118,7 +118,9 @@ func (o Object) complete(name string, s *schema, v resource.PropertyValue, t *ty
 	case v.IsSecret():
 		return resource.MakeSecret(o.complete(name, s, v.SecretValue().Element, t))
 	case v.IsArray() && t.Type == "array":
-		return mapItems(v, func(item resource.PropertyValue) resource.PropertyValue { return o.complete(name, s, item, t.Items) })
+		return mapItems(v, func(item resource.PropertyValue) resource.PropertyValue {
+			return o.complete(name, s, item, t.Items)
+		})
 	case v.IsObject() && t.Type == "object" && t.isObject():
 		object := resource.NewPropertyMapFromMap(o.generateObject(name, s, t))
 		for key, item := range v.ObjectValue() {

@@ -18,9 +18,9 @@ import (
 	"time"
 )
 
-// DefaultSpeed is how many times faster than the real clouds a simulation runs
-// unless told otherwise. The longest path through kind's plan takes some eight
-// minutes in reality, and so about twelve seconds here.
+// DefaultSpeed is the default of how many times faster than the real clouds a
+// simulation runs. The longest path through kind's plan takes about eight minutes in
+// reality, and so about twelve seconds here.
 const DefaultSpeed = 30
 
 // Epoch is the moment at which everything simulated was created. It is fixed,

@@ -51,7 +51,7 @@ func openStore(dir string) (*store, error) {
 	return s, s.scan()
 }
 
-// place is the file of a resource. It reads well: aws/ec2.vpc.Vpc/vpc-0….json.
+// place returns the readable path of a resource: aws/ec2.vpc.Vpc/vpc-0….json.
 func (s *store) place(scope, token, id string) string {
 	pkg, kind, _ := strings.Cut(token, ":")
 	kind = strings.NewReplacer("/", ".", ":", ".").Replace(kind)
@@ -92,8 +92,8 @@ func (s *store) put(path string, r record) (owner string, err error) {
 	return r.URN, nil
 }
 
-// bury removes what was left when somebody deleted, behind our back, what
-// provided the facts before: it must not come to life again with them.
+// bury removes resources whose facts were provided by a resource that was deleted
+// outside of the simulation: they must not reappear when the facts are provided again.
 func (s *store) bury(facts []string) error {
 	for _, fact := range facts {
 		if !s.isFalse(fact) {
@@ -191,8 +191,8 @@ func (s *store) provided(fact string) bool {
 	return false
 }
 
-// scan reads everything that exists from disk, and removes what somebody was
-// writing who was killed.
+// scan reads all resources from disk, and removes unfinished files of processes that
+// were killed.
 func (s *store) scan() error {
 	clear(s.known)
 	err := filepath.WalkDir(s.dir, func(path string, entry fs.DirEntry, err error) error {
@@ -231,14 +231,14 @@ func (s *store) load(path string) (record, error) {
 // unfinished is how a file is called until it is whole, after its writer.
 const unfinished = "new-%d-"
 
-// isAbandoned says whether nobody is left to finish a file.
+// isAbandoned reports whether the process that wrote a temporary file is gone.
 func isAbandoned(name string) bool {
 	var writer int
 	_, err := fmt.Sscanf(name, unfinished, &writer)
 	return err == nil && !lock.IsAlive(writer)
 }
 
-// writeRecord writes a file as a whole or not at all.
+// writeRecord writes a file completely or not at all.
 func writeRecord(path string, r record) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

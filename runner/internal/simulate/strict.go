@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
 )
@@ -71,7 +70,10 @@ func (c *checker) value(path string, v resource.PropertyValue, t *typeSpec) {
 
 // values lists what a type allows.
 func (t *typeSpec) values() string {
-	list := slice.Map(t.Enum, func(e struct{ Value any }) string { return fmt.Sprintf("%q", fmt.Sprint(e.Value)) })
+	var list []string
+	for _, e := range t.Enum {
+		list = append(list, fmt.Sprintf("%q", fmt.Sprint(e.Value)))
+	}
 	return strings.Join(list, ", ")
 }
 
@@ -145,8 +147,8 @@ func (c *checker) objectOrMap(path string, v resource.PropertyValue, t *typeSpec
 	return true
 }
 
-// decodeConfig is a provider's configuration, where values other than strings may
-// also arrive as JSON text, without the keys that the engine adds.
+// decodeConfig returns a provider's configuration, in which values other than strings
+// may also arrive as JSON strings, without the keys that the engine adds.
 func decodeConfig(inputs resource.PropertyMap, f fields) resource.PropertyMap {
 	decoded := resource.PropertyMap{}
 	for key, v := range inputs {
@@ -174,7 +176,11 @@ func (s *schema) describe(t *typeSpec) string {
 	t = s.resolve(t)
 	switch {
 	case len(t.OneOf) > 0:
-		return strings.Join(slices.Compact(slice.Map(t.OneOf, s.describe)), " or ")
+		var alternatives []string
+		for _, alternative := range t.OneOf {
+			alternatives = append(alternatives, s.describe(alternative))
+		}
+		return strings.Join(slices.Compact(alternatives), " or ")
 	case t.Type == "object" && t.isObject() && t.name != "":
 		return "an object (" + t.name + ")"
 	case t.Type == "object":

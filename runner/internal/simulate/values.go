@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // plain turns a property into Go values, without secrecy. What is not known
@@ -60,12 +59,16 @@ func revealAll(v resource.PropertyValue) resource.PropertyValue {
 	return mapItems(reveal(v), revealAll)
 }
 
-// mapItems is a list or an object with what turn makes of its items; other values
-// stay as they are.
+// mapItems applies turn to the items of a list or an object, and returns other values
+// unchanged.
 func mapItems(v resource.PropertyValue, turn func(resource.PropertyValue) resource.PropertyValue) resource.PropertyValue {
 	switch {
 	case v.IsArray():
-		return resource.NewArrayProperty(slice.Map(v.ArrayValue(), turn))
+		turned := make([]resource.PropertyValue, 0, len(v.ArrayValue()))
+		for _, item := range v.ArrayValue() {
+			turned = append(turned, turn(item))
+		}
+		return resource.NewArrayProperty(turned)
 	case v.IsObject():
 		turned := make(resource.PropertyMap, len(v.ObjectValue()))
 		for key, item := range v.ObjectValue() {

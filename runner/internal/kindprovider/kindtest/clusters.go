@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
 	"mara/runner/internal/containers"
@@ -15,9 +14,9 @@ import (
 
 // Creation is how the next creations of clusters go.
 type Creation struct {
-	Nodes   int           // how many nodes are made before something happens; 0 for all
-	Error   string        // what goes wrong then
-	Blocked chan struct{} // closed when it has come so far; it then waits to be cancelled
+	Nodes   int           // how many nodes are created before it happens; 0 for all
+	Error   string        // the error of the creation
+	Blocked chan struct{} // closed when it happens; the creation then waits for its cancellation
 }
 
 // Next says how the next creations go; nil for well.
@@ -62,14 +61,16 @@ func newNode(name string, config *v1alpha4.Cluster, node v1alpha4.Node) *Contain
 		Labels: map[string]string{"io.x-k8s.kind.cluster": config.Name, "io.x-k8s.kind.role": string(node.Role)},
 		Ports:  map[string]containers.Port{}, ConfigMaps: map[string]string{},
 	}
-	made.Mounts = slice.Map(node.ExtraMounts, func(mount v1alpha4.Mount) string { return mount.ContainerPath })
+	for _, mount := range node.ExtraMounts {
+		made.Mounts = append(made.Mounts, mount.ContainerPath)
+	}
 	for _, p := range node.ExtraPortMappings {
 		made.Ports[fmt.Sprintf("%d/tcp", p.ContainerPort)] = containers.Port{Address: p.ListenAddress, Host: int(p.HostPort)}
 	}
 	return made
 }
 
-// Kubeconfig is one with a secret in it.
+// Kubeconfig returns a kubeconfig with a secret.
 func (c clusters) Kubeconfig(_ context.Context, name string) (string, error) {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"mara/runner/internal/containers"
 )
 
-// Docker is the real docker of this machine; the test is skipped where no
-// daemon answers. Where e2e-real.sh runs the test one has answered already.
+// Docker returns the real docker of this machine. It skips the test if no daemon
+// answers; under e2e-real.sh, which has checked the daemon, it fails the test.
 func Docker(t *testing.T) *containers.Runtime {
 	t.Helper()
 	missing, patience := t.Skipf, 10*time.Second
@@ -106,9 +106,9 @@ func NodeImage(t *testing.T, name, program string, slow bool) {
 	Image(t, name, []string{"/bin/init"}, files)
 }
 
-// DockerTraces are the containers, networks and volumes in docker now, but for
-// kind's network, which goes with the last cluster and may have been there
-// before the test.
+// DockerTraces lists the containers, networks and volumes in docker now, except kind's
+// network, which is removed with the last cluster and may have existed before the
+// test.
 func DockerTraces(t *testing.T, docker *containers.Runtime) []string {
 	t.Helper()
 	all, err := docker.List(context.Background(), "")

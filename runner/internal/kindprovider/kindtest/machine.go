@@ -54,7 +54,7 @@ type Container struct {
 	Images          []string // loaded into a node
 }
 
-// New is a machine with nothing on it but some images.
+// New returns a machine that has only some images.
 func New(t testing.TB, images ...string) *Machine {
 	m := &Machine{
 		t: t, containers: map[string]*Container{}, networks: map[string]bool{}, volumes: map[string]bool{},
@@ -159,14 +159,14 @@ func (m *Machine) change(change func()) {
 	change()
 }
 
-// Get is a container, nil when it is not there.
+// Get returns a container, or nil if it does not exist.
 func (m *Machine) Get(name string) *Container {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.containers[name]
 }
 
-// Traces are the names of everything that is on the machine, images apart.
+// Traces lists the names of everything on the machine, except images.
 func (m *Machine) Traces() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -187,7 +187,7 @@ func (m *Machine) Traces() []string {
 	return all
 }
 
-// Calls are the changing commands since the last time.
+// Calls returns the changing commands since its last call.
 func (m *Machine) Calls() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -228,7 +228,7 @@ func failure(c containers.Command, format string, a ...any) error {
 	return &containers.ExitError{Command: c.Name + " " + c.Args[0], Code: 1, Stderr: fmt.Sprintf(format, a...)}
 }
 
-// commands are what the machine can do, by the words a command begins with.
+// do runs a command; the first words of the command select the function.
 func (m *Machine) do(c containers.Command, line string) (string, error) {
 	for _, known := range []struct {
 		words  string
@@ -289,7 +289,7 @@ func (m *Machine) inspect(c containers.Command, args []string) (string, error) {
 	return string(content), err
 }
 
-// describe is a container as docker tells it.
+// describe returns the description of a container by docker.
 func (c *Container) describe() any {
 	var mounts []any
 	for _, mount := range c.Mounts {
@@ -310,7 +310,9 @@ func (c *Container) describe() any {
 }
 
 func (m *Machine) create(c containers.Command, args []string) (string, error) {
-	made := &Container{Running: true, Labels: map[string]string{}, Ports: map[string]containers.Port{}, Files: map[string]string{}}
+	made := &Container{
+		Running: true, Labels: map[string]string{}, Ports: map[string]containers.Port{}, Files: map[string]string{},
+	}
 	for len(args) > 1 {
 		flag, value := args[0], args[1]
 		args = args[2:]

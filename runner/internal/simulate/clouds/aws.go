@@ -20,7 +20,7 @@ func awsHost() host {
 	}}
 }
 
-// aws is Amazon's cloud, as far as networks, EKS and ECR go.
+// aws returns the simulation of AWS: networks, EKS and ECR.
 func aws() simulate.Package {
 	return simulate.Package{
 		Name: "aws", Schemas: [][]byte{schemas.Of("aws")},
@@ -30,9 +30,9 @@ func aws() simulate.Package {
 	}
 }
 
-// awsDefaults are outputs that mean the same for every type that has them.
+// awsDefaults returns the outputs that all types share.
 func awsDefaults(o simulate.Object) map[string]any {
-	tags := map[string]any{} // none is not null
+	tags := map[string]any{} // empty, but not null
 	maps.Copy(tags, o.Map("tags"))
 	return map[string]any{
 		"arn":              arn(o, o.ID),
@@ -108,7 +108,7 @@ func availabilityZones(o simulate.Object) (map[string]any, error) {
 	return map[string]any{"id": r, "region": r, "names": names, "zoneIds": ids, "groupNames": groups}, nil
 }
 
-// shortRegion is how zone ids name a region: use1 for us-east-1.
+// shortRegion returns the region in zone ids: use1 for us-east-1.
 func shortRegion(region string) string {
 	parts := strings.Split(region, "-")
 	if len(parts) < 3 {

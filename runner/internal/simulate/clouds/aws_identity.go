@@ -21,7 +21,7 @@ func needsRole(path string) func(simulate.Object) []simulate.Requirement {
 // needsRoleName makes links from an input with the name of a role.
 var needsRoleName = needs("role", roleFact, "NoSuchEntity: there is no role")
 
-// awsIdentities are the types of IAM.
+// awsIdentities returns the types of IAM.
 func awsIdentities() []simulate.Resource {
 	return append(awsPolicies(),
 		simulate.Resource{
@@ -40,7 +40,8 @@ func awsIdentities() []simulate.Resource {
 		},
 		simulate.Resource{
 			Token:   "aws:iam/instanceProfile:InstanceProfile",
-			Latency: seconds(2, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "path"}, Links: links(nil, once(needsRoleName)),
+			Latency: seconds(2, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "path"},
+			Links: links(nil, once(needsRoleName)),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"uniqueId": "AIPA" + digits(o, "unique")}
 			},
@@ -81,7 +82,7 @@ func awsPolicies() []simulate.Resource {
 	}
 }
 
-// digits are the capital letters and digits that end IAM's ids.
+// digits returns the random suffix of IAM's ids, from their alphabet.
 func digits(o simulate.Object, label string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	text := make([]byte, 17)

@@ -22,7 +22,7 @@ var (
 	needsTable  = needs("routeTableId", tableFact, "InvalidRouteTableID.NotFound: there is no route table")
 )
 
-// awsNetwork are the types of a VPC.
+// awsNetwork returns the types of a VPC.
 func awsNetwork() []simulate.Resource {
 	return append(awsAddresses(), append(awsRoutes(),
 		simulate.Resource{

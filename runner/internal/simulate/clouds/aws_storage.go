@@ -7,13 +7,14 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// awsStorage are the types of ECR, KMS and CloudWatch.
+// awsStorage returns the types of ECR, KMS and CloudWatch.
 func awsStorage() []simulate.Resource {
 	return []simulate.Resource{
 		{
 			Token:   "aws:ecr/repository:Repository",
-			Latency: seconds(2, 2, 2), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "encryptionConfigurations", "region"},
-			Links: links(byID("aws/ecr/", "")),
+			Latency: seconds(2, 2, 2), ID: field("name"), AutoName: "name",
+			ReplaceOn: []string{"name", "encryptionConfigurations", "region"},
+			Links:     links(byID("aws/ecr/", "")),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"repositoryUrl": registryHost(o) + "/" + o.ID}
 			},

@@ -10,10 +10,7 @@ package clouds
 
 import (
 	"fmt"
-	"slices"
 	"time"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/runner/internal/simulate"
 )
@@ -32,12 +29,16 @@ func hosts() []host {
 	return []host{awsHost(), digitaloceanHost(), kindHost(), linodeHost()}
 }
 
-// Packages are Pulumi's plugins that the programs use.
+// Packages returns the simulations of the plugins that the programs use.
 func Packages() []simulate.Package {
-	return append(slice.Map(hosts(), func(h host) simulate.Package { return h.plugin() }), docker(), kubernetes())
+	var packages []simulate.Package
+	for _, h := range hosts() {
+		packages = append(packages, h.plugin())
+	}
+	return append(packages, docker(), kubernetes())
 }
 
-// seconds are the times that an operation takes in reality.
+// seconds returns the times that an operation takes in reality.
 func seconds(create, update, remove float64) simulate.Latency {
 	return simulate.Latency{Create: toDuration(create), Update: toDuration(update), Delete: toDuration(remove)}
 }
@@ -73,8 +74,10 @@ func needs(path, fact, missing string) func(simulate.Object) []simulate.Requirem
 	}
 }
 
-// links puts what a resource needs and what it provides together.
-func links(provides func(simulate.Object) []simulate.Fact, requires ...func(simulate.Object) []simulate.Requirement) func(simulate.Object) simulate.Links {
+// links combines the facts that a resource provides with its requirements.
+func links(
+	provides func(simulate.Object) []simulate.Fact, requires ...func(simulate.Object) []simulate.Requirement,
+) func(simulate.Object) simulate.Links {
 	return func(o simulate.Object) simulate.Links {
 		var l simulate.Links
 		if provides != nil {
@@ -98,28 +101,31 @@ func once(require func(simulate.Object) []simulate.Requirement) func(simulate.Ob
 	}
 }
 
-// byID is the fact that a resource with an id exists.
+// byID provides the fact that a resource with an id exists.
 func byID(fact, inUse string) func(simulate.Object) []simulate.Fact {
 	return func(o simulate.Object) []simulate.Fact {
 		return []simulate.Fact{{Name: fact + o.ID, InUse: inUse}}
 	}
 }
 
-// facts are those of names, of things that vanish with what needs them.
+// facts returns facts that vanish even while other resources require them.
 func facts(names ...string) []simulate.Fact {
-	return slice.Map(names, func(name string) simulate.Fact { return simulate.Fact{Name: name} })
+	var facts []simulate.Fact
+	for _, name := range names {
+		facts = append(facts, simulate.Fact{Name: name})
+	}
+	return facts
 }
 
 // check is a rule for inputs.
 type check = func(simulate.Object) []simulate.Problem
 
-// refuse is one problem, with the input at a path.
+// refuse returns one problem of the input at a path.
 func refuse(path, format string, args ...any) []simulate.Problem {
 	return []simulate.Problem{{Path: path, Reason: fmt.Sprintf(format, args...)}}
 }
 
-// wellFormed refuses a text that is given and not good; wrong is what is the
-// matter with it.
+// wellFormed checks a string that is set; wrong describes an invalid one.
 func wellFormed(path string, isGood func(text string) bool, wrong string) check {
 	return func(o simulate.Object) []simulate.Problem {
 		if text := o.Text(path); text != "" && !isGood(text) {
@@ -129,10 +135,14 @@ func wellFormed(path string, isGood func(text string) bool, wrong string) check 
 	}
 }
 
-// every makes one rule of several.
+// every combines checks.
 func every(checks ...check) check {
 	return func(o simulate.Object) []simulate.Problem {
-		return slices.Concat(slice.Map(checks, func(of check) []simulate.Problem { return of(o) })...)
+		var problems []simulate.Problem
+		for _, check := range checks {
+			problems = append(problems, check(o)...)
+		}
+		return problems
 	}
 }
 

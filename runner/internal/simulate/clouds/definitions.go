@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/simulate"
 )
 
@@ -16,7 +14,7 @@ import (
 // known.
 type definedKind struct{ group, version, kind, plural string }
 
-// name is the name of the definition.
+// name returns the name of the definition.
 func (k definedKind) name() string { return k.plural + "." + k.group }
 
 // definedKinds lists, by chart, what is in the crds/ folders whose definitions
@@ -50,11 +48,12 @@ func isDefined(group string) bool {
 	return false
 }
 
-// definition is the kind by which a cluster learns other kinds.
+// definition returns the kind by which a cluster learns other kinds.
 func definition() simulate.Resource {
 	return object(
 		"kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", clusterWide(simulate.Resource{
-			Latency: seconds(1, 1, 2), ReplaceOn: []string{"spec.group", "spec.names.kind", "spec.scope"}, Check: checkDefinition,
+			Latency: seconds(1, 1, 2), Check: checkDefinition,
+			ReplaceOn: []string{"spec.group", "spec.names.kind", "spec.scope"},
 			Links: links(func(o simulate.Object) []simulate.Fact {
 				return facts(kindFact(o, o.Text("spec.group"), o.Text("spec.names.kind")))
 			}),
@@ -79,7 +78,7 @@ func checkDefinition(o simulate.Object) []simulate.Problem {
 	return problems
 }
 
-// kindFact is the fact that a definition has made a kind known.
+// kindFact returns the fact that a definition has made a kind known.
 func kindFact(o simulate.Object, group, kind string) string {
 	return definitionFact(o, group) + "/" + kind
 }
@@ -94,13 +93,16 @@ func helmTemplate() simulate.Invoke {
 			if err != nil {
 				return nil, err
 			}
-			objects := slice.Map(definedKinds()[chart], func(defined definedKind) any { return definitionOf(defined) })
-			return map[string]any{"result": append([]any{}, objects...)}, nil
+			objects := []any{}
+			for _, defined := range definedKinds()[chart] {
+				objects = append(objects, definitionOf(defined))
+			}
+			return map[string]any{"result": objects}, nil
 		},
 	}
 }
 
-// templateChart is the name of the chart that the function is asked for.
+// templateChart returns the name of the chart in the options.
 func templateChart(jsonOpts string) (string, error) {
 	var options struct {
 		Chart string `json:"chart"`

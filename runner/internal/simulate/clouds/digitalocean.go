@@ -21,7 +21,7 @@ func digitaloceanHost() host {
 	}}
 }
 
-// digitalocean is the cloud, as far as DOKS, registries and names go.
+// digitalocean returns the simulation of DOKS, registries and DNS.
 func digitalocean() simulate.Package {
 	return simulate.Package{
 		Name: "digitalocean", Schemas: [][]byte{schemas.Of("digitalocean")},
@@ -105,8 +105,8 @@ func docrOutputs(name, region, tier string) map[string]any {
 	}
 }
 
-// docrCredentials are logins. DigitalOcean's have a token for both user and
-// password.
+// docrCredentials returns the type of logins. DigitalOcean's have a token for both
+// user and password.
 func docrCredentials() simulate.Resource {
 	return simulate.Resource{
 		Token:   "digitalocean:index/containerRegistryDockerCredentials:ContainerRegistryDockerCredentials",
@@ -151,7 +151,9 @@ func digitaloceanFunctions() []simulate.Invoke {
 			}},
 		{
 			Token: "digitalocean:index/getDomain:getDomain", Answer: func(o simulate.Object) (map[string]any, error) {
-				return map[string]any{"name": o.Text("name"), "domainUrn": "do:domain:" + o.Text("name"), "ttl": 1800, "zoneFile": ""}, nil
+				return map[string]any{
+					"name": o.Text("name"), "domainUrn": "do:domain:" + o.Text("name"), "ttl": 1800, "zoneFile": "",
+				}, nil
 			}},
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// docker is a container engine and the registries that it talks to.
+// docker returns the simulation of a container engine and its registries.
 func docker() simulate.Package {
 	return simulate.Package{
 		Name: "docker", Schemas: [][]byte{schemas.Of("docker")},
@@ -68,7 +68,8 @@ func dockerImages() []simulate.Resource {
 		},
 		{
 			Token:   "docker:index/registryImage:RegistryImage",
-			Latency: seconds(30, 20, 1), ReplaceOn: []string{"name", "triggers", "build"}, ID: imageID, Check: checkImage("name"),
+			Latency: seconds(30, 20, 1), ReplaceOn: []string{"name", "triggers", "build"}, ID: imageID,
+			Check: checkImage("name"),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"sha256Digest": digest(o.Text("name"))}
 			},
@@ -81,8 +82,9 @@ func dockerObjects() []simulate.Resource {
 	return []simulate.Resource{
 		{
 			Token:   "docker:index/container:Container",
-			Latency: seconds(3, 1, 2), ID: hexID, AutoName: "name", ReplaceOn: []string{"name", "image", "ports", "envs", "command"},
-			Defaults: map[string]any{"bridge": "", "containerLogs": ""},
+			Latency: seconds(3, 1, 2), ID: hexID, AutoName: "name",
+			ReplaceOn: []string{"name", "image", "ports", "envs", "command"},
+			Defaults:  map[string]any{"bridge": "", "containerLogs": ""},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"hostname": o.TextOr("hostname", o.Hex("id", 12))}
 			},
@@ -106,22 +108,23 @@ func dockerObjects() []simulate.Resource {
 // checkImage refuses what Docker does not take for the name of an image.
 func checkImage(path string) check {
 	return wellFormed(path, func(name string) bool {
-		return !strings.ContainsAny(name, " \t") && !strings.Contains(name, "://") && repository(name) == strings.ToLower(repository(name))
+		return !strings.ContainsAny(name, " \t") && !strings.Contains(name, "://") &&
+			repository(name) == strings.ToLower(repository(name))
 	}, "is not a name for an image")
 }
 
-// imageID is what a pulled or pushed image has as its id here. It differs from
-// use to use: several programs may have the same image.
+// imageID returns the id of a pulled or pushed image. It differs between resources,
+// because several programs may have the same image.
 func imageID(o simulate.Object) string { return "sha256:" + o.Hex("id", 64) }
 
-// digest stands for the content of an image: the same name, the same content.
+// digest returns the digest of an image, which depends on its name only.
 func digest(image string) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte("SIMULATED "+image)))
 }
 
 func repoDigest(image string) string { return repository(image) + "@" + digest(image) }
 
-// repository is the name of an image without tag and digest.
+// repository returns the name of an image without tag and digest.
 func repository(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	slash := strings.LastIndex(image, "/")

@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/simulate"
 )
 
-// helmRelease is a chart that the provider installs with Helm.
+// helmRelease returns the type of charts that the provider installs with Helm.
 func helmRelease() simulate.Resource {
 	return simulate.Resource{
 		Token:   "kubernetes:helm.sh/v3:Release",
@@ -39,7 +37,7 @@ func releaseNamespace(o simulate.Object) string {
 	return o.TextOr("namespace", o.Config("namespace", "default"))
 }
 
-// chartOf is the chart's name without where it comes from.
+// chartOf returns the chart's name without its repository.
 func chartOf(o simulate.Object) string {
 	return strings.TrimSuffix(path.Base(o.Text("chart")), ".tgz")
 }
@@ -74,8 +72,8 @@ func releaseLinks(o simulate.Object) simulate.Links {
 	return l
 }
 
-// definers are the charts that define custom kinds in their templates, by API
-// group; definedKinds knows the others.
+// definers lists the charts that define custom kinds in their templates, by API
+// group; definedKinds lists the other charts.
 func definers() map[string][]string {
 	return map[string][]string{
 		"cert-manager.io":       {"cert-manager"},
@@ -85,7 +83,7 @@ func definers() map[string][]string {
 	}
 }
 
-// definitions are the facts that a release makes kinds known.
+// definitions returns the facts that a release makes kinds known.
 func definitions(o simulate.Object) []string {
 	chart := chartOf(o)
 	if !installsDefinitions(o, chart) {
@@ -97,7 +95,9 @@ func definitions(o simulate.Object) []string {
 			facts = append(facts, definitionFact(o, group))
 		}
 	}
-	facts = append(facts, slice.Map(definedKinds()[chart], func(k definedKind) string { return kindFact(o, k.group, k.kind) })...)
+	for _, k := range definedKinds()[chart] {
+		facts = append(facts, kindFact(o, k.group, k.kind))
+	}
 	slices.Sort(facts)
 	return facts
 }
@@ -132,8 +132,8 @@ func needsDefinition(o simulate.Object) []simulate.Requirement {
 	return []simulate.Requirement{{Fact: fact, Missing: fmt.Sprintf("no matches for kind %q in version %q", kind, apiVersion)}}
 }
 
-// serviceNames are the Services that programs look up after a release, as the
-// charts name them.
+// serviceNames returns the names that the charts give to Services which programs look
+// up after a release.
 func serviceNames(o simulate.Object) []any {
 	if chartOf(o) != "nginx-ingress" {
 		return []any{}

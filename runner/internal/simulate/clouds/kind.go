@@ -11,7 +11,7 @@ import (
 // kindHost has clusters of kind, without load balancers.
 func kindHost() host { return host{plugin: kind, domain: "kind"} }
 
-// kind are clusters and a registry in containers on this machine.
+// kind returns the simulation of clusters and a registry in containers on this machine.
 func kind() simulate.Package {
 	return simulate.Package{
 		Name: "kind", Schemas: [][]byte{schemas.Of("kind")},
@@ -19,8 +19,11 @@ func kind() simulate.Package {
 			{
 				Token:   "kind:index:Cluster",
 				Latency: seconds(60, 5, 5), ID: field("name"),
-				Check: wellFormed("name", kindName.MatchString, "is not a name for a cluster: it must match "+kindName.String()),
-				Links: links(func(o simulate.Object) []simulate.Fact { return facts(reachable(kindServer(o)), "kind/cluster/"+o.ID) }),
+				Check: wellFormed("name", kindName.MatchString,
+					"is not a name for a cluster: it must match "+kindName.String()),
+				Links: links(func(o simulate.Object) []simulate.Fact {
+					return facts(reachable(kindServer(o)), "kind/cluster/"+o.ID)
+				}),
 				Defaults: map[string]any{
 					"controlPlanes": 1, "workers": 0, "listenAddress": "127.0.0.1", "apiServerAddress": "127.0.0.1", "waitSeconds": 300,
 					"network": "kind",
@@ -54,8 +57,8 @@ func kindCluster(o simulate.Object) map[string]any {
 	}
 }
 
-// kindNodes are the nodes' names as kind makes them: the first of a role has
-// no number.
+// kindNodes lists the names that kind gives to nodes: the first of a role has no
+// number.
 func kindNodes(cluster string, controlPlanes, workers int) []any {
 	var nodes []any
 	for i := range controlPlanes {

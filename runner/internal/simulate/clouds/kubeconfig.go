@@ -17,16 +17,16 @@ import (
 // nowhere is the top-level domain that no name server resolves (RFC 2606).
 const nowhere = ".invalid"
 
-// apiServer is the address of a simulated cluster's API server. It tells
-// clusters apart, and their objects with them.
+// apiServer returns the address of a simulated cluster's API server, which identifies
+// the cluster of an object.
 func apiServer(cluster string) string {
 	return fmt.Sprintf("https://%s.simulated%s:6443", strings.ToLower(cluster), nowhere)
 }
 
-// certificate stands where a certificate or a key would be.
+// certificate is the placeholder for certificates and keys.
 var certificate = base64.StdEncoding.EncodeToString([]byte("SIMULATED: this is not a certificate and not a key\n"))
 
-// kubeconfigText is a kubeconfig that every client reads and none can use.
+// kubeconfigText returns a kubeconfig that is valid, but leads nowhere.
 func kubeconfigText(cluster, server string, user map[string]string) string {
 	name := "SIMULATED-" + cluster
 	var credentials strings.Builder
@@ -55,10 +55,10 @@ users:
 `, name, server, certificate, credentials.String())
 }
 
-// reachable is the fact that a cluster's API server answers.
+// reachable returns the fact that a cluster's API server answers.
 func reachable(server string) string { return "cluster " + server }
 
-// clusterScope finds out which simulated cluster a kubernetes provider reaches.
+// clusterScope determines which simulated cluster a kubernetes provider reaches.
 func clusterScope(config map[string]any) (simulate.Scope, error) {
 	kubeconfig, _ := config["kubeconfig"].(string)
 	if kubeconfig == "" {

@@ -11,8 +11,8 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// kubernetes are the API servers of the simulated clusters. Each cluster is a
-// scope of its own, which exists as long as the resource that made it.
+// kubernetes returns the simulation of the clusters' API servers. Each cluster is a
+// scope, which exists as long as the resource that created it.
 func kubernetes() simulate.Package {
 	return simulate.Package{
 		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")},
@@ -80,7 +80,7 @@ func inNamespace(o simulate.Object, name string) []simulate.Requirement {
 	return []simulate.Requirement{{Fact: namespaceFact(o, name), Missing: fmt.Sprintf("namespaces %q not found", name)}}
 }
 
-// metadata is what an API server adds to the metadata of an object.
+// metadata returns what an API server adds to the metadata of an object.
 func metadata(o simulate.Object) map[string]any {
 	namespace, name, namespaced := strings.Cut(o.ID, "/")
 	shown := map[string]any{
@@ -101,7 +101,7 @@ func apiVersionAndKind(token string) (apiVersion, kind string) {
 	return strings.TrimPrefix(apiVersion, "core/"), kind
 }
 
-// plainKind is a kind whose objects are there at once and show nothing of their own.
+// plainKind returns a kind whose objects are ready at once and have no status.
 func plainKind(token string) simulate.Resource {
 	return object(token, simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)})
 }
@@ -112,7 +112,9 @@ func coreKinds() []simulate.Resource {
 			Latency: seconds(0.5, 0.5, 10),
 			Links:   links(func(o simulate.Object) []simulate.Fact { return facts(namespaceFact(o, o.ID)) }),
 			Outputs: func(simulate.Object) map[string]any {
-				return map[string]any{"status": map[string]any{"phase": "Active"}, "spec": map[string]any{"finalizers": []any{"kubernetes"}}}
+				return map[string]any{
+					"status": map[string]any{"phase": "Active"}, "spec": map[string]any{"finalizers": []any{"kubernetes"}},
+				}
 			},
 		})),
 		object("kubernetes:core/v1:Secret", simulate.Resource{
@@ -130,13 +132,16 @@ func coreKinds() []simulate.Resource {
 		object("kubernetes:core/v1:PersistentVolumeClaim", simulate.Resource{
 			Latency: seconds(5, 5, 5), ReplaceOn: []string{"spec.storageClassName", "spec.accessModes", "spec.volumeName"},
 			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{"status": map[string]any{"phase": "Bound"}, "spec": map[string]any{"volumeName": "pvc-" + uuid(o, "volume")}}
+				return map[string]any{
+					"status": map[string]any{"phase": "Bound"}, "spec": map[string]any{"volumeName": "pvc-" + uuid(o, "volume")},
+				}
 			},
 		}),
 		object("kubernetes:core/v1:Pod", simulate.Resource{
 			Latency: seconds(20, 5, 15), ReplaceOn: []string{"spec"},
 			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{"status": map[string]any{"phase": "Running", "podIP": "10.244.0." + fmt.Sprint(o.Pick("ip", 2, 250))}}
+				address := "10.244.0." + fmt.Sprint(o.Pick("ip", 2, 250))
+				return map[string]any{"status": map[string]any{"phase": "Running", "podIP": address}}
 			},
 		}),
 		plainKind("kubernetes:core/v1:LimitRange"),
@@ -144,9 +149,9 @@ func coreKinds() []simulate.Resource {
 	}
 }
 
-// secretData folds stringData into data, as an API server does. For a program
-// that reads a Secret which another has made there are only the names of the
-// values: it gets made-up ones, the same each time.
+// secretData merges stringData into data, as an API server does. If a program reads a
+// Secret that another program has created, only the names of the values are stored:
+// it gets generated values, the same each time.
 func secretData(o simulate.Object) map[string]any {
 	data := map[string]any{}
 	maps.Copy(data, o.Map("data"))
@@ -166,7 +171,7 @@ func secretLinks(o simulate.Object) simulate.Links {
 	return l
 }
 
-// replicas is how many pods a workload asks for.
+// replicas returns how many pods a workload asks for.
 func replicas(o simulate.Object) int { return o.Number("spec.replicas", 1) }
 
 func workloadKinds() []simulate.Resource {

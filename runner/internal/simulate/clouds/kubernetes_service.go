@@ -8,7 +8,7 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// hostOf is the provider of the cluster that an object lives in.
+// hostOf returns the provider of an object's cluster.
 func hostOf(o simulate.Object) (found host, ok bool) {
 	for _, host := range hosts() {
 		if strings.HasSuffix(o.Scope, "."+host.domain+".simulated"+nowhere) {
@@ -18,8 +18,8 @@ func hostOf(o simulate.Object) (found host, ok bool) {
 	return host{}, false
 }
 
-// loadBalancer is one address of a load balancer, in the form that the cloud of
-// the cluster gives.
+// loadBalancer returns the address of a load balancer, in the form of the cluster's
+// cloud.
 func loadBalancer(o simulate.Object) map[string]any {
 	if host, _ := hostOf(o); host.loadBalancer != nil {
 		return host.loadBalancer(o)
@@ -33,7 +33,9 @@ func service(o simulate.Object) map[string]any {
 	kind, shown := o.TextOr("spec.type", "ClusterIP"), map[string]any{}
 	if o.Map("spec") == nil {
 		kind = "LoadBalancer"
-		shown["__inputs"] = map[string]any{"metadata": map[string]any{"name": path.Base(o.ID)}, "spec": map[string]any{"type": kind}}
+		shown["__inputs"] = map[string]any{
+			"metadata": map[string]any{"name": path.Base(o.ID)}, "spec": map[string]any{"type": kind},
+		}
 	}
 	address := fmt.Sprintf("10.96.%d.%d", o.Pick("high", 0, 255), o.Pick("low", 1, 254))
 	if o.Text("spec.clusterIP") == "None" {
@@ -48,11 +50,11 @@ func service(o simulate.Object) map[string]any {
 	return shown
 }
 
-// serviceFact is the fact that a chart has made a Service.
+// serviceFact returns the fact that a chart has created a Service.
 func serviceFact(o simulate.Object) string { return o.Scope + "/service/" + o.ID }
 
-// needsLoadBalancer refuses what never gets an address: where there are no load
-// balancers, the provider would wait for ten minutes and fail.
+// needsLoadBalancer rejects a Service that never gets an address: in a cluster without
+// load balancers the provider would wait for ten minutes and fail.
 func needsLoadBalancer(o simulate.Object) []simulate.Requirement {
 	skipped := o.Map("metadata.annotations")["pulumi.com/skipAwait"] == "true"
 	host, known := hostOf(o)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/projects/schemas"
 	"mara/runner/internal/simulate"
 )
@@ -24,7 +22,7 @@ func linodeHost() host {
 	}}
 }
 
-// linode is Akamai's cloud, as far as LKE, machines and their networks go.
+// linode returns the simulation of LKE, machines and their networks.
 func linode() simulate.Package {
 	return simulate.Package{
 		Name: "linode", Schemas: [][]byte{schemas.Of("linode")},
@@ -52,7 +50,7 @@ func needsNumber(path, fact, missing string) func(simulate.Object) []simulate.Re
 	}
 }
 
-// linodeClusters are the types of LKE.
+// linodeClusters returns the types of LKE.
 func linodeClusters() []simulate.Resource {
 	return []simulate.Resource{
 		{
@@ -124,7 +122,7 @@ func checkPools(o simulate.Object) []simulate.Problem {
 	return nil
 }
 
-// linodeMachines are instances and what they are made from.
+// linodeMachines returns instances and their parts.
 func linodeMachines() []simulate.Resource {
 	return []simulate.Resource{
 		{
@@ -165,7 +163,7 @@ func linodeInstance(o simulate.Object) map[string]any {
 	}
 }
 
-// linodeNetwork are firewalls, names and load balancers.
+// linodeNetwork returns firewalls, DNS and load balancers.
 func linodeNetwork() []simulate.Resource {
 	return []simulate.Resource{
 		{
@@ -201,17 +199,21 @@ func linodeFunctions() []simulate.Invoke {
 	return []simulate.Invoke{
 		{
 			Token: "linode:index/getLkeVersions:getLkeVersions", Answer: func(o simulate.Object) (map[string]any, error) {
-				return map[string]any{"versions": slice.Map([]string{"1.36", "1.35", "1.34"}, func(version string) any {
-					return map[string]any{"id": version, "tier": o.TextOr("tier", "standard")}
-				})}, nil
+				var versions []any
+				for _, version := range []string{"1.36", "1.35", "1.34"} {
+					versions = append(versions, map[string]any{"id": version, "tier": o.TextOr("tier", "standard")})
+				}
+				return map[string]any{"versions": versions}, nil
 			}},
 		{
 			Token: "linode:index/getRegions:getRegions", Answer: constant(map[string]any{"regions": []any{
-				linodeRegion("us-ord", "us", "Chicago, IL"), linodeRegion("nl-ams", "nl", "Amsterdam, NL"), linodeRegion("jp-osa", "jp", "Osaka, JP"),
+				linodeRegion("us-ord", "us", "Chicago, IL"), linodeRegion("nl-ams", "nl", "Amsterdam, NL"),
+				linodeRegion("jp-osa", "jp", "Osaka, JP"),
 			}})},
 		{
 			Token: "linode:index/getInstanceTypes:getInstanceTypes", Answer: constant(map[string]any{"types": []any{
-				linodeType("g6-standard-2", 2, 4096, 24), linodeType("g6-standard-4", 4, 8192, 48), linodeType("g6-dedicated-4", 4, 8192, 72),
+				linodeType("g6-standard-2", 2, 4096, 24), linodeType("g6-standard-4", 4, 8192, 48),
+				linodeType("g6-dedicated-4", 4, 8192, 72),
 			}})},
 	}
 }

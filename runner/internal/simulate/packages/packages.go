@@ -1,7 +1,7 @@
-// Package packages finds out which of Pulumi's packages the projects of users
-// need, and gets the schemas of those that are not built in, so that they can be
-// simulated: from the files that the user names, else from the plugins that are
-// installed. What nobody knows is simulated without checks.
+// Package packages determines which of Pulumi's packages the projects of users need,
+// and gets the schemas of packages that are not built in, so that they can be
+// simulated: from the files that the user names, else from the installed plugins. An
+// unknown package is simulated without checks.
 package packages
 
 import (
@@ -22,9 +22,11 @@ type Finder struct {
 	Home  string   // Pulumi's own folder, with the plugins that are installed
 }
 
-// Complete adds what projects use, and what the files describe, to the packages
-// that are built in. A warning names each package that is not checked.
-func (f Finder) Complete(ctx context.Context, builtIn []simulate.Package, used []Used) (all []simulate.Package, warnings []string, err error) {
+// Complete adds the packages that projects use, and those in the files, to the built-in
+// ones. A warning names each package that is not checked.
+func (f Finder) Complete(
+	ctx context.Context, builtIn []simulate.Package, used []Used,
+) (all []simulate.Package, warnings []string, err error) {
 	all, used = slices.Clone(builtIn), distinct(used)
 	named, err := f.read()
 	if err != nil {
@@ -74,7 +76,8 @@ func (f Finder) read() (map[string][]byte, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%s is not the schema of a Pulumi package: %w; `pulumi package get-schema NAME` prints one", path, err)
 		case head.Name == "":
-			return nil, fmt.Errorf("%s is not the schema of a Pulumi package: it has no name; `pulumi package get-schema NAME` prints one", path)
+			return nil, fmt.Errorf(
+				"%s is not the schema of a Pulumi package: it has no name; `pulumi package get-schema NAME` prints one", path)
 		case schemas[head.Name] != nil:
 			return nil, fmt.Errorf("%s: there is another schema of the package %s", path, head.Name)
 		}

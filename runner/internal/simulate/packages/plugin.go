@@ -94,7 +94,8 @@ func askServer(ctx context.Context, address string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
-	said, err := pulumirpc.NewResourceProviderClient(conn).GetSchema(ctx, &pulumirpc.GetSchemaRequest{}, grpc.WaitForReady(true))
+	client := pulumirpc.NewResourceProviderClient(conn)
+	said, err := client.GetSchema(ctx, &pulumirpc.GetSchemaRequest{}, grpc.WaitForReady(true))
 	if err != nil {
 		return nil, err
 	}

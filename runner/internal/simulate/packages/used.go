@@ -8,20 +8,19 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 )
 
 // Used is a package that a project uses.
 type Used struct {
 	Name    string
-	Version string // "" where the project does not say
-	Folder  string // that the project names for its plugin; "" where Pulumi finds it
+	Version string // "" if the project has none
+	Folder  string // of the plugin, named by the project; "" for Pulumi's search
 }
 
-// UsedBy are the packages that the files of a project name: its Pulumi.yaml and
-// what its language has to list libraries. Files that cannot be read name none;
-// Pulumi will say what is wrong with them.
+// UsedBy lists the packages that the files of a project name: its Pulumi.yaml and the
+// dependency files of its language. It ignores unreadable files; Pulumi will report
+// them.
 func UsedBy(dir string) []Used {
 	used := inManifest(dir)
 	for _, list := range libraries {
@@ -36,9 +35,13 @@ func UsedBy(dir string) []Used {
 	return distinct(used)
 }
 
-// InState are the packages whose providers are in a state.
+// InState lists the packages whose providers are in a state.
 func InState(state []byte) []Used {
-	return distinct(slice.Map(provider.FindAllSubmatch(state, -1), func(found [][]byte) Used { return Used{Name: string(found[1])} }))
+	var used []Used
+	for _, found := range provider.FindAllSubmatch(state, -1) {
+		used = append(used, Used{Name: string(found[1])})
+	}
+	return distinct(used)
 }
 
 var (
@@ -62,8 +65,8 @@ var libraries = []struct {
 	{"build.gradle*", regexp.MustCompile(`com\.pulumi:([a-z0-9-]+):([0-9][^"'@]*)?`)},
 }
 
-// packageName is the name of a package whose library is called otherwise:
-// azure_native or AzureNative for azure-native.
+// packageName returns the name of the package of a library: azure-native for
+// azure_native or AzureNative.
 func packageName(library string) string {
 	var name strings.Builder
 	for i, r := range library {
@@ -78,8 +81,8 @@ func packageName(library string) string {
 	return name.String()
 }
 
-// inManifest are the packages that a Pulumi.yaml lists, and those of a program
-// in YAML.
+// inManifest lists the packages in a Pulumi.yaml, and in the program in YAML if there
+// is one.
 func inManifest(dir string) []Used {
 	text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
 	if err != nil {
