@@ -45,7 +45,8 @@ func New(name string, run Runner) *Runtime { return &Runtime{Name: name, run: ru
 func Find(name string, look func(name string) bool, run Runner) (*Runtime, error) {
 	if name != "" {
 		if !look(name) {
-			return nil, fmt.Errorf("there is no %s on the PATH: install it, or choose another container runtime (kind:runtime)", name)
+			return nil, fmt.Errorf(
+				"there is no %s on the PATH: install it, or choose another container runtime (kind:runtime)", name)
 		}
 		return New(name, run), nil
 	}

@@ -78,11 +78,13 @@ func (e *Examination) Checks(ctx context.Context) []preflight.Check {
 	checks = append(checks, []preflight.Check{
 		{Name: "environment-file", Title: "environment file", Group: preflight.Environment, Look: e.environmentFile},
 		{Name: "settings", Title: "stack and provider", Group: preflight.Environment, Look: e.settings},
-		{Name: "configuration", Title: "configuration", Group: preflight.Environment, Look: e.configured(e.resolved(e.configuration))},
+		{Name: "configuration", Title: "configuration", Group: preflight.Environment,
+			Look: e.configured(e.resolved(e.configuration))},
 		{Name: "engine", Title: "Pulumi", Group: preflight.Engine, Limit: engineTime, Look: e.engine(start)},
 	}...)
 	if e.Options.Operation.RunsPrograms() {
-		checks = append(checks, preflight.Check{Name: "programs", Title: "programs", Group: preflight.Engine, Look: e.programs})
+		programs := preflight.Check{Name: "programs", Title: "programs", Group: preflight.Engine, Look: e.programs}
+		checks = append(checks, programs)
 		checks = append(checks, languageChecks(e.Session, e.plan)...)
 	}
 	if !e.Options.Simulation.On {
@@ -113,7 +115,9 @@ func (e *Examination) realChecks() []preflight.Check {
 }
 
 func (e *Examination) machine() machine {
-	return machine{deps: e.Session.Deps, provider: e.Provider, projects: e.plan.Names(), facts: facts(e.Session, e.environ())}
+	return machine{
+		deps: e.Session.Deps, provider: e.Provider, projects: e.plan.Names(), facts: facts(e.Session, e.environ()),
+	}
 }
 
 // Look looks at everything; what it has found hides secrets.

@@ -65,7 +65,9 @@ func StartChecks(ctx context.Context, s *session.Session) (wait func() error) {
 
 // CheckFirst checks, before the questions of a first run, what an operation needs on
 // this machine whatever the answers are.
-func CheckFirst(ctx context.Context, d session.Deps, o session.Options, p providers.Provider, file config.StackFile) error {
+func CheckFirst(
+	ctx context.Context, d session.Deps, o session.Options, p providers.Provider, file config.StackFile,
+) error {
 	all, err := plan.New(p)
 	if err != nil {
 		return err
@@ -230,7 +232,9 @@ func (m machine) checks() []preflight.Check {
 
 // withoutUndeployed repeats the checks for the deployed projects if an operation on
 // deployed resources has problems: needs of other projects do not block it.
-func (m machine) withoutUndeployed(ctx context.Context, s *session.Session, report preflight.Report) (preflight.Report, error) {
+func (m machine) withoutUndeployed(
+	ctx context.Context, s *session.Session, report preflight.Report,
+) (preflight.Report, error) {
 	if report.Status() != preflight.Problem || s.Options.Operation.RunsPrograms() || s.Stacks == nil {
 		return report, nil
 	}

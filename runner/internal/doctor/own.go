@@ -41,7 +41,8 @@ func (e *Examination) maraFile(context.Context) []preflight.Finding {
 	if len(parts) == 0 {
 		return preflight.Good("no projects of your own")
 	}
-	text := "projects of your own: " + strings.Join(parts, ", ") + "; " + typeset.Counted(len(e.Options.Known().Providers), "provider")
+	text := "projects of your own: " + strings.Join(parts, ", ") + "; " +
+		typeset.Counted(len(e.Options.Known().Providers), "provider")
 	return preflight.Good(text)
 }
 
@@ -84,7 +85,8 @@ func languageChecks(s *session.Session, p plan.Plan) []preflight.Check {
 	}
 	for _, step := range p.Steps {
 		if own := step.Project.Own; own != nil {
-			o.Programs = append(o.Programs, preflight.Program{Project: step.Project.Name, Runtime: own.Runtime, Built: own.Built})
+			program := preflight.Program{Project: step.Project.Name, Runtime: own.Runtime, Built: own.Built}
+			o.Programs = append(o.Programs, program)
 		}
 	}
 	if len(o.Programs) == 0 {

@@ -29,7 +29,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestProblemsError keeps the cause, so that nobody else has to know.
+// TestProblemsError: it wraps its cause, so that callers can test for that.
 func TestProblemsError(t *testing.T) {
 	t.Parallel()
 	cause := &config.Error{Problems: []config.Problem{{Text: "bad"}}}

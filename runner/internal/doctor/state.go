@@ -35,7 +35,8 @@ func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engi
 		{Name: "lock", Title: "run lock", Group: preflight.State, Look: e.resolved(e.runLock)},
 		{Name: "stack-locks", Title: "stack locks", Group: preflight.State, Limit: backendTime,
 			Look: e.resolved(e.stackLocks(open))},
-		{Name: "pending", Title: "pending operations", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.pending(open))},
+		{Name: "pending", Title: "pending operations", Group: preflight.State, Limit: backendTime,
+			Look: e.resolved(e.pending(open))},
 		{Name: "orphans", Title: "orphans", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.orphans(open))},
 	}
 	if !e.Options.Operation.Writes() {

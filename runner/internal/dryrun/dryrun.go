@@ -103,7 +103,7 @@ func (c *Checker) checkObject(ctx context.Context, object *unstructured.Unstruct
 	_, err = kubeapi.DryRun(ctx, client, object, manager)
 	if missing := missingNamespace(err); missing != "" && missing == object.GetNamespace() {
 		c.note(fmt.Sprintf(
-			"the cluster has no namespace %s: its objects are checked in default, with the quotas and policies of default", missing))
+			"the cluster has no namespace %s: its objects are checked in default, with its quotas and policies", missing))
 		object.SetNamespace("default")
 		if client, err = c.Cluster.Client(ctx, object, "default"); err == nil {
 			_, err = kubeapi.DryRun(ctx, client, object, manager)
@@ -116,7 +116,8 @@ func (c *Checker) checkObject(ctx context.Context, object *unstructured.Unstruct
 		c.note(fmt.Sprintf("not checked: %s %s: %v", object.GetKind(), object.GetName(), err))
 		return nil
 	}
-	return fmt.Errorf("the cluster refuses %s %s: %w", object.GetKind(), path.Join(object.GetNamespace(), object.GetName()), err)
+	name := path.Join(object.GetNamespace(), object.GetName())
+	return fmt.Errorf("the cluster refuses %s %s: %w", object.GetKind(), name, err)
 }
 
 // isCustom reports whether a custom resource definition may define the kind. The

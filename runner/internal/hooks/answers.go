@@ -39,7 +39,7 @@ func (h Hooks) awaitAnswer(ctx context.Context, project string, emit func(event.
 		return fmt.Errorf("%s has no output application_url", project)
 	}
 	if h.Simulated {
-		say(emit, event.Info, "SIMULATED: nothing answers at %s, and nobody asks", address)
+		say(emit, event.Info, "SIMULATED: nothing answers at %s, and it is not requested", address)
 		return nil
 	}
 	ask := h.ask

@@ -97,7 +97,8 @@ func (h Hooks) emptyCluster(
 		return fmt.Errorf("%w. Delete these with kubectl and run the same command again; "+
 			"or leave them behind, and pay for them, with --leave-behind", left)
 	case isUnknown:
-		return fmt.Errorf("%w. Make the API server reachable, with valid credentials, and run the same command again; or, if the "+
+		return fmt.Errorf("%w. Make the API server reachable, with valid credentials, and run the same command again; "+
+			"or, if the "+
 			"cluster is gone or has no load balancers and volumes, continue with --leave-behind", unknown)
 	}
 	return err

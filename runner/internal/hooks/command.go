@@ -65,7 +65,9 @@ const (
 )
 
 // runCommand runs a command of the user, and retries it as often as configured.
-func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call executor.HookCall, emit func(event.Event)) error {
+func (h Hooks) runCommand(
+	ctx context.Context, op operation.Operation, call executor.HookCall, emit func(event.Event),
+) error {
 	hook := call.Hook
 	name := shellescape.QuoteCommand(hook.Command)
 	if h.Simulated && !hook.Simulate {
@@ -75,7 +77,8 @@ func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call exec
 	input := h.input(ctx, op, call)
 	show := func(line string) string { say(emit, event.Info, "%s", line); return line }
 	if err := h.learnSecrets(ctx, input); err != nil {
-		say(emit, event.Warning, "what the hook prints is not shown, for it may have secret outputs, which cannot be read: %s", h.Masker.Mask(err.Error()))
+		say(emit, event.Warning, "the output of the hook is not shown: it may have secret outputs, which cannot be read: %s",
+			h.Masker.Mask(err.Error()))
 		show = func(string) string { return "" }
 	}
 	for attempt := 0; ; attempt++ {
@@ -94,7 +97,8 @@ func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call exec
 func (h Hooks) input(ctx context.Context, op operation.Operation, call executor.HookCall) Input {
 	project := call.Step.Project
 	i := Input{
-		Version: inputVersion, Hook: call.Hook.Name, On: call.Hook.On, Operation: op, Provider: h.Provider.Name, Stack: h.Stack,
+		Version: inputVersion, Hook: call.Hook.Name, On: call.Hook.On, Operation: op,
+		Provider: h.Provider.Name, Stack: h.Stack,
 		Simulated: h.Simulated, Root: h.Root, Project: project.Name, Title: project.Title,
 		Result: call.Result.Result, Changes: call.Result.Changes,
 	}
@@ -154,7 +158,9 @@ func texts(value any) []string {
 
 // attempt runs the command once. It passes on each line of the output; the error has
 // the last line that was shown.
-func (h Hooks) attempt(ctx context.Context, hook projects.Hook, input Input, say func(line string) (shown string)) error {
+func (h Hooks) attempt(
+	ctx context.Context, hook projects.Hook, input Input, say func(line string) (shown string),
+) error {
 	limit := cmp.Or(hook.Timeout, projects.DefaultHookTimeout)
 	late := fmt.Errorf("timed out after %s", event.FormatDuration(limit))
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)

@@ -21,7 +21,7 @@ import (
 	"mara/runner/internal/plan"
 )
 
-// commandCall is a call of a script of the user's.
+// commandCall returns a call of a user's script.
 func commandCall(t *testing.T, hook projects.Hook, script string) executor.HookCall {
 	t.Helper()
 	hook.Dir = t.TempDir()
@@ -32,7 +32,7 @@ func commandCall(t *testing.T, hook projects.Hook, script string) executor.HookC
 	return executor.HookCall{Hook: hook, Step: plan.Step{Project: projects.Project{Name: "linode-lke", Title: "LKE", Path: "a/b"}}}
 }
 
-// TestCommand: what a command is told, and what becomes of what it says.
+// TestCommand: the input of a command, and what becomes of its output.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	failed := executor.StepResult{Result: event.Failed, Err: errors.New("no " + clusterToken)}

@@ -15,7 +15,7 @@ import (
 	"mara/runner/internal/plan"
 )
 
-// TestIsDue: which hooks keep a project from being left out.
+// TestIsDue: which hooks keep a project from being skipped.
 func TestIsDue(t *testing.T) {
 	t.Parallel()
 	ups := []operation.Operation{operation.Up}

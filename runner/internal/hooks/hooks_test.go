@@ -72,7 +72,7 @@ func (a answers) Run(_ context.Context, _ string, _ io.Reader, _, _ []io.Writer,
 	}
 }
 
-// hookSession is a session with a cluster that has these outputs.
+// hookSession returns a session with a cluster that has these outputs.
 func hookSession(t *testing.T, outputs map[string]any) Hooks {
 	t.Helper()
 	provider, err := providers.ByName("linode")
@@ -94,7 +94,7 @@ func hookSession(t *testing.T, outputs map[string]any) Hooks {
 	return s
 }
 
-// callOf is a call of a hook of a project.
+// callOf returns a call of a hook of a project.
 func callOf(project, hook string) executor.HookCall {
 	return executor.HookCall{Hook: projects.Hook{Name: hook, On: projects.OnSuccess}, Step: plan.Step{Project: projects.Project{Name: project}}}
 }
@@ -192,7 +192,7 @@ func TestHooksThatFail(t *testing.T) {
 	}
 }
 
-// TestKubeconfigOfASimulation is never the user's.
+// TestKubeconfigOfASimulation: a simulation does not write the user's kubeconfig.
 func TestKubeconfigOfASimulation(t *testing.T) {
 	t.Parallel()
 	s := hookSession(t, map[string]any{"kubeconfig": clusterConfig})
@@ -213,8 +213,8 @@ func TestKubeconfigOfASimulation(t *testing.T) {
 	}
 }
 
-// TestAnswersHook: an application on this machine has to answer; elsewhere it is
-// only told that it does not, and a simulated one is not asked.
+// TestAnswersHook: an application on this machine has to answer; elsewhere a missing
+// answer is only reported, and a simulated application is not requested.
 func TestAnswersHook(t *testing.T) {
 	t.Parallel()
 	const address = "https://localhost:8443"
@@ -232,7 +232,7 @@ func TestAnswersHook(t *testing.T) {
 			problem: address + " has not answered within 5m0s: connection refused"},
 		{name: "in a cloud", provider: "aws", answer: refused, want: []string{"waiting until " + address + " answers",
 			address + " has not answered within 5m0s: connection refused; perhaps it cannot be reached from this machine"}},
-		{name: "simulated", provider: "kind", simulated: true, answer: refused, want: []string{"SIMULATED: nothing answers at " + address + ", and nobody asks"}},
+		{name: "simulated", provider: "kind", simulated: true, answer: refused, want: []string{"SIMULATED: nothing answers at " + address + ", and it is not requested"}},
 		{name: "no address", provider: "kind", outputs: map[string]any{"host": "localhost"}, problem: "bank-of-anthos has no output application_url"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

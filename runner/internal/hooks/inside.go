@@ -82,7 +82,8 @@ func tell(namespace, release string, found []helmdrift.Difference, emit func(eve
 	}
 	if changes.Any() {
 		say(emit, event.Info,
-			"to put release %[2]s right: helm get manifest %[2]s -n %[1]s | kubectl apply -n %[1]s --server-side --force-conflicts -f -", namespace, release)
+			"to repair release %[2]s: "+
+				"helm get manifest %[2]s -n %[1]s | kubectl apply -n %[1]s --server-side --force-conflicts -f -", namespace, release)
 	}
 	return changes
 }

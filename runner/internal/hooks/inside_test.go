@@ -21,7 +21,7 @@ func TestTellOfReleases(t *testing.T) {
 		{Type: event.StepProgress, Resource: event.Resource{Type: "Service", Name: "shop/web of release web"}, Action: event.Delete, Status: event.ActionDone},
 		{Type: event.StepProgress, Resource: event.Resource{Type: "Deployment", Name: "shop/web of release web"}, Action: event.Update, Status: event.ActionDone, Properties: []string{"spec.replicas"}},
 		{Type: event.RunWarning, Message: "Secret shop/web of release web cannot be compared: forbidden"},
-		{Type: event.StepLog, Severity: event.Info, Message: "to put release web right: helm get manifest web -n shop | kubectl apply -n shop --server-side --force-conflicts -f -"},
+		{Type: event.StepLog, Severity: event.Info, Message: "to repair release web: helm get manifest web -n shop | kubectl apply -n shop --server-side --force-conflicts -f -"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || changes != (event.Changes{Update: 1, Delete: 1}) {
 		t.Errorf("changes %+v, events (-want +got):\n%s", changes, diff)

@@ -34,7 +34,9 @@ func (*Cluster) Diff(_ context.Context, req infer.DiffRequest[ClusterArgs, Clust
 // Create creates the cluster. It adopts a complete cluster that an interrupted run of
 // this stack has left, and removes an incomplete one. A cluster that this stack has
 // not created is an error.
-func (c *Cluster) Create(ctx context.Context, req infer.CreateRequest[ClusterArgs]) (infer.CreateResponse[ClusterState], error) {
+func (c *Cluster) Create(
+	ctx context.Context, req infer.CreateRequest[ClusterArgs],
+) (infer.CreateResponse[ClusterState], error) {
 	response := infer.CreateResponse[ClusterState]{ID: req.Inputs.Name, Output: ClusterState{ClusterArgs: req.Inputs}}
 	if req.DryRun {
 		return response, nil
@@ -49,7 +51,9 @@ func (c *Cluster) Create(ctx context.Context, req infer.CreateRequest[ClusterArg
 
 // Read reads the state of the cluster. A missing cluster, or another one that was
 // created under the same name, is no longer this resource.
-func (c *Cluster) Read(ctx context.Context, req infer.ReadRequest[ClusterArgs, ClusterState]) (infer.ReadResponse[ClusterArgs, ClusterState], error) {
+func (c *Cluster) Read(
+	ctx context.Context, req infer.ReadRequest[ClusterArgs, ClusterState],
+) (infer.ReadResponse[ClusterArgs, ClusterState], error) {
 	gone := infer.ReadResponse[ClusterArgs, ClusterState]{}
 	if req.State.Name == "" { // an import
 		req.Inputs.Name, req.State.Name = req.ID, req.ID
@@ -73,7 +77,9 @@ func (c *Cluster) Read(ctx context.Context, req infer.ReadRequest[ClusterArgs, C
 
 // Update updates what can be changed in a cluster, starts stopped nodes, and recreates
 // a cluster that a failed run has not finished.
-func (c *Cluster) Update(ctx context.Context, req infer.UpdateRequest[ClusterArgs, ClusterState]) (infer.UpdateResponse[ClusterState], error) {
+func (c *Cluster) Update(
+	ctx context.Context, req infer.UpdateRequest[ClusterArgs, ClusterState],
+) (infer.UpdateResponse[ClusterState], error) {
 	state := req.State
 	if req.DryRun {
 		state.ClusterArgs, state.Problems = req.Inputs, nil
@@ -135,7 +141,8 @@ func (w clusterWork) foreign(nodes nodes) error {
 	if nodes.mark.owner != "" {
 		made = "another stack has made it"
 	}
-	return fmt.Errorf("there is a cluster %s already, and this stack has not made it (%s): delete it (kind delete cluster --name %s), "+
+	return fmt.Errorf("there is a cluster %s already, and this stack has not made it (%s): "+
+		"delete it (kind delete cluster --name %s), "+
 		"or give this stack another name", w.args.Name, made, w.args.Name)
 }
 
@@ -174,12 +181,16 @@ func (w clusterWork) resume(ctx context.Context, nodes nodes, before *ClusterSta
 // has compared the settings of a cluster that it knows.
 func (w clusterWork) checkFits(nodes nodes, signature string, unknown bool) error {
 	next := fmt.Sprintf("to have it made anew, with nothing in it, delete it (kind delete cluster --name %s)", w.args.Name)
-	missing := slices.DeleteFunc(w.args.nodeNames(), func(name string) bool { return slices.Contains(nodes.kubernetes(), name) })
+	missing := slices.DeleteFunc(w.args.nodeNames(), func(name string) bool {
+		return slices.Contains(nodes.kubernetes(), name)
+	})
 	if len(missing) > 0 {
-		return fmt.Errorf("the cluster %s lacks the nodes %s: %s, or refresh its project", w.args.Name, strings.Join(missing, ", "), next)
+		return fmt.Errorf("the cluster %s lacks the nodes %s: %s, or refresh its project",
+			w.args.Name, strings.Join(missing, ", "), next)
 	}
 	if different := w.args.differences(signature); unknown && len(different) > 0 {
-		return fmt.Errorf("an earlier run of this stack has made the cluster %s with other settings (%s): use those again; %s",
+		return fmt.Errorf(
+			"an earlier run of this stack has made the cluster %s with other settings (%s): use those again; %s",
 			w.args.Name, strings.Join(different, ", "), next)
 	}
 	return nil
@@ -340,7 +351,8 @@ func (b Backend) portsFree(ctx context.Context, wanted []containers.Port, keys s
 	for _, c := range all {
 		for _, held := range c.Ports {
 			if c.State != containers.Stopped && slices.ContainsFunc(wanted, held.Clashes) {
-				problems = append(problems, fmt.Errorf("port %d of this machine is held by the container %s: stop that, or choose another port (%s)",
+				problems = append(problems, fmt.Errorf(
+					"port %d of this machine is held by the container %s: stop that, or choose another port (%s)",
 					held.Host, c.Name, keys))
 			}
 		}

@@ -46,7 +46,7 @@ func newLife(t *testing.T, machine *kindtest.Machine, token string, inputs map[s
 	return l
 }
 
-// newCluster is a cluster that does not exist yet.
+// newCluster returns a cluster that does not exist yet.
 func newCluster(t *testing.T, inputs map[string]property.Value) *life {
 	t.Helper()
 	all := map[string]property.Value{"name": property.New("dev"), "nodeImage": property.New("node"), "httpPort": property.New(8080.0)}
@@ -56,7 +56,7 @@ func newCluster(t *testing.T, inputs map[string]property.Value) *life {
 	return newLife(t, kindtest.New(t, "node", "registry"), kindsdk.ClusterToken, all)
 }
 
-// newRegistry is a registry, which does not exist yet, of a cluster.
+// newRegistry returns a registry of a cluster that does not exist yet.
 func newRegistry(t *testing.T, c *life) *life {
 	t.Helper()
 	return newLife(t, c.machine, kindsdk.RegistryToken, map[string]property.Value{
@@ -100,8 +100,8 @@ func (l *life) refresh() string {
 	}
 	l.state = r.Properties
 	var problems []string
-	if told := l.state.Get("problems"); told.IsArray() {
-		for _, problem := range told.AsArray().All {
+	if reported := l.state.Get("problems"); reported.IsArray() {
+		for _, problem := range reported.AsArray().All {
 			problems = append(problems, problem.AsString())
 		}
 	}
@@ -131,7 +131,7 @@ func (l *life) keeps() {
 func stop(c *kindtest.Container)  { c.Running = false }
 func pause(c *kindtest.Container) { c.Paused = true }
 
-// TestHaltedNodes are drift, and the next update has them run again.
+// TestHaltedNodes: they are drift, and the next update starts them.
 func TestHaltedNodes(t *testing.T) {
 	t.Parallel()
 	for name, halt := range map[string]func(*kindtest.Container){"stopped": stop, "paused": pause} {
@@ -177,8 +177,8 @@ func TestPreloadedImageIsGone(t *testing.T) {
 	l.machine.Calls()
 }
 
-// TestUpdateKeepsNodes: whatever goes wrong, a cluster that was complete is
-// never made anew.
+// TestUpdateKeepsNodes: no failure makes the provider recreate a cluster that was
+// complete.
 func TestUpdateKeepsNodes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

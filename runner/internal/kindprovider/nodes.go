@@ -134,7 +134,8 @@ func (b Backend) write(ctx context.Context, container, file, content string) err
 func (b Backend) readFile(ctx context.Context, container, file string) (content string, found bool, err error) {
 	content, err = b.Containers.Exec(ctx, container, nil, "cat", file)
 	var exit *containers.ExitError
-	if errors.As(err, &exit) && strings.Contains(strings.ToLower(exit.Stderr), "cat: "+file+": no such file or directory") {
+	missing := "cat: " + file + ": no such file or directory"
+	if errors.As(err, &exit) && strings.Contains(strings.ToLower(exit.Stderr), missing) {
 		return "", false, nil
 	}
 	if err != nil {

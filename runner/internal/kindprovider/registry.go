@@ -29,13 +29,17 @@ func (r *Registry) Annotate(a infer.Annotator) {
 }
 
 // Diff implements infer.CustomDiff.
-func (*Registry) Diff(_ context.Context, req infer.DiffRequest[RegistryArgs, RegistryState]) (infer.DiffResponse, error) {
+func (*Registry) Diff(
+	_ context.Context, req infer.DiffRequest[RegistryArgs, RegistryState],
+) (infer.DiffResponse, error) {
 	return diff(req.State.RegistryArgs, req.Inputs), nil
 }
 
 // Create starts the registry and connects the cluster to it. It adopts a registry that
 // this stack has left; one that this stack has not created is an error.
-func (r *Registry) Create(ctx context.Context, req infer.CreateRequest[RegistryArgs]) (infer.CreateResponse[RegistryState], error) {
+func (r *Registry) Create(
+	ctx context.Context, req infer.CreateRequest[RegistryArgs],
+) (infer.CreateResponse[RegistryState], error) {
 	response := infer.CreateResponse[RegistryState]{ID: req.Inputs.Name, Output: req.Inputs.state("")}
 	if req.DryRun {
 		return response, nil
@@ -49,7 +53,9 @@ func (r *Registry) Create(ctx context.Context, req infer.CreateRequest[RegistryA
 }
 
 // Read reads the state of the container and of its connections.
-func (r *Registry) Read(ctx context.Context, req infer.ReadRequest[RegistryArgs, RegistryState]) (infer.ReadResponse[RegistryArgs, RegistryState], error) {
+func (r *Registry) Read(
+	ctx context.Context, req infer.ReadRequest[RegistryArgs, RegistryState],
+) (infer.ReadResponse[RegistryArgs, RegistryState], error) {
 	gone := infer.ReadResponse[RegistryArgs, RegistryState]{}
 	if req.State.Name == "" {
 		return gone, errors.New("a registry cannot be imported: remove its container, and have it made anew")
@@ -65,11 +71,14 @@ func (r *Registry) Read(ctx context.Context, req infer.ReadRequest[RegistryArgs,
 	problems := work.check(ctx, *container)
 	state := req.State
 	state.ContainerID, state.Problems = container.ID, texts(problems)
-	return infer.ReadResponse[RegistryArgs, RegistryState]{ID: req.ID, Inputs: req.Inputs, State: state}, incomplete(problems...)
+	response := infer.ReadResponse[RegistryArgs, RegistryState]{ID: req.ID, Inputs: req.Inputs, State: state}
+	return response, incomplete(problems...)
 }
 
 // Update repairs the registry and its connections.
-func (r *Registry) Update(ctx context.Context, req infer.UpdateRequest[RegistryArgs, RegistryState]) (infer.UpdateResponse[RegistryState], error) {
+func (r *Registry) Update(
+	ctx context.Context, req infer.UpdateRequest[RegistryArgs, RegistryState],
+) (infer.UpdateResponse[RegistryState], error) {
 	if req.DryRun {
 		return infer.UpdateResponse[RegistryState]{Output: req.Inputs.state(req.State.ContainerID)}, nil
 	}
@@ -120,7 +129,8 @@ func (w registryWork) make(ctx context.Context) (RegistryState, error) {
 		return RegistryState{}, explain(err)
 	}
 	if ok && found.Labels[ownerLabel] != w.owner {
-		return RegistryState{}, fmt.Errorf("there is a container %s already, and this stack has not made it: remove it (%s rm -f %s), "+
+		return RegistryState{}, fmt.Errorf("there is a container %s already, and this stack has not made it: "+
+			"remove it (%s rm -f %s), "+
 			"or give this stack another name", w.args.Name, w.Containers.Name, w.args.Name)
 	}
 	id := found.ID

@@ -82,7 +82,7 @@ func typeName(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-// inputType is the schema's name of an input's type.
+// inputType returns the schema's name of an input's type.
 func inputType(t *testing.T, of reflect.Type) string {
 	t.Helper()
 	name, known := map[string]string{

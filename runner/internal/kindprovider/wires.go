@@ -79,7 +79,8 @@ func (w registryWork) unwire(ctx context.Context) error {
 	if err := w.awaitReady(ctx, n); err != nil {
 		return err
 	}
-	_, err = n.Kubectl(ctx, w.Containers, "", "delete", "configmap", "--namespace=kube-public", "--ignore-not-found", configMapName)
+	_, err = n.Kubectl(ctx, w.Containers, "",
+		"delete", "configmap", "--namespace=kube-public", "--ignore-not-found", configMapName)
 	problems := []error{err}
 	for _, node := range w.args.NodeNames {
 		if !slices.Contains(n.Names(), node) {
@@ -110,10 +111,12 @@ func (w registryWork) checkWires(ctx context.Context) []error {
 			problems = append(problems, fmt.Errorf("the node %s does not know the registry", node))
 		}
 	}
-	found, err := n.Kubectl(ctx, w.Containers, "", "get", "configmap", "--namespace=kube-public", "--ignore-not-found", "--output=name", configMapName)
+	found, err := n.Kubectl(ctx, w.Containers, "",
+		"get", "configmap", "--namespace=kube-public", "--ignore-not-found", "--output=name", configMapName)
 	switch {
 	case err != nil:
-		problems = append(problems, fmt.Errorf("asking the cluster %s for the ConfigMap kube-public/%s: %w", w.args.ClusterName, configMapName, err))
+		problems = append(problems, fmt.Errorf(
+			"asking the cluster %s for the ConfigMap kube-public/%s: %w", w.args.ClusterName, configMapName, err))
 	case found == "":
 		problems = append(problems, fmt.Errorf("the cluster has no ConfigMap kube-public/%s", configMapName))
 	}

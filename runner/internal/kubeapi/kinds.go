@@ -107,7 +107,9 @@ func (k *kinds) in(ctx context.Context, version schema.GroupVersion) (metav1.API
 		return list, err
 	}
 	// Subresources such as deployments/scale have kinds of their own.
-	list.APIResources = slices.DeleteFunc(list.APIResources, func(r metav1.APIResource) bool { return strings.Contains(r.Name, "/") })
+	list.APIResources = slices.DeleteFunc(list.APIResources, func(r metav1.APIResource) bool {
+		return strings.Contains(r.Name, "/")
+	})
 	if k.known == nil {
 		k.known = map[string]metav1.APIResourceList{}
 	}

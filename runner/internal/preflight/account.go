@@ -19,7 +19,8 @@ func account(f Facts) Check {
 		ctx, cancel := context.WithTimeout(ctx, cloud.Patience)
 		defer cancel()
 		if entry, ok := f.ownCredentials(); ok {
-			text := fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, f.Config.Origin(entry).File, entry.Line)
+			file := f.Config.Origin(entry).File
+			text := fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, file, entry.Line)
 			return Unseen(text)
 		}
 		client, err := f.Clouds(ctx, f.Provider.Name, cloud.AccessTo(f.Provider, f.Env, f.configured))

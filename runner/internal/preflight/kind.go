@@ -108,7 +108,8 @@ func (m machine) cgroup(info containers.Info) []Finding {
 	switch {
 	case minor < firstWithoutCgroup1:
 		return Doubtful("it has cgroup v1, which Kubernetes from 1.35 on refuses", boot)
-	case strings.HasPrefix(strings.TrimPrefix(image, "docker.io/"), "kindest/node:") && strings.Contains(image, "@sha256:"):
+	case strings.HasPrefix(strings.TrimPrefix(image, "docker.io/"), "kindest/node:") &&
+		strings.Contains(image, "@sha256:"):
 		return Bad(fmt.Sprintf("it has cgroup v1, with which Kubernetes 1.%d does not start", minor),
 			boot+", or choose a node image older than 1.35 (kind:node_image)")
 	}
@@ -251,7 +252,8 @@ func thisMachine(f Facts) machine {
 	cluster, registry := projects.KindClusterName(f.Stack), projects.KindRegistryName(f.Stack)
 	m := machine{
 		runtime: func() (*containers.Runtime, error) { return containers.FindIn(f.Env, setting("kind:runtime")) },
-		read:    os.ReadFile, free: FreeSpace, listen: listen, holder: holderIn("/proc"), capabilities: capabilitiesIn("/proc"),
+		read:    os.ReadFile, free: FreeSpace, listen: listen,
+		holder: holderIn("/proc"), capabilities: capabilitiesIn("/proc"),
 		setting: setting, dockerToo: f.dockerToo,
 		own: func(c containers.Container) bool {
 			return c.Name == registry || c.Labels[kindnodes.ClusterLabel] == cluster

@@ -34,7 +34,8 @@ func (m machine) kindPorts(ctx context.Context) []Finding {
 			continue // any free port will do, or the value is wrong, which other checks report
 		}
 		if other, twice := wanted[port]; twice {
-			findings = append(findings, Bad(fmt.Sprintf("%s is %d, which %s has already", want.key, port, other), "choose another port")...)
+			text := fmt.Sprintf("%s is %d, which %s has already", want.key, port, other)
+			findings = append(findings, Bad(text, "choose another port")...)
 			continue
 		}
 		wanted[port] = want.key
@@ -71,7 +72,8 @@ func (m machine) port(key, address string, port int, taken []containers.Containe
 	case errors.Is(err, errNotAllowed):
 		return nil // the runtime may have the permission
 	case errors.Is(err, errNotOurs):
-		return Doubtful(address+" is no address of this machine", "if the containers run elsewhere, it has to be one of that machine")
+		return Doubtful(address+" is no address of this machine",
+			"if the containers run elsewhere, it has to be one of that machine")
 	case !errors.Is(err, errInUse):
 		return Doubtful(fmt.Sprintf("whether port %d is free is not known: %v", port, err), "")
 	}

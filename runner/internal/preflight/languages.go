@@ -36,8 +36,9 @@ type language struct {
 // languages returns the known runtimes.
 func languages() map[string]language {
 	return map[string]language{
-		"yaml":   {},
-		"go":     {[]string{"go"}, "install Go (https://go.dev/dl), or build the program and name it with options.binary in its Pulumi.yaml"},
+		"yaml": {},
+		"go": {[]string{"go"}, "install Go (https://go.dev/dl), " +
+			"or build the program and name it with options.binary in its Pulumi.yaml"},
 		"nodejs": {[]string{"node"}, "install Node.js (https://nodejs.org)"},
 		"bun":    {[]string{"bun"}, "install Bun (https://bun.sh)"},
 		"python": {[]string{"python3", "python"}, "install Python 3 (https://www.python.org)"},
@@ -79,7 +80,8 @@ func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding 
 	}
 	hasTool := func(name string) bool { _, ok := findTool(name, o.Env); return ok }
 	if len(known.tools) > 0 && !built && !slices.ContainsFunc(known.tools, hasTool) {
-		findings = append(findings, Bad(fmt.Sprintf("%s: there is no %s on the PATH", projects, known.tools[0]), known.get)...)
+		text := fmt.Sprintf("%s: there is no %s on the PATH", projects, known.tools[0])
+		findings = append(findings, Bad(text, known.get)...)
 	}
 	if len(findings) > 0 {
 		return findings

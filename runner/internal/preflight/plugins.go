@@ -47,7 +47,8 @@ func (o PluginOptions) look(ctx context.Context) []Finding {
 		path, ambient := o.onPath(plugin)
 		switch {
 		case ambient && plugin.Version != "":
-			text := fmt.Sprintf("Pulumi takes %s from the PATH (%s), whatever its version is, and not %s", plugin.Name, path, plugin)
+			text := fmt.Sprintf("Pulumi takes %s from the PATH (%s), whatever its version is, and not %s",
+				plugin.Name, path, plugin)
 			findings = append(findings, Doubtful(text,
 				"remove it from the PATH, or set PULUMI_IGNORE_AMBIENT_PLUGINS=true")...)
 		case ambient || o.isInstalled(plugin):
@@ -108,7 +109,8 @@ func (o PluginOptions) obtainAll(ctx context.Context, plugins []Plugin) [][]Find
 
 // obtain checks whether a plugin can be downloaded; nil if it can.
 func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
-	install := fmt.Sprintf("install it with `runner pulumi %s -- plugin install resource %s v%s`", o.Project, p.Name, p.Version)
+	install := fmt.Sprintf("install it with `runner pulumi %s -- plugin install resource %s v%s`",
+		o.Project, p.Name, p.Version)
 	switch {
 	case p.Version == "":
 		return Bad(fmt.Sprintf("pulumi-resource-%s is neither next to the runner nor on PATH", p.Name),

@@ -68,7 +68,9 @@ func inline(text string) string { return strings.Join(strings.Fields(text), " ")
 // Sum counts the findings of each status, the worst first.
 func (r Report) Sum() string {
 	counts := r.Counts()
-	parts := []string{plural(counts[Problem], "problem"), plural(counts[Warning], "warning"), fmt.Sprintf("%d ok", counts[OK])}
+	parts := []string{
+		plural(counts[Problem], "problem"), plural(counts[Warning], "warning"), fmt.Sprintf("%d ok", counts[OK]),
+	}
 	if n := counts[Skipped]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d not looked at", n))
 	}

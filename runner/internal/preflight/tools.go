@@ -20,7 +20,8 @@ func docker(f Facts) Check {
 		}
 		version, err := client.ask(ctx, append(args, "version", "--format", "{{.Server.Version}}")...)
 		if err != nil {
-			return Bad(fmt.Sprintf("its daemon does not answer: %v", err), "start Docker, or set DOCKER_HOST to a daemon that runs")
+			return Bad(fmt.Sprintf("its daemon does not answer: %v", err),
+				"start Docker, or set DOCKER_HOST to a daemon that runs")
 		}
 		return Good("the daemon answers, version " + version)
 	}}

@@ -58,7 +58,9 @@ func (t Terminal) Agree(ctx context.Context, question string) (bool, error) {
 
 // Choose asks for one of the options.
 func (t Terminal) Choose(ctx context.Context, c Choice) (string, error) {
-	question := &survey.Select{Message: c.Text, Help: c.Help, Options: c.labels(), PageSize: pageSize, Default: c.index(c.Default)}
+	question := &survey.Select{
+		Message: c.Text, Help: c.Help, Options: c.labels(), PageSize: pageSize, Default: c.index(c.Default),
+	}
 	index, err := ask[int](ctx, t, question)
 	if err != nil {
 		return "", err
@@ -75,7 +77,9 @@ func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
 	for _, value := range c.Chosen {
 		chosen = append(chosen, c.index(value))
 	}
-	question := &survey.MultiSelect{Message: c.Text, Help: c.Help, Options: c.labels(), PageSize: pageSize, Default: chosen}
+	question := &survey.MultiSelect{
+		Message: c.Text, Help: c.Help, Options: c.labels(), PageSize: pageSize, Default: chosen,
+	}
 	indexes, err := ask[[]int](ctx, t, question, survey.WithValidator(survey.MinItems(1)))
 	if err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func Through(proxy func(*http.Request) (*url.URL, error)) func(ctx context.Conte
 	return through(proxy, &tls.Config{InsecureSkipVerify: true})
 }
 
-// Verified is like Through, but checks certificates.
+// Verified returns a function like Through does, which checks certificates.
 func Verified(proxy func(*http.Request) (*url.URL, error)) func(ctx context.Context, address string) error {
 	return through(proxy, &tls.Config{MinVersion: tls.VersionTLS12})
 }
@@ -92,7 +92,9 @@ func IsCertificate(err error) bool {
 	return errors.As(err, &failed)
 }
 
-func through(proxy func(*http.Request) (*url.URL, error), config *tls.Config) func(ctx context.Context, address string) error {
+func through(
+	proxy func(*http.Request) (*url.URL, error), config *tls.Config,
+) func(ctx context.Context, address string) error {
 	client := http.Client{
 		Timeout:       askTime,
 		Transport:     &http.Transport{Proxy: proxy, DisableKeepAlives: true, TLSClientConfig: config},

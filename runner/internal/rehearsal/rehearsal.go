@@ -54,7 +54,8 @@ func Run(
 	}
 	s.Options.Operation, s.Options.NeedSecrets, s.Options.AtOnce = operation.Up, true, o.Parallel
 	if o.Mirror != "" || o.Origins {
-		s.Options.Overrides = append(s.Options.Overrides, config.Change{Key: projects.Mirror, Value: o.Mirror, Unset: o.Origins})
+		mirror := config.Change{Key: projects.Mirror, Value: o.Mirror, Unset: o.Origins}
+		s.Options.Overrides = append(s.Options.Overrides, mirror)
 	}
 	s.Options.Simulation = request.Simulation{
 		On: true, Scratch: filepath.Join(scratch, "runner"),

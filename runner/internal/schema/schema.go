@@ -26,7 +26,8 @@ const Config = "config"
 // Names returns the names of the schemas.
 func Names() []string {
 	return []string{
-		"events", "summary", "plan", "status", "history", "doctor", "project", "mirror", "saved-plan", "query", "policy", Config,
+		"events", "summary", "plan", "status", "history", "doctor", "project", "mirror", "saved-plan", "query",
+		"policy", Config,
 	}
 }
 

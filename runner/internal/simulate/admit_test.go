@@ -46,8 +46,8 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// TestMasked has secrets at several depths: only they are masked, and the names in
-// one that is an object are told.
+// TestMasked has secrets at several depths: only they are masked, and the keys of a
+// secret object stay.
 func TestMasked(t *testing.T) {
 	t.Parallel()
 	var got map[string]any

@@ -95,7 +95,7 @@ func TestGeneratedNames(t *testing.T) {
 	first := e.unpack(e.check(machineType, resource.NewPropertyMapFromMap(inputs)).GetInputs())
 	label := first["label"].StringValue()
 	if !strings.HasPrefix(label, "x-") || len(label) != len("x-12345678") {
-		t.Errorf("made up the name %q", label)
+		t.Errorf("generated the name %q", label)
 	}
 	resp, err := e.Check(t.Context(), &pulumirpc.CheckRequest{
 		Urn: urn(machineType, "x"), News: e.pack(inputs), Olds: e.pack(map[string]any{"label": "x-from-before"}),
@@ -110,11 +110,11 @@ func TestGeneratedNames(t *testing.T) {
 	c := connect(t, clouds, "cluster", map[string]any{"server": "a"})
 	nested := c.unpack(c.check(thingType, resource.PropertyMap{}).GetInputs())
 	if name := nested["metadata"].ObjectValue()["name"].StringValue(); !strings.HasPrefix(name, "x-") {
-		t.Errorf("made up the name %q", name)
+		t.Errorf("generated the name %q", name)
 	}
 	unknown := resource.PropertyMap{"metadata": resource.MakeComputed(resource.NewStringProperty(""))}
 	if kept := c.unpack(c.check(thingType, unknown).GetInputs()); !kept["metadata"].IsComputed() {
-		t.Errorf("a name was made up over an unknown one: %v", kept)
+		t.Errorf("generated a name in place of an unknown one: %v", kept)
 	}
 }
 

@@ -37,7 +37,8 @@ type Pattern struct {
 func parsePattern(s string) (Pattern, error) {
 	kind, name, named := strings.Cut(s, "@")
 	if kind == "" || named && name == "" {
-		return Pattern{}, fmt.Errorf("%q has no resource type; write for example 'aws:eks/cluster:Cluster' or '*:Release@prometheus'", s)
+		return Pattern{}, fmt.Errorf(
+			"%q has no resource type; write for example 'aws:eks/cluster:Cluster' or '*:Release@prometheus'", s)
 	}
 	p := Pattern{text: s, kind: glob(kind)}
 	if named {

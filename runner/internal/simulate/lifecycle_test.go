@@ -47,7 +47,7 @@ func TestCreate(t *testing.T) {
 		t.Errorf("got the root %v, want input and generated value together", root)
 	}
 	if _, ok := outputs["note"]; ok {
-		t.Errorf("an optional output was made up: %v", outputs["note"])
+		t.Errorf("an optional output was generated: %v", outputs["note"])
 	}
 }
 
@@ -195,7 +195,7 @@ func TestWhatExists(t *testing.T) {
 		t.Error("a refused deletion deleted")
 	}
 
-	// Somebody deletes the machine behind Pulumi's back.
+	// The machine is deleted without Pulumi.
 	if err := os.Remove(filepath.Join(dir, "fake", "index.Machine", "web.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestWhatVanishesTogether(t *testing.T) {
 	if c.exists(thingType, "u", "g/u") {
 		t.Error("the thing came to life again with its group")
 	}
-	c.create(thingType, "somebody-elses", inside)
+	c.create(thingType, "of-another-user", inside)
 	if left := files(t, dir); len(left) != 4 {
 		t.Errorf("got %d records, want those of network, machine, group and thing: %v", len(left), left)
 	}
@@ -442,7 +442,7 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-done; err == nil {
-		t.Error("a creation ended well after the clouds had closed")
+		t.Error("a creation succeeded after the clouds had closed")
 	}
 }
 

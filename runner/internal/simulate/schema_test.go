@@ -53,7 +53,7 @@ func TestCheckOfSchemasOwnTypes(t *testing.T) {
 	}
 }
 
-// TestOnlyASchema is about types of which nothing is known but their schema.
+// TestOnlyASchema: a type can be simulated from its schema alone.
 func TestOnlyASchema(t *testing.T) {
 	t.Parallel()
 	e := connect(t, start(t, simulate.Options{}), "fake", nil)
@@ -66,7 +66,7 @@ func TestOnlyASchema(t *testing.T) {
 		t.Errorf("the password is %v, want a secret", outputs["password"])
 	}
 	if name := outputs["name"].StringValue(); !strings.HasPrefix(name, "simulated-") {
-		t.Errorf("name is %q, want a made-up string", name)
+		t.Errorf("name is %q, want a generated string", name)
 	}
 	got := outputs.Mappable()
 	delete(got, "name")
@@ -89,7 +89,7 @@ func TestOnlyASchema(t *testing.T) {
 	}
 }
 
-// TestNoSchema is about packages of which nothing is known at all.
+// TestNoSchema: packages without a schema can be simulated.
 func TestNoSchema(t *testing.T) {
 	t.Parallel()
 	clouds, err := simulate.Start(t.Context(), []simulate.Package{{Name: "any"}}, simulate.Options{Dir: t.TempDir()})

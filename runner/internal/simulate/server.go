@@ -31,7 +31,9 @@ type server struct {
 }
 
 // Handshake negotiates features: the server accepts secrets and references.
-func (s *server) Handshake(context.Context, *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
+func (s *server) Handshake(
+	context.Context, *pulumirpc.ProviderHandshakeRequest,
+) (*pulumirpc.ProviderHandshakeResponse, error) {
 	return &pulumirpc.ProviderHandshakeResponse{AcceptSecrets: true, AcceptResources: true}, nil
 }
 

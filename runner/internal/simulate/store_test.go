@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAbandoned: whoever is killed while writing leaves a file without a name of
-// its own; the next one removes it, but not what somebody is writing now.
+// TestAbandoned: a process that is killed while it writes leaves a temporary file. The
+// next process removes it, but not the files of a running process.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
 	gone := exec.Command("true")
@@ -31,9 +31,9 @@ func TestAbandoned(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(left); err == nil {
-		t.Error("what nobody finishes remains")
+		t.Error("an abandoned file remains")
 	}
 	if _, err := os.Stat(written); err != nil {
-		t.Errorf("what somebody writes is gone: %v", err)
+		t.Errorf("the file of a running process is gone: %v", err)
 	}
 }

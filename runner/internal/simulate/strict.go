@@ -63,7 +63,7 @@ func (c *checker) value(path string, v resource.PropertyValue, t *typeSpec) {
 		c.report(path, "%q must be %s, not %s", path, c.schema.describe(t), describeValue(v))
 	case t.Const != nil && v.V != t.Const:
 		c.report(path, "%q must be %q", path, t.Const)
-	case len(resolved.Enum) > 0 && !slices.ContainsFunc(resolved.Enum, func(e struct{ Value any }) bool { return e.Value == v.V }):
+	case len(resolved.Enum) > 0 && !slices.Contains(resolved.Enum, struct{ Value any }{v.V}):
 		c.report(path, "%q must be one of %s", path, resolved.values())
 	}
 }

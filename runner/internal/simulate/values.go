@@ -61,7 +61,9 @@ func revealAll(v resource.PropertyValue) resource.PropertyValue {
 
 // mapItems applies turn to the items of a list or an object, and returns other values
 // unchanged.
-func mapItems(v resource.PropertyValue, turn func(resource.PropertyValue) resource.PropertyValue) resource.PropertyValue {
+func mapItems(
+	v resource.PropertyValue, turn func(resource.PropertyValue) resource.PropertyValue,
+) resource.PropertyValue {
 	switch {
 	case v.IsArray():
 		turned := make([]resource.PropertyValue, 0, len(v.ArrayValue()))

@@ -23,7 +23,8 @@ func (o Options) connectCluster(ctx context.Context) (simulate.Admission, error)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &failure.Environment{Text: fmt.Sprintf("--simulate-cluster: %v", err), Next: "name a file with a kubeconfig"}
+		text := fmt.Sprintf("--simulate-cluster: %v", err)
+		return nil, &failure.Environment{Text: text, Next: "name a file with a kubeconfig"}
 	}
 	o.Masker.Add(kubeconfig.Secrets(content)...)
 	if err := kubeconfig.Probe(ctx, content, o.Env); err != nil {

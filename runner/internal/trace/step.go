@@ -64,7 +64,8 @@ func (t *Tracer) resource(s *step, e event.Event) {
 
 // operation begins the span of an operation on a resource.
 func (t *Tracer) operation(s *step, e event.Event) trace.Span {
-	_, operation := t.tracer.Start(s.ctx, string(e.Action)+" "+e.Resource.Type, trace.WithTimestamp(e.Time), trace.WithAttributes(
+	name := string(e.Action) + " " + e.Resource.Type
+	_, operation := t.tracer.Start(s.ctx, name, trace.WithTimestamp(e.Time), trace.WithAttributes(
 		attribute.String("mara.project", e.Project),
 		attribute.String("mara.action", string(e.Action)),
 		attribute.String("mara.resource.type", e.Resource.Type),

@@ -36,7 +36,8 @@ func readTarget(getenv func(string) string) (*target, error) {
 	default:
 		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER is %q; traces go to otlp or none", exporter)
 	}
-	protocol := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf")
+	protocol := cmp.Or(
+		getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf")
 	if protocol != "http/protobuf" {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q; traces are sent as http/protobuf only", protocol)
 	}

@@ -88,7 +88,8 @@ func Start(ctx context.Context, o Options) (*Tracer, error) {
 // OTEL_RESOURCE_ATTRIBUTES override it. It reveals nothing about the machine or its
 // user.
 func describeSource(ctx context.Context, o Options) *resource.Resource {
-	own := resource.NewSchemaless(attribute.String("service.name", "mara-runner"), attribute.String("service.version", o.Version))
+	own := resource.NewSchemaless(
+		attribute.String("service.name", "mara-runner"), attribute.String("service.version", o.Version))
 	asked, err := resource.New(ctx, resource.WithFromEnv(), resource.WithTelemetrySDK())
 	if err != nil {
 		return own

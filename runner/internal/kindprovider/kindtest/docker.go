@@ -42,7 +42,9 @@ func Image(t *testing.T, name string, command []string, files map[string]File) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
 	for path, file := range files {
-		header := &tar.Header{Name: path, Mode: 0o755, Size: int64(len(file.Content)), Linkname: file.Link, Typeflag: tar.TypeReg}
+		header := &tar.Header{
+			Name: path, Mode: 0o755, Size: int64(len(file.Content)), Linkname: file.Link, Typeflag: tar.TypeReg,
+		}
 		if file.Link != "" {
 			header.Typeflag = tar.TypeSymlink
 		}

@@ -394,7 +394,8 @@ func (m *Machine) inspectNetwork(c containers.Command, args []string) (string, e
 	if !m.networks[args[0]] {
 		return "", failure(c, "network %s not found", args[0])
 	}
-	return fmt.Sprintf(`[{"Name": %q, "Options": {"com.docker.network.bridge.enable_ip_masquerade": "true"}}]`, args[0]), nil
+	options := `{"com.docker.network.bridge.enable_ip_masquerade": "true"}`
+	return fmt.Sprintf(`[{"Name": %q, "Options": %s}]`, args[0], options), nil
 }
 
 func (m *Machine) removeNetwork(_ containers.Command, args []string) (string, error) {

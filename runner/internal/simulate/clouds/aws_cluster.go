@@ -39,12 +39,14 @@ func awsClusters() []simulate.Resource {
 			Token:   "aws:eks/nodeGroup:NodeGroup",
 			Latency: seconds(114, 90, 180), ID: fields(":", "clusterName", "nodeGroupName"), AutoName: "nodeGroupName",
 			ReplaceOn: []string{
-				"clusterName", "nodeGroupName", "nodeRoleArn", "subnetIds", "amiType", "capacityType", "diskSize", "instanceTypes", "region",
+				"clusterName", "nodeGroupName", "nodeRoleArn", "subnetIds", "amiType", "capacityType", "diskSize",
+				"instanceTypes", "region",
 			},
 			Check: every(versionAt("version"), checkScaling), Outputs: eksNodeGroup,
 			Defaults: map[string]any{
-				"amiType": "AL2023_x86_64_STANDARD", "capacityType": "ON_DEMAND", "diskSize": 20, "releaseVersion": "1.36.4-20261023",
-				"version": "1.36",
+				"amiType": "AL2023_x86_64_STANDARD", "capacityType": "ON_DEMAND", "diskSize": 20,
+				"releaseVersion": "1.36.4-20261023",
+				"version":        "1.36",
 			},
 			Links: links(func(o simulate.Object) []simulate.Fact {
 				return []simulate.Fact{{Name: nodesFact + o.Text("clusterName")}}

@@ -73,8 +73,9 @@ func awsPolicies() []simulate.Resource {
 		},
 		{
 			Token:   "aws:iam/policy:Policy",
-			Latency: seconds(1, 1, 1), AutoName: "name", ReplaceOn: []string{"name", "path", "description"}, Check: checkJSON("policy"),
-			ID: func(o simulate.Object) string { return arn(o, o.Text("name")) },
+			Latency: seconds(1, 1, 1), AutoName: "name", ReplaceOn: []string{"name", "path", "description"},
+			Check: checkJSON("policy"),
+			ID:    func(o simulate.Object) string { return arn(o, o.Text("name")) },
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"arn": o.ID, "policyId": "ANPA" + digits(o, "unique"), "attachmentCount": 0}
 			},

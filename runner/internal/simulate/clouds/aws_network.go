@@ -66,10 +66,12 @@ func awsNetwork() []simulate.Resource {
 			Defaults:  map[string]any{"description": "Managed by Pulumi"},
 		},
 		simulate.Resource{
-			Token:     "aws:ec2/securityGroupRule:SecurityGroupRule",
-			Latency:   seconds(1, 1, 1),
-			ID:        func(o simulate.Object) string { return fmt.Sprint("sgrule-", o.Pick("id", 1000000000, 4000000000)) },
-			ReplaceOn: []string{"securityGroupId", "type", "fromPort", "toPort", "protocol", "cidrBlocks", "sourceSecurityGroupId"},
+			Token:   "aws:ec2/securityGroupRule:SecurityGroupRule",
+			Latency: seconds(1, 1, 1),
+			ID:      func(o simulate.Object) string { return fmt.Sprint("sgrule-", o.Pick("id", 1000000000, 4000000000)) },
+			ReplaceOn: []string{
+				"securityGroupId", "type", "fromPort", "toPort", "protocol", "cidrBlocks", "sourceSecurityGroupId",
+			},
 			Links: links(nil, needs("securityGroupId", "aws/securitygroup/",
 				"InvalidGroup.NotFound: there is no security group")),
 			Outputs: func(o simulate.Object) map[string]any {
@@ -90,7 +92,8 @@ func awsAddresses() []simulate.Resource {
 			Latency: seconds(2, 1, 1), ID: numbered("eipalloc"), ReplaceOn: []string{"domain", "region"},
 			Links: links(byID("aws/eip/", "")),
 			Defaults: map[string]any{
-				"domain": "vpc", "publicIpv4Pool": "amazon", "associationId": "", "carrierIp": "", "customerOwnedIp": "", "instance": "",
+				"domain": "vpc", "publicIpv4Pool": "amazon", "associationId": "", "carrierIp": "",
+				"customerOwnedIp": "", "instance": "",
 				"networkInterface": "", "privateDns": "", "privateIp": "", "ptrRecord": "", "ipamPoolId": "",
 			},
 			Outputs: func(o simulate.Object) map[string]any {

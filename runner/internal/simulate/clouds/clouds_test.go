@@ -38,7 +38,7 @@ func environment(t *testing.T) []step {
 	return slices.Concat(dockerSteps(), hostSteps(t), kubernetesSteps())
 }
 
-// hostSteps are those of all providers. They are in testdata/made, a file a
+// hostSteps reads the steps of all providers from testdata/made, one file for each
 // provider.
 func hostSteps(t *testing.T) []step {
 	t.Helper()
@@ -189,7 +189,7 @@ func TestEveryTypeIsMade(t *testing.T) {
 	wantError(t, err, "there is no cluster 1")
 }
 
-// resourcesOf are the types of resources that a schema has.
+// resourcesOf lists the types of resources in a schema.
 func resourcesOf(t *testing.T, schema []byte) []string {
 	t.Helper()
 	var types struct{ Resources map[string]any }

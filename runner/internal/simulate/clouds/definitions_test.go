@@ -51,8 +51,8 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestHelmInstallsDefinitions has Helm make the kinds known, which it does
-// unless it is told not to.
+// TestHelmInstallsDefinitions: Helm makes the kinds known, unless an input prevents
+// it.
 func TestHelmInstallsDefinitions(t *testing.T) {
 	t.Parallel()
 	e := makeAll(t)

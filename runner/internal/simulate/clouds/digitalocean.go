@@ -135,7 +135,8 @@ func digitaloceanRecord() simulate.Resource {
 func digitaloceanFunctions() []simulate.Invoke {
 	return []simulate.Invoke{
 		{
-			Token: "digitalocean:index/getKubernetesVersions:getKubernetesVersions", Answer: func(o simulate.Object) (map[string]any, error) {
+			Token: "digitalocean:index/getKubernetesVersions:getKubernetesVersions",
+			Answer: func(o simulate.Object) (map[string]any, error) {
 				newest, valid := "", []any{}
 				for _, version := range []string{"1.36.2-do.0", "1.35.6-do.1", "1.34.9-do.2"} {
 					if strings.HasPrefix(version, o.Text("versionPrefix")) {
@@ -146,7 +147,8 @@ func digitaloceanFunctions() []simulate.Invoke {
 				return map[string]any{"latestVersion": newest, "validVersions": valid}, nil
 			}},
 		{
-			Token: "digitalocean:index/getContainerRegistry:getContainerRegistry", Answer: func(o simulate.Object) (map[string]any, error) {
+			Token: "digitalocean:index/getContainerRegistry:getContainerRegistry",
+			Answer: func(o simulate.Object) (map[string]any, error) {
 				return docrOutputs(o.Text("name"), "nyc3", "basic"), nil
 			}},
 		{

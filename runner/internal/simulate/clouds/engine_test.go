@@ -147,7 +147,7 @@ func (e *engine) inputs(values map[string]any) map[string]any {
 
 func urn(token, name string) string { return "urn:pulumi:dev::project::" + token + "::" + name }
 
-// problems are what a check finds wrong.
+// problems returns the problems that a check finds.
 func (e *engine) problems(token string, inputs map[string]any) string {
 	e.t.Helper()
 	resp, err := e.client(token).Check(e.t.Context(), &pulumirpc.CheckRequest{Urn: urn(token, "x"), News: e.pack(e.inputs(inputs))})
@@ -185,7 +185,7 @@ func (e *engine) delete(name, token string, inputs map[string]any) error {
 	return err
 }
 
-// text is an output without its secrecy.
+// text returns a string output, secret or not.
 func (e *engine) text(name, output string) string {
 	e.t.Helper()
 	v := e.made[name].outputs[resource.PropertyKey(output)]
@@ -198,8 +198,8 @@ func (e *engine) text(name, output string) string {
 	return v.StringValue()
 }
 
-// kubeconfigOf is a kubeconfig for one of the clusters of the table. That of
-// EKS is put together by the program, as here.
+// kubeconfigOf returns a kubeconfig for one of the clusters of the table. For EKS it
+// builds one, as the program does.
 func (e *engine) kubeconfigOf(cluster string) string {
 	e.t.Helper()
 	switch cluster {

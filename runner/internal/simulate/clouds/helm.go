@@ -129,7 +129,8 @@ func needsDefinition(o simulate.Object) []simulate.Requirement {
 	case definers()[group] == nil:
 		return nil
 	}
-	return []simulate.Requirement{{Fact: fact, Missing: fmt.Sprintf("no matches for kind %q in version %q", kind, apiVersion)}}
+	missing := fmt.Sprintf("no matches for kind %q in version %q", kind, apiVersion)
+	return []simulate.Requirement{{Fact: fact, Missing: missing}}
 }
 
 // serviceNames returns the names that the charts give to Services which programs look

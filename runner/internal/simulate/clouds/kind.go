@@ -25,7 +25,8 @@ func kind() simulate.Package {
 					return facts(reachable(kindServer(o)), "kind/cluster/"+o.ID)
 				}),
 				Defaults: map[string]any{
-					"controlPlanes": 1, "workers": 0, "listenAddress": "127.0.0.1", "apiServerAddress": "127.0.0.1", "waitSeconds": 300,
+					"controlPlanes": 1, "workers": 0, "waitSeconds": 300,
+					"listenAddress": "127.0.0.1", "apiServerAddress": "127.0.0.1",
 					"network": "kind",
 				},
 				Outputs: kindCluster,

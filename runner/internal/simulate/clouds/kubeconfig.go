@@ -62,7 +62,8 @@ func reachable(server string) string { return "cluster " + server }
 func clusterScope(config map[string]any) (simulate.Scope, error) {
 	kubeconfig, _ := config["kubeconfig"].(string)
 	if kubeconfig == "" {
-		return simulate.Scope{}, errors.New("no kubeconfig: every Kubernetes resource of a simulation needs an explicit provider with one")
+		return simulate.Scope{}, errors.New(
+			"no kubeconfig: every Kubernetes resource of a simulation needs an explicit provider with one")
 	}
 	wanted, _ := config["context"].(string)
 	server, err := serverOf(kubeconfig, wanted)
@@ -71,14 +72,16 @@ func clusterScope(config map[string]any) (simulate.Scope, error) {
 	}
 	host, err := url.Parse(server)
 	if err != nil || !strings.HasSuffix(host.Hostname(), nowhere) {
-		return simulate.Scope{}, errors.New("the kubeconfig is not one of a simulated cluster; a simulation touches nothing else")
+		return simulate.Scope{}, errors.New(
+			"the kubeconfig is not one of a simulated cluster; a simulation touches nothing else")
 	}
 	forget, _ := config["deleteUnreachable"].(bool)
 	return simulate.Scope{
-		Name:        host.Hostname(),
-		Needs:       reachable(server),
-		Unreachable: fmt.Sprintf("configured Kubernetes cluster is unreachable: dial tcp: lookup %s: no such host", host.Hostname()),
-		Forgiving:   forget,
+		Name:  host.Hostname(),
+		Needs: reachable(server),
+		Unreachable: fmt.Sprintf(
+			"configured Kubernetes cluster is unreachable: dial tcp: lookup %s: no such host", host.Hostname()),
+		Forgiving: forget,
 	}, nil
 }
 

@@ -16,10 +16,11 @@ import (
 func kubernetes() simulate.Package {
 	return simulate.Package{
 		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")},
-		Resources: slices.Concat(coreKinds(), workloadKinds(), otherKinds(), []simulate.Resource{helmRelease(), definition()}),
-		Invokes:   []simulate.Invoke{helmTemplate()},
-		Dynamic:   customKind,
-		Scope:     clusterScope,
+		Resources: slices.Concat(coreKinds(), workloadKinds(), otherKinds(),
+			[]simulate.Resource{helmRelease(), definition()}),
+		Invokes: []simulate.Invoke{helmTemplate()},
+		Dynamic: customKind,
+		Scope:   clusterScope,
 	}
 }
 
@@ -192,7 +193,8 @@ func workloadKinds() []simulate.Resource {
 			Outputs: func(o simulate.Object) map[string]any {
 				n := replicas(o)
 				return map[string]any{"status": map[string]any{
-					"replicas": n, "readyReplicas": n, "availableReplicas": n, "currentReplicas": n, "updatedReplicas": n, "observedGeneration": 1,
+					"replicas": n, "readyReplicas": n, "availableReplicas": n, "currentReplicas": n,
+					"updatedReplicas": n, "observedGeneration": 1,
 				}}
 			},
 		}),
@@ -220,7 +222,8 @@ func otherKinds() []simulate.Resource {
 		plainKind("kubernetes:networking.k8s.io/v1:NetworkPolicy"),
 		plainKind("kubernetes:policy/v1:PodDisruptionBudget"),
 		object("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"},
+			Latency:   seconds(0.5, 0.5, 0.5),
+			ReplaceOn: []string{"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"},
 		})),
 	}
 }

@@ -58,7 +58,8 @@ func serviceFact(o simulate.Object) string { return o.Scope + "/service/" + o.ID
 func needsLoadBalancer(o simulate.Object) []simulate.Requirement {
 	skipped := o.Map("metadata.annotations")["pulumi.com/skipAwait"] == "true"
 	host, known := hostOf(o)
-	if o.Text("spec.type") != "LoadBalancer" || o.Text("spec.loadBalancerClass") != "" || skipped || !known || host.loadBalancer != nil {
+	if o.Text("spec.type") != "LoadBalancer" || o.Text("spec.loadBalancerClass") != "" || skipped ||
+		!known || host.loadBalancer != nil {
 		return nil
 	}
 	return []simulate.Requirement{{

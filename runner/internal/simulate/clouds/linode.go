@@ -42,7 +42,7 @@ func numeric(o simulate.Object) string { return strconv.Itoa(number(o, "id")) }
 
 func number(o simulate.Object, label string) int { return o.Pick(label, 100000, 999999) }
 
-// needsNumber is needs for references that are numbers.
+// needsNumber makes requirements from references that are numbers.
 func needsNumber(path, fact, missing string) func(simulate.Object) []simulate.Requirement {
 	return func(o simulate.Object) []simulate.Requirement {
 		n := strconv.Itoa(o.Number(path, 0))

@@ -239,7 +239,7 @@ func TestSecretsOfAnother(t *testing.T) {
 		}
 		password, err := base64.StdEncoding.DecodeString(data.SecretValue().Element.ObjectValue()["password"].StringValue())
 		if err != nil || !strings.HasPrefix(string(password), "Simulated-") {
-			t.Errorf("got the password %q, %v, want a made-up one", password, err)
+			t.Errorf("got the password %q, %v, want a generated one", password, err)
 		}
 		seen = append(seen, string(password))
 	}

@@ -61,7 +61,7 @@ func install(t *testing.T, home, name, version, script string) {
 	}
 }
 
-// playing is the script of a plugin that tells a schema.
+// playing returns the script of a plugin that serves a schema.
 func playing(t *testing.T, schema string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -177,7 +177,7 @@ func TestComplete(t *testing.T) {
 		{"the newest version", []Used{{Name: "random", Version: "5.0.0"}}, map[string]string{"random": `{"name":"random","version":"4.10.0"}`}, nil},
 		{"more of what is built in", []Used{{Name: "aws"}, {Name: "kind"}}, map[string]string{"aws": `{"name":"aws","version":"7.1.0"}`}, nil},
 		{"the file goes first", []Used{{Name: "tls", Version: "1.0.0"}}, map[string]string{"tls": `{"name":"tls","version":"5.0.0"}`}, nil},
-		{"nobody knows", []Used{{Name: "other"}}, map[string]string{"other": ""}, []string{"not checked: the resources of the package other: its plugin is not installed"}},
+		{"an unknown package", []Used{{Name: "other"}}, map[string]string{"other": ""}, []string{"not checked: the resources of the package other: its plugin is not installed"}},
 		{"a folder that has none", []Used{{Name: "random", Folder: dir}}, map[string]string{"random": ""}, []string{"package random: its plugin is not installed"}},
 		{"plugins that do not work", []Used{{Name: "broken"}, {Name: "strange"}}, map[string]string{"broken": "", "strange": ""},
 			[]string{"does not tell its schema: it does not serve: EOF (oh no)", `it does not say where it serves, but "hello"`}},
