@@ -80,7 +80,7 @@ func TestKilledPrograms(t *testing.T) {
 	killed, warned := 0, false
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		line := lines.Text()
-		warned = warned || strings.Contains(line, "pulumi-language-mara ended in the middle of the run")
+		warned = warned || strings.Contains(line, "pulumi-language-mara exited during the run")
 		if killed > 0 || !strings.Contains(line, "kind:index:Cluster") {
 			continue
 		}

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Bucket is a folder in a backend's bucket, which mara-engine knows how to reach.
+// Bucket is a folder in a backend's bucket, accessed through mara-engine.
 type Bucket struct {
 	Engine      Engine
 	URL, Folder string
-	Dir         string // to run commands in
+	Dir         string // working folder of commands
 	Env         []string
 }
 
 // List implements lock.Store.
 func (b Bucket) List(ctx context.Context) (map[string][]byte, error) { return b.ListIn(ctx, nil) }
 
-// ListIn implements statefiles.LockStore: with folders, it returns only what is in
-// these. Keys begin below the folder of the bucket.
+// ListIn implements statefiles.LockStore: it returns only the objects in these folders, if
+// any. Keys are relative to the folder of the bucket.
 func (b Bucket) ListIn(ctx context.Context, folders []string) (map[string][]byte, error) {
 	text, err := b.do(ctx, nil, "list", append([]string{b.Folder}, folders...)...)
 	if err != nil {
@@ -43,9 +43,10 @@ func (b Bucket) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// do has the engine do one thing with an object.
+// do runs an operation of the engine on objects.
 func (b Bucket) do(ctx context.Context, stdin []byte, verb string, keys ...string) (string, error) {
-	stdout, stderr, _, err := b.Engine.Run(ctx, b.Dir, bytes.NewReader(stdin), nil, nil, b.Env, append([]string{"objects", verb, b.URL}, keys...)...)
+	stdout, stderr, _, err := b.Engine.Run(ctx, b.Dir, bytes.NewReader(stdin), nil, nil, b.Env,
+		append([]string{"objects", verb, b.URL}, keys...)...)
 	if err != nil && ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}

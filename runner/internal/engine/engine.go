@@ -29,27 +29,27 @@ type Engine interface {
 	stacks.Command
 	// Warm starts workers in the background.
 	Warm(workers int)
-	// Unlock has commands use the key of a passphrase, so that they need not derive it.
+	// Unlock gives commands the key of a passphrase, so that they need not derive it.
 	Unlock(salt string, key []byte)
-	// Kill ends everything at once.
+	// Kill kills all processes.
 	Kill()
-	// Close ends what is idle.
+	// Close ends idle processes.
 	Close() error
 }
 
 // Options say which engine to start, and how.
 type Options struct {
 	Installed string            // path of an installed Pulumi; "" for the embedded engine
-	Embedded  []string          // where mara-engine may be, in order of preference
-	Workers   int               // to start early
+	Embedded  []string          // possible paths of mara-engine, in order of preference
+	Workers   int               // number of workers to start early
 	Interrupt *interrupt.Levels // the third interrupt kills the engine; nil for none
 	Log       *slog.Logger
 	Now       func() time.Time
-	// Watch wraps the engine, to measure its commands; nil leaves it as it is.
+	// Watch wraps the engine, to measure its commands; may be nil.
 	Watch func(Engine) Engine
 }
 
-// Start finds the engine, which warms up. Call stop when nothing runs any more.
+// Start finds the engine and starts its workers. Call stop when no command runs any more.
 func Start(ctx context.Context, o Options) (e Engine, stop func() error, err error) {
 	found, err := Find(o.Embedded, o.Installed)
 	if err != nil {
@@ -68,8 +68,8 @@ func Start(ctx context.Context, o Options) (e Engine, stop func() error, err err
 	return dress(e, o), func() error { unwatch(); return e.Close() }, nil
 }
 
-// Beside returns an engine for another environment, with the same workers but keys of
-// its own. It ends with the one that was started.
+// Beside returns an engine for another environment, with the same workers but separate keys.
+// It ends with the engine that was started.
 func Beside(e Engine, o Options) Engine {
 	if worn, ok := e.(logged); ok {
 		e = worn.raw
@@ -80,7 +80,7 @@ func Beside(e Engine, o Options) Engine {
 	return dress(e, o)
 }
 
-// dress has the commands of an engine logged and measured.
+// dress returns an engine that logs and measures its commands.
 func dress(raw Engine, o Options) Engine {
 	e := raw
 	if o.Watch != nil {
@@ -92,7 +92,7 @@ func dress(raw Engine, o Options) Engine {
 // Found is a program that runs Pulumi's commands.
 type Found struct {
 	Path     string
-	Embedded bool // it is mara-engine
+	Embedded bool // is mara-engine
 }
 
 func (f Found) open(ctx context.Context) (Engine, error) {
@@ -105,8 +105,8 @@ func (f Found) open(ctx context.Context) (Engine, error) {
 // name is the file name of the embedded engine.
 const name = "mara-engine"
 
-// Find finds the installed Pulumi that is asked for; else the first mara-engine
-// that exists among the paths; else a pulumi on PATH.
+// Find finds the requested installed Pulumi, or else the first existing mara-engine among the
+// paths, or else a pulumi on PATH.
 func Find(embedded []string, installed string) (Found, error) {
 	if installed != "" {
 		return Found{Path: installed}, nil
@@ -119,11 +119,12 @@ func Find(embedded []string, installed string) (Found, error) {
 	if path, err := exec.LookPath("pulumi"); err == nil {
 		return Found{Path: path}, nil
 	}
-	return Found{}, fmt.Errorf("there is no engine: neither %s nor a pulumi on PATH; install mara-engine beside runner, or set RUNNER_ENGINE", name)
+	return Found{}, fmt.Errorf("there is no engine: neither %s nor a pulumi on PATH; install mara-engine beside "+
+		"runner, or set RUNNER_ENGINE", name)
 }
 
-// killOnThird kills the engine when the user interrupts for the third time. The
-// returned function ends the watch: afterwards nothing is killed any more.
+// killOnThird kills the engine on the third interrupt. The returned function ends the watch;
+// after it has returned, nothing is killed.
 func killOnThird(levels *interrupt.Levels, e Engine) (stop func()) {
 	if levels == nil {
 		return func() {}
@@ -140,20 +141,22 @@ func killOnThird(levels *interrupt.Levels, e Engine) (stop func()) {
 	return func() { close(done); watch.Wait() }
 }
 
-// logged logs commands without their environment, which holds the passphrase.
+// logged logs commands without their environment, which has the passphrase.
 type logged struct {
 	Engine
-	raw Engine // as it was started
+	raw Engine // without wrappers
 	log *slog.Logger
 	now func() time.Time
 }
 
 // Run implements auto.PulumiCommand.
-func (l logged) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string, args ...string) (string, string, int, error) {
+func (l logged) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string,
+	args ...string) (string, string, int, error) {
 	began := l.now()
 	l.log.Debug("pulumi begins", "args", strings.Join(args, " "), "dir", dir)
 	out, errs, code, err := l.Engine.Run(ctx, dir, stdin, stdout, stderr, env, args...)
-	l.log.Debug("pulumi ended", "command", CommandName(args), "project", ProjectOf(args), "exit", code, "took", l.now().Sub(began))
+	l.log.Debug("pulumi ended", "command", CommandName(args), "project", ProjectOf(args), "exit", code, "took",
+		l.now().Sub(began))
 	return out, errs, code, err
 }
 
@@ -163,8 +166,8 @@ func (l logged) WithForesight(f *pulumicli.Foresight) stacks.Command {
 	return l
 }
 
-// WithForesight returns an engine whose previews have foresight, or the engine
-// itself where it has none to give.
+// WithForesight returns an engine whose previews have foresight, or the engine itself if it
+// does not support that.
 func WithForesight(e Engine, f *pulumicli.Foresight) Engine {
 	if able, ok := e.(stacks.Foreseer); ok {
 		return foreseeing{e, able.WithForesight(f)}
@@ -179,11 +182,12 @@ type foreseeing struct {
 }
 
 // Run implements auto.PulumiCommand.
-func (f foreseeing) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string, args ...string) (string, string, int, error) {
+func (f foreseeing) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string,
+	args ...string) (string, string, int, error) {
 	return f.command.Run(ctx, dir, stdin, stdout, stderr, env, args...)
 }
 
-// ProjectOf returns the project whose stack a Pulumi command works on; "" for none.
+// ProjectOf returns the project of the stack in the arguments of a Pulumi command, or "".
 func ProjectOf(args []string) string {
 	if i := slices.Index(args, "--stack"); i >= 0 && i+1 < len(args) {
 		if parts := strings.Split(args[i+1], "/"); len(parts) == 3 {
@@ -193,7 +197,7 @@ func ProjectOf(args []string) string {
 	return ""
 }
 
-// CommandName returns what a Pulumi command is called: "up", "stack ls".
+// CommandName returns the name of a Pulumi command: "up", "stack ls".
 func CommandName(args []string) string {
 	if args[0] == "stack" && len(args) > 1 {
 		return args[0] + " " + args[1]
@@ -201,12 +205,14 @@ func CommandName(args []string) string {
 	return args[0]
 }
 
-// None stands for an engine where nothing is to be done. It refuses all commands.
+// None is an engine for runs in which nothing has to run. It refuses all commands.
 type None struct{}
 
 // Run implements auto.PulumiCommand.
-func (None) Run(context.Context, string, io.Reader, []io.Writer, []io.Writer, []string, ...string) (string, string, int, error) {
-	return "", "", -1, errors.New("internal error: nothing has changed, but somebody wants to run Pulumi; --force runs all projects")
+func (None) Run(context.Context, string, io.Reader, []io.Writer, []io.Writer, []string, ...string) (string, string, int,
+	error) {
+	return "", "", -1, errors.New("internal error: a Pulumi command was started although nothing has changed; --force " +
+		"runs all projects")
 }
 
 // Version implements auto.PulumiCommand.

@@ -108,8 +108,8 @@ func TestLogged(t *testing.T) {
 	}
 	log := slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: noTime}))
 	e := logged{quiet{}, quiet{}, log, func() time.Time { return time.Unix(0, 0) }}
-	_, _, _, _ = e.Run(t.Context(), "/tmp/work", nil, nil, nil, []string{"PULUMI_CONFIG_PASSPHRASE=tell-nobody"}, "stack", "output", "--stack", "organization/aws-vpc/dev")
-	e.Unlock("v1:salt", []byte("tell-nobody"))
+	_, _, _, _ = e.Run(t.Context(), "/tmp/work", nil, nil, nil, []string{"PULUMI_CONFIG_PASSPHRASE=keep-secret"}, "stack", "output", "--stack", "organization/aws-vpc/dev")
+	e.Unlock("v1:salt", []byte("keep-secret"))
 	want := `level=DEBUG msg="pulumi begins" args="stack output --stack organization/aws-vpc/dev" dir=/tmp/work
 level=DEBUG msg="pulumi ended" command="stack output" project=aws-vpc exit=0 took=0s
 `

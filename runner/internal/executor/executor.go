@@ -1,24 +1,22 @@
-// Package executor walks a plan: it starts every step as soon as what the step
-// needs is done, within a limit, and says what happened in events. It knows
-// neither Pulumi nor a terminal; an Operator does the work of a step.
+// Package executor walks a plan: it starts every step as soon as its needs are done, within
+// a limit, and emits events. It knows neither Pulumi nor a terminal; an Operator does the
+// work of a step.
 //
-// The algorithm counts, for every step, the needs that are still open. A step
-// with none is ready; of the ready ones that with the longest remaining path
-// starts first, by the estimates, or without any the first in plan order. A
-// limit of one gives exactly the listed order. A step that succeeds, or that
-// was skipped because there was nothing to do, closes one need of each of its
-// dependents. One goroutine, that of Run, owns all state; each running step has
-// a goroutine of its own, which only sends back its result.
+// For every step, the algorithm counts the open needs. A step without open needs is ready.
+// The ready step with the longest remaining path by the estimates starts first; without
+// estimates, the first in plan order. A limit of one gives exactly the listed order. A step
+// that succeeds, or is skipped because it has nothing to do, closes one need of each of its
+// dependents. The goroutine of Run owns all state. Each running step has its own goroutine,
+// which only sends back its result.
 //
-// After a failure or an interruption nothing new starts, what runs is finished,
-// and then every step that never started is given its result: skipped with the
-// failed projects as causes if it depends on one, skipped because the run
-// stopped if it does not, cancelled if the user interrupted. With the policy
-// Continue only an interruption stops the run; what depends on no failure runs.
+// After a failure or an interruption nothing new starts and running steps finish. Then every
+// step that never started gets its result: skipped with the failed projects as causes if it
+// depends on one, skipped because the run stopped if it does not, cancelled if the user
+// interrupted. With the policy Continue only an interruption stops the run; steps that depend
+// on no failure run.
 //
-// An operation that fails in a way that passes may be tried again. The whole
-// work on a project may have a time limit, which cancels it the way a user does
-// but makes it a failure.
+// An operation with a transient failure may be retried. The work on a project may have a time
+// limit, which cancels it as a user does, but makes it a failure.
 package executor
 
 import (
@@ -36,103 +34,96 @@ import (
 
 // Operator does the work of one step. It is called from several goroutines.
 // Events go through emit, which adds the project; emit must not be used after
-// Operate has returned. When ctx is cancelled, Operate stops its work and
-// returns an error.
+// Operate has returned. If ctx is cancelled, Operate stops its work and returns an error.
 type Operator interface {
 	Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (Outcome, error)
 }
 
-// Outcome is what an operator has done. It counts even beside an error.
+// Outcome is the result of an operator. It is valid even with an error.
 type Outcome struct {
 	Changes event.Changes
-	// Skipped is the reason why there was nothing to do, such as "never
-	// deployed". What depends on such a step still runs.
+	// Skipped is the reason why there was nothing to do, such as "never deployed". Dependents
+	// of such a step still run.
 	Skipped string
-	// Unchanged is the run since which nothing has changed, where that is why there
-	// was nothing to do.
+	// Unchanged is the run since which nothing has changed, if the step was skipped for that.
 	Unchanged string
-	// Unknown are the projects whose outputs a preview did not know.
+	// Unknown lists the projects whose outputs a preview did not know.
 	Unknown []string
 }
 
 // Options are the inputs of Run.
 type Options struct {
-	// Plan is walked in its order; for destroy the caller passes the reversed
-	// plan.
+	// Plan is walked in its order; for destroy the caller passes the reversed plan.
 	Plan      plan.Plan
 	Operation operation.Operation
-	// Stack and Simulated are passed on in run.started.
+	// Stack and Simulated are fields of run.started.
 	Stack     string
 	Simulated bool
-	// Parallel is how many steps may run at once; less than one counts as one.
+	// Parallel is how many steps may run at once, at least one.
 	Parallel int
-	// Estimates decide what starts first when there is a choice; it matters
-	// only if more than one step may run at once.
+	// Estimates decide which ready step starts first, if more than one step may run at once.
 	Estimates plan.Estimates
-	// OnError is what a failure does to the rest; empty means Stop.
+	// OnError is the policy after a failure; "" means Stop.
 	OnError OnError
-	// Tolerate reports whether the failure of a step neither stops the run nor keeps
-	// what needs the step from starting; the run fails all the same. It is asked once
-	// for each failure, one after the other. Nil tolerates nothing.
+	// Tolerate reports whether a failure of a step stops neither the run nor the step's
+	// dependents; the run still fails. It is called once for each failure, sequentially. Nil
+	// tolerates nothing.
 	Tolerate func(project string) bool
-	// Group is the group of a step, and how many of a group may run at once; zero
-	// is no limit but Parallel. It may be nil.
+	// Group returns the group of a step, and how many steps of the group may run at once; zero
+	// means no limit. It may be nil.
 	Group func(step plan.Step) (name string, limit int)
-	// Retry says when an operation is tried again.
+	// Retry says when a failed operation is retried.
 	Retry Retry
-	// Timeout limits the work on each project: all attempts, the waits between
-	// them, and the hooks. Zero means no limit. Timeouts are those of single
-	// projects, by name, in its place.
+	// Timeout limits the work on each project: all attempts, the waits between them, and the
+	// hooks. Zero means no limit. Timeouts overrides it by project.
 	Timeout  time.Duration
 	Timeouts map[string]time.Duration
 	Operator Operator
-	// Hook does the work of a hook. Those that follow a success come after a step
-	// that had something to do; after a destroy also when there was nothing left
-	// to destroy, so that a hook that failed the first time is made good.
+	// Hook does the work of a hook. Hooks that follow a success run after a step that had
+	// something to do. After a destroy they also run if nothing was left to destroy, so that a
+	// hook that failed before gets another chance.
 	Hook func(ctx context.Context, call HookCall, emit func(event.Event)) error
-	// RunHooks are those of the run itself. Their events carry HookProject. One that
-	// fails before the run keeps every step from starting; one that fails after it
-	// makes the run fail.
+	// RunHooks are the hooks of the run itself. Their events have the project HookProject. If
+	// a hook before the run fails, no step starts; if a hook after it fails, the run fails.
 	RunHooks []projects.Hook
-	// Conclude is called after a run in which every step has gone well, before its
-	// last hooks and run.finished; its error makes the run a failure. It may be nil.
+	// Conclude is called after a run without failures, before its last hooks and run.finished.
+	// Its error makes the run fail. It may be nil.
 	Conclude func() error
 	// Emit receives the events; it is called from several goroutines.
 	Emit func(event.Event)
-	// Stop ends the run gently when it is closed: nothing new starts, running
-	// steps finish. Cancelling the context of Run stops the running ones, too.
+	// Stop ends the run gracefully when it is closed: nothing new starts, running steps finish.
+	// Cancelling the context of Run stops running steps, too.
 	Stop <-chan struct{}
 	// Now is the clock for durations; nil means time.Now.
 	Now func() time.Time
 }
 
-// HookCall is what a hook is about.
+// HookCall describes the call of a hook.
 type HookCall struct {
 	Hook projects.Hook
 	Step plan.Step // zero for a hook of the run
-	// Result is how the step, or the run, has ended; nothing before it.
+	// Result is the result of the step or the run; zero before it.
 	Result StepResult
 }
 
-// HookProject stands for the run in the events of its hooks.
+// HookProject is the project in events of the run's hooks.
 const HookProject = event.RunProject
 
-// OnError is what the failure of one project does to the others.
+// OnError is the policy after the failure of a project.
 type OnError string
 
-// The policies. In both, what depends on a failed project is skipped.
+// The policies. Both skip the dependents of a failed project.
 const (
 	Stop     OnError = "stop"     // nothing new starts
-	Continue OnError = "continue" // what does not depend on it goes on
+	Continue OnError = "continue" // steps that do not depend on it still run
 )
 
 // Policies lists the names of the policies, the default first.
 func Policies() []string { return []string{string(Stop), string(Continue)} }
 
-// Run walks the plan and returns when nothing runs any more. The error is nil
-// if and only if the result is a success; it joins interrupt.ErrInterrupted, if
-// the run was, one StepError for every failed step, in plan order, and the error
-// of Conclude.
+// Run walks the plan and returns when nothing runs any more. The error is nil if and only if
+// the run succeeded. It joins interrupt.ErrInterrupted if the run was interrupted, a StepError
+// for every failed step in plan order, and the error of Conclude.
 func Run(ctx context.Context, o Options) (Result, error) {
 	needs, dependents, err := o.Plan.Edges()
 	if err != nil {
@@ -155,15 +146,15 @@ type StepError struct {
 	Err       error
 }
 
-// Error names operation and project, and says what went wrong.
+// Error names the operation, the project and the cause.
 func (e *StepError) Error() string {
 	return fmt.Sprintf("%s %s: %v", e.Operation, e.Project, e.Err)
 }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// Result is what became of a run.
+// Result is the result of a run.
 type Result struct {
 	Operation operation.Operation
 	// Outcome is Succeeded, Failed or Interrupted.
@@ -172,29 +163,26 @@ type Result struct {
 	Duration time.Duration
 }
 
-// StepResult is what became of a step.
+// StepResult is the result of a step.
 type StepResult struct {
 	Project string
 	Result  event.Result
-	// Reason says why a step was skipped or cancelled, or that it took too
-	// long.
+	// Reason says why a step was skipped or cancelled, or that it timed out.
 	Reason string
-	// Causes are the failed projects that kept the step from starting.
+	// Causes are the failed projects that the step depends on.
 	Causes []string
-	// Unchanged is the run since which nothing has changed for a skipped step.
+	// Unchanged is the run since which a skipped step has not changed.
 	Unchanged string
 	Changes   event.Changes
 	Unknown   []string // see Outcome
 	Duration  time.Duration
-	// Attempts is how often the operation was tried; zero for a step that never
-	// started.
+	// Attempts is the number of attempts; zero for a step that never started.
 	Attempts int
-	// Err is why a step failed, or what its operator said when it was
-	// cancelled.
+	// Err is the error of a failed or cancelled step.
 	Err error
 }
 
-// err returns the error that goes with the result.
+// err returns the error of the run.
 func (r Result) err(ctx context.Context) error {
 	var errs []error
 	if r.Outcome == event.Interrupted {
@@ -208,7 +196,7 @@ func (r Result) err(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// interruption says what interrupted the run.
+// interruption returns the error of an interrupted run.
 func interruption(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, interrupt.ErrInterrupted) {
 		return fmt.Errorf("%w: %w", interrupt.ErrInterrupted, cause)

@@ -282,7 +282,7 @@ func TestCancelledBetweenOperationAndHook(t *testing.T) {
 			})
 		})
 		r, err := h.wait()
-		expectLines(t, r, "a cancelled: interrupted") // else nobody would repeat the hook
+		expectLines(t, r, "a cancelled: interrupted") // else the hook would never be repeated
 		if len(log.calls) > 0 || !errors.Is(err, interrupt.ErrInterrupted) {
 			t.Errorf("hooks %v, error %v", log.calls, err)
 		}
@@ -383,7 +383,7 @@ func TestPlansThatCannotWork(t *testing.T) {
 		plan plan.Plan
 		want string
 	}{
-		"unknown need": {plan: planOf("a: nobody"), want: `plan: project "a" needs "nobody", which is not listed before it`},
+		"unknown need": {plan: planOf("a: nothing"), want: `plan: project "a" needs "nothing", which is not listed before it`},
 		"wrong order":  {plan: planOf("a: b", "b"), want: `plan: project "a" needs "b", which is not listed before it`},
 		"twice":        {plan: planOf("a", "a"), want: `plan: project "a" is listed twice`},
 		"itself":       {plan: planOf("a: a"), want: `plan: project "a" needs "a", which is not listed before it`},

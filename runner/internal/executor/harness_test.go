@@ -19,7 +19,7 @@ import (
 	"mara/runner/internal/plan"
 )
 
-// repeats is how often a test of the scheduler runs: what goes wrong between
+// repeats is how often a test of the scheduler runs: failures between
 // goroutines does so once in a while.
 const repeats = 50
 

@@ -54,7 +54,7 @@ func TestHookMoments(t *testing.T) {
 				Hook: func(_ context.Context, call executor.HookCall, _ func(event.Event)) error {
 					calls = append(calls, call.Hook.Name)
 					if call.Hook.On == projects.OnFailure && call.Result.Result != event.Failed {
-						t.Errorf("a hook of a failure is told of %q", call.Result.Result)
+						t.Errorf("a hook of a failure got %q", call.Result.Result)
 					}
 					if call.Hook.Name == tt.failing {
 						return errors.New("broken")
@@ -133,7 +133,7 @@ func TestRunHooks(t *testing.T) {
 				Hook: func(_ context.Context, call executor.HookCall, _ func(event.Event)) error {
 					calls = append(calls, call.Hook.Name)
 					if call.Hook.On == projects.OnFailure && (call.Result.Result != event.Failed || call.Result.Err == nil) {
-						t.Errorf("a hook of a failure is told %+v", call.Result)
+						t.Errorf("a hook of a failure got %+v", call.Result)
 					}
 					if call.Hook.Name == tt.failing {
 						return errors.New("broken")

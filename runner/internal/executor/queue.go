@@ -7,7 +7,7 @@ import (
 
 // queue holds the steps that are ready.
 type queue struct {
-	rank  []int // by position: its place among all steps
+	rank  []int // by position: rank among all steps
 	ready []int // positions, in the order of their ranks
 }
 
@@ -18,7 +18,7 @@ func (q *queue) push(position int) {
 
 func (q *queue) empty() bool { return len(q.ready) == 0 }
 
-// pop takes the first step that may start now; ok is false where there is none.
+// pop removes the first step that may start now; ok is false if there is none.
 func (q *queue) pop(mayStart func(position int) bool) (position int, ok bool) {
 	i := slices.IndexFunc(q.ready, mayStart)
 	if i < 0 {
@@ -29,9 +29,8 @@ func (q *queue) pop(mayStart func(position int) bool) (position int, ok bool) {
 	return position, true
 }
 
-// ranks returns, by position, which of the ready steps goes first: the one
-// after which most time is left to run; of equal ones, and with a limit of one,
-// the first in plan order.
+// ranks returns the ranks of the steps by position. A step with a longer remaining path starts
+// first; among equal steps, and with a limit of one, the first in plan order.
 func ranks(o Options) []int {
 	order := make([]int, len(o.Plan.Steps))
 	for i := range order {

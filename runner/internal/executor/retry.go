@@ -8,40 +8,39 @@ import (
 	"mara/runner/internal/event"
 )
 
-// Retry says when an operation that has failed is tried again. The zero value
-// never does.
+// Retry says when a failed operation is retried. The zero value never retries.
 type Retry struct {
-	// Max is how often at most, not counting the first attempt.
+	// Max is the maximum number of retries.
 	Max int
-	// Backoff is the wait before the second attempt. It doubles with every
-	// further one, up to two minutes.
+	// Backoff is the wait before the first retry. It doubles with every further one, up to two
+	// minutes.
 	Backoff time.Duration
-	// Transient knows the errors that pass by themselves, such as throttling.
-	// Nil means none. It is called from several goroutines.
+	// Transient reports whether an error is temporary, such as throttling. Nil means none are.
+	// It is called from several goroutines.
 	Transient func(error) bool
-	// Locked knows the errors that pass when others end their work. The operation is
-	// tried again for up to LockWait, which counts as no attempt.
+	// Locked reports whether an error is about a lock of another process. The operation is
+	// retried for up to LockWait, without counting attempts.
 	Locked   func(error) bool
 	LockWait time.Duration
 }
 
-// lockInterval is how often what others have locked is tried again.
+// lockInterval is the time between retries on a lock.
 const lockInterval = 5 * time.Second
 
-// maxBackoff is where the wait between attempts stops growing.
+// maxBackoff is the longest wait between attempts.
 const maxBackoff = 2 * time.Minute
 
-// allows reports whether another attempt follows one that ended with err.
+// allows reports whether an attempt that failed with err is retried.
 func (r Retry) allows(attempt int, err error) bool {
 	return attempt <= r.Max && r.Transient != nil && r.Transient(err)
 }
 
-// waitsFor reports whether others may end what the error is about, in time.
+// waitsFor reports whether an error is about a lock that is still worth waiting for.
 func (r Retry) waitsFor(err error, waited time.Duration) bool {
 	return err != nil && waited < r.LockWait && r.Locked != nil && r.Locked(err)
 }
 
-// wait returns the time after an attempt, counted from one.
+// wait returns the wait after an attempt, counted from one.
 func (r Retry) wait(attempt int) time.Duration {
 	wait := max(r.Backoff, 0)
 	for ; attempt > 1 && wait < maxBackoff; attempt-- {
@@ -50,18 +49,18 @@ func (r Retry) wait(attempt int) time.Duration {
 	return wait
 }
 
-// attempts is what trying an operation has come to.
+// attempts is the result of all attempts of an operation.
 type attempts struct {
 	count   int
 	out     Outcome
 	err     error
-	stopped bool // an interruption came before the next attempt
+	stopped bool // interrupted before the next attempt
 }
 
-// try does the operation until it succeeds, fails for good, or is interrupted.
+// try repeats the operation until it succeeds, fails permanently, or is interrupted.
 func (w worker) try(ctx context.Context) attempts {
 	a := attempts{}
-	waited := time.Duration(0) // for others
+	waited := time.Duration(0) // for locks
 	for {
 		a.count++
 		var out Outcome
@@ -70,7 +69,8 @@ func (w worker) try(ctx context.Context) attempts {
 		if w.Retry.waitsFor(a.err, waited) && ctx.Err() == nil {
 			a.count--
 			if waited == 0 {
-				w.emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: fmt.Sprintf("waiting up to %s: %v", w.Retry.LockWait, a.err)})
+				w.emit(event.Event{Type: event.StepLog, Severity: event.Warning,
+					Message: fmt.Sprintf("waiting up to %s: %v", w.Retry.LockWait, a.err)})
 			}
 			pause := min(lockInterval, w.Retry.LockWait-waited)
 			waited += pause
@@ -90,8 +90,8 @@ func (w worker) try(ctx context.Context) attempts {
 	}
 }
 
-// pause waits and reports whether the work may go on. The user's wish to stop
-// ends it at once: another attempt would be something new.
+// pause waits and reports whether the work may continue. A stop by the user ends it at once:
+// another attempt would be something new.
 func (w worker) pause(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -102,7 +102,7 @@ func (w worker) pause(ctx context.Context, wait time.Duration) bool {
 		return false
 	case <-timer.C:
 	}
-	select { // both may have been there
+	select { // both may have happened
 	case <-w.Stop:
 		return false
 	default:
@@ -110,8 +110,8 @@ func (w worker) pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// followedBy returns the outcome of two attempts. What the first has changed is the
-// same for the second, so it must not count twice.
+// followedBy returns the outcome of two attempts. Changes of the first attempt are unchanged
+// resources for the second, so they must not count twice.
 func (o Outcome) followedBy(next Outcome) Outcome {
 	done := o.Changes
 	next.Changes.Same = max(next.Changes.Same-done.Create-done.Update-done.Replace, 0)

@@ -117,16 +117,16 @@ func TestWaitForOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				op, retry, told := &script{endings: test.endings}, throttled(), 0
+				op, retry, waits := &script{endings: test.endings}, throttled(), 0
 				retry.Locked, retry.LockWait = func(err error) bool { return errors.Is(err, errLocked) }, test.wait
 				r, err := executor.Run(t.Context(), executor.Options{Plan: planOf("a"), Operation: operation.Up, Operator: op, Retry: retry, Emit: func(e event.Event) {
 					if e.Type == event.StepLog && strings.HasPrefix(e.Message, "waiting up to "+test.wait.String()+": running up: the stack is locked") {
-						told++
+						waits++
 					}
 				}})
 				expectLines(t, r, test.want)
-				if op.calls != len(test.endings) || r.Duration != test.took || (told == 1) != (test.wait > 0) {
-					t.Errorf("%d calls in %v, told %d times, %v", op.calls, r.Duration, told, err)
+				if op.calls != len(test.endings) || r.Duration != test.took || (waits == 1) != (test.wait > 0) {
+					t.Errorf("%d calls in %v, %d waits, %v", op.calls, r.Duration, waits, err)
 				}
 			})
 		})

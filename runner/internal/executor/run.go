@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )
@@ -17,29 +15,29 @@ import (
 // run is the state of one walk. It belongs to the goroutine of Run.
 type run struct {
 	Options
-	needs      [][]int // by position: what a step waits for
-	dependents [][]int // by position: what waits for a step
+	needs      [][]int // by position: needs of a step
+	dependents [][]int // by position: steps that need a step
 	began      time.Time
 
-	open    []int // by position: needs that are not yet done
+	open    []int // by position: number of open needs
 	ready   queue
 	started []bool
 	results []StepResult
 	running map[int]struct{}
 	done    chan finished
 
-	failed      []string // projects, as they failed
-	interrupted string   // the last reason; empty while nobody has asked to stop
-	hookErr     error    // of the first hook of the run that failed
+	failed      []string // projects, in the order of failure
+	interrupted string   // last reason of an interruption, or ""
+	hookErr     error    // error of the first failed hook of the run
 }
 
-// finished is what the goroutine of a step sends back.
+// finished is the message of a step's goroutine.
 type finished struct {
 	position int
 	result   StepResult
 }
 
-// newRun prepares a walk: what needs nothing is ready.
+// newRun prepares a walk: steps without needs are ready.
 func newRun(o Options, needs, dependents [][]int) *run {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -65,12 +63,14 @@ func newRun(o Options, needs, dependents [][]int) *run {
 
 // announce emits the plan.
 func (r *run) announce() {
-	list := slice.Map(r.Plan.Steps, func(s plan.Step) event.Project {
-		return event.Project{Name: s.Project.Name, Title: s.Project.Title, Needs: s.Needs}
-	})
-	excluded := slice.Map(r.Plan.Excluded, func(e plan.Excluded) event.Exclusion {
-		return event.Exclusion{Name: e.Step.Project.Name, Title: e.Step.Project.Title, Reason: e.Reason}
-	})
+	list := []event.Project{}
+	for _, s := range r.Plan.Steps {
+		list = append(list, event.Project{Name: s.Project.Name, Title: s.Project.Title, Needs: s.Needs})
+	}
+	var excluded []event.Exclusion
+	for _, e := range r.Plan.Excluded {
+		excluded = append(excluded, event.Exclusion{Name: e.Step.Project.Name, Title: e.Step.Project.Title, Reason: e.Reason})
+	}
 	r.Emit(event.Event{
 		Type: event.RunStarted, Format: event.Format, Operation: r.Operation, Provider: r.Plan.Provider,
 		Stack: r.Stack, Simulated: r.Simulated, Parallel: r.Parallel, Projects: list, Excluded: excluded,
@@ -98,7 +98,7 @@ func (r *run) walk(ctx context.Context) {
 	}
 }
 
-// startReady starts what is ready, up to the limit.
+// startReady starts ready steps, up to the limit.
 func (r *run) startReady(ctx context.Context) {
 	for !r.ready.empty() && len(r.running) < r.Parallel && r.mayStart(ctx) {
 		position, ok := r.ready.pop(r.hasRoom)
@@ -109,7 +109,7 @@ func (r *run) startReady(ctx context.Context) {
 	}
 }
 
-// hasRoom reports whether the group of a step lets another one run.
+// hasRoom reports whether the group of a step allows another step to run.
 func (r *run) hasRoom(position int) bool {
 	if r.Group == nil {
 		return true
@@ -126,9 +126,9 @@ func (r *run) hasRoom(position int) bool {
 	return limit > 0
 }
 
-// mayStart reports whether anything new may start. It looks for an
-// interruption itself: one that came before or together with the end of a step
-// must win over what that step has made ready.
+// mayStart reports whether new steps may start. It checks for an interruption itself: an
+// interruption before or at the end of a step takes precedence over the steps that this step
+// has made ready.
 func (r *run) mayStart(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -143,8 +143,8 @@ func (r *run) mayStart(ctx context.Context) bool {
 // stoppedByFailure reports whether a failure has ended the run.
 func (r *run) stoppedByFailure() bool { return len(r.failed) > 0 && r.OnError != Continue }
 
-// interrupt notes that the user wants the run to end, and says so once for
-// each reason. Being cancelled is not taken back.
+// interrupt records an interruption by the user, and emits an event once for each reason. A
+// cancellation is never replaced by a weaker reason.
 func (r *run) interrupt(reason string) {
 	if r.interrupted == reason || r.interrupted == event.ReasonCancelled {
 		return
@@ -153,18 +153,22 @@ func (r *run) interrupt(reason string) {
 	r.emitStopping(reason)
 }
 
-// emitStopping says that nothing new starts and what is waited for.
+// emitStopping emits that nothing new starts, and which projects still run.
 func (r *run) emitStopping(reason string) {
 	r.Emit(event.Event{Type: event.RunStopping, Reason: reason, Waiting: r.waiting()})
 }
 
 // waiting returns the running projects in plan order.
 func (r *run) waiting() []string {
-	return slice.Map(slices.Sorted(maps.Keys(r.running)), func(position int) string { return r.Plan.Steps[position].Project.Name })
+	var names []string
+	for _, position := range slices.Sorted(maps.Keys(r.running)) {
+		names = append(names, r.Plan.Steps[position].Project.Name)
+	}
+	return names
 }
 
-// start gives a step its goroutine. It ends before walk returns, because walk
-// waits for a result of every running step.
+// start starts the goroutine of a step. The goroutine ends before walk returns, because walk
+// waits for the results of all running steps.
 func (r *run) start(ctx context.Context, position int) {
 	r.started[position] = true
 	r.running[position] = struct{}{}
@@ -172,12 +176,12 @@ func (r *run) start(ctx context.Context, position int) {
 	w.emit(event.Event{Type: event.StepStarted})
 	go func() {
 		f := finished{position: position, result: w.aborted()}
-		defer func() { r.done <- f }() // also when the operator ends the goroutine
+		defer func() { r.done <- f }() // even if the operator ends the goroutine
 		f.result = w.work(ctx)
 	}()
 }
 
-// worker makes what does a step.
+// worker returns the worker of a step.
 func (r *run) worker(step plan.Step) worker {
 	limit, own := r.Timeouts[step.Project.Name]
 	if !own {
@@ -186,8 +190,8 @@ func (r *run) worker(step plan.Step) worker {
 	return worker{Options: r.Options, step: step, limit: limit}
 }
 
-// finish takes the result of a step and, if it went well, makes ready what
-// waited for it alone.
+// finish records the result of a step. After a success it makes the steps ready that only
+// waited for this one.
 func (r *run) finish(f finished) {
 	delete(r.running, f.position)
 	r.record(f.position, f.result)
@@ -215,8 +219,8 @@ func (r *run) release(position int) {
 	}
 }
 
-// settle gives every step that never started its result, in plan order, so
-// that the causes of what a step needs are known when its turn comes.
+// settle sets the results of all steps that never started, in plan order, so that the results
+// of a step's needs are set before its own.
 func (r *run) settle() {
 	for i, started := range r.started {
 		if !started {
@@ -225,8 +229,8 @@ func (r *run) settle() {
 	}
 }
 
-// abandon says why a step never started. A failure that it depends on is the
-// better reason than an interruption: repeating the run alone does not help.
+// abandon returns the result of a step that never started. A failure that the step depends on
+// is a better reason than an interruption, because repeating the run does not help then.
 func (r *run) abandon(position int) StepResult {
 	result := StepResult{Project: r.Plan.Steps[position].Project.Name, Result: event.Skipped, Causes: r.causes(position)}
 	switch {
@@ -260,12 +264,13 @@ func (r *run) causes(position int) []string {
 	return causes
 }
 
-// record keeps the result of a step and emits it.
+// record stores the result of a step and emits it.
 func (r *run) record(position int, result StepResult) {
 	r.results[position] = result
 	e := event.Event{
 		Type: event.StepFinished, Project: result.Project, Title: r.Plan.Steps[position].Project.Title,
-		Result: result.Result, Reason: result.Reason, Causes: result.Causes, Unchanged: result.Unchanged, Unknown: result.Unknown,
+		Result: result.Result, Reason: result.Reason, Causes: result.Causes, Unchanged: result.Unchanged,
+		Unknown: result.Unknown,
 		Changes: &result.Changes, DurationMS: result.Duration.Milliseconds(),
 	}
 	if result.Err != nil {
@@ -281,8 +286,7 @@ func (r *run) record(position int, result StepResult) {
 	r.Emit(e)
 }
 
-// conclude adds up the results, asks for the verdict, runs the last hooks and
-// emits the end of the run.
+// conclude combines the results, calls Conclude, runs the last hooks and emits the end of the run.
 func (r *run) conclude(ctx context.Context) (result Result, err error) {
 	var counts event.Results
 	var changes event.Changes
@@ -305,7 +309,7 @@ func (r *run) conclude(ctx context.Context) (result Result, err error) {
 	return result, err
 }
 
-// list joins names as a sentence does.
+// list joins names with commas and "and".
 func list(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

@@ -9,7 +9,7 @@ import (
 	"mara/runner/internal/event"
 )
 
-// runHooks runs the hooks of the run at a moment, up to the first that fails.
+// runHooks runs the hooks of the run at a moment, up to the first failure.
 func (r *run) runHooks(ctx context.Context, on projects.Moment, result StepResult) bool {
 	w := worker{Options: r.Options}
 	w.step.Project = projects.Project{Name: HookProject, Title: "Run", Hooks: r.RunHooks}
@@ -24,21 +24,21 @@ func (r *run) runHooks(ctx context.Context, on projects.Moment, result StepResul
 	return false
 }
 
-// runLastHooks runs the hooks that follow a run. The run fails with a hook; the
-// error is that of the first which has failed, if any.
+// runLastHooks runs the hooks after a run. The run fails if a hook fails; the error is that
+// of the first failed hook.
 func (r *run) runLastHooks(ctx context.Context, result *Result, changes event.Changes) error {
 	if r.hookErr != nil {
 		result.Outcome = event.Failed
 	}
 	ctx, cancel := forLastHooks(ctx)
 	defer cancel()
-	told := StepResult{Result: result.Outcome, Changes: changes, Err: errors.Join(result.err(ctx), r.hookErr)}
+	hookResult := StepResult{Result: result.Outcome, Changes: changes, Err: errors.Join(result.err(ctx), r.hookErr)}
 	on := projects.OnSuccess
 	if result.Outcome != event.Succeeded {
 		on = projects.OnFailure
 	}
 	for _, moment := range []projects.Moment{on, projects.Always} {
-		if !r.runHooks(ctx, moment, told) && result.Outcome == event.Succeeded {
+		if !r.runHooks(ctx, moment, hookResult) && result.Outcome == event.Succeeded {
 			result.Outcome = event.Failed
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"mara/runner/internal/event"
 )
 
-// TimeoutError says that the work on a project took longer than it may. It is
-// also the cause of the context that an operator sees cancelled.
+// TimeoutError is the error of work on a project that exceeded its time limit. It is also the
+// cause of the cancelled context of the operator.
 type TimeoutError struct{ Limit time.Duration }
 
 // Error names the limit.
 func (e *TimeoutError) Error() string { return "timed out after " + event.FormatDuration(e.Limit) }
 
-// with adds what the operator said when it was cancelled, unless that is it.
+// with joins the error of the cancelled operator, unless it is the same error.
 func (e *TimeoutError) with(err error) error {
 	if errors.Is(err, e) {
 		return err
@@ -24,7 +24,7 @@ func (e *TimeoutError) with(err error) error {
 	return fmt.Errorf("%w: %w", e, err)
 }
 
-// limited puts the time limit on a context.
+// limited returns a context with the time limit.
 func (w worker) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.limit <= 0 {
 		return ctx, func() {}

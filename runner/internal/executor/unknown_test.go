@@ -18,18 +18,18 @@ func (previewer) Operate(context.Context, plan.Step, func(event.Event)) (executo
 	return executor.Outcome{Unknown: []string{"a"}}, nil
 }
 
-func TestPartialPreviewsAreTold(t *testing.T) {
+func TestPartialPreviewsAreReported(t *testing.T) {
 	t.Parallel()
-	var told []string
+	var unknown []string
 	result, err := executor.Run(t.Context(), executor.Options{
 		Plan: planOf("b"), Operation: operation.Preview, Operator: previewer{},
 		Emit: func(e event.Event) {
 			if e.Type == event.StepFinished {
-				told = e.Unknown
+				unknown = e.Unknown
 			}
 		},
 	})
-	if err != nil || !slices.Equal(told, []string{"a"}) || !slices.Equal(result.Steps[0].Unknown, []string{"a"}) {
-		t.Errorf("told %v, result %+v, %v", told, result.Steps, err)
+	if err != nil || !slices.Equal(unknown, []string{"a"}) || !slices.Equal(result.Steps[0].Unknown, []string{"a"}) {
+		t.Errorf("unknown %v, result %+v, %v", unknown, result.Steps, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/plan"
 )
 
-// worker does one step in a goroutine of its own.
+// worker runs one step in its own goroutine.
 type worker struct {
 	Options
 	step  plan.Step
@@ -26,7 +26,7 @@ func (w worker) emit(e event.Event) {
 	w.Emit(e)
 }
 
-// aborted returns the result of a step whose goroutine was ended by its operator.
+// aborted returns the result of a step whose operator ended the goroutine.
 func (w worker) aborted() StepResult {
 	return StepResult{
 		Project: w.step.Project.Name, Result: event.Failed,
@@ -54,9 +54,9 @@ func (w worker) work(ctx context.Context) StepResult {
 	return result
 }
 
-// judge says what the work has come to. Whether an error is a failure or the
-// effect of an interruption or of the time limit is decided by our own context,
-// not by the error: an interrupted engine reports all kinds of them.
+// judge turns the outcome of the work into a result. The context decides whether an error is
+// a failure or the effect of an interruption or time limit, not the error: an interrupted
+// engine returns all kinds of errors.
 func (w worker) judge(limited context.Context, a attempts) StepResult {
 	result := StepResult{
 		Project: w.step.Project.Name, Result: event.Succeeded, Changes: a.out.Changes, Unknown: a.out.Unknown,
@@ -76,18 +76,18 @@ func (w worker) judge(limited context.Context, a attempts) StepResult {
 	return result
 }
 
-// operate calls the operator and survives its panic.
+// operate calls the operator and recovers from its panics.
 func (w worker) operate(ctx context.Context) (out Outcome, err error) {
 	defer w.recover(&err)
 	return w.Operator.Operate(ctx, w.step, w.emit)
 }
 
-// followed reports whether hooks follow an operation that went well.
+// followed reports whether hooks follow a successful operation.
 func (w worker) followed(out Outcome) bool {
 	return w.Operation.Destroys() || out.Skipped == ""
 }
 
-// runHooks runs the hooks of a moment in order, up to the first that fails.
+// runHooks runs the hooks of a moment in order, up to the first failure.
 func (w worker) runHooks(ctx context.Context, on projects.Moment, result StepResult) error {
 	for _, h := range w.step.Project.Hooks {
 		if h.On != on || !h.For(w.Operation) {
@@ -103,10 +103,10 @@ func (w worker) runHooks(ctx context.Context, on projects.Moment, result StepRes
 	return nil
 }
 
-// lastHooksLimit is how long the last hooks of a step that was cut off may take.
+// lastHooksLimit is the time limit of the last hooks of an interrupted step.
 const lastHooksLimit = time.Minute
 
-// forLastHooks gives hooks a time of their own where the work was cut off.
+// forLastHooks returns a context with its own time limit for hooks after interrupted work.
 func forLastHooks(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() == nil {
 		return ctx, func() {}
@@ -114,9 +114,8 @@ func forLastHooks(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), lastHooksLimit)
 }
 
-// runLastHooks runs the hooks that follow a failure, and those that always come.
-// They run also after an interruption, for they clean up. Their failure is that
-// of the step, unless the step has failed already.
+// runLastHooks runs the hooks after a failure, and the hooks that always run, also after an
+// interruption, because they clean up. If one fails, the step fails.
 func (w worker) runLastHooks(ctx context.Context, result *StepResult) {
 	ctx, cancel := forLastHooks(ctx)
 	defer cancel()
@@ -135,7 +134,8 @@ func (w worker) runHook(ctx context.Context, call HookCall) error {
 	began := w.Now()
 	w.emit(event.Event{Type: event.HookStarted, Hook: call.Hook.Name})
 	err := w.callHook(ctx, call)
-	e := event.Event{Type: event.HookFinished, Hook: call.Hook.Name, Result: event.Succeeded, DurationMS: w.Now().Sub(began).Milliseconds()}
+	e := event.Event{Type: event.HookFinished, Hook: call.Hook.Name, Result: event.Succeeded,
+		DurationMS: w.Now().Sub(began).Milliseconds()}
 	if err != nil {
 		e.Result, e.Error = event.Failed, err.Error()
 	}
@@ -143,19 +143,20 @@ func (w worker) runHook(ctx context.Context, call HookCall) error {
 	return err
 }
 
-// callHook calls the hook and survives its panic.
+// callHook calls the hook and recovers from its panics.
 func (w worker) callHook(ctx context.Context, call HookCall) (err error) {
 	defer w.recover(&err)
 	return w.Hook(ctx, call, w.emit)
 }
 
-// recover turns a panic into an error and keeps the stack as a diagnostic: one
-// broken project must not take the others down with it.
+// recover turns a panic into an error and emits its stack: one broken project must not crash
+// the run.
 func (w worker) recover(err *error) {
 	p := recover()
 	if p == nil {
 		return
 	}
 	*err = fmt.Errorf("internal error: panic: %v", p)
-	w.emit(event.Event{Type: event.StepLog, Severity: event.Error, Message: fmt.Sprintf("panic: %v\n\n%s", p, debug.Stack())})
+	w.emit(event.Event{Type: event.StepLog, Severity: event.Error,
+		Message: fmt.Sprintf("panic: %v\n\n%s", p, debug.Stack())})
 }

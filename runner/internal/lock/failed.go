@@ -7,7 +7,7 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// Failed returns the error to show when Acquire has failed in the folder .runner.
+// Failed adds a hint to errors of Acquire that are about the folder .runner.
 func Failed(ctx context.Context, err error) error {
 	var held *HeldError
 	if errors.As(err, &held) || ctx.Err() != nil {

@@ -8,8 +8,8 @@ import (
 	"mara/runner/internal/atomicfile"
 )
 
-// Folder keeps the objects of shared locks in a folder that several machines
-// may see. Its permissions are those that the user gives new files.
+// Folder stores the objects of shared locks in a folder that several machines may share. New
+// files get the user's default permissions.
 type Folder string
 
 // List implements Store.

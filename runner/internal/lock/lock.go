@@ -1,17 +1,16 @@
 // Package lock lets one run at a time work on an environment.
 //
-// The lock is the kernel's (flock) on a file, in which its holder has written
-// who it is. The kernel lets go of it when the holder is gone, however it went,
-// so there is no race between finding a dead owner and taking over: whoever
-// gets the kernel's lock has it. The next owner learns what a dead one left in
-// the file, because its work may be half done.
+// The lock is the kernel's lock (flock) on a file, in which the owner writes its name. The
+// kernel releases it when the owner's process ends in any way, so there is no race between
+// finding a dead owner and taking over its lock. The next owner reads the name of the dead
+// one, because its work may be half done.
 //
-// The kernel knows only this machine. A file that another machine left, as on a
-// shared disk, proves nothing: the user has to judge it (Break).
+// The kernel only knows this machine. A file from another machine, as on a shared disk,
+// proves nothing: the user has to decide (Break).
 //
-// The file is removed when the lock is released. Others may have opened it
-// before, so whoever gets the kernel's lock checks that the file is still the
-// one at the path, and starts over if it is not.
+// The file is removed when the lock is released. Another process may have opened it before,
+// so after locking a file a process checks that it is still the file at the path, and starts
+// over if it is not.
 package lock
 
 import (
@@ -28,21 +27,20 @@ import (
 
 // Options are the inputs of Acquire.
 type Options struct {
-	// Path is the lock file, one for each environment; its folder is made.
+	// Path is the lock file of the environment. Acquire creates its folder.
 	Path string
-	// Owner is who wants the lock, from Self.
+	// Owner wants the lock; it comes from Self.
 	Owner Owner
-	// Wait is how long to wait for a lock that another run holds.
+	// Wait is how long to wait for a held lock.
 	Wait time.Duration
-	// Waiting is called once with the holder, before the wait begins; it may be
-	// nil.
+	// Waiting is called once with the owner, before the wait begins. It may be nil.
 	Waiting func(Owner)
 }
 
-// interval is how often a lock that is held is tried again.
+// interval is the time between attempts to take a held lock.
 const interval = 100 * time.Millisecond
 
-// Lock is a lock that is held.
+// Lock is a held lock.
 type Lock struct {
 	file     *os.File
 	path     string
@@ -55,7 +53,7 @@ func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		return nil, fmt.Errorf("creating the folder for locks: %w", err)
 	}
-	deadline, told := time.Now().Add(o.Wait), o.Waiting == nil
+	deadline, announced := time.Now().Add(o.Wait), o.Waiting == nil
 	for {
 		l, err := tryAcquire(o)
 		held, isHeld := errors.AsType[*HeldError](err)
@@ -63,9 +61,9 @@ func Acquire(ctx context.Context, o Options) (*Lock, error) {
 		if !isHeld || left <= 0 {
 			return l, err
 		}
-		if !told {
+		if !announced {
 			o.Waiting(held.Owner)
-			told = true
+			announced = true
 		}
 		if err := interrupt.Sleep(ctx, min(interval, left)); err != nil {
 			return nil, fmt.Errorf("waiting for the lock: %w", err)
@@ -73,7 +71,7 @@ func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	}
 }
 
-// tryAcquire takes the lock if nobody has it.
+// tryAcquire takes the lock if it is free.
 func tryAcquire(o Options) (*Lock, error) {
 	f, err := open(o.Path)
 	if err != nil {
@@ -89,7 +87,7 @@ func tryAcquire(o Options) (*Lock, error) {
 	return l, nil
 }
 
-// open returns the file in the folder with the kernel's lock on it.
+// open opens the file at the path and takes the kernel's lock on it.
 func open(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -139,9 +137,8 @@ func isCurrent(f *os.File, path string) (bool, error) {
 	return os.SameFile(opened, now), nil
 }
 
-// Break removes a lock that nobody on this machine holds, and returns who left
-// it. It is for a user who knows that the run on another machine is over. It
-// returns a *HeldError for a lock that is held.
+// Break removes the lock of another machine and returns its owner. The user must know that
+// the run there is over. It returns a *HeldError for a lock held on this machine.
 func Break(path string) (Owner, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return Owner{}, nil
@@ -154,8 +151,8 @@ func Break(path string) (Owner, error) {
 	return l.previous, l.Release()
 }
 
-// release lets go of the kernel's lock. Closing alone would not do while a
-// child process that is about to start has a copy of the file.
+// release unlocks and closes the file. Closing alone does not unlock it while a child process
+// that is about to start has a copy of the file descriptor.
 func release(f *os.File) error {
 	return errors.Join(unlock(f), f.Close())
 }
@@ -164,14 +161,14 @@ func release(f *os.File) error {
 // may be half done.
 func (l *Lock) Previous() (Owner, bool) { return l.previous, l.previous != Owner{} }
 
-// Release removes the file and gives the lock back. A file that somebody else
-// has put in its place, after removing ours by force, stays.
+// Release removes the file and releases the lock. It does not remove the file of another
+// process that removed ours by force.
 func (l *Lock) Release() error {
 	current, err := isCurrent(l.file, l.path)
 	if current {
 		err = remove(l.file, l.path)
 	}
-	if err != nil { // what is left must not look like a dead owner
+	if err != nil { // the remaining file must not name a dead owner
 		err = errors.Join(fmt.Errorf("removing the lock file: %w", err), l.file.Truncate(0))
 	}
 	return errors.Join(err, release(l.file))

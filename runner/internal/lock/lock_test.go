@@ -257,7 +257,7 @@ func TestWait(t *testing.T) {
 			t.Errorf("took %v", took)
 		}
 		if len(waited) != 1 || waited[0] != o.Owner {
-			t.Errorf("told to wait for %v", waited)
+			t.Errorf("announced the wait for %v", waited)
 		}
 		mustRelease(t, l)
 	})

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Owner is who holds a lock, as it is written in the lock file.
+// Owner identifies the owner of a lock, in the lock file.
 type Owner struct {
 	User    string `json:"user"`
 	Host    string `json:"host"`
-	Boot    string `json:"boot,omitempty"` // names the run of the kernel
+	Boot    string `json:"boot,omitempty"` // boot ID of the kernel
 	PID     int    `json:"pid"`
-	Started string `json:"started,omitempty"` // when the process began: a process id is used again
-	Space   string `json:"space,omitempty"`   // in which the process id is one; a container has its own
+	Started string `json:"started,omitempty"` // start time of the process: process IDs are reused
+	Space   string `json:"space,omitempty"`   // PID namespace; a container has its own
 
 	Operation string    `json:"operation"`
 	Run       string    `json:"run"`
 	Since     time.Time `json:"since"`
 }
 
-// Self describes this process, about to do an operation in a run.
+// Self returns this process as the owner of a lock for an operation in a run.
 func Self(operation, run string, now time.Time) Owner {
 	host, err := os.Hostname()
 	if err != nil {
@@ -36,14 +36,14 @@ func Self(operation, run string, now time.Time) Owner {
 	}
 }
 
-// processSpace names the space of process ids, where the system tells.
+// processSpace returns the PID namespace of this process, or "" on other systems than Linux.
 func processSpace() string {
-	name, _ := os.Readlink("/proc/self/ns/pid") // elsewhere there is one for all
+	name, _ := os.Readlink("/proc/self/ns/pid") // other systems have none
 	return name
 }
 
-// userName returns the name of the user, or the number if there is no name, as in
-// many containers.
+// userName returns the name of the user, or the user ID if there is no name, as in many
+// containers.
 func userName() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username
@@ -54,11 +54,11 @@ func userName() string {
 // String names user, machine and process.
 func (o Owner) String() string { return fmt.Sprintf("%s@%s (process %d)", o.User, o.Host, o.PID) }
 
-// maxOwner is more than an owner takes in a file.
+// maxOwner limits how much of a lock file is read.
 const maxOwner = 64 << 10
 
-// readOwner reads who holds or held the lock. The owner of an empty or broken
-// file died before it could write its name.
+// readOwner reads the last owner from the file. It returns a zero Owner for an empty or broken
+// file, whose owner died before it could write its name.
 func readOwner(f *os.File) Owner {
 	var o Owner
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, maxOwner))
@@ -68,8 +68,8 @@ func readOwner(f *os.File) Owner {
 	return o
 }
 
-// newOwner reads who holds the kernel's lock. It waits a moment for an owner
-// that has only just got it.
+// newOwner reads the owner of a file locked by another process. It waits a moment for an
+// owner that is about to write its name.
 func newOwner(f *os.File) Owner {
 	for range 20 {
 		if o := readOwner(f); o != (Owner{}) {
@@ -80,8 +80,8 @@ func newOwner(f *os.File) Owner {
 	return Owner{}
 }
 
-// writeOwner replaces the content of the file. It overwrites first and truncates
-// afterwards, so that it needs no more space on a full disk.
+// writeOwner replaces the content of the file. It overwrites before it truncates, so it
+// needs no extra space on a full disk.
 func writeOwner(f *os.File, o Owner) error {
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -93,16 +93,16 @@ func writeOwner(f *os.File, o Owner) error {
 	return f.Truncate(int64(len(text)))
 }
 
-// HeldError says that another run has the lock.
+// HeldError is the error of a lock that another run holds.
 type HeldError struct {
-	// Owner is who; zero if it could not be found out.
+	// Owner holds the lock; zero if unknown.
 	Owner Owner
-	// Foreign says that the owner is on another machine: from here nobody can
-	// tell whether it still runs.
+	// Foreign says that the owner is on another machine, so it is unknown whether it still
+	// runs.
 	Foreign bool
 }
 
-// Error names the owner, what it does and since when.
+// Error names the owner, its operation and since when it holds the lock.
 func (e *HeldError) Error() string {
 	if e.Owner == (Owner{}) {
 		return "the environment is locked by another run"
@@ -115,12 +115,12 @@ func (e *HeldError) Error() string {
 		text += ", since " + e.Owner.Since.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	if e.Foreign {
-		text += "; it is on another machine, so that nobody can tell from here whether it still runs"
+		text += "; it is on another machine, and may or may not still run"
 	}
 	return text
 }
 
-// NextStep says how to get the lock.
+// NextStep returns how to get the lock.
 func (e *HeldError) NextStep() string {
 	if e.Foreign {
 		return "if that run is over, `runner unlock --force` removes the lock"

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// State is what a lock file tells.
+// State is the state of a lock, according to its file.
 type State string
 
 // The states of a lock.
 const (
 	Free      State = "free"
 	Held      State = "held"
-	Abandoned State = "abandoned" // its owner is dead; the next run takes it
-	Foreign   State = "foreign"   // its owner is or was on another machine or in a container
+	Abandoned State = "abandoned" // its owner is dead; the next run takes over
+	Foreign   State = "foreign"   // its owner is on another machine or in a container
 )
 
-// Inspect tells who has a lock without touching it: it looks for the process.
-// The answer may be out of date at once.
+// Inspect reads the owner of a lock and checks whether its process runs, without taking the
+// lock. The result may be outdated at once.
 func Inspect(path string) (State, Owner, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +35,7 @@ func Inspect(path string) (State, Owner, error) {
 	switch o := readOwner(f); {
 	case o == Owner{}:
 		return Free, o, nil
-	case o.Host != host: // its process ids are not ours
+	case o.Host != host: // its process IDs mean nothing here
 		return Foreign, o, nil
 	case o.isAlive():
 		return Held, o, nil
@@ -44,9 +44,8 @@ func Inspect(path string) (State, Owner, error) {
 	}
 }
 
-// isHere reports whether the owner is or was on this machine: under the same
-// kernel, whatever its container calls the host, or on a host of the same name
-// before the last start.
+// isHere reports whether the owner is or was on this machine: under the same kernel, even
+// with another host name in a container, or on a host of the same name before the last boot.
 func (o Owner) isHere() bool {
 	host, err := os.Hostname()
 	return o.Boot != "" && o.Boot == bootID() || err == nil && o.Host == host
@@ -63,26 +62,26 @@ func IsAlive(pid int) bool {
 		return true
 	}
 	if _, err := os.Stat("/proc/self/stat"); err == nil {
-		return false // there is a /proc, and the process is not in it
+		return false // the system has /proc, but no such process
 	}
 	return isProcess(pid)
 }
 
-// bootID names the run of the kernel, where the system tells it.
+// bootID returns the boot ID of the kernel, or "" on other systems than Linux.
 func bootID() string {
-	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // elsewhere there is none
+	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // other systems have none
 	return strings.TrimSpace(string(text))
 }
 
-// startOf returns when a process began, in the system's own unit; empty for one that
-// does not run, and where the system does not tell it.
+// startOf returns the start time of a process in the system's unit. It returns "" for a process
+// that does not run, and on other systems than Linux.
 func startOf(pid int) string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return ""
 	}
-	// The command in parentheses may contain anything; what follows is the
-	// state and, as the 20th word, the start.
+	// The command in parentheses may contain anything. The state and, as the 20th word, the
+	// start time follow it.
 	rest := string(text[strings.LastIndexByte(string(text), ')')+1:])
 	words := strings.Fields(rest)
 	if len(words) < 20 || slices.Contains([]string{"Z", "X"}, words[0]) {

@@ -13,58 +13,56 @@ import (
 	"mara/runner/internal/interrupt"
 )
 
-// A lock in a backend that several machines share is an object for each run that
-// has it, or wants it: a run looks for others, writes its own, and looks again.
-// Of two that come at the same time both may be refused, but never both get it.
-// It takes no more than a store that lists at once what was written. Pulumi
-// locks stacks in the same way.
+// A lock in a shared backend consists of one object for each run that has or wants it. A run
+// lists the objects of other runs, writes its own, and lists again. If two runs start at once,
+// both may be refused, but never will both proceed. The store only needs to list objects right
+// after they were written. Pulumi locks stacks in the same way.
 
-// Store keeps the objects of shared locks.
+// Store stores the objects of shared locks.
 type Store interface {
 	// List returns the objects of an environment by key.
 	List(ctx context.Context) (map[string][]byte, error)
 	Put(ctx context.Context, key string, content []byte) error
-	// Delete removes an object; one that is not there is no error.
+	// Delete removes an object; a missing object is no error.
 	Delete(ctx context.Context, key string) error
 }
 
 const (
-	// sharedInterval is how often a shared lock that is held is tried again.
+	// sharedInterval is the time between attempts to take a held shared lock.
 	sharedInterval = time.Second
-	// meetings is how often two runs that have met may try again, after a while that
-	// is different for each.
+	// meetings is how often a run retries after it has met another new run. Each waits for a
+	// random time.
 	meetings   = 3
 	meetingGap = 300 * time.Millisecond
-	// dropTime is how long giving a lock back may take, after an interruption, too.
+	// dropTime limits the release of a lock, also after an interruption.
 	dropTime = 30 * time.Second
 )
 
-// Shared is a lock in a backend that is held.
+// Shared is a held lock in a backend.
 type Shared struct {
 	store    Store
 	key      string
 	previous Owner
 }
 
-// Previous returns the owner that died on this machine holding the lock, if one
-// did.
+// Previous returns the owner that died on this machine holding the lock, if any.
 func (l *Shared) Previous() (Owner, bool) { return l.previous, l.previous != Owner{} }
 
-// Release gives the lock back.
+// Release removes the object of the lock.
 func (l *Shared) Release() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
 	defer cancel()
 	if err := l.store.Delete(ctx, l.key); err != nil {
-		return fmt.Errorf("giving the lock in the backend back: %w", err)
+		return fmt.Errorf("releasing the lock in the backend: %w", err)
 	}
 	return nil
 }
 
-// AcquireShared takes the lock in a store. It returns a *HeldError if another run
-// still has it after the wait. Path is not used.
+// AcquireShared takes the lock in a store. It returns a *HeldError if another run still holds
+// it after the wait. It does not use Path.
 func AcquireShared(ctx context.Context, store Store, o Options) (*Shared, error) {
 	l := &Shared{store: store, key: o.Owner.Run + ".json"}
-	deadline, told := time.Now().Add(o.Wait), false
+	deadline, announced := time.Now().Add(o.Wait), false
 	for met := 0; ; {
 		wrote, err := l.try(ctx, o.Owner)
 		held, isHeld := errors.AsType[*HeldError](err)
@@ -78,9 +76,9 @@ func AcquireShared(ctx context.Context, store Store, o Options) (*Shared, error)
 			pause = time.Duration(rand.Int64N(int64(meetingGap)))
 		case !time.Now().Before(deadline):
 			return nil, held
-		case !told && o.Waiting != nil:
+		case !announced && o.Waiting != nil:
 			o.Waiting(held.Owner)
-			told = true
+			announced = true
 		}
 		if err := interrupt.Sleep(ctx, pause); err != nil {
 			return nil, fmt.Errorf("waiting for the lock: %w", err)
@@ -88,8 +86,8 @@ func AcquireShared(ctx context.Context, store Store, o Options) (*Shared, error)
 	}
 }
 
-// try takes the lock if nobody has it; wrote says that it has met another run that
-// came at the same time. Objects of runs that died here are removed.
+// try takes the lock if it is free, and removes objects of runs that died on this machine.
+// wrote says that it met another run that started at the same time.
 func (l *Shared) try(ctx context.Context, self Owner) (wrote bool, err error) {
 	if err := l.check(ctx); err != nil {
 		return false, err
@@ -109,7 +107,7 @@ func (l *Shared) try(ctx context.Context, self Owner) (wrote bool, err error) {
 	return true, errors.Join(err, l.store.Delete(undo, l.key))
 }
 
-// check refuses a lock that others have, and removes what the dead have left.
+// check returns an error if another run holds the lock, and removes objects of dead runs.
 func (l *Shared) check(ctx context.Context) error {
 	others, err := OwnersIn(ctx, l.store)
 	if err != nil {
@@ -130,7 +128,7 @@ func (l *Shared) check(ctx context.Context) error {
 	return nil
 }
 
-// Left is the object of one owner.
+// Left is the object of an owner.
 type Left struct {
 	Key   string
 	Owner Owner
@@ -139,22 +137,22 @@ type Left struct {
 // IsHeld reports whether the owner is a process that runs on this machine.
 func (l Left) IsHeld() bool { return l.Owner.isLocal() && l.Owner.isAlive() }
 
-// IsDead reports whether the owner is gone for certain; the next run takes its
-// lock over.
+// IsDead reports whether the owner has certainly ended; the next run takes over its lock.
 func (l Left) IsDead() bool { return l.Owner.isDead() }
 
-// OwnersIn lists who has the lock, or had it and died. An object that cannot be
-// read is one of somebody whom nobody knows.
+// OwnersIn lists all owners of the lock, including dead ones. An unreadable object belongs to
+// an unknown owner.
 func OwnersIn(ctx context.Context, store Store) ([]Left, error) {
 	objects, err := store.List(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("looking for the lock in the backend: %w", err)
+		return nil, fmt.Errorf("listing the locks in the backend: %w", err)
 	}
 	var all []Left
 	for key, content := range objects {
 		left := Left{Key: key}
 		if json.Unmarshal(content, &left.Owner) != nil || left.Owner == (Owner{}) {
-			left.Owner = Owner{User: "somebody", Host: "an unknown machine", Operation: "something", Run: strings.TrimSuffix(key, ".json")}
+			left.Owner = Owner{User: "an unknown user", Host: "an unknown machine", Operation: "an unknown operation",
+				Run: strings.TrimSuffix(key, ".json")}
 		}
 		all = append(all, left)
 	}
@@ -162,19 +160,18 @@ func OwnersIn(ctx context.Context, store Store) ([]Left, error) {
 	return all, nil
 }
 
-// isLocal reports whether the process ids of an owner mean here what they meant
-// to it. Containers on one machine have process ids of their own.
+// isLocal reports whether an owner's process ID is valid in this process. Containers on one
+// machine have separate process IDs.
 func (o Owner) isLocal() bool {
 	self := Self("", "", time.Time{})
 	return o.Boot != "" && o.Boot == self.Boot && o.Space == self.Space && o.Host == self.Host
 }
 
-// isDead reports whether it is certain that an owner is gone: its process was one
-// of this machine since its last start. Names of machines prove nothing, for
-// several may have the same.
+// isDead reports whether an owner has certainly ended: its process belonged to this machine
+// since the last boot. Host names prove nothing, because machines may share them.
 func (o Owner) isDead() bool { return o.isLocal() && !o.isAlive() }
 
-// Age returns how long ago an owner took the lock, in words.
+// Age describes how long ago an owner took the lock.
 func (o Owner) Age(now time.Time) string {
 	age := now.Sub(o.Since)
 	switch {

@@ -138,7 +138,7 @@ func TestSharedOwners(t *testing.T) {
 	}
 }
 
-// TestSharedThatFails: what could not be written is not left behind, for nobody
+// TestSharedThatFails: what could not be written is not left behind, because no run
 // knows whether it was.
 func TestSharedThatFails(t *testing.T) {
 	t.Parallel()
@@ -157,11 +157,11 @@ func TestSharedWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.AfterFunc(10*time.Second, func() { _ = first.Release() })
-		told := 0
+		announced := 0
 		o := wanting("second")
-		o.Wait, o.Waiting = time.Minute, func(lock.Owner) { told++ }
-		if _, err := lock.AcquireShared(t.Context(), store, o); err != nil || told != 1 {
-			t.Errorf("got %v, told %d times", err, told)
+		o.Wait, o.Waiting = time.Minute, func(lock.Owner) { announced++ }
+		if _, err := lock.AcquireShared(t.Context(), store, o); err != nil || announced != 1 {
+			t.Errorf("got %v, announced %d times", err, announced)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

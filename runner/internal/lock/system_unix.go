@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// errTaken is what the kernel says when another process has its lock.
+// errTaken is the kernel's error for a lock that another process holds.
 const errTaken = syscall.EWOULDBLOCK
 
-// tryLock gets the kernel's lock or says at once why not.
+// tryLock takes the kernel's lock, or returns an error without waiting.
 func tryLock(f *os.File) error { return flock(f, syscall.LOCK_EX|syscall.LOCK_NB) }
 
 func unlock(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 
-// flock calls the kernel, and again when a signal interrupts the call.
+// flock calls the kernel, and repeats the call if a signal interrupts it.
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how)
@@ -26,7 +26,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// remove removes the file of a lock that is held.
+// remove removes the file of a held lock.
 func remove(_ *os.File, path string) error { return os.Remove(path) }
 
 // isProcess reports whether the kernel knows a process.

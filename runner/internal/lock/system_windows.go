@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// errTaken is what the kernel says when another process has its lock.
+// errTaken is the kernel's error for a lock that another process holds.
 const errTaken = windows.ERROR_LOCK_VIOLATION
 
-// beyond returns a place in a file that no owner's name reaches. A lock keeps others
-// from reading what it covers, and they have to read the name.
+// beyond returns a position in a file after any owner's name. On Windows, other processes cannot
+// read the locked part of a file, and they have to read the name.
 func beyond() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1} }
 
-// tryLock gets the kernel's lock or says at once why not.
+// tryLock takes the kernel's lock, or returns an error without waiting.
 func tryLock(f *os.File) error {
 	how := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY)
 	return windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, beyond())
@@ -24,8 +24,8 @@ func unlock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, beyond())
 }
 
-// remove empties the file of a lock that is held, which is as good: a file that
-// is open cannot be removed, and one without an owner belongs to nobody.
+// remove empties the file of a held lock: Windows cannot remove an open file, and a file without
+// an owner counts as free.
 func remove(f *os.File, _ string) error { return f.Truncate(0) }
 
 // isProcess reports whether the kernel knows a process that has not ended.

@@ -17,8 +17,8 @@ import (
 	"mara/runner/internal/process"
 )
 
-// Clouds asks the clouds through the host, which has their SDKs: a process for
-// each question. find is where the host is.
+// Clouds returns clients that ask the clouds through the host, which has their SDKs. Each
+// question starts a process. find returns the path of the host.
 func Clouds(find func() (string, error)) cloud.Clients {
 	return func(_ context.Context, provider string, access cloud.Access) (cloud.Client, error) {
 		infrastructure, ok := projects.InfrastructureByName(provider)
@@ -29,14 +29,14 @@ func Clouds(find func() (string, error)) cloud.Clients {
 	}
 }
 
-// client asks one cloud.
+// client is the client of one cloud.
 type client struct {
 	find   func() (string, error)
 	cloud  projects.Infrastructure
 	access cloud.Access
 }
 
-// answerTime is what the host has to say at the latest before patience ends.
+// answerTime is how long before the deadline the host has to answer.
 const answerTime = 300 * time.Millisecond
 
 // Account implements cloud.Client.
@@ -77,7 +77,7 @@ func (c client) ask(ctx context.Context, asked wire.Question) (said wire.Answer,
 	command := exec.CommandContext(ctx, path, "--"+wire.CloudFlag)
 	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(question), &stdout, &stderr
 	command.Env, command.WaitDelay = c.environ(), time.Second
-	process.OwnGroup(command) // a Ctrl-C ends it by way of ctx
+	process.OwnGroup(command) // Ctrl-C ends it through ctx
 	err = command.Run()
 	if late := cloud.Late(c.cloud.Title, ctx.Err()); late != nil {
 		return said, late
@@ -105,7 +105,7 @@ func (c client) question(ctx context.Context, q wire.Question) wire.Question {
 	return q
 }
 
-// environ returns where the host finds credentials and proxies.
+// environ returns the environment variables with credentials and proxies.
 func (c client) environ() []string {
 	return append(os.Environ(), process.Environ(c.access.Env)...)
 }

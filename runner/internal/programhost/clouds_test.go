@@ -71,8 +71,8 @@ func TestCloudsThatDoNotAnswer(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
-		var told *cloud.Error
-		if c.name == "says why" && (!errors.As(err, &told) || told.Next != "log in") {
+		var explained *cloud.Error
+		if c.name == "says why" && (!errors.As(err, &explained) || explained.Next != "log in") {
 			t.Errorf("got %#v", err)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package programhost starts the process that serves the built-in programs to
-// all engines of a session: pulumi-language-mara.
+// Package programhost starts pulumi-language-mara, which serves the built-in programs to all
+// engines of a session.
 package programhost
 
 import (
@@ -24,16 +24,16 @@ import (
 // name is the file name of the host.
 const name = "pulumi-language-" + projects.Runtime
 
-// variable is where Pulumi looks for language hosts that run already.
+// variable is the environment variable with the addresses of running language hosts.
 const variable = "PULUMI_DEBUG_LANGUAGES"
 
-// closeTime is how long the host may take to end.
+// closeTime is how long Close waits for the host to exit.
 const closeTime = 5 * time.Second
 
-// lastWords is how long a host that does not serve may take to end.
+// lastWords is how long a host that does not serve programs may take to exit.
 const lastWords = time.Second
 
-// Find finds the host in the first of the folders that has it, else on PATH.
+// Find returns the path of the host in the first folder that has it, or else on PATH.
 func Find(folders []string) (string, error) {
 	for _, folder := range folders {
 		path := filepath.Join(folder, name)
@@ -44,17 +44,18 @@ func Find(folders []string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	return "", fmt.Errorf("there is no %s, which has the built-in programs; install it beside runner, or put it on PATH", name)
+	return "", fmt.Errorf("there is no %s, which has the built-in programs; install it beside runner, or put it on PATH",
+		name)
 }
 
-// Options say which programs are served, and for whom.
+// Options are the inputs of Start.
 type Options struct {
-	Path     string // of the host
-	Root     string // where relative paths in the configuration start
-	Provider string // for a configuration that does not name it
-	// Ran is told how long each program took.
+	Path     string // path of the host
+	Root     string // base of relative paths in the configuration
+	Provider string // default for the configuration
+	// Ran is called with the duration of each program.
 	Ran func(project string, took time.Duration)
-	// Ended is told when the host ends although nobody has closed it.
+	// Ended is called if the host exits before Close.
 	Ended func(error)
 }
 
@@ -66,15 +67,15 @@ type Host struct {
 	crash   crash.Output
 	closing atomic.Bool
 
-	ready chan struct{} // closed when what follows is known
+	ready chan struct{} // closed when the next fields are set
 	hello wire.Hello
-	err   error // why it does not serve
+	err   error // why it does not serve programs
 
 	done chan struct{} // closed when the process has ended
 }
 
-// Start starts the host, which gets ready in the background. It is in a process
-// group of its own, so that a Ctrl-C does not end programs in the middle.
+// Start starts the host in the background. The host has its own process group, so that Ctrl-C
+// does not interrupt programs.
 func Start(o Options) (*Host, error) {
 	h := &Host{options: o, ready: make(chan struct{}), done: make(chan struct{})}
 	h.process = exec.Command(o.Path, "--"+wire.RunnerFlag, "--"+wire.RootFlag, o.Root, "--"+wire.ProviderFlag, o.Provider)
@@ -94,7 +95,7 @@ func Start(o Options) (*Host, error) {
 	return h, nil
 }
 
-// listen takes what the host says until it ends.
+// listen reads the messages of the host until it exits.
 func (h *Host) listen(said *json.Decoder) {
 	defer close(h.done)
 	if h.err = h.greet(said); h.err != nil {
@@ -113,11 +114,11 @@ func (h *Host) listen(said *json.Decoder) {
 	}
 	ended := h.process.Wait()
 	if !h.closing.Load() && h.options.Ended != nil {
-		h.options.Ended(fmt.Errorf("%s ended in the middle of the run: %w%s", name, orEOF(ended), h.crash.Note()))
+		h.options.Ended(fmt.Errorf("%s exited during the run: %w%s", name, orEOF(ended), h.crash.Note()))
 	}
 }
 
-// orEOF returns why a process has ended that was to go on.
+// orEOF returns err, or io.EOF for a process that exited without an error.
 func orEOF(err error) error {
 	if err == nil {
 		return io.EOF
@@ -125,13 +126,12 @@ func orEOF(err error) error {
 	return err
 }
 
-// greet learns where the programs are served. It ends a host that does not
-// serve them.
+// greet reads the address of the programs. It kills a host that does not serve them.
 func (h *Host) greet(said *json.Decoder) error {
 	if err := said.Decode(&h.hello); err != nil {
 		timer := time.AfterFunc(lastWords, h.kill)
 		defer timer.Stop()
-		_ = h.process.Wait() // what it says of itself is complete then
+		_ = h.process.Wait() // so that its output is complete
 		return fmt.Errorf("%s does not serve: %w%s", h.options.Path, err, h.crash.Note())
 	}
 	if h.hello.Protocol != wire.Version || h.hello.Pulumi != sdk.Version.String() {
@@ -143,8 +143,8 @@ func (h *Host) greet(said *json.Decoder) error {
 	return nil
 }
 
-// Attach has Pulumi's commands use the host, with a variable of their
-// environment. It waits until programs are served.
+// Attach waits until programs are served, and adds the variable that makes Pulumi's commands
+// use the host.
 func (h *Host) Attach(env map[string]string) error {
 	<-h.ready
 	if h.err != nil {
@@ -158,12 +158,11 @@ func (h *Host) Attach(env map[string]string) error {
 	return nil
 }
 
-// Close ends the host, and waits for that. A program that still runs is waited
-// for a little.
+// Close ends the host and waits for its exit. It waits a little for a running program.
 func (h *Host) Close() error {
 	h.closing.Store(true)
 	err := h.stdin.Close()
-	if errors.Is(err, os.ErrClosed) { // it has ended before
+	if errors.Is(err, os.ErrClosed) { // it has already exited
 		err = nil
 	}
 	timer := time.AfterFunc(closeTime, h.kill)
@@ -172,5 +171,5 @@ func (h *Host) Close() error {
 	return err
 }
 
-// kill ends the host and what its programs have started.
+// kill kills the host and the processes that its programs have started.
 func (h *Host) kill() { process.Kill(h.process.Process.Pid) }

@@ -48,7 +48,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestHost: it is told where the root is, serves, says how long programs took,
+// TestHost: it gets the root, serves, says how long programs took,
 // and ends when it is closed.
 func TestHost(t *testing.T) {
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestBrokenHosts(t *testing.T) {
 	}
 }
 
-// TestHostThatEnds in the middle of a run is told of.
+// TestHostThatEnds in the middle of a run is reported.
 func TestHostThatEnds(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)

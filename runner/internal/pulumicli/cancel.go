@@ -9,29 +9,28 @@ import (
 	"mara/runner/internal/process"
 )
 
-// grace is how long a command that has reached its time limit may take to end
-// after it was interrupted.
+// grace is how long an interrupted command may take to exit after its time limit.
 const grace = time.Minute
 
-// reads are the commands that change nothing.
+// reads lists the commands that change nothing.
 var reads = [][]string{
 	{"stack", "ls"}, {"stack", "export"}, {"stack", "output"}, {"stack", "history"},
 	{"whoami"}, {"org", "get-default"}, {"version"}, {"objects", "list"},
 }
 
-// readsOnly reports whether a command changes nothing. Such a command holds no
-// lock, and can be killed at any time.
+// readsOnly reports whether a command changes nothing. Such a command holds no lock, so it
+// can be killed at any time.
 func readsOnly(args []string) bool {
 	return slices.ContainsFunc(reads, func(words []string) bool {
 		return len(args) >= len(words) && slices.Equal(args[:len(words)], words)
 	})
 }
 
-// cancelWith ends the command of the process pid, which leads its group, when
-// ctx ends. A command that only reads is killed. Any other is interrupted once,
-// as by one Ctrl-C, and kept waiting for; if ctx has passed its deadline, it is
-// killed after the grace period, because no user may be there to do so. The
-// returned function ends the watch: afterwards nothing is sent any more.
+// cancelWith ends the command of the process pid, which leads its process group, when ctx
+// ends. It kills a command that only reads. It interrupts any other command once, as one Ctrl-C
+// does; if ctx has exceeded its deadline, it kills the command after the grace period, because
+// there may be no user to do so. The returned function ends the watch; after it has returned,
+// no signal is sent.
 func cancelWith(ctx context.Context, pid int, args []string, grace time.Duration) (stop func()) {
 	ended, left := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -1,7 +1,6 @@
-// Package pulumicli runs Pulumi commands: in warm workers of the embedded
-// engine (Pool), or in processes of an installed Pulumi (Installed). Both are
-// auto.PulumiCommand, so the Automation API does not know the difference, and
-// both keep each process in a group of its own and interrupt it exactly once.
+// Package pulumicli runs Pulumi commands: in warm workers of the embedded engine (Pool), or
+// in processes of an installed Pulumi (Installed). Both implement auto.PulumiCommand, give each
+// process its own process group, and interrupt it exactly once.
 package pulumicli
 
 import (
@@ -12,21 +11,21 @@ import (
 	"slices"
 )
 
-// unknownExit is the exit code of a command that has not run to its end.
+// unknownExit is the exit code of a command that did not exit by itself.
 const unknownExit = -2
 
-// ExitError says that a command ran and failed. Its output tells why.
+// ExitError is the error of a command that ran and failed. Its output has the reason.
 type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit status %d", e.Code) }
 
-// commandEnv returns the environment of a command: that of this process, the caller's
-// additions, and variables that keep Pulumi quiet.
+// commandEnv returns the environment of a command: the environment of this process, the
+// caller's additions, and variables that silence Pulumi's notices.
 func commandEnv(additional []string) []string {
 	return slices.Concat(os.Environ(), additional, []string{"PULUMI_AUTOMATION_API=true", "PULUMI_SKIP_UPDATE_CHECK=true"})
 }
 
-// nonInteractive makes a command fail rather than prompt.
+// nonInteractive adds the flag that makes a command fail instead of prompting.
 func nonInteractive(args []string) []string {
 	own := args
 	if i := slices.Index(args, "--"); i >= 0 {
@@ -38,9 +37,9 @@ func nonInteractive(args []string) []string {
 	return append([]string{"--non-interactive"}, args...)
 }
 
-// sinks keeps the output of a command and passes it on as it comes.
+// sinks stores the output of a command and forwards it to writers.
 type sinks struct {
-	kept bytes.Buffer // not embedded: its ReadFrom would swallow what is to be passed on
+	kept bytes.Buffer // not embedded: its ReadFrom would bypass the writers
 	all  io.Writer
 }
 

@@ -10,11 +10,10 @@ import (
 	"mara/runner/internal/pulumicli/wire"
 )
 
-// Foresight makes a preview read the outputs that earlier previews have found, and
-// takes what the preview finds.
+// Foresight gives a preview the outputs of earlier previews, and takes its own.
 type Foresight struct {
-	Foreseen map[string]wire.Values // by full name of the stack
-	Found    *wire.Found            // nil until a preview has succeeded
+	Foreseen map[string]wire.Values // outputs of earlier previews, by full stack name
+	Found    *wire.Found            // nil until the preview has succeeded
 }
 
 // giveTo adds the foreseen outputs to the request for a preview.
@@ -24,15 +23,15 @@ func (f *Foresight) giveTo(request *wire.Request) {
 	}
 }
 
-// take keeps what a preview has found.
+// take stores the outputs of a preview.
 func (f *Foresight) take(found *wire.Found) {
 	if f != nil && found != nil {
 		f.Found = found
 	}
 }
 
-// WithForesight returns the pool as a command whose previews have foresight. An
-// installed Pulumi has no such method: its previews read states only.
+// WithForesight returns the pool as a command whose previews have foresight. An installed
+// Pulumi has no such method: its previews only read states.
 func (p *Pool) WithForesight(f *Foresight) auto.PulumiCommand { return foreseeing{p, f} }
 
 // foreseeing is a pool whose previews have foresight.

@@ -18,19 +18,18 @@ import (
 	"mara/runner/internal/process"
 )
 
-// oldest is the oldest Pulumi that works: the first that streams the events of its
-// engine over gRPC, as the Automation API expects.
+// oldest is the oldest supported Pulumi: the first that streams the engine's events over gRPC,
+// as the Automation API expects.
 var oldest = semver.Version{Major: 3, Minor: 206}
 
-// versionTime bounds `pulumi version`.
+// versionTime limits `pulumi version`.
 const versionTime = 20 * time.Second
 
-// drainTime bounds the wait for output after a command has ended. A process that
-// it has left behind may never close the pipe.
+// drainTime limits the wait for output after a command has exited: a child process may keep
+// the pipe open.
 const drainTime = 2 * time.Second
 
-// Installed runs commands with a Pulumi that the user has installed, a process
-// each.
+// Installed runs commands with an installed Pulumi, each in its own process.
 type Installed struct {
 	path    string
 	version semver.Version
@@ -57,12 +56,13 @@ func NewInstalled(ctx context.Context, path string) (*Installed, error) {
 		return nil, err
 	}
 	if version.LT(oldest) {
-		return nil, fmt.Errorf("%s is Pulumi %s, which is too old; install %s or newer, or leave --pulumi out to use the engine inside", found, version, oldest)
+		return nil, fmt.Errorf("%s is Pulumi %s, which is too old; install %s or newer, or leave --pulumi out to use the "+
+			"engine inside", found, version, oldest)
 	}
 	return &Installed{path: found, version: version, grace: grace, running: map[int]bool{}}, nil
 }
 
-// bare returns the innermost error, without the operation and the path.
+// bare returns the innermost error, without operation and path.
 func bare(err error) error {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
@@ -92,7 +92,7 @@ func askVersion(ctx context.Context, path string) (semver.Version, error) {
 // Version returns the version of the installed Pulumi.
 func (i *Installed) Version() semver.Version { return i.version }
 
-// Run runs one command. See Pool.Run for what cancelling ctx does.
+// Run runs one command. Cancelling ctx has the same effect as in Pool.Run.
 func (i *Installed) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,
 	env []string, args ...string,
 ) (string, string, int, error) {
@@ -114,7 +114,8 @@ func (i *Installed) Run(ctx context.Context, dir string, stdin io.Reader, stdout
 		return out.String(), errs.String(), exit.ExitCode(), &ExitError{Code: exit.ExitCode()}
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		return out.String(), errs.String(), unknownExit, fmt.Errorf("the pulumi process ended in the middle of the operation: %w", err)
+		return out.String(), errs.String(), unknownExit, fmt.Errorf("the pulumi process ended in the middle of the "+
+			"operation: %w", err)
 	}
 	return out.String(), errs.String(), 0, nil
 }
@@ -140,7 +141,7 @@ func (i *Installed) wait(ctx context.Context, command *exec.Cmd, args []string) 
 	return err
 }
 
-// Kill ends all running commands at once. Locks may be left behind.
+// Kill kills all running commands. Their locks may remain.
 func (i *Installed) Kill() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -20,17 +18,15 @@ import (
 // ErrClosed is the error of a command after Close.
 var ErrClosed = errors.New("the engine is closed")
 
-// Pool runs Pulumi commands in mara-engine workers. A worker does one command
-// at a time and is kept warm for the next: an idle worker is used before a new
-// one is started.
+// Pool runs Pulumi commands in mara-engine workers. A worker runs one command at a time and
+// stays warm for the next: idle workers are used before new ones start.
 //
-// A new worker needs half a second to start and to derive the passphrase key,
-// while a warm one runs a command that changes nothing in some hundredths of a
-// second. So a command waits a little for a busy worker before it starts a new
-// one. Commands that take long still get a worker each.
+// A new worker needs half a second to start and to derive the passphrase key, while a warm
+// worker runs a command that changes nothing in some hundredths of a second. So a command
+// waits a little for a busy worker before it starts a new one. Long commands still get a
+// worker each.
 //
-// Pools that were made with Beside have their workers in common, and each has keys
-// of its own.
+// Pools made with Beside share their workers, but have separate keys.
 type Pool struct {
 	*workers
 	own  sync.Mutex // guards keys
@@ -42,12 +38,12 @@ type workers struct {
 	path     string
 	patience time.Duration
 	grace    time.Duration
-	most     int // commands of one worker
+	most     int // maximum number of commands of a worker
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	idle    []*worker
 	busy    map[*worker]bool
-	coming  int            // workers that Warm is starting
+	coming  int            // number of workers that Warm is starting
 	waiting []chan *worker // commands that wait for a worker, in order
 	started int
 	closed  bool
@@ -56,27 +52,28 @@ type workers struct {
 // patience is how long a command waits for a busy worker.
 const patience = 300 * time.Millisecond
 
-// mostCommands is how many commands a worker runs. Pulumi keeps in memory what it
-// knew of every deployment, about 0.1 MB for each, which lets the heap grow by five
-// times that; a new worker takes about as much time as two commands.
+// mostCommands is how many commands a worker runs. Pulumi leaks about 0.1 MB for every
+// deployment, which lets the heap grow by five times that. Starting a new worker takes about as
+// long as two commands.
 const mostCommands = 60
 
 var _ auto.PulumiCommand = (*Pool)(nil)
 
 // NewPool makes a pool of workers of the mara-engine at path.
 func NewPool(path string) *Pool {
-	return &Pool{workers: &workers{path: path, patience: patience, grace: grace, most: mostCommands, busy: map[*worker]bool{}}}
+	return &Pool{workers: &workers{path: path, patience: patience, grace: grace, most: mostCommands,
+		busy: map[*worker]bool{}}}
 }
 
-// Beside returns a pool with the same workers, and no keys yet.
+// Beside returns a pool with the same workers, but without keys.
 func (p *Pool) Beside() *Pool { return &Pool{workers: p.workers} }
 
-// Unlock has commands use the key of a passphrase, so that no worker has to derive
-// it.
+// Unlock adds the key of a passphrase for commands, so that workers need not derive it.
 func (p *Pool) Unlock(salt string, key []byte) {
 	p.own.Lock()
 	defer p.own.Unlock()
-	p.keys = append(slices.DeleteFunc(slices.Clone(p.keys), func(k wire.Key) bool { return k.Salt == salt }), wire.Key{Salt: salt, Raw: key})
+	p.keys = append(slices.DeleteFunc(slices.Clone(p.keys), func(k wire.Key) bool { return k.Salt == salt }),
+		wire.Key{Salt: salt, Raw: key})
 }
 
 func (p *Pool) ownKeys() []wire.Key {
@@ -85,8 +82,8 @@ func (p *Pool) ownKeys() []wire.Key {
 	return p.keys
 }
 
-// Version returns the version of the Pulumi inside mara-engine. Runner and engine
-// are built from one go.mod; a worker of another version is refused.
+// Version returns the version of the embedded Pulumi. Runner and engine are built from one
+// go.mod; a worker of another version is refused.
 func (p *workers) Version() semver.Version { return sdk.Version }
 
 // Started returns the number of workers started so far.
@@ -96,8 +93,7 @@ func (p *workers) Started() int {
 	return p.started
 }
 
-// Warm starts workers in the background, so that they are ready when commands
-// come. A failure shows at the first command.
+// Warm starts workers in the background. The first command reports a failure.
 func (p *workers) Warm(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,17 +111,16 @@ func (p *workers) Warm(n int) {
 	}
 }
 
-// Run runs one Pulumi command as auto.PulumiCommand demands. When ctx is
-// cancelled an operation is interrupted once, as by one Ctrl-C, and Run waits
-// until Pulumi has put its state in order, for a time only if ctx has passed its
-// deadline. A command that only reads is killed. Kill does not wait.
+// Run implements auto.PulumiCommand. If ctx is cancelled, Run interrupts an operation once, as
+// one Ctrl-C does, and waits until Pulumi has saved its state; if ctx has exceeded its deadline,
+// it waits for a limited time. It kills a command that only reads. Kill does not wait.
 func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,
 	env []string, args ...string,
 ) (string, string, int, error) {
 	return p.run(ctx, nil, dir, stdin, stdout, stderr, env, args)
 }
 
-// run returns Run for a command that may be a preview with foresight.
+// run runs a command, which may be a preview with foresight.
 func (p *Pool) run(ctx context.Context, foresight *Foresight, dir string, stdin io.Reader, stdout, stderr []io.Writer,
 	env, args []string,
 ) (string, string, int, error) {
@@ -162,7 +157,7 @@ func (p *Pool) run(ctx context.Context, foresight *Foresight, dir string, stdin 
 	return out.String(), errs.String(), code, err
 }
 
-// Kill ends all workers at once, whatever they do. Locks may be left behind.
+// Kill kills all workers. Their locks may remain.
 func (p *workers) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,11 +173,14 @@ func (p *workers) Close() error {
 	idle := p.idle
 	p.idle = nil
 	p.mu.Unlock()
-	return errors.Join(slice.Map(idle, (*worker).close)...)
+	var errs []error
+	for _, w := range idle {
+		errs = append(errs, w.close())
+	}
+	return errors.Join(errs...)
 }
 
-// take returns an idle worker, waits a little for one that is busy or being
-// started, or starts one.
+// take returns an idle worker, waits a little for a busy or starting worker, or starts one.
 func (p *workers) take() (*worker, error) {
 	p.mu.Lock()
 	if p.closed {
@@ -206,7 +204,7 @@ func (p *workers) take() (*worker, error) {
 	return p.await(turn)
 }
 
-// await waits for a worker that another command gives back.
+// await waits for a worker that another command returns.
 func (p *workers) await(turn chan *worker) (*worker, error) {
 	timer := time.NewTimer(p.patience)
 	defer timer.Stop()
@@ -221,7 +219,7 @@ func (p *workers) await(turn chan *worker) (*worker, error) {
 		p.waiting = slices.Delete(p.waiting, i, i+1)
 	}
 	p.mu.Unlock()
-	if i < 0 { // giveBack has just taken the turn off the list
+	if i < 0 { // giveBack has just removed the turn from the list
 		return <-turn, nil
 	}
 	return p.start()
@@ -246,14 +244,14 @@ func (p *workers) start() (*worker, error) {
 	return w, nil
 }
 
-// giveBack hands a worker to the command that has waited longest, or keeps it.
+// giveBack gives a worker to the command that has waited longest, or makes it idle.
 func (p *workers) giveBack(w *worker) {
 	p.mu.Lock()
 	if !p.closed && len(p.waiting) > 0 {
 		turn := p.waiting[0]
 		p.waiting = p.waiting[1:]
 		p.mu.Unlock()
-		turn <- w // which stays busy
+		turn <- w // the worker stays busy
 		return
 	}
 	delete(p.busy, w)
@@ -266,8 +264,8 @@ func (p *workers) giveBack(w *worker) {
 	_ = w.close()
 }
 
-// retire ends a worker that has run enough commands. If somebody waits for one,
-// another takes its place.
+// retire ends a worker that has run enough commands. If a command waits, it starts another
+// worker.
 func (p *workers) retire(w *worker) {
 	p.mu.Lock()
 	delete(p.busy, w)

@@ -426,7 +426,7 @@ func TestWorkersRetire(t *testing.T) {
 	}
 
 	pool = newTestPool(t)
-	pool.most, pool.patience = 1, time.Hour // nobody starts a worker out of impatience
+	pool.most, pool.patience = 1, time.Hour // no command starts a second worker
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

@@ -22,7 +22,7 @@ import (
 // workerFlag makes mara-engine a worker.
 const workerFlag = "--mara-worker"
 
-// closeTime is how long an idle worker may take to exit.
+// closeTime is how long close waits for a worker to exit.
 const closeTime = 5 * time.Second
 
 // worker is one mara-engine process.
@@ -34,13 +34,13 @@ type worker struct {
 	output   io.Closer
 	crash    *crash.Output
 	waited   func() error
-	keys     []wire.Key // that it has; whoever has taken the worker may write them
-	commands int        // that it has run; likewise
+	keys     []wire.Key // keys of the worker; owned by the command that has taken the worker
+	commands int        // number of commands it has run; likewise
 }
 
-// startWorker starts a worker in a process group of its own, so that the
-// terminal's signals reach it only through the runner. Its environment is
-// minimal: the real one, with its secrets, comes with each request.
+// startWorker starts a worker in its own process group, so that the terminal's signals reach it
+// only through the runner. Its environment is minimal: each request has the environment of its
+// command, with secrets.
 func startWorker(path string) (*worker, error) {
 	requestRead, requestWrite, err := os.Pipe()
 	if err != nil {
@@ -85,14 +85,15 @@ func (w *worker) greet(path string) error {
 		return fmt.Errorf("%s does not answer as an engine: %w%s", path, err, w.crash.Note())
 	}
 	if hello.Protocol != wire.Version || hello.Pulumi != sdk.Version.String() {
-		return fmt.Errorf("%s is of another build (protocol %d, Pulumi %s; wanted %d, %s); install runner and mara-engine together",
+		return fmt.Errorf("%s is of another build (protocol %d, Pulumi %s; wanted %d, %s); install runner and mara-engine "+
+			"together",
 			path, hello.Protocol, hello.Pulumi, wire.Version, sdk.Version)
 	}
 	return nil
 }
 
-// lacks returns keys that go with the next request: all, unless the worker has them. It
-// has them from then on, in the place of others.
+// lacks returns the keys to send with the next request: all keys, unless the worker has them.
+// It records them as the worker's keys.
 func (w *worker) lacks(keys []wire.Key) []wire.Key {
 	same := func(a, b wire.Key) bool { return a.Salt == b.Salt && bytes.Equal(a.Raw, b.Raw) }
 	if slices.EqualFunc(w.keys, keys, same) {
@@ -102,8 +103,8 @@ func (w *worker) lacks(keys []wire.Key) []wire.Key {
 	return keys
 }
 
-// do runs one request and returns the command's exit code, and what a preview has
-// found. An error means the worker itself failed, and cannot be used again.
+// do runs one request and returns the command's exit code, and the outputs of a preview. An
+// error means that the worker itself failed and cannot be used again.
 func (w *worker) do(request wire.Request, stdout, stderr io.Writer) (int, *wire.Found, error) {
 	if err := w.requests.Encode(request); err != nil {
 		return 0, nil, w.failure(err)
@@ -134,7 +135,7 @@ func (w *worker) failure(err error) error {
 	return fmt.Errorf("the engine process ended in the middle of the operation: %w%s", ended, w.crash.Note())
 }
 
-// kill ends the worker and the plugins it started.
+// kill kills the worker and its plugins.
 func (w *worker) kill() {
 	process.Kill(w.process.Process.Pid)
 }

@@ -1,5 +1,5 @@
-// Package runlock locks an environment for one run: on this machine, and, where
-// others may share its backend, in that.
+// Package runlock locks an environment for one run: on this machine and, if other machines
+// may share the backend, in the backend.
 package runlock
 
 import (
@@ -18,25 +18,25 @@ import (
 	"mara/runner/internal/statefiles"
 )
 
-// locksFolder returns where a backend keeps the lock of an environment, beside what
-// Pulumi keeps there. Environments of one backend are told apart by their stacks.
+// locksFolder returns the folder of an environment's lock in a backend. Environments in one
+// backend have different stack names.
 func locksFolder(stack string) string { return ".mara/locks/" + stack }
 
 // Lock is the lock of an environment.
 type Lock struct {
-	File     string // of this machine
+	File     string // lock file on this machine
 	Settings config.Settings
 	States   statefiles.Folder
 	Env      map[string]string
-	Wait     time.Duration     // for another run
-	Waiting  func(text string) // is told whom it waits for
+	Wait     time.Duration     // how long to wait for another run
+	Waiting  func(text string) // prints which run it waits for
 	Engine   func(context.Context) (engine.Engine, error)
-	Embedded func() (bool, error) // reports whether that is mara-engine
+	Embedded func() (bool, error) // reports whether the engine is mara-engine
 	OnClose  func(release func() error)
 	Warn     func(text string)
 }
 
-// Inspect looks who holds the lock of this machine.
+// Inspect returns the state and owner of the lock on this machine.
 func (l Lock) Inspect() (lock.State, lock.Owner, error) {
 	state, owner, err := lock.Inspect(l.File)
 	if err != nil {
@@ -45,10 +45,10 @@ func (l Lock) Inspect() (lock.State, lock.Owner, error) {
 	return state, owner, err
 }
 
-// Acquire takes both locks, until OnClose releases them. It returns who had them
-// and did not end properly.
+// Acquire takes both locks, until OnClose releases them. It returns owners that died holding
+// them.
 func (l Lock) Acquire(ctx context.Context, owner lock.Owner) (dead []lock.Owner, err error) {
-	held, err := lock.Acquire(ctx, lock.Options{Path: l.File, Owner: owner, Wait: l.Wait, Waiting: l.tellWaiting})
+	held, err := lock.Acquire(ctx, lock.Options{Path: l.File, Owner: owner, Wait: l.Wait, Waiting: l.announceWait})
 	if err != nil {
 		return nil, lock.Failed(ctx, err)
 	}
@@ -60,8 +60,8 @@ func (l Lock) Acquire(ctx context.Context, owner lock.Owner) (dead []lock.Owner,
 	return append(dead, left...), err
 }
 
-// AcquireInBackend takes the lock in the backend only, for a run that works on two
-// backends and has the lock of this machine.
+// AcquireInBackend takes only the lock in the backend, for a run that uses two backends and
+// already has the lock on this machine.
 func (l Lock) AcquireInBackend(ctx context.Context, owner lock.Owner) (dead []lock.Owner, err error) {
 	store, err := l.store(ctx)
 	if err != nil || store == nil {
@@ -70,7 +70,7 @@ func (l Lock) AcquireInBackend(ctx context.Context, owner lock.Owner) (dead []lo
 	if err := l.States.Make(); err != nil {
 		return nil, failure.RunnerFolder(err)
 	}
-	shared, err := lock.AcquireShared(ctx, store, lock.Options{Owner: owner, Wait: l.Wait, Waiting: l.tellWaiting})
+	shared, err := lock.AcquireShared(ctx, store, lock.Options{Owner: owner, Wait: l.Wait, Waiting: l.announceWait})
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -81,21 +81,21 @@ func (l Lock) AcquireInBackend(ctx context.Context, owner lock.Owner) (dead []lo
 	return dead, nil
 }
 
-// failed returns the error to show.
+// failed adds a hint to errors of the lock in the backend.
 func failed(ctx context.Context, err error) error {
 	var held *lock.HeldError
 	if errors.As(err, &held) || ctx.Err() != nil {
 		return err
 	}
-	return &failure.Environment{Text: err.Error(), Next: "the run lock is kept in the backend, so that others who share it do not work on the environment at the same time"}
+	return &failure.Environment{Text: err.Error(), Next: "check that you may write to .mara/locks in the backend"}
 }
 
-// tellWaiting says whom it waits for.
-func (l Lock) tellWaiting(owner lock.Owner) {
+// announceWait prints which run it waits for.
+func (l Lock) announceWait(owner lock.Owner) {
 	l.Waiting(fmt.Sprintf("waiting up to %s for %s, which runs %s", l.Wait, owner, owner.Operation))
 }
 
-// InBackend returns the locks that others, or runs that died, have in the backend.
+// InBackend lists the locks of other runs, including dead ones, in the backend.
 func (l Lock) InBackend(ctx context.Context) (lock.Store, []lock.Left, error) {
 	store, err := l.store(ctx)
 	if err != nil || store == nil {
@@ -105,30 +105,30 @@ func (l Lock) InBackend(ctx context.Context) (lock.Store, []lock.Left, error) {
 	return store, left, err
 }
 
-// store returns where the backend keeps the lock; nil where it has no place for it.
+// store returns the store of the lock in the backend, or nil if the backend has none.
 func (l Lock) store(ctx context.Context) (lock.Store, error) {
 	store, err := l.below(ctx, locksFolder(l.Settings.Stack.Text))
 	if _, isFolder := l.Settings.StateFolder(); err == nil && store == nil && l.isShared() && !isFolder {
-		l.Warn("the run lock is not kept in the backend, which takes mara-engine: let nobody else work on this environment meanwhile")
+		l.Warn("no shared lock in the backend with --pulumi: make sure that no other machine works on this environment")
 	}
 	return store, err
 }
 
-// Rolled returns where the backend keeps what the environment was last rolled out as;
-// nil where it has no place for it.
+// Rolled returns the store of the environment's rollout records in the backend, or nil if the
+// backend has none.
 func (l Lock) Rolled(ctx context.Context) (lock.Store, error) {
 	return l.below(ctx, ".mara/rolled/"+l.Settings.Stack.Text)
 }
 
-// isShared reports whether others may have the backend: not the folder below the
-// root. A service such as Pulumi Cloud has no place for what the runner keeps.
+// isShared reports whether other machines may use the backend: not the folder below the root.
+// Pulumi Cloud has no place for the runner's locks.
 func (l Lock) isShared() bool {
 	source := l.Settings.Backend.Origin.Source
 	return source != config.FromDefault && source != config.FromSimulation && !l.Settings.Managed()
 }
 
-// below returns a folder in a backend that others may share; nil for any other, and for a
-// bucket without mara-engine, which knows how to get at it.
+// below returns a folder in a shared backend. It returns nil for other backends, and for a
+// bucket without mara-engine, which is needed to access it.
 func (l Lock) below(ctx context.Context, folder string) (lock.Store, error) {
 	if !l.isShared() {
 		return nil, nil
@@ -142,8 +142,8 @@ func (l Lock) below(ctx context.Context, folder string) (lock.Store, error) {
 	return nil, nil
 }
 
-// OnStacks returns where the backend keeps Pulumi's locks on stacks; nil where only the
-// backend's list of stacks tells of them.
+// OnStacks returns the store of Pulumi's locks on stacks, or nil if only the backend's list of
+// stacks shows them.
 func (l Lock) OnStacks(ctx context.Context) (statefiles.LockStore, error) {
 	if l.States.IsFile() {
 		return l.States.LockFiles(), nil
@@ -154,8 +154,7 @@ func (l Lock) OnStacks(ctx context.Context) (statefiles.LockStore, error) {
 	return nil, nil
 }
 
-// bucket returns a folder in the bucket of the backend, if it is one and there is
-// mara-engine.
+// bucket returns a folder in the bucket of the backend; ok is false without mara-engine.
 func (l Lock) bucket(ctx context.Context, folder string) (bucket engine.Bucket, ok bool, err error) {
 	if l.Settings.Managed() {
 		return bucket, false, nil
@@ -165,5 +164,6 @@ func (l Lock) bucket(ctx context.Context, folder string) (bucket engine.Bucket, 
 		return bucket, false, err
 	}
 	ok, err = l.Embedded()
-	return engine.Bucket{Engine: e, URL: l.Settings.Backend.Text, Folder: folder, Dir: l.Settings.Root, Env: process.Environ(l.Env)}, ok, err
+	return engine.Bucket{Engine: e, URL: l.Settings.Backend.Text, Folder: folder, Dir: l.Settings.Root,
+		Env: process.Environ(l.Env)}, ok, err
 }

@@ -1,6 +1,6 @@
 // Package resumetest holds together what a disturbed run and the runs that
 // carry it on need of each other: the executor's events, the journal that keeps
-// them, and the plan that leaves out what is done.
+// them, and the plan without finished projects.
 package resumetest
 
 import (
@@ -163,11 +163,11 @@ func (w *world) kill(dir string) {
 	}
 }
 
-// expectOnly checks that nothing has run that was left out.
+// expectOnly checks that no skipped project has run.
 func (w *world) expectOnly(p plan.Plan) {
 	for _, name := range w.worked {
 		if !slices.Contains(p.Names(), name) {
-			w.t.Errorf("%s has run, and was left out", name)
+			w.t.Errorf("%s has run, but was skipped", name)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func (w *world) isDone() bool {
 }
 
 // TestResumeIsContinue disturbs up and then destroy of random plans in every
-// way there is, and carries on until nothing is left: it must come to the same
+// way there is, and resumes until nothing is left: it must come to the same
 // as an undisturbed run, and no step may ever run before what it needs.
 func TestResumeIsContinue(t *testing.T) {
 	t.Parallel()

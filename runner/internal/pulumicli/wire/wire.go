@@ -41,7 +41,7 @@ type Request struct {
 	Stdin []byte   `json:"stdin,omitempty"` // the command's standard input
 
 	// Keys are the keys that the command may need, so that the worker need not derive
-	// them. They take the place of those that it has; none leaves these.
+	// them. They replace the keys of the worker; none keeps them.
 	Keys []Key `json:"keys,omitempty"`
 
 	// Preview makes the command, a preview, read foreseen outputs, and the last reply
@@ -73,7 +73,7 @@ type Found struct {
 	// Values are the outputs of the stack, for Preview.Foreseen; nil if the program has
 	// not registered any.
 	Values Values `json:"values,omitempty"`
-	// Outputs describe the outputs, and those that the stack's state has in addition,
+	// Outputs describe the outputs, and additional outputs in the state of the stack,
 	// by name.
 	Outputs []Output `json:"outputs,omitempty"`
 	// Reads are the full names of the stacks that the program has read, sorted.
