@@ -1,8 +1,7 @@
-// Package adopt finds out how the Pulumi projects of a repository that exists hang
-// together: which stacks make up an environment, and which project reads which.
-// Stack references in the states tell that; where nothing is deployed, the
-// sources do as far as they can. The result is a mara.yaml that says why it is as
-// it is. Nothing is executed or changed here.
+// Package adopt analyzes existing Pulumi projects of a repository: which stacks form an
+// environment, and which project reads which. It uses the stack references in the states
+// or, for projects that are not deployed, the sources. The result is a mara.yaml with the
+// evidence as comments. The package executes and changes nothing.
 package adopt
 
 import (
@@ -14,22 +13,22 @@ import (
 	"mara/projects"
 )
 
-// Found is a project as it lies in the repository.
+// Found is a project found in the repository.
 type Found struct {
 	Name    string
 	Path    string   // folder below the root, with slashes
 	Dir     string   // the same, absolute
 	Nested  []string // folders of other projects below it, absolute
-	Backend string   // that its Pulumi.yaml names; "" for none
+	Backend string   // backend in its Pulumi.yaml, or ""
 }
 
 // States are the states of stacks, by project and then by stack.
 type States map[string]map[string]json.RawMessage
 
-// Adoption is what was found out.
+// Adoption is the result of the analysis.
 type Adoption struct {
-	Projects     []Project `json:"projects"`     // each behind what it reads
-	Environments []string  `json:"environments"` // that have stacks
+	Projects     []Project `json:"projects"`     // each after the projects it reads
+	Environments []string  `json:"environments"` // environments with stacks
 	Unsure       []string  `json:"unsure"`
 }
 
@@ -37,19 +36,19 @@ type Adoption struct {
 type Project struct {
 	Name   string   `json:"name"`
 	Path   string   `json:"path"`
-	Stack  string   `json:"stack,omitempty"` // pattern of the names of its stacks; "" for those of the environments
-	Stacks []string `json:"stacks"`          // that exist
+	Stack  string   `json:"stack,omitempty"` // pattern of its stack names; "" for the names of the environments
+	Stacks []string `json:"stacks"`          // existing stacks
 	Reads  []Edge   `json:"reads"`
-	Closes []Edge   `json:"closes_circle,omitempty"` // edges that are left out
+	Closes []Edge   `json:"closes_circle,omitempty"` // edges skipped because they close a cycle
 }
 
-// Edge says that a project reads another, and how that is known.
+// Edge is a project that another one reads, with the evidence.
 type Edge struct {
 	Project  string `json:"project"`
 	Evidence string `json:"evidence"`
 }
 
-// New finds out how projects hang together.
+// New analyzes projects and their states.
 func New(found []Found, states States) (Adoption, error) {
 	a := adoption{found: found, states: states, names: patterns(found, states), reads: map[string][]Edge{}}
 	a.tellStacks()
@@ -65,12 +64,12 @@ func New(found []Found, states States) (Adoption, error) {
 	return a.result(), nil
 }
 
-// adoption is New at work.
+// adoption is the state of New.
 type adoption struct {
 	found  []Found
 	states States
 	names  projects.StackNames
-	reads  map[string][]Edge // by the project that reads
+	reads  map[string][]Edge // by the reading project
 	unsure []string
 }
 
@@ -80,16 +79,18 @@ func (a *adoption) doubt(format string, args ...any) {
 	}
 }
 
-// tellStacks tells what is odd about the stacks.
+// tellStacks records doubts about the stacks.
 func (a *adoption) tellStacks() {
 	for _, f := range a.found {
 		for _, stack := range slices.Sorted(maps.Keys(a.states[f.Name])) {
 			if _, ok := a.names.Environment(f.Name, stack); !ok {
-				a.doubt("the stack %s of %s does not follow the pattern %s of its others, and belongs to no environment", stack, f.Name, a.names[f.Name])
+				a.doubt("the stack %s of %s does not match the pattern %s of the project's other stacks, and belongs to no "+
+					"environment", stack, f.Name, a.names[f.Name])
 			}
 		}
 		if f.Backend != "" {
-			a.doubt("%s/Pulumi.yaml names the backend %s; the runner takes one for all projects: PULUMI_BACKEND_URL, or the one you are logged in to", f.Path, f.Backend)
+			a.doubt("%s/Pulumi.yaml names the backend %s; the runner uses one for all projects: PULUMI_BACKEND_URL or that "+
+				"of `pulumi login`", f.Path, f.Backend)
 		}
 	}
 }
@@ -105,8 +106,8 @@ func (a *adoption) add(reader, read, evidence string) {
 	}
 }
 
-// result puts everything behind what it reads. An edge that closes a circle is
-// left out: projects that read each other cannot be deployed in one go.
+// result sorts the projects after the projects they read. It skips edges that close a cycle:
+// projects that read each other cannot be deployed in one run.
 func (a *adoption) result() Adoption {
 	r := Adoption{Projects: []Project{}, Environments: a.environments()}
 	done, open := map[string]bool{}, map[string]bool{}
@@ -116,14 +117,16 @@ func (a *adoption) result() Adoption {
 			return
 		}
 		open[f.Name] = true
-		p := Project{Name: f.Name, Path: f.Path, Stack: a.names[f.Name], Stacks: slices.Sorted(maps.Keys(a.states[f.Name])), Reads: []Edge{}}
-		for _, other := range a.found { // in one order, whatever the evidence
+		p := Project{Name: f.Name, Path: f.Path, Stack: a.names[f.Name], Stacks: slices.Sorted(maps.Keys(a.states[f.Name])),
+			Reads: []Edge{}}
+		for _, other := range a.found { // in a fixed order
 			i := slices.IndexFunc(a.reads[f.Name], func(e Edge) bool { return e.Project == other.Name })
 			switch {
 			case i < 0:
 			case open[other.Name]:
 				p.Closes = append(p.Closes, a.reads[f.Name][i])
-				a.doubt("%s and %s read each other, directly or by way of others; the edge is left out: %s", f.Name, other.Name, a.reads[f.Name][i].Evidence)
+				a.doubt("%s and %s read each other, directly or through other projects; this edge is skipped: %s", f.Name,
+					other.Name, a.reads[f.Name][i].Evidence)
 			default:
 				visit(other)
 				p.Reads = append(p.Reads, a.reads[f.Name][i])
@@ -139,7 +142,7 @@ func (a *adoption) result() Adoption {
 	return r
 }
 
-// environments returns those that have a stack.
+// environments returns the environments with stacks.
 func (a *adoption) environments() []string {
 	names := map[string]bool{}
 	for project, stacks := range a.states {

@@ -107,10 +107,10 @@ func TestEdges(t *testing.T) {
 		t.Error(diff)
 	}
 	want := []string{
-		"the stack old of db does not follow the pattern db-{stack} of its others, and belongs to no environment",
-		"shop, stack dev, reads organization/net/prod, which belongs to another environment: no edge is made of it",
-		"shop reads acme/mail/dev, which is no project here: it has to be deployed before",
-		"y and x read each other, directly or by way of others; the edge is left out: the state of dev has a reference to organization/x/dev",
+		"the stack old of db does not match the pattern db-{stack} of the project's other stacks, and belongs to no environment",
+		"shop, stack dev, reads organization/net/prod, which belongs to another environment: this is not an edge",
+		"shop reads acme/mail/dev, which is not a project here: it has to be deployed before",
+		"y and x read each other, directly or through other projects; this edge is skipped: the state of dev has a reference to organization/x/dev",
 	}
 	if diff := cmp.Diff(want, a.Unsure); diff != "" {
 		t.Error(diff)
@@ -119,7 +119,7 @@ func TestEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"    # left out, for it closes a circle: x: the state of dev has", "    # net: the state of db-dev has a reference to organization/net/dev\n    reads: [net]\n"} {
+	for _, want := range []string{"    # skipped, because it closes a cycle: x: the state of dev has", "    # net: the state of db-dev has a reference to organization/net/dev\n    reads: [net]\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -176,10 +176,10 @@ func TestSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{
-		"broken is left out: broken/Pulumi.yaml:1: name is missing",
-		"other/Pulumi.yml is left out: the runner reads Pulumi.yaml; give it that name",
-		"template is left out: it is a template",
-		"twice is left out: it has the name net, as net has",
+		"broken is skipped: broken/Pulumi.yaml:1: name is missing",
+		"other/Pulumi.yml is skipped: rename it to Pulumi.yaml",
+		"template is skipped: it is a template",
+		"twice is skipped: its name net is also the name of net",
 	}, unsure); diff != "" {
 		t.Error(diff)
 	}
@@ -193,9 +193,9 @@ func TestSources(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, want := range []string{
-		"net/Pulumi.yaml names the backend s3://states; the runner takes one for all projects: PULUMI_BACKEND_URL, or the one you are logged in to",
-		"dark/index.js:1 makes a stack reference whose name does not stand there; if it reads another project here, add that to reads of dark",
-		"ts reads net by ts/index.ts:2 alone, for nothing of it is deployed",
+		"net/Pulumi.yaml names the backend s3://states; the runner uses one for all projects: PULUMI_BACKEND_URL or that of `pulumi login`",
+		"dark/index.js:1 makes a stack reference with a computed name; if it reads another project here, add that to reads of dark",
+		"the only evidence that ts reads net is ts/index.ts:2, because it is not deployed",
 	} {
 		if !slices.Contains(a.Unsure, want) {
 			t.Errorf("no %q in %q", want, a.Unsure)

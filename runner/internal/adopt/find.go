@@ -11,8 +11,7 @@ import (
 	"mara/config"
 )
 
-// Find finds the projects below a root. What has a Pulumi.yaml and cannot be
-// taken is told as unsure.
+// Find finds the projects below a root. It reports projects that cannot be adopted as unsure.
 func Find(root string) (found []Found, unsure []string, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -25,15 +24,16 @@ func Find(root string) (found []Found, unsure []string, err error) {
 		case entry.IsDir():
 			return nil
 		}
-		relative, _ := filepath.Rel(root, filepath.Dir(path)) // it is below
+		relative, _ := filepath.Rel(root, filepath.Dir(path)) // path is below root
 		shown := filepath.ToSlash(relative)
 		switch entry.Name() {
 		case "Pulumi.yml", "Pulumi.json":
-			unsure = append(unsure, fmt.Sprintf("%s is left out: the runner reads Pulumi.yaml; give it that name", filepath.ToSlash(filepath.Join(shown, entry.Name()))))
+			unsure = append(unsure, fmt.Sprintf("%s is skipped: rename it to Pulumi.yaml",
+				filepath.ToSlash(filepath.Join(shown, entry.Name()))))
 		case config.ManifestFile:
 			manifest, err := config.ReadManifest(filepath.Dir(path), shown)
 			if reason := unusable(manifest, err, found); reason != "" {
-				unsure = append(unsure, fmt.Sprintf("%s is left out: %s", shown, reason))
+				unsure = append(unsure, fmt.Sprintf("%s is skipped: %s", shown, reason))
 				return nil
 			}
 			found = append(found, Found{Name: manifest.Name, Path: shown, Dir: filepath.Dir(path), Backend: manifest.Backend})
@@ -56,14 +56,15 @@ func unreadable(root, path string, err error) (string, error) {
 	if path == root {
 		return "", err
 	}
-	relative, _ := filepath.Rel(root, path) // it is below
+	relative, _ := filepath.Rel(root, path) // path is below root
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err
 	}
-	return fmt.Sprintf("%s is skipped, with any projects in it: it cannot be read (%v)", filepath.ToSlash(relative), err), nil
+	return fmt.Sprintf("%s is skipped, with any projects in it: it cannot be read (%v)", filepath.ToSlash(relative), err),
+		nil
 }
 
-// unusable says why a project cannot be adopted; "" if it can.
+// unusable returns why a project cannot be adopted, or "".
 func unusable(manifest config.Manifest, err error, found []Found) string {
 	if err != nil {
 		return err.Error()
@@ -72,7 +73,7 @@ func unusable(manifest config.Manifest, err error, found []Found) string {
 		return "it is a template"
 	}
 	if i := slices.IndexFunc(found, func(f Found) bool { return f.Name == manifest.Name }); i >= 0 {
-		return fmt.Sprintf("it has the name %s, as %s has", manifest.Name, found[i].Path)
+		return fmt.Sprintf("its name %s is also the name of %s", manifest.Name, found[i].Path)
 	}
 	return ""
 }

@@ -8,12 +8,11 @@ import (
 	"mara/projects"
 )
 
-// patterns finds out how the names of the stacks tell their environments. Every
-// name can be read in several ways: "shop-dev" may be the environment shop-dev, or
-// dev with shop before it. The reading counts that most projects agree on, and
-// among equals the one with the least around the environment.
+// patterns derives the environments from the names of stacks. A name may have several
+// readings: "shop-dev" may be the environment shop-dev, or dev with the prefix shop. The
+// reading that most projects share wins, and among equals the one with the shortest affixes.
 func patterns(found []Found, states States) projects.StackNames {
-	agreed := map[string]int{} // environment -> projects that could have it
+	agreed := map[string]int{} // environment -> number of projects that may have it
 	for _, f := range found {
 		for environment := range readings(states[f.Name]) {
 			agreed[environment]++
@@ -28,8 +27,7 @@ func patterns(found []Found, states States) projects.StackNames {
 	return names
 }
 
-// readings returns the environments that the stacks of a project may stand for, with
-// the patterns that lead to them.
+// readings returns the possible environments of a project's stacks, with their patterns.
 func readings[T any](stacks map[string]T) map[string][]string {
 	all := map[string][]string{}
 	for stack := range stacks {
@@ -48,7 +46,7 @@ func readings[T any](stacks map[string]T) map[string][]string {
 
 func isSeparator(c byte) bool { return strings.IndexByte("-_.", c) >= 0 }
 
-// bestPattern returns the pattern of a project's stacks on which most agree.
+// bestPattern returns the pattern of a project's stacks that most projects share.
 func bestPattern[T any](project string, stacks map[string]T, agreed map[string]int) string {
 	candidates := map[string]bool{projects.StackPlaceholder: true}
 	for _, ways := range readings(stacks) {

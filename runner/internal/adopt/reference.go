@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// readStates takes the edges of a project from the stack references in its states.
+// readStates adds the edges of a project from the stack references in its states.
 func (a *adoption) readStates(f Found) error {
 	for _, stack := range slices.Sorted(maps.Keys(a.states[f.Name])) {
 		names, err := References(a.states[f.Name][stack])
@@ -22,17 +22,16 @@ func (a *adoption) readStates(f Found) error {
 	return nil
 }
 
-// refer takes one reference of a stack for an edge, if it stays in the
-// environment.
+// refer adds an edge for a reference of a stack, if it stays in the environment.
 func (a *adoption) refer(f Found, stack, name string) {
 	parts := strings.Split(name, "/")
 	if len(parts) < 2 {
-		return // another stack of its own
+		return // another stack of the same project
 	}
 	project, other := parts[len(parts)-2], parts[len(parts)-1]
 	evidence := fmt.Sprintf("the state of %s has a reference to %s", stack, name)
 	if !a.isFound(project) {
-		a.doubt("%s reads %s, which is no project here: it has to be deployed before", f.Name, name)
+		a.doubt("%s reads %s, which is not a project here: it has to be deployed before", f.Name, name)
 		return
 	}
 	from, known := a.names.Environment(f.Name, stack)
@@ -40,13 +39,13 @@ func (a *adoption) refer(f Found, stack, name string) {
 	switch {
 	case project == f.Name:
 	case known && follows && from != to:
-		a.doubt("%s, stack %s, reads %s, which belongs to another environment: no edge is made of it", f.Name, stack, name)
+		a.doubt("%s, stack %s, reads %s, which belongs to another environment: this is not an edge", f.Name, stack, name)
 	default:
 		a.add(f.Name, project, evidence)
 	}
 }
 
-// References returns the names of the stacks that a state has references to.
+// References returns the names of the stacks that a state references.
 func References(state json.RawMessage) ([]string, error) {
 	if len(state) == 0 {
 		return nil, nil

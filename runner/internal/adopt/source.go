@@ -12,32 +12,35 @@ import (
 	"strings"
 )
 
-// Limits of what is looked at in the sources.
+// Limits for reading sources.
 const (
 	maxSource      = 1 << 20 // bytes of a file
-	referenceLines = 8       // in which the name of a reference stands
+	referenceLines = 8       // lines to search for the name of a reference
 )
 
-// sourceEndings returns those of the languages that Pulumi knows.
+// sourceEndings returns the file endings of Pulumi's languages.
 func sourceEndings() []string {
-	return []string{".yaml", ".yml", ".ts", ".mts", ".js", ".mjs", ".py", ".go", ".cs", ".fs", ".vb", ".java", ".kt", ".scala"}
+	return []string{".yaml", ".yml", ".ts", ".mts", ".js", ".mjs", ".py", ".go", ".cs", ".fs", ".vb", ".java", ".kt",
+		".scala"}
 }
 
-// skippedFolder reports a folder that has nothing that somebody here has written.
+// skippedFolder reports whether a folder has no sources of this repository.
 func skippedFolder(name string) bool {
-	return strings.HasPrefix(name, ".") && name != "." || slices.Contains([]string{"node_modules", "vendor", "venv", "__pycache__", "target", "obj"}, name)
+	return strings.HasPrefix(name, ".") && name != "." ||
+		slices.Contains([]string{"node_modules", "vendor", "venv", "__pycache__", "target", "obj"}, name)
 }
 
-// madeReference finds where a program makes a stack reference, in any language.
-var madeReference = regexp.MustCompile(`StackReference(<[^>]*>)?\s*\(|pulumi:pulumi:StackReference|new\s+(\w+\.)*StackReference\b`)
+// madeReference matches the creation of a stack reference in any language.
+var madeReference = regexp.MustCompile(
+	`StackReference(<[^>]*>)?\s*\(|pulumi:pulumi:StackReference|new\s+(\w+\.)*StackReference\b`)
 
-// readSources takes the edges of a project that is not deployed from its sources,
-// as far as the name of a project stands there.
+// readSources adds the edges of a project that is not deployed from its sources, if they
+// contain names of projects.
 func (a *adoption) readSources(f Found) {
 	_ = filepath.WalkDir(f.Dir, func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			a.doubt("%s cannot be looked at for references: %v", f.Name, err)
+			a.doubt("%s cannot be searched for references: %v", f.Name, err)
 			return nil
 		case entry.IsDir() && file != f.Dir && (skippedFolder(entry.Name()) || slices.Contains(f.Nested, file)):
 			return fs.SkipDir
@@ -56,7 +59,7 @@ func (a *adoption) readSource(f Found, file string) {
 	if err != nil || !bytes.Contains(content, []byte("StackReference")) {
 		return
 	}
-	relative, _ := filepath.Rel(f.Dir, file) // it is below
+	relative, _ := filepath.Rel(f.Dir, file) // file is below f.Dir
 	shown := path.Join(f.Path, filepath.ToSlash(relative))
 	lines := strings.Split(string(content), "\n")
 	for i, line := range lines {
@@ -66,15 +69,16 @@ func (a *adoption) readSource(f Found, file string) {
 		place := fmt.Sprintf("%s:%d", shown, i+1)
 		named := a.named(f.Name, referenceText(lines[i:]))
 		if named == "" {
-			a.doubt("%s makes a stack reference whose name does not stand there; if it reads another project here, add that to reads of %s", place, f.Name)
+			a.doubt("%s makes a stack reference with a computed name; if it reads another project here, add that to reads of %s",
+				place, f.Name)
 			continue
 		}
 		a.add(f.Name, named, place+" makes a reference to it")
-		a.doubt("%s reads %s by %s alone, for nothing of it is deployed", f.Name, named, place)
+		a.doubt("the only evidence that %s reads %s is %s, because it is not deployed", f.Name, named, place)
 	}
 }
 
-// referenceText returns what belongs to the reference in the first line.
+// referenceText returns the text of the reference that begins in the first line.
 func referenceText(lines []string) string {
 	lines = lines[:min(len(lines), referenceLines)]
 	for i, line := range lines {
@@ -86,7 +90,7 @@ func referenceText(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// named returns the project whose name stands in a text as a part of a stack's name.
+// named returns the project whose name is part of a stack's name in a text.
 func (a *adoption) named(reader, text string) string {
 	first, project := len(text), ""
 	for _, f := range a.found {

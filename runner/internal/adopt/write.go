@@ -9,12 +9,12 @@ import (
 	"mara/config"
 )
 
-// Text returns the mara.yaml of what was found, with the evidence as comments. backend
-// is where the stacks are, as it may be shown.
+// Text returns the mara.yaml of the adoption, with the evidence as comments. backend is the
+// printable URL of the backend.
 func (a Adoption) Text(backend string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Made by `runner adopt` from the projects below this folder and their stacks in %s.\n", backend)
-	b.WriteString("# It is yours now: change what is wrong. Stacks, stack files and their encryption stay as they are.\n")
+	b.WriteString("# Edit it as needed. Stacks, stack files and their encryption were not changed.\n")
 	if len(a.Environments) > 0 {
 		fmt.Fprintf(&b, "# Environments: %s\n", strings.Join(a.Environments, ", "))
 	}
@@ -50,7 +50,7 @@ func (p Project) text() (string, error) {
 		fmt.Fprintf(&b, "    # %s: %s\n", edge.Project, edge.Evidence)
 	}
 	for _, edge := range p.Closes {
-		fmt.Fprintf(&b, "    # left out, for it closes a circle: %s: %s\n", edge.Project, edge.Evidence)
+		fmt.Fprintf(&b, "    # skipped, because it closes a cycle: %s: %s\n", edge.Project, edge.Evidence)
 	}
 	if len(p.Reads) == 0 {
 		return b.String(), nil
@@ -67,7 +67,7 @@ func (p Project) text() (string, error) {
 	return b.String(), nil
 }
 
-// quote writes a text the way YAML reads it.
+// quote quotes a string for YAML if necessary.
 func quote(text string) (string, error) {
 	content, err := yaml.Marshal([]string{text})
 	return strings.TrimSpace(strings.TrimPrefix(string(content), "- ")), err

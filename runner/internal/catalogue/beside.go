@@ -11,8 +11,8 @@ import (
 	"mara/projects"
 )
 
-// Beside returns the stack file beside a project, which may be missing. Projects that
-// have none of their own have an empty one.
+// Beside reads the stack file in a project's folder, which may be missing. It returns an empty
+// file for projects without their own stack files.
 func Beside(root, environment string, project projects.Project) (config.StackFile, error) {
 	if project.Own == nil || project.Own.StackFiles == "" {
 		return config.StackFile{}, nil
@@ -28,7 +28,8 @@ func Beside(root, environment string, project projects.Project) (config.StackFil
 		return config.StackFile{File: shown}, nil
 	}
 	if err != nil {
-		return config.StackFile{}, &config.Error{Problems: []config.Problem{{File: shown, Text: fmt.Sprintf("cannot be read: %v", err)}}}
+		return config.StackFile{}, &config.Error{Problems: []config.Problem{{File: shown,
+			Text: fmt.Sprintf("cannot be read: %v", err)}}}
 	}
 	parsed, err := config.ParseStack(shown, content)
 	parsed.Exists = true

@@ -7,19 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
 	"mara/providers/needs"
 )
 
-// builder makes the catalogue of one mara.yaml and collects what is wrong.
+// builder builds the catalogue of a mara.yaml and collects problems.
 type builder struct {
 	mara     config.Mara
 	root     string
-	path     string // on which commands are
+	path     string // PATH of commands
 	problems []config.Problem
 }
 
@@ -59,8 +57,7 @@ func (c *Catalogue) add(p providers.Provider) {
 	}
 }
 
-// declared returns the providers that mara.yaml declares; without any there is one
-// for all its projects.
+// declared returns the providers of mara.yaml or, if it declares none, one for all its projects.
 func (b *builder) declared() []config.MaraProvider {
 	if len(b.mara.Providers) == 0 {
 		return []config.MaraProvider{{Name: config.Word{Text: OwnProvider}, Title: "Own projects"}}
@@ -68,9 +65,12 @@ func (b *builder) declared() []config.MaraProvider {
 	return b.mara.Providers
 }
 
-// checkProviders reports providers that are named and not declared.
+// checkProviders reports references to undeclared providers.
 func (b *builder) checkProviders() {
-	names := slice.Map(b.declared(), func(p config.MaraProvider) string { return p.Name.Text })
+	var names []string
+	for _, p := range b.declared() {
+		names = append(names, p.Name.Text)
+	}
 	for _, project := range b.mara.Projects {
 		for _, word := range project.Providers {
 			if !slices.Contains(names, word.Text) {
@@ -81,8 +81,7 @@ func (b *builder) checkProviders() {
 	}
 }
 
-// provider makes a provider; ok is false when it is not known what it is based
-// on.
+// provider builds a provider; ok is false if its base is unknown.
 func (b *builder) provider(declared config.MaraProvider, common []entry) (p providers.Provider, ok bool) {
 	p, ok = b.base(declared)
 	if !ok {
@@ -109,7 +108,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 	return p, true
 }
 
-// base returns what a provider begins with: a built-in one, or nothing.
+// base returns the built-in provider that a provider extends, or an empty one.
 func (b *builder) base(declared config.MaraProvider) (providers.Provider, bool) {
 	name, extends := declared.Name, declared.Extends
 	builtIn, err := providers.ByName(name.Text)
@@ -136,12 +135,12 @@ func (b *builder) base(declared config.MaraProvider) (providers.Provider, bool) 
 	return p, true
 }
 
-// isName reports whether a text can stand in names of files and contexts.
+// isName reports whether a string is valid in names of files and contexts.
 func isName(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && !strings.HasPrefix(text, "-")
 }
 
-// clusterOf returns the project whose kubeconfig is merged; "" where there is none.
+// clusterOf returns the project whose kubeconfig is merged, or "".
 func clusterOf(steps []providers.Step) string {
 	for _, step := range steps {
 		if step.Project.HasHook(projects.HookKubeconfig) {
@@ -151,12 +150,12 @@ func clusterOf(steps []providers.Step) string {
 	return ""
 }
 
-// list is the projects of a provider while they are put together.
+// list is the list of a provider's projects while it is built.
 type list struct {
 	*builder
 	provider string
 	steps    []providers.Step
-	declared map[string]entry // those of mara.yaml, by name
+	declared map[string]entry // projects of mara.yaml, by name
 }
 
 func (l *list) find(name string) int {
@@ -164,24 +163,29 @@ func (l *list) find(name string) int {
 }
 
 func (l *list) names() []string {
-	return slice.Map(l.steps, func(step providers.Step) string { return step.Project.Name })
+	var names []string
+	for _, step := range l.steps {
+		names = append(names, step.Project.Name)
+	}
+	return names
 }
 
-// use puts a project into the list: in the place of another, over its own entry,
-// or at the end. The edges of a project that the base has are those of the base,
-// unless there are others.
+// use adds a project to the list: it replaces another project or its own entry, or comes last.
+// A project of the base keeps the edges of the base, unless it declares others.
 func (l *list) use(e entry, base []providers.Step) {
 	name := e.project.Name
-	step := providers.Step{Project: e.project, Phase: e.Phase, Needs: needs.Needs{Reads: config.Words(e.Reads), After: config.Words(e.After)}}
+	step := providers.Step{Project: e.project, Phase: e.Phase, Needs: needs.Needs{Reads: config.Words(e.Reads),
+		After: config.Words(e.After)}}
 	at := l.find(name)
 	if earlier, twice := l.declared[name]; twice || at >= 0 && e.project.Own != nil && e.Replaces.Text != name {
-		l.told(e, earlier)
+		l.duplicate(e, earlier)
 		return
 	}
 	model := name
 	if e.Replaces.Text != "" {
 		if model = e.Replaces.Text; l.find(model) < 0 {
-			l.problem(e.Replaces.Line, "replaces names %q, which %s does not have%s", model, l.provider, config.DidYouMean(model, l.names()))
+			l.problem(e.Replaces.Line, "replaces names %q, which %s does not have%s", model, l.provider,
+				config.DidYouMean(model, l.names()))
 			return
 		}
 		at = l.find(model)
@@ -201,26 +205,28 @@ func (l *list) use(e entry, base []providers.Step) {
 	}
 }
 
-// told reports a project that is there twice.
-func (l *list) told(e, earlier entry) {
+// duplicate reports a project that is listed twice.
+func (l *list) duplicate(e, earlier entry) {
 	name := e.project.Name
 	if earlier.project.Name != "" {
 		l.problem(e.Line, "the project %q is there twice; the first time is line %d", name, earlier.Line)
 		return
 	}
-	l.problem(e.Line, "the project %q has the name of a built-in one of %s; give it another name, or say  replaces: %s", name, l.provider, name)
+	l.problem(e.Line, "the project %q has the name of a built-in one of %s; give it another name, or say  replaces: %s",
+		name, l.provider, name)
 }
 
-// redirect leads edges to a replaced project to the one that replaces it. A
-// program that reads the outputs of the replaced one would still look for that
-// by its name.
+// redirect replaces edges to a replaced project by edges to its replacement. Programs that read
+// the outputs of the replaced project would still look for its name.
 func (l *list) redirect(e entry, replaced string) {
 	for i, step := range l.steps {
 		if slices.Contains(step.Reads, replaced) && step.Project.Own == nil {
-			l.problem(e.Replaces.Line, "%s reads the outputs of %s by that name; give the project that replaces it the name %s, or leave %s out",
+			l.problem(e.Replaces.Line, "%s reads the outputs of %s by that name; give the project that replaces it the name "+
+				"%s, or exclude %s",
 				step.Project.Name, replaced, replaced, step.Project.Name)
 		}
-		l.steps[i].Needs = needs.Needs{Reads: renamed(step.Reads, replaced, e.project.Name), After: renamed(step.After, replaced, e.project.Name)}
+		l.steps[i].Needs = needs.Needs{Reads: renamed(step.Reads, replaced, e.project.Name),
+			After: renamed(step.After, replaced, e.project.Name)}
 	}
 }
 
@@ -234,13 +240,14 @@ func renamed(names []string, from, to string) []string {
 	return names
 }
 
-// leaveOut takes projects out of the list. What only waited for them goes on
-// without; what reads them cannot.
+// leaveOut removes projects from the list, and edges that only wait for them. It reports
+// projects that read them.
 func (l *list) leaveOut(without []config.Word) {
 	for _, word := range without {
 		i := l.find(word.Text)
 		if i < 0 {
-			l.problem(word.Line, "without names %q, which %s does not have%s", word.Text, l.provider, config.DidYouMean(word.Text, l.names()))
+			l.problem(word.Line, "without names %q, which %s does not have%s", word.Text, l.provider,
+				config.DidYouMean(word.Text, l.names()))
 			continue
 		}
 		l.steps = slices.Delete(slices.Clone(l.steps), i, i+1)
@@ -249,14 +256,16 @@ func (l *list) leaveOut(without []config.Word) {
 	for i, step := range l.steps {
 		for _, name := range step.Reads {
 			if at := slices.Index(out, name); at >= 0 && step.Project.Own == nil {
-				l.problem(without[at].Line, "%s reads the outputs of %s, which is left out; leave it out, too", step.Project.Name, name)
+				l.problem(without[at].Line, "%s reads the outputs of %s, which is excluded by without; exclude it, too",
+					step.Project.Name, name)
 			}
 		}
-		l.steps[i].After = slices.DeleteFunc(slices.Clone(step.After), func(name string) bool { return slices.Contains(out, name) })
+		l.steps[i].After = slices.DeleteFunc(slices.Clone(step.After),
+			func(name string) bool { return slices.Contains(out, name) })
 	}
 }
 
-// order lets projects wait for others.
+// order adds edges between projects.
 func (l *list) order(orders []config.MaraOrder) {
 	for _, order := range orders {
 		i := l.find(order.Project.Text)
@@ -285,7 +294,7 @@ func (l *list) unknown(word config.Word, key string) {
 	l.problem(word.Line, "%s names %q, which is not a project of %s%s", key, word.Text, l.provider, hint)
 }
 
-// check reports edges to projects that are not there, and circles.
+// check reports edges to missing projects, and cycles.
 func (l *list) check() {
 	before := len(l.problems)
 	missing := func(key string, words []config.Word) {
@@ -302,17 +311,17 @@ func (l *list) check() {
 	if len(l.problems) > before {
 		return
 	}
-	for _, step := range l.steps { // what a list without a project of the base has lost
+	for _, step := range l.steps { // needs may be missing in a list without all projects of the base
 		for _, name := range step.All() {
 			if e, ok := l.declared[step.Project.Name]; ok && !e.Edges && l.find(name) < 0 {
-				l.problem(e.Line, "%s needs %s, which is not a project of %s; add it, or write reads and after", step.Project.Name, name, l.provider)
+				l.problem(e.Line, "%s needs %s, which is not a project of %s; add it, or write reads and after", step.Project.Name,
+					name, l.provider)
 			}
 		}
 	}
 }
 
-// sorted returns the list with everything behind what it needs, and otherwise in the
-// order in which it is listed. A circle is reported.
+// sorted returns the list sorted by needs, and otherwise in the listed order. It reports cycles.
 func (l *list) sorted() []providers.Step {
 	var sorted []providers.Step
 	done := map[string]bool{}
@@ -343,21 +352,24 @@ func (l *list) sorted() []providers.Step {
 	return sorted
 }
 
-// circle reports projects that need each other, at the first of them that
-// mara.yaml has.
+// circle reports a cycle of projects, at the line of the first one in mara.yaml.
 func (l *list) circle(names []string) {
 	line := 0
 	for _, name := range names {
 		line = cmp.Or(line, l.declared[name].Line)
 	}
-	l.problem(line, "projects need each other in a circle: %s", strings.Join(names, " -> "))
+	l.problem(line, "projects form a cycle: %s", strings.Join(names, " -> "))
 }
 
-// questions returns those of a provider whose keys some project has, and those of
-// mara.yaml.
+// questions returns the questions of a provider about keys of its projects, and the questions
+// of mara.yaml.
 func questions(p providers.Provider, declared map[string]entry) []providers.Question {
 	has := func(name string) bool {
-		return name == "" || slices.ContainsFunc(p.Steps, func(s providers.Step) bool { _, ok := s.Project.Key(name); return ok })
+		return name == "" || slices.ContainsFunc(p.Steps, func(s providers.Step) bool {
+			_,
+				ok := s.Project.Key(name)
+			return ok
+		})
 	}
 	kept := slices.DeleteFunc(slices.Clone(p.Questions), func(q providers.Question) bool {
 		return !has(q.Key) || !has(q.DefaultKey) || !has(q.AtLeast) || !has(q.AtMost) || q.When != nil && !has(q.When.Key)
@@ -365,7 +377,10 @@ func questions(p providers.Provider, declared map[string]entry) []providers.Ques
 	for _, step := range p.Steps {
 		e := declared[step.Project.Name]
 		for _, key := range step.Project.Keys {
-			i := slices.IndexFunc(e.Config, func(k config.MaraKey) bool { return ownKey(k.Key.Text, step.Project.Name) == key.Name })
+			i := slices.IndexFunc(e.Config, func(k config.MaraKey) bool {
+				return ownKey(k.Key.Text,
+					step.Project.Name) == key.Name
+			})
 			switch {
 			case step.Project.Own == nil:
 			case i >= 0 && e.Config[i].Question != "":

@@ -1,7 +1,6 @@
-// Package catalogue knows the projects and providers of a root: the built-in
-// ones, and what mara.yaml adds to them and changes about them. What mara.yaml
-// says becomes the same values that the built-in catalogue has, so that nothing
-// else tells them apart. Nothing is executed here.
+// Package catalogue has the projects and providers of a root: the built-in ones, and additions
+// and changes in mara.yaml. Both become the same kinds of values, so that other packages treat
+// them alike. The package executes nothing.
 package catalogue
 
 import (
@@ -9,31 +8,28 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
 )
 
-// OwnProvider is the name of the provider where mara.yaml lists projects and no
-// provider.
+// OwnProvider is the name of the provider of a mara.yaml that lists projects but no providers.
 const OwnProvider = "own"
 
-// Catalogue is what is known below one root.
+// Catalogue has the projects and providers of a root.
 type Catalogue struct {
 	Providers []providers.Provider
 	Projects  []projects.Project // of the providers, each once
 	File      string             // "mara.yaml"; "" when there is none
 }
 
-// BuiltIn returns the catalogue without any mara.yaml.
+// BuiltIn returns the built-in catalogue.
 func BuiltIn() Catalogue {
 	return Catalogue{Providers: providers.All(), Projects: projects.All()}
 }
 
-// Load returns the catalogue of a root. Problems in mara.yaml and in the files that it
-// names are told all at once. path is the PATH on which commands of hooks are.
+// Load reads the catalogue of a root. The error lists all problems in mara.yaml and in the files
+// that it names. path is the PATH for commands of hooks.
 func Load(root, path string) (Catalogue, error) {
 	mara, err := config.ReadMara(root)
 	if err != nil {
@@ -45,7 +41,7 @@ func Load(root, path string) (Catalogue, error) {
 	return LoadMara(mara, root, path)
 }
 
-// LoadMara returns Load for a mara.yaml that has been read.
+// LoadMara builds the catalogue of a parsed mara.yaml.
 func LoadMara(mara config.Mara, root, path string) (Catalogue, error) {
 	b := &builder{mara: mara, root: root, path: path}
 	c := b.build()
@@ -55,13 +51,16 @@ func LoadMara(mara config.Mara, root, path string) (Catalogue, error) {
 	return c, nil
 }
 
-// Names lists the names of the providers.
+// Names returns the names of the providers.
 func (c Catalogue) Names() []string {
-	return slice.Map(c.Providers, func(p providers.Provider) string { return p.Name })
+	var names []string
+	for _, p := range c.Providers {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
-// Default returns the provider that nobody has to name: the only one that mara.yaml
-// knows. It is "" where there are several.
+// Default returns the only provider of mara.yaml, or "" if there are several.
 func (c Catalogue) Default() string {
 	if c.File == "" || len(c.Providers) != 1 {
 		return ""
@@ -78,10 +77,12 @@ func (c Catalogue) ByName(name string) (providers.Provider, error) {
 	}
 	known := strings.Join(c.Names(), ", ")
 	if slices.Contains(providers.Names(), name) {
-		return providers.Provider{}, fmt.Errorf("the provider %q is not listed in %s; known: %s; to use it, write there below providers:  %s: {}",
+		return providers.Provider{}, fmt.Errorf("the provider %q is not listed in %s; known: %s; to use it, write there "+
+			"below providers:  %s: {}",
 			name, c.File, known, name)
 	}
-	return providers.Provider{}, fmt.Errorf("unknown provider %q; known: %s%s", name, known, config.DidYouMean(name, c.Names()))
+	return providers.Provider{}, fmt.Errorf("unknown provider %q; known: %s%s", name, known,
+		config.DidYouMean(name, c.Names()))
 }
 
 // Project finds a project by its Pulumi name.
@@ -92,7 +93,7 @@ func (c Catalogue) Project(name string) (projects.Project, bool) {
 // StackNames returns the patterns of the names of stacks.
 func (c Catalogue) StackNames() projects.StackNames { return projects.StackNamesOf(c.Projects) }
 
-// Keys lists the configuration keys of all projects, each once.
+// Keys returns the distinct configuration keys of all projects.
 func (c Catalogue) Keys() []config.Key {
 	var keys []config.Key
 	seen := map[string]bool{}
@@ -111,10 +112,10 @@ func (c Catalogue) Keys() []config.Key {
 	return keys
 }
 
-// Secrets returns the secrets of all projects, each once.
+// Secrets returns the distinct secrets of all projects.
 func (c Catalogue) Secrets() []projects.Secret { return projects.SecretsOf(c.Projects) }
 
-// Secret finds the secret that a key names.
+// Secret finds a secret by its key.
 func (c Catalogue) Secret(key string) (projects.Secret, bool) {
 	return projects.Find(c.Secrets(), func(secret projects.Secret) bool { return secret.Key == key })
 }

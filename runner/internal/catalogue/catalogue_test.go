@@ -123,7 +123,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("it is still there:\n%s", got)
 	}
 	for _, q := range c.Providers[0].Questions {
-		c.Providers[0].Key(q.Key) // panics for a key that nobody has
+		c.Providers[0].Key(q.Key) // panics for an unknown key
 	}
 }
 
@@ -196,8 +196,8 @@ func TestRefused(t *testing.T) {
 			"2 problems in the configuration:\n  mara.yaml:3: projects[0].colour is not a known key; allowed: path, git, ref, project, title, phase, reads, after, providers, replaces, when, stack, stackFile, outputs, timeout, estimate, config, hooks\n  mara.yaml:2: path names nett, and there is no such folder"},
 		{"missing folder", "projects:\n- path: nett", "mara.yaml:2: path names nett, and there is no such folder"},
 		{"no Pulumi.yaml", "projects:\n- path: .", "mara.yaml:2: path names ., and there is no Pulumi.yaml in it"},
-		{"cycle", "projects:\n- {path: net, reads: db}\n- {path: db, after: net}", "mara.yaml:2: projects need each other in a circle: net -> db -> net"},
-		{"itself", "projects:\n- {path: net, reads: net}", "mara.yaml:2: projects need each other in a circle: net -> net"},
+		{"cycle", "projects:\n- {path: net, reads: db}\n- {path: db, after: net}", "mara.yaml:2: projects form a cycle: net -> db -> net"},
+		{"itself", "projects:\n- {path: net, reads: net}", "mara.yaml:2: projects form a cycle: net -> net"},
 		{"unknown project", "projects:\n- path: net\n- path: db\n  reads: [nett]", `mara.yaml:4: reads names "nett", which is not a project of own; did you mean "net"?`},
 		{"a folder for a name", "projects:\n- path: net\n- path: db\n  reads: [./net]", `mara.yaml:4: reads names "./net", which is not a project of own; the project in ./net is "net"`},
 		{"two of one name", "projects:\n- path: net\n- path: ./net", `mara.yaml:3: the project "net" is there twice; the first time is line 2`},
@@ -215,10 +215,10 @@ func TestRefused(t *testing.T) {
 		{"extends of a built-in one", "providers: {aws: {extends: kind}}", "mara.yaml:1: aws is a built-in provider, and extends none; give yours another name"},
 		{"provider's name", "providers: {a/b: {}}", `mara.yaml:1: "a/b" cannot be the name of a provider: write small letters, digits and hyphens`},
 		{"without", "providers: {kind: {without: [certmgrs]}}", `mara.yaml:1: without names "certmgrs", which kind does not have; did you mean "certmgr"?`},
-		{"without what others read", "providers: {kind: {without: [logstore]}}", "mara.yaml:1: logagent reads the outputs of logstore, which is left out; leave it out, too"},
-		{"after of nobody", "providers: {kind: {after: {net: [certmgr], certmgr: [net]}}}", `mara.yaml:1: after names "net", which kind does not have`},
+		{"without what others read", "providers: {kind: {without: [logstore]}}", "mara.yaml:1: logagent reads the outputs of logstore, which is excluded by without; exclude it, too"},
+		{"after of an unknown project", "providers: {kind: {after: {net: [certmgr], certmgr: [net]}}}", `mara.yaml:1: after names "net", which kind does not have`},
 		{"replaces", "projects: [{path: net, replaces: certmgr}]", `mara.yaml:1: replaces names "certmgr", which own does not have`},
-		{"replaces what is read", "providers: {kind: {}}\nprojects:\n- {path: net, replaces: logstore}", "mara.yaml:3: logagent reads the outputs of logstore by that name; give the project that replaces it the name logstore, or leave logagent out"},
+		{"replaces what is read", "providers: {kind: {}}\nprojects:\n- {path: net, replaces: logstore}", "mara.yaml:3: logagent reads the outputs of logstore by that name; give the project that replaces it the name logstore, or exclude logagent"},
 		{"catalogue", "projects: [{project: certmgrs}]", `mara.yaml:1: project names "certmgrs", which does not come with the runner; did you mean "certmgr"?; for a project of your own write  path: FOLDER`},
 		{"needs of a catalogue project", "providers: {mine: {extends: kind, projects: [{project: kubeconfig}]}}", "mara.yaml:1: kubeconfig needs kind-cluster, which is not a project of mine; add it, or write reads and after"},
 		{"when of a catalogue project", "providers: {mine: {extends: kind, projects: [{project: kind-cluster, when: 'true'}]}}", "mara.yaml:1: when is for projects of your own; kind-cluster comes with the runner"},
@@ -240,7 +240,7 @@ func TestRefused(t *testing.T) {
 				t.Fatal("no error")
 			}
 			lines := strings.Split(strings.ReplaceAll(err.Error(), dir, "ROOT"), "\n")
-			if test.name == "after of nobody" { // twice, from both sides
+			if test.name == "after of an unknown project" { // twice, from both sides
 				lines = lines[1:2]
 			}
 			if diff := cmp.Diff(test.want, strings.TrimSpace(strings.Join(lines, "\n"))); diff != "" {

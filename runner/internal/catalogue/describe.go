@@ -14,8 +14,8 @@ import (
 	"mara/providers/operation"
 )
 
-// Describe writes a provider the way mara.yaml has it: a provider of one's own
-// with the same plan. Own projects keep what only mara.yaml says about them.
+// Describe returns a mara.yaml with a provider that has the same plan. It includes the settings
+// of own projects from mara.yaml.
 func Describe(p providers.Provider) (string, error) {
 	provider := document{}
 	provider.add("title", p.Title)
@@ -64,7 +64,7 @@ func describeStep(step providers.Step) *yaml.Node {
 	return &d.Node
 }
 
-// describeOwn adds what mara.yaml alone says about a project.
+// describeOwn adds the settings of a project that only mara.yaml has.
 func describeOwn(d *document, p projects.Project) {
 	d.add("when", p.Own.When)
 	d.add("stack", p.Own.Stack)
@@ -117,14 +117,14 @@ func (d *document) addNode(key string, value *yaml.Node) {
 	d.Content = append(d.Content, text(key), value)
 }
 
-// add adds a text that is not empty.
+// add adds a string, unless it is empty.
 func (d *document) add(key, value string) {
 	if value != "" {
 		d.addNode(key, text(value))
 	}
 }
 
-// addList adds a list that is not empty, on one line.
+// addList adds a list on one line, unless it is empty.
 func (d *document) addList(key string, values []string) {
 	if len(values) > 0 {
 		d.addNode(key, &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: slice.Map(values, text)})

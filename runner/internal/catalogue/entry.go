@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/gitsource"
 )
 
-// entries returns the projects of a list, without those that are not right.
+// entries returns the valid projects of a list, and reports the others.
 func (b *builder) entries(list []config.MaraProject) []entry {
 	var entries []entry
 	for _, declared := range list {
@@ -51,13 +51,14 @@ func (b *builder) catalogued(name config.Word) (projects.Project, bool) {
 	project, ok := projects.ByName(name.Text)
 	if !ok {
 		names := slice.Map(projects.All(), func(known projects.Project) string { return known.Name })
-		b.problem(name.Line, "project names %q, which does not come with the runner%s; for a project of your own write  path: FOLDER",
+		b.problem(name.Line, "project names %q, which does not come with the runner%s; for a project of your own write  "+
+			"path: FOLDER",
 			name.Text, config.DidYouMean(name.Text, names))
 	}
 	return project, ok
 }
 
-// own reads a project of the user's from its folder.
+// own reads an own project from its folder.
 func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
 	dir, shown, ok := b.folder(declared)
 	if !ok {
@@ -69,8 +70,10 @@ func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
 		return projects.Project{}, false
 	}
 	project := projects.Project{
-		Name: manifest.Name, Path: shown, Title: manifest.Name, Summary: cmp.Or(manifest.Description, "a project of your own"), Keys: manifest.Keys,
-		Own: &projects.Own{Dir: dir, Runtime: manifest.Runtime, Built: manifest.Binary != "", Timeout: declared.Timeout, When: declared.When.Text, Line: declared.Line,
+		Name: manifest.Name, Path: shown, Title: manifest.Name, Summary: cmp.Or(manifest.Description,
+			"a project of your own"), Keys: manifest.Keys,
+		Own: &projects.Own{Dir: dir, Runtime: manifest.Runtime, Built: manifest.Binary != "", Timeout: declared.Timeout,
+			When: declared.When.Text, Line: declared.Line,
 			Git: declared.Git.Text, Ref: declared.Ref.Text, Path: declared.Path.Text},
 	}
 	project.Secrets = slice.Map(manifest.Secrets, func(key config.Key) projects.Secret {
@@ -83,7 +86,7 @@ func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
 	return project, true
 }
 
-// folder finds the folder of a project, and how it is shown.
+// folder returns the folder of a project, and its printable form.
 func (b *builder) folder(declared config.MaraProject) (dir, shown string, ok bool) {
 	place := declared.Path
 	dir, shown = filepath.FromSlash(place.Text), filepath.ToSlash(filepath.Clean(place.Text))
@@ -110,8 +113,7 @@ func (b *builder) folder(declared config.MaraProject) (dir, shown string, ok boo
 	return dir, shown, true
 }
 
-// missingFolders returns what is wrong with the folders of a file that says something
-// else that is wrong, as far as it names them.
+// missingFolders returns the problems of folders in a mara.yaml that has other problems, too.
 func missingFolders(mara config.Mara, root string) []config.Problem {
 	b := &builder{mara: mara, root: root}
 	for _, declared := range mara.AllProjects() {
@@ -122,8 +124,8 @@ func missingFolders(mara config.Mara, root string) []config.Problem {
 	return b.problems
 }
 
-// stackNames checks the pattern of the names that the stacks of a project have.
-// Pulumi names stack files by the stack, so that the shared one is not found then.
+// stackNames checks the pattern of a project's stack names. Pulumi names stack files after
+// stacks, so a project with other stack names cannot use the shared file.
 func (b *builder) stackNames(declared config.MaraProject) string {
 	pattern := declared.Stack
 	if pattern.Text == "" || pattern.Text == projects.StackPlaceholder {
@@ -133,16 +135,18 @@ func (b *builder) stackNames(declared config.MaraProject) string {
 	err := config.CheckStackName(before + "x" + after)
 	switch {
 	case !found:
-		b.problem(pattern.Line, "stack is %q; write %s where the name of the environment comes, as in  stack: \"%s-%[2]s\"", pattern.Text, projects.StackPlaceholder, pattern.Text)
+		b.problem(pattern.Line, "stack is %q; write %s where the name of the environment comes, as in  stack: \"%s-%[2]s\"",
+			pattern.Text, projects.StackPlaceholder, pattern.Text)
 	case err != nil:
 		b.problem(pattern.Line, "stack is %q: %v", pattern.Text, err)
 	case declared.StackFile.Text != config.OwnStackFile:
-		b.problem(pattern.Line, "stack needs  stackFile: %s, since stack files are named by their stacks", config.OwnStackFile)
+		b.problem(pattern.Line, "stack needs  stackFile: %s, since stack files are named by their stacks",
+			config.OwnStackFile)
 	}
 	return pattern.Text
 }
 
-// manifestProblems takes over what is wrong with a Pulumi.yaml.
+// manifestProblems adds the problems of a Pulumi.yaml.
 func (b *builder) manifestProblems(err error) {
 	var invalid *config.Error
 	if errors.As(err, &invalid) {
@@ -150,7 +154,7 @@ func (b *builder) manifestProblems(err error) {
 	}
 }
 
-// adorn adds to a project what mara.yaml says about it.
+// adorn adds the settings in mara.yaml to a project.
 func (b *builder) adorn(e *entry) {
 	p := &e.project
 	p.Title, p.Estimate = cmp.Or(e.Title, p.Title), cmp.Or(e.Estimate, p.Estimate)
@@ -158,7 +162,8 @@ func (b *builder) adorn(e *entry) {
 		b.problem(e.Line, "phase is %q; write letters, digits and hyphens", e.Phase)
 	}
 	for _, word := range e.Outputs {
-		p.Outputs = append(slices.Clone(p.Outputs), projects.Output{Name: word.Text, Highlight: true, Doc: "output of your own project"})
+		p.Outputs = append(slices.Clone(p.Outputs), projects.Output{Name: word.Text, Highlight: true,
+			Doc: "output of your own project"})
 	}
 	if p.Own == nil {
 		b.refuseForBuiltIn(e)
@@ -173,8 +178,8 @@ func isPhase(text string) bool {
 	return strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
-// refuseForBuiltIn reports what only an own project can have, and adds hooks to
-// those that the project has.
+// refuseForBuiltIn reports settings that only own projects can have, and adds hooks to the
+// hooks of the project.
 func (b *builder) refuseForBuiltIn(e *entry) {
 	for _, option := range []struct {
 		name  string
@@ -238,7 +243,7 @@ func (b *builder) addRule(key *config.Key, rule config.MaraKey) {
 	}
 }
 
-// plain returns a default as a stack file would have it.
+// plain returns a default as a value of a stack file.
 func plain(value any) any {
 	texts, ok := value.([]string)
 	if !ok {
@@ -253,7 +258,8 @@ func (b *builder) addSecretRule(secret *projects.Secret, rule config.MaraKey) {
 	case len(rule.Allowed) > 0 || rule.Min != nil || rule.Max != nil:
 		b.problem(rule.Key.Line, "%s is secret; it has no allowed values and no limits", secret.Key)
 	case rule.Generate.Text != "" && !slices.Contains(ways, rule.Generate.Text):
-		b.problem(rule.Generate.Line, "generate is %q; allowed: %s%s", rule.Generate.Text, strings.Join(ways, ", "), config.DidYouMean(rule.Generate.Text, ways))
+		b.problem(rule.Generate.Line, "generate is %q; allowed: %s%s", rule.Generate.Text, strings.Join(ways, ", "),
+			config.DidYouMean(rule.Generate.Text, ways))
 	}
 	secret.Generate = projects.Generator(rule.Generate.Text)
 	secret.Prompt = cmp.Or(rule.Question, secret.Prompt)

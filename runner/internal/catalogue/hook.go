@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/program"
 )
 
-// hooks makes the hooks of a project, or of the run. Their commands run in dir.
+// hooks returns the hooks of a project or of the run. Their commands run in dir.
 func (b *builder) hooks(declared []config.MaraHook, dir string, ofProject bool) []projects.Hook {
 	var hooks []projects.Hook
 	for _, d := range declared {
@@ -41,7 +41,8 @@ func (b *builder) hook(d config.MaraHook, dir string, ofProject bool) (projects.
 		return b.builtInHook(d.BuiltIn, ofProject)
 	}
 	h := projects.Hook{
-		Name: cmp.Or(d.Name.Text, path.Base(d.Run[0])), On: cmp.Or(projects.Moment(d.On.Text), projects.OnSuccess), Operations: b.operations(d.Operations), Command: d.Run, Dir: dir,
+		Name: cmp.Or(d.Name.Text, path.Base(d.Run[0])), On: cmp.Or(projects.Moment(d.On.Text), projects.OnSuccess),
+		Operations: b.operations(d.Operations), Command: d.Run, Dir: dir,
 		Timeout: d.Timeout, Retry: d.Retry, Simulate: d.Simulate,
 	}
 	if slices.ContainsFunc(projects.BuiltInHooks(), func(other projects.Hook) bool { return other.Name == h.Name }) {
@@ -53,7 +54,7 @@ func (b *builder) hook(d config.MaraHook, dir string, ofProject bool) (projects.
 	return h, true
 }
 
-// operations returns those that a hook is for: an up if none is named.
+// operations returns the operations of a hook, by default up.
 func (b *builder) operations(words []config.Word) []operation.Operation {
 	if len(words) == 0 {
 		return []operation.Operation{operation.Up}

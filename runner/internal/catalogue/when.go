@@ -12,7 +12,7 @@ import (
 	"mara/providers"
 )
 
-// whenLimit bounds the evaluation of one condition: a program may be endless.
+// whenLimit limits the evaluation of a condition: a jq program may not terminate.
 const whenLimit = time.Second
 
 // checkWhen reports a condition that is not a jq program.
@@ -33,7 +33,7 @@ func compile(text string) (*gojq.Code, error) {
 	return gojq.Compile(query)
 }
 
-// LeftOut returns the own projects whose condition does not hold, with the reason.
+// LeftOut returns the own projects whose condition is false, with the reason.
 // A condition sees the provider, the stack and the configuration.
 func LeftOut(p providers.Provider, stack string, file config.StackFile) (map[string]string, error) {
 	reasons := map[string]string{}
@@ -69,7 +69,7 @@ func input(p providers.Provider, stack string, file config.StackFile) map[string
 		values[entry.Key] = config.Redacted(entry.Value, nil)
 	}
 	for _, step := range p.Steps {
-		beside, _ := Beside("", stack, step.Project) // what is wrong with it is told elsewhere
+		beside, _ := Beside("", stack, step.Project) // Check reports its problems
 		for _, entry := range beside.Entries {
 			if strings.HasPrefix(entry.Key, step.Project.Name+":") {
 				values[entry.Key] = config.Redacted(entry.Value, nil)

@@ -1,5 +1,5 @@
-// Package checkout makes the folders in which Pulumi works on a project of an
-// environment, where no checkout has one, and finds those that are there.
+// Package checkout finds or makes the folders in which Pulumi works on a project of an
+// environment.
 package checkout
 
 import (
@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
@@ -25,12 +24,13 @@ type Maker struct {
 	Settings   config.Settings
 	Files      stackfiles.Files
 	States     statefiles.Folder
-	Plugins    map[string]string      // resource providers beside the runner, with their folders
-	TempFolder func() (string, error) // makes one that somebody removes
+	Plugins    map[string]string      // folders of resource providers next to the runner
+	TempFolder func() (string, error) // makes a folder that the caller removes later
 }
 
-// Own finds the folders of own projects, with the copies of their stack files.
-func (m Maker) Own(all []projects.Project, copies encryption.Copies) (func(project string) (stacks.Folder, bool), error) {
+// Own returns the folders of own projects, with the copies of their stack files.
+func (m Maker) Own(all []projects.Project, copies encryption.Copies) (func(project string) (stacks.Folder, bool),
+	error) {
 	found := map[string]stacks.Folder{}
 	for _, project := range all {
 		content, err := m.stackFileOf(project, copies)
@@ -57,9 +57,9 @@ func (m Maker) stackFileOf(project projects.Project, copies encryption.Copies) (
 	return copies.Over(file)
 }
 
-// Folder returns a folder in which Pulumi can work on the project: the one of a
-// checkout, else one that stands for it. Where there are copies of the stack
-// files, it works on those, and leaves the user's alone.
+// Folder returns a folder in which Pulumi can work on the project: the project's folder in a
+// checkout, or else a substitute. If there are copies of the stack files, Pulumi uses the copies
+// and does not change the user's files.
 func (m Maker) Folder(p projects.Project, copies encryption.Copies) (string, error) {
 	if err := m.States.Make(); err != nil {
 		return "", failure.RunnerFolder(err)
@@ -91,7 +91,7 @@ func (m Maker) Folder(p projects.Project, copies encryption.Copies) (string, err
 	return work, nil
 }
 
-// hasProject reports whether a folder is that of a project.
+// hasProject reports whether a folder is the project's folder.
 func hasProject(folder, name string) bool {
 	content, err := os.ReadFile(filepath.Join(folder, "Pulumi.yaml"))
 	var manifest struct {
@@ -118,8 +118,8 @@ func (m Maker) onCopies(p projects.Project, work string, copies encryption.Copie
 	}, err
 }
 
-// NeedsCopies reports whether plain Pulumi would not find all that the project has:
-// values of layers, and, where its program runs, secrets that the runner keeps.
+// NeedsCopies reports whether plain Pulumi would miss values of the project: values of layers
+// and, if its program runs, secrets that the runner stores.
 func (m Maker) NeedsCopies(p projects.Project, runs bool) bool {
 	if m.Settings.Config.Described() || runs && m.lacksSalt(p) {
 		return true
@@ -130,10 +130,11 @@ func (m Maker) NeedsCopies(p projects.Project, runs bool) bool {
 	})
 }
 
-// lacksSalt reports whether Pulumi would add a new salt to the shared stack file, where
-// the environment has one.
+// lacksSalt reports whether Pulumi would add a new salt to the shared stack file although the
+// environment has one.
 func (m Maker) lacksSalt(p projects.Project) bool {
-	if p.Name == projects.SecretsProject && p.Own == nil || p.Own != nil && p.Own.StackFiles != "" || m.Settings.Managed() {
+	if p.Name == projects.SecretsProject && p.Own == nil || p.Own != nil && p.Own.StackFiles != "" ||
+		m.Settings.Managed() {
 		return false
 	}
 	return !stackfiles.SaysHow(m.Settings.Config) && stackfiles.SaysHow(m.Settings.Secrets)
@@ -144,8 +145,7 @@ func (m Maker) Stack(p projects.Project) string {
 	return projects.StackNamesOf([]projects.Project{p}).Of(p.Name, m.Settings.Stack.Text)
 }
 
-// plain returns the files of the project in the folder work that lead Pulumi to the
-// user's own stack files.
+// plain returns files for the folder work that make Pulumi use the user's stack files.
 func (m Maker) plain(p projects.Project, work string) (map[string][]byte, error) {
 	folder := filepath.Join(m.Settings.Root, config.Folder)
 	if p.Own == nil && p.Name == projects.SecretsProject {
@@ -175,13 +175,15 @@ func (m Maker) builtIn(p projects.Project, more map[string]any) ([]byte, error) 
 
 // pluginList returns how a Pulumi.yaml lists resource providers.
 func pluginList(plugins map[string]string) []map[string]string {
-	return append([]map[string]string{}, slice.Map(slices.Sorted(maps.Keys(plugins)), func(name string) map[string]string {
-		return map[string]string{"name": name, "path": plugins[name]}
-	})...)
+	list := []map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(plugins)) {
+		list = append(list, map[string]string{"name": name, "path": plugins[name]})
+	}
+	return list
 }
 
-// manifest returns the Pulumi.yaml of an own project for another folder: its program
-// stays where it is, and its stack files are in stackFiles.
+// manifest returns the Pulumi.yaml of an own project for another folder. It refers to the
+// program in the project's folder, and to the stack files in stackFiles.
 func manifest(project projects.Project, work, stackFiles string) ([]byte, error) {
 	content, err := os.ReadFile(filepath.Join(project.Own.Dir, config.ManifestFile))
 	if err != nil {
@@ -205,8 +207,8 @@ func manifest(project projects.Project, work, stackFiles string) ([]byte, error)
 	return yaml.Marshal(document)
 }
 
-// relativeFolder returns the way from one folder to another. Pulumi follows it by its
-// text, so links on the way are resolved first.
+// relativeFolder returns the relative path from one folder to another. It resolves links first,
+// because Pulumi joins paths as strings.
 func relativeFolder(from, to string) (string, error) {
 	from, err := filepath.EvalSymlinks(from)
 	if err != nil {

@@ -28,7 +28,7 @@ func maker(t *testing.T, work string) Maker {
 		Plugins:  map[string]string{"kind": "/plugins/kind", "aws": "/plugins/aws"},
 		TempFolder: func() (string, error) {
 			if work == "" {
-				return "", errors.New("nobody needs a temporary folder")
+				return "", errors.New("unexpected temporary folder")
 			}
 			return work, nil
 		},

@@ -1,5 +1,5 @@
-// Package dependencies installs what the programs of own projects depend on,
-// where nobody has, or where it has changed since.
+// Package dependencies installs missing or changed dependencies of the programs of own
+// projects.
 package dependencies
 
 import (
@@ -22,27 +22,30 @@ import (
 	"mara/runner/internal/stacks"
 )
 
-// withoutDependencies returns the runtimes whose programs have nothing to install:
-// Go fetches its modules when it builds.
+// withoutDependencies returns the runtimes whose programs have nothing to install: Go fetches
+// its modules during a build.
 func withoutDependencies() []string { return []string{"", "yaml", "go", projects.Runtime} }
 
-// dependencyFiles say what the programs of the other runtimes depend on.
+// dependencyFiles returns the files that list dependencies in the other runtimes.
 func dependencyFiles() []string {
 	return []string{
-		"Pulumi.yaml", "package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "requirements.txt",
-		"pyproject.toml", "poetry.lock", "uv.lock", "*.csproj", "*.fsproj", "*.vbproj", "packages.lock.json", "pom.xml", "build.gradle", "build.gradle.kts",
+		"Pulumi.yaml", "package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
+		"requirements.txt",
+		"pyproject.toml", "poetry.lock", "uv.lock", "*.csproj", "*.fsproj", "*.vbproj", "packages.lock.json", "pom.xml",
+		"build.gradle", "build.gradle.kts",
 	}
 }
 
-// dependencyFolders hold what is installed.
+// dependencyFolders returns the folders with installed dependencies.
 func dependencyFolders() []string { return []string{"node_modules", "venv", ".venv"} }
 
-// Missing returns the own projects of a plan whose dependencies nobody has installed,
-// or which have changed since the runner did.
+// Missing returns the own projects of a plan whose dependencies are not installed, or have
+// changed since the runner installed them.
 func Missing(root string, p plan.Plan) []projects.Project {
 	var all []projects.Project
 	for _, step := range p.Steps {
-		if own := step.Project.Own; own != nil && !slices.Contains(withoutDependencies(), own.Runtime) && !isInstalled(root, step.Project) {
+		if own := step.Project.Own; own != nil && !slices.Contains(withoutDependencies(), own.Runtime) &&
+			!isInstalled(root, step.Project) {
 			all = append(all, step.Project)
 		}
 	}
@@ -73,16 +76,17 @@ func exists(dir, name string) bool {
 	return err == nil
 }
 
-// installed returns the file that says what is installed. Simulations share it.
+// installed returns the path of the record of the last installation. Simulations share it.
 func installed(root string, project projects.Project) string {
 	return layout.Of(root, false).Installed(project.Name)
 }
 
-// dependencies returns a digest of the files that name the dependencies in a folder.
+// dependencies returns a digest of the dependency files in a folder.
 func dependencies(dir string) string {
 	digest := sha256.New()
 	for _, pattern := range dependencyFiles() {
-		files, _ := filepath.Glob(filepath.Join(dir, pattern)) // a folder's name may look like a pattern; then all is as if there were no files
+		// if the folder's name is not a valid pattern, there are no files
+		files, _ := filepath.Glob(filepath.Join(dir, pattern))
 		for _, file := range files {
 			content, _ := os.ReadFile(file)
 			fmt.Fprintf(digest, "%s %d\n%s", filepath.Base(file), len(content), content)
@@ -96,23 +100,24 @@ type Installer struct {
 	Root    string
 	Command stacks.Command
 	Env     map[string]string
-	Plugins bool // those of resource providers, too, which simulations do without
+	Plugins bool // also install plugins of resource providers, which simulations do not need
 	Masker  *event.Masker
 	Stderr  io.Writer
 }
 
-// Install installs the dependencies of projects, one after the other: package
-// managers share caches, and do not all like company.
+// Install installs the dependencies of projects one after the other: package managers share
+// caches, and not all of them lock these.
 func (i Installer) Install(ctx context.Context, all []projects.Project) error {
 	for _, project := range all {
 		fmt.Fprintf(i.Stderr, "installing the dependencies of %s (%s)\n", project.Name, project.Own.Runtime)
-		if err := stacks.Install(ctx, i.Command, stacks.Installation{Folder: project.Own.Dir, Env: i.Env, Plugins: i.Plugins}); err != nil {
+		if err := stacks.Install(ctx, i.Command, stacks.Installation{Folder: project.Own.Dir, Env: i.Env,
+			Plugins: i.Plugins}); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
 			return &failure.Environment{
 				Text: fmt.Sprintf("installing the dependencies of %s: %s", project.Name, i.Masker.Mask(err.Error())),
-				Next: "see what `pulumi install`, or the package manager itself, says in " + project.Own.Dir,
+				Next: "run `pulumi install` or the package manager in " + project.Own.Dir + " to see more",
 			}
 		}
 		file := installed(i.Root, project)

@@ -84,16 +84,16 @@ func TestMissing(t *testing.T) {
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	root, project, command := t.TempDir(), own(t, "nodejs", "package.json"), &pulumi{t: t}
-	var told strings.Builder
-	installer := Installer{Root: root, Command: command, Masker: event.NewMasker(), Stderr: &told}
+	var stderr strings.Builder
+	installer := Installer{Root: root, Command: command, Masker: event.NewMasker(), Stderr: &stderr}
 	if err := installer.Install(t.Context(), []projects.Project{project}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(command.folders, []string{project.Own.Dir}) || !strings.Contains(command.args, "--no-plugins") {
 		t.Errorf("pulumi %s in %v", command.args, command.folders)
 	}
-	if told.String() != "installing the dependencies of shop (nodejs)\n" {
-		t.Errorf("told: %q", told.String())
+	if stderr.String() != "installing the dependencies of shop (nodejs)\n" {
+		t.Errorf("printed: %q", stderr.String())
 	}
 	if isMissing(root, project) {
 		t.Error("they are missing after their installation")

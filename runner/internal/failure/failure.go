@@ -1,6 +1,5 @@
-// Package failure has the errors that keep a command from being done, with the
-// next step for its user: wrong usage, and surroundings that are not as they
-// have to be.
+// Package failure has errors with hints for the user: wrong usage, and problems of the
+// environment in which the runner runs.
 package failure
 
 import (
@@ -11,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Environment is something around the runner that is not as it has to be:
-// a folder that cannot be written, an engine that is missing.
+// Environment is a problem outside of the runner, such as a read-only folder or a missing
+// engine.
 type Environment struct{ Text, Next string }
 
 // Error says what is wrong.
@@ -21,7 +20,7 @@ func (e *Environment) Error() string { return e.Text }
 // NextStep says what to do about it.
 func (e *Environment) NextStep() string { return e.Next }
 
-// Usage is a command line that makes no sense.
+// Usage is an error in the command line.
 type Usage struct{ Text, Next string }
 
 // Error says what is wrong.
@@ -30,22 +29,22 @@ func (e *Usage) Error() string { return e.Text }
 // NextStep says what to do about it.
 func (e *Usage) NextStep() string { return e.Next }
 
-// Advised is an error with what to do about it.
+// Advised is an error with a hint.
 type Advised struct {
 	error
 	next string
 }
 
-// Advise says what to do about an error.
+// Advise adds a hint to an error.
 func Advise(err error, next string) *Advised { return &Advised{err, next} }
 
 // NextStep says what to do about it.
 func (e *Advised) NextStep() string { return e.next }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the error without the hint.
 func (e *Advised) Unwrap() error { return e.error }
 
-// Usagef makes a Usage that points to the help of a command.
+// Usagef returns a Usage that refers to the help of a command.
 func Usagef(command, format string, args ...any) error {
 	return &Usage{
 		Text: fmt.Sprintf(format, args...),
@@ -53,17 +52,16 @@ func Usagef(command, format string, args ...any) error {
 	}
 }
 
-// RunnerFolder says that the folder .runner cannot be used.
+// RunnerFolder returns the error of an unusable folder .runner.
 func RunnerFolder(err error) error {
 	return &Environment{
 		Text: fmt.Sprintf("the folder .runner cannot be used: %v", err),
-		Next: "the runner keeps state and runs there; " + WriteRemedy(err, "it") + ", or choose another root with --root",
+		Next: "the runner stores state and runs there; " + WriteRemedy(err, "it") + ", or choose another root with --root",
 	}
 }
 
-// WriteRemedy says what to do about something that could not be written, in
-// words that go on: "free some space on its disk". The target is what it is
-// called where it is to be made writable: "the folder".
+// WriteRemedy returns a hint for a failed write as part of a sentence, such as "free some space
+// on its disk". target names what must be writable, such as "the folder".
 func WriteRemedy(err error, target string) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -73,5 +71,5 @@ func WriteRemedy(err error, target string) string {
 	case errors.Is(err, fs.ErrPermission):
 		return "make " + target + " writable"
 	}
-	return "look whether " + target + " can be written"
+	return "check that " + target + " can be written"
 }

@@ -26,8 +26,8 @@ func TestWriteRemedy(t *testing.T) {
 		{at(syscall.EACCES), "make the folder writable"},
 		{at(syscall.EPERM), "make the folder writable"},
 		{fs.ErrPermission, "make the folder writable"},
-		{at(syscall.EIO), "look whether the folder can be written"},
-		{errors.New("odd"), "look whether the folder can be written"},
+		{at(syscall.EIO), "check that the folder can be written"},
+		{errors.New("odd"), "check that the folder can be written"},
 	} {
 		if got := failure.WriteRemedy(tt.err, "the folder"); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.err, got, tt.want)

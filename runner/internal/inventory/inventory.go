@@ -1,6 +1,5 @@
-// Package inventory asks the backends of all environments which stacks there are,
-// and reads their states without a key. Environments of one root may keep them in
-// several backends.
+// Package inventory lists the stacks of all environments and reads their states without a
+// key. Environments of one root may have different backends.
 package inventory
 
 import (
@@ -12,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/runner/internal/scope"
 	"mara/runner/internal/session"
@@ -23,8 +20,8 @@ import (
 // Wanted chooses the projects of an environment whose states are read.
 type Wanted func(environment string, projects []string) []string
 
-// Stacks returns the stacks of all environments, by the name of the environment and
-// then by project. The session is one of the root, or of one environment.
+// Stacks lists the stacks of all environments, by environment and then by project. The
+// session is a session of the root or of one environment.
 func Stacks(ctx context.Context, s *session.Session) (map[string]map[string]stacks.Summary, error) {
 	return everywhere(s, func(at *session.Session, _ string) (map[string]map[string]stacks.Summary, error) {
 		if !at.States().MayHaveStates() {
@@ -38,8 +35,8 @@ func Stacks(ctx context.Context, s *session.Session) (map[string]map[string]stac
 	})
 }
 
-// States returns the states of all environments, by the name of the environment and
-// then by project. The session is one of the root, or of one environment.
+// States reads the states of all environments, by environment and then by project. The
+// session is a session of the root or of one environment.
 func States(ctx context.Context, s *session.Session, wanted Wanted) (map[string]map[string]json.RawMessage, error) {
 	return everywhere(s, func(at *session.Session, only string) (map[string]map[string]json.RawMessage, error) {
 		return statesAt(ctx, at, func(environment string, projects []string) []string {
@@ -51,9 +48,10 @@ func States(ctx context.Context, s *session.Session, wanted Wanted) (map[string]
 	})
 }
 
-// everywhere looks into the backend of a session, and into those of the
-// environments, which it then names, that have one of their own.
-func everywhere[T any](s *session.Session, look func(at *session.Session, only string) (map[string]map[string]T, error)) (map[string]map[string]T, error) {
+// everywhere calls a function for the backend of a session, and for the backends of
+// environments that have their own.
+func everywhere[T any](s *session.Session, look func(at *session.Session, only string) (map[string]map[string]T,
+	error)) (map[string]map[string]T, error) {
 	all, err := look(s, "")
 	if err != nil {
 		return nil, err
@@ -64,7 +62,7 @@ func everywhere[T any](s *session.Session, look func(at *session.Session, only s
 			all = map[string]map[string]T{}
 		}
 		if all[stack] = found[stack]; all[stack] == nil {
-			delete(all, stack) // what is here is of somebody else
+			delete(all, stack) // it belongs to another repository
 		}
 		return err
 	})
@@ -74,31 +72,35 @@ func everywhere[T any](s *session.Session, look func(at *session.Session, only s
 	return all, err
 }
 
-// IncompleteError says that environments are missing from what was found, because it
-// is not known where their states are. The rest was found and comes with the error.
+// IncompleteError is the error about environments whose backend is unknown. The other
+// environments are returned with the error.
 type IncompleteError struct{ Causes []error }
 
-// Error says why.
+// Error lists the causes.
 func (e *IncompleteError) Error() string {
-	causes := slice.Map(e.Causes, error.Error)
+	var causes []string
+	for _, cause := range e.Causes {
+		causes = append(causes, cause.Error())
+	}
 	return "not all environments can be read: " + strings.Join(causes, "; ")
 }
 
-// NextStep says what shows and checks the environments.
+// NextStep names the command that checks the environments.
 func (e *IncompleteError) NextStep() string {
 	return "`runner fleet check` shows what is wrong with them"
 }
 
-// eachElsewhere opens the environments, one after the other, that keep their state
-// in another backend than the root's, in a session of all environments. It skips an
-// environment whose configuration is not valid, and returns why.
-func eachElsewhere(s *session.Session, do func(other *session.Session, stack string) error) (unread []error, err error) {
+// eachElsewhere opens, one after the other, the environments with another backend than the
+// root, in a session of all environments. It skips environments with an invalid configuration
+// and returns their errors.
+func eachElsewhere(s *session.Session, do func(other *session.Session, stack string) error) (unread []error,
+	err error) {
 	if s.Settings.Stack.IsSet() {
-		return nil, nil // of one environment
+		return nil, nil // a session of one environment
 	}
 	names, err := config.Described(s.Options.Root)
 	if err != nil {
-		unread = append(unread, err) // it lists those that can be read all the same
+		unread = append(unread, err) // continue with the readable environments
 	}
 	for _, stack := range names {
 		o := s.Options
@@ -118,16 +120,16 @@ func eachElsewhere(s *session.Session, do func(other *session.Session, stack str
 	return unread, nil
 }
 
-// OfEnvironment reads the states of the environment of a session, by project. States
-// of other projects with a stack of its name are not among them: they may belong to
-// another repository that shares the backend.
+// OfEnvironment reads the states of a session's environment, by project. It skips other
+// projects with a stack of the same name: they may belong to another repository that shares
+// the backend.
 func OfEnvironment(ctx context.Context, s *session.Session) (map[string]json.RawMessage, error) {
 	own := s.Scope()
 	found, err := statesAt(ctx, s, chosenBy(own))
 	return scope.Own(own, found), err
 }
 
-// chosenBy chooses the projects of some environments.
+// chosenBy returns a filter for the projects of some environments.
 func chosenBy(scopes ...scope.Scope) Wanted {
 	return func(environment string, projects []string) []string {
 		return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
@@ -136,9 +138,10 @@ func chosenBy(scopes ...scope.Scope) Wanted {
 	}
 }
 
-// StatesOf reads the states of environments, each from its own backend: by the name
-// of the environment and then by project.
-func StatesOf(ctx context.Context, d session.Deps, o session.Options, names []string) (map[string]map[string]json.RawMessage, error) {
+// StatesOf reads the states of environments, each from its backend, by environment and then
+// by project.
+func StatesOf(ctx context.Context, d session.Deps, o session.Options,
+	names []string) (map[string]map[string]json.RawMessage, error) {
 	at := map[string][]scope.Scope{} // by backend
 	for _, name := range names {
 		err := resolved(d, o, name, func(s *session.Session) error {
@@ -163,7 +166,7 @@ func StatesOf(ctx context.Context, d session.Deps, o session.Options, names []st
 	return all, nil
 }
 
-// resolved does something with a session of an environment.
+// resolved calls a function with a session of an environment.
 func resolved(d session.Deps, o session.Options, stack string, do func(*session.Session) error) error {
 	o.Request = o.Of(stack)
 	return session.Use(d, o, (*session.Session).ResolveStack, do)

@@ -31,9 +31,9 @@ func root(t *testing.T) (session.Deps, session.Options) {
 		filepath.Join(root, ".runner", "state", ".pulumi", "stacks", "aws-vpc", "dev.json"):  state("dev here"),
 		filepath.Join(root, ".runner", "state", ".pulumi", "stacks", "aws-vpc", "test.json"): state("test here"),
 		filepath.Join(root, ".runner", "state", ".pulumi", "stacks", "aws-vpc", "prod.json"): state("an old one"),
-		filepath.Join(root, ".runner", "state", ".pulumi", "stacks", "unknown", "dev.json"):  state("of nobody"),
+		filepath.Join(root, ".runner", "state", ".pulumi", "stacks", "unknown", "dev.json"):  state("of no project"),
 		filepath.Join(elsewhere, ".pulumi", "stacks", "aws-vpc", "prod.json"):                state("prod elsewhere"),
-		filepath.Join(elsewhere, ".pulumi", "stacks", "aws-vpc", "dev.json"):                 state("of somebody else"),
+		filepath.Join(elsewhere, ".pulumi", "stacks", "aws-vpc", "dev.json"):                 state("of another repository"),
 	} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o600)); err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestStatesOfARoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]map[string]string{
-		"dev": {"aws-vpc": `"dev here"`, "unknown": `"of nobody"`}, "test": {"aws-vpc": `"test here"`}, "prod": {"aws-vpc": `"prod elsewhere"`},
+		"dev": {"aws-vpc": `"dev here"`, "unknown": `"of no project"`}, "test": {"aws-vpc": `"test here"`}, "prod": {"aws-vpc": `"prod elsewhere"`},
 	}
 	if diff := cmp.Diff(want, texts(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -80,7 +80,7 @@ func TestStatesOfAnEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := States(t.Context(), s, every)
-	want := map[string]map[string]string{"prod": {"aws-vpc": `"prod elsewhere"`}, "dev": {"aws-vpc": `"of somebody else"`}}
+	want := map[string]map[string]string{"prod": {"aws-vpc": `"prod elsewhere"`}, "dev": {"aws-vpc": `"of another repository"`}}
 	if diff := cmp.Diff(want, texts(got)); err != nil || diff != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}

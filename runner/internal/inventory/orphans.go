@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects"
 	"mara/providers"
@@ -35,24 +33,24 @@ func (o Orphan) String() string {
 	return fmt.Sprintf("%s (%s)", o.Project, typeset.Counted(o.Resources, "resource"))
 }
 
-// Unclaimed is what is deployed with the environment's name and that no project claims.
+// Unclaimed has the deployed stacks with the environment's name that no project claims.
 type Unclaimed struct {
 	Orphans []Orphan
-	// Strangers are the projects of stacks that may belong to another repository: they
-	// are in a backend that others may use, and are not encrypted with the key of the
-	// environment.
+	// Strangers are the projects of stacks that may belong to another repository: they are in
+	// a shared backend, and not encrypted with the key of the environment.
 	Strangers []string
 }
 
-// FindUnclaimed looks for stacks of the environment of a session that no project
-// claims. The stacks of the session are open.
+// FindUnclaimed finds stacks of a session's environment that no project claims. The session
+// must have open stacks.
 func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	if !s.States().MayHaveStates() || !s.States().IsFile() && len(s.Stacks.Unclaimed()) == 0 {
 		return Unclaimed{}, nil
 	}
 	own := s.Scope()
 	found, err := statesAt(ctx, s, func(environment string, projects []string) []string {
-		if environment != own.Environment || !slices.ContainsFunc(projects, func(p string) bool { return !own.Contains(environment, p) }) {
+		if environment != own.Environment || !slices.ContainsFunc(projects,
+			func(p string) bool { return !own.Contains(environment, p) }) {
 			return nil
 		}
 		return projects
@@ -60,7 +58,7 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	if err != nil {
 		return Unclaimed{}, err
 	}
-	kept, _ := os.ReadFile(s.Folder.Salt(own.Environment)) // there is none with a key service, or in a fresh clone
+	kept, _ := os.ReadFile(s.Folder.Salt(own.Environment)) // missing with a key service, and in a fresh clone
 	keys := map[string]bool{}
 	for _, file := range []config.StackFile{s.Settings.Config, {Content: kept}} {
 		if header, err := file.Header(); err == nil {
@@ -79,7 +77,7 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	return sortOut(own, found[own.Environment], func(key string) bool { return private || keys[key] })
 }
 
-// sortOut tells orphans from strangers.
+// sortOut separates orphans from strangers.
 func sortOut(own scope.Scope, states map[string]json.RawMessage, isOurs func(key string) bool) (Unclaimed, error) {
 	var result Unclaimed
 	for _, project := range scope.Unclaimed(own, map[string]map[string]json.RawMessage{own.Environment: states}) {
@@ -90,12 +88,16 @@ func sortOut(own scope.Scope, states map[string]json.RawMessage, isOurs func(key
 		switch {
 		case len(state.Resources) == 0:
 		case isOurs(state.key()):
-			result.Orphans = append(result.Orphans, Orphan{Project: project, Stack: own.Stack(project), Resources: len(state.Resources)})
+			result.Orphans = append(result.Orphans, Orphan{Project: project, Stack: own.Stack(project),
+				Resources: len(state.Resources)})
 		default:
 			result.Strangers = append(result.Strangers, project)
 		}
 	}
-	names := slice.Map(result.Orphans, func(o Orphan) string { return o.Project })
+	var names []string
+	for _, orphan := range result.Orphans {
+		names = append(names, orphan.Project)
+	}
 	for i, orphan := range result.Orphans {
 		references, err := adopt.References(states[orphan.Project])
 		if err != nil {
@@ -114,7 +116,7 @@ func sortOut(own scope.Scope, states map[string]json.RawMessage, isOurs func(key
 	return result, nil
 }
 
-// deployment is what a state says of its key and its size.
+// deployment has the key and the resources of a state.
 type deployment struct {
 	Provider struct {
 		State struct {
@@ -132,18 +134,18 @@ func parse(state json.RawMessage) (d deployment, err error) {
 	return d, err
 }
 
-// key returns what the stacks of an environment have in common: the salt of the
-// passphrase, or the data key of a key service.
+// key identifies the encryption of a stack: the salt of the passphrase, or the data key of a
+// key service.
 func (d deployment) key() string { return d.Provider.State.Salt + d.Provider.State.EncryptedKey }
 
-// Plan returns the plan that the orphans make, those that others read first.
+// Plan returns a plan of the orphans, each after the orphans that it reads.
 func (u Unclaimed) Plan(provider providers.Provider) (plan.Plan, error) {
 	left := slices.Clone(u.Orphans)
 	made := provider
 	made.Steps = nil
 	done := map[string]bool{}
 	for len(left) > 0 {
-		i := max(0, slices.IndexFunc(left, func(o Orphan) bool { // 0 in a circle
+		i := max(0, slices.IndexFunc(left, func(o Orphan) bool { // 0 in a cycle
 			return !slices.ContainsFunc(o.Reads, func(read string) bool { return !done[read] })
 		}))
 		step := providers.Step{Project: projects.Project{Name: left[i].Project, Title: left[i].Project}}
@@ -155,15 +157,19 @@ func (u Unclaimed) Plan(provider providers.Provider) (plan.Plan, error) {
 	return plan.New(made)
 }
 
-// Remedy says what helps with orphans. Command is a command on the same environment.
+// Remedy returns a hint for orphans. command returns a command on the same environment.
 func (u Unclaimed) Remedy(command func(name string) string) string {
-	return "after a rename: `" + command("adopt --rename "+u.Orphans[0].Project+" NEW") + "`; to destroy what is no longer wanted: `" +
+	return "after a rename: `" + command("adopt --rename "+u.Orphans[0].Project+" NEW") + "`; to destroy them: `" +
 		command("destroy --orphans") + "`"
 }
 
 // Text names the orphans.
 func (u Unclaimed) Text() string {
-	names := strings.Join(slice.Map(u.Orphans, Orphan.String), ", ")
+	var texts []string
+	for _, orphan := range u.Orphans {
+		texts = append(texts, orphan.String())
+	}
+	names := strings.Join(texts, ", ")
 	if len(u.Orphans) == 1 {
 		return names + " is deployed here, and no project claims it"
 	}

@@ -1,8 +1,7 @@
-// Package layers reads what config/environments says of an environment. Such a
-// file is a Pulumi ESC environment; the evaluator of ESC evaluates it here,
-// without any service, together with the layers below config/layers that it
-// imports: imports from left to right, each after its own, and then the file.
-// Maps are merged, lists and texts replaced; null takes a value away.
+// Package layers reads the description of an environment in config/environments. The file is a
+// Pulumi ESC environment, which ESC's evaluator evaluates offline, together with the layers
+// below config/layers that it imports: imports from left to right, each after its own imports,
+// and then the file. Maps are merged, lists and strings replaced; null unsets a value.
 //
 //	imports: [provider/aws, stage/prod]
 //	values:
@@ -30,8 +29,8 @@ import (
 	"mara/config"
 )
 
-// Read reads the description of an environment. Without a file it is empty. All
-// problems are told at once, with file and line.
+// Read reads the description of an environment, which is empty without a file. The error lists
+// all problems with file and line.
 func Read(root, stack string) (config.Description, error) {
 	file := config.DescriptionPath(stack)
 	content, err := os.ReadFile(filepath.Join(root, file))
@@ -62,11 +61,10 @@ type reader struct {
 	sized             bool // tooLarge has measured all values
 }
 
-// rootName returns the description's name for the evaluator: none that an import
-// can have.
+// rootName returns the description's name for the evaluator. No import can have this name.
 func (r *reader) rootName() string { return "/" + r.stack }
 
-// fileOf returns the file of an environment, by its name for the evaluator.
+// fileOf returns the file of an environment by its name in the evaluator.
 func (r *reader) fileOf(name string) string {
 	if strings.HasPrefix(name, "/") {
 		return r.file
@@ -122,7 +120,7 @@ func (r *reader) evaluate(content []byte) map[string]esc.Value {
 	return environment.Properties
 }
 
-// tell makes problems of diagnostics.
+// tell converts diagnostics to problems.
 func (r *reader) tell(diagnostics syntax.Diagnostics) {
 	for _, d := range diagnostics {
 		if d.Severity != hcl.DiagError {
@@ -138,7 +136,7 @@ func (r *reader) tell(diagnostics syntax.Diagnostics) {
 			text = "is not valid YAML: " + found[2]
 		}
 		if cyclic, ok := strings.CutPrefix(text, "cyclic import of "); ok {
-			text = "imports " + r.fileOf(cyclic) + ", which imports this file again: imports must not run in a circle"
+			text = "imports " + r.fileOf(cyclic) + ", which imports this file again: imports must not form a cycle"
 		}
 		r.problem(file, line, "", "%s", text)
 	}
@@ -153,7 +151,8 @@ func (r *reader) LoadEnvironment(_ context.Context, name string) ([]byte, eval.D
 	file := r.fileOf(name)
 	content, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(file)))
 	if other := strings.TrimSuffix(file, ".yaml") + ".yml"; errors.Is(err, fs.ErrNotExist) && r.isThere(other) {
-		return nil, nil, fmt.Errorf("imports %q, but %s is not read, because its name ends in .yml; rename it to %s", name, other, file)
+		return nil, nil, fmt.Errorf("imports %q, but %s is not read, because its name ends in .yml; rename it to %s", name,
+			other, file)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("imports %q, but there is no file %s%s", name, file, config.DidYouMean(name, r.known()))
@@ -174,8 +173,7 @@ func (r *reader) isThere(file string) bool {
 	return err == nil
 }
 
-// orEmpty returns a file, or an environment without values where there are only
-// comments in it.
+// orEmpty returns the content of a file, or an empty environment if it only has comments.
 func orEmpty(content []byte) []byte {
 	for line := range strings.Lines(string(content)) {
 		if line = strings.TrimSpace(line); line != "" && line != "---" && line[0] != '#' {
@@ -185,13 +183,14 @@ func orEmpty(content []byte) []byte {
 	return []byte("values: {}\n")
 }
 
-// known lists the names of all layers.
+// known returns the names of all layers.
 func (r *reader) known() []string {
 	var names []string
 	folder := filepath.Join(r.root, config.LayersFolder)
-	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error { // what cannot be read is not suggested
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error { // unreadable folders are skipped
 		relative, relErr := filepath.Rel(folder, path)
-		if name, isLayer := strings.CutSuffix(filepath.ToSlash(relative), ".yaml"); err == nil && relErr == nil && isLayer && !entry.IsDir() {
+		if name, isLayer := strings.CutSuffix(filepath.ToSlash(relative), ".yaml"); err == nil && relErr == nil && isLayer &&
+			!entry.IsDir() {
 			names = append(names, name)
 		}
 		return nil
@@ -199,7 +198,7 @@ func (r *reader) known() []string {
 	return names
 }
 
-// noProviders refuses what only Pulumi's service can do.
+// noProviders rejects values that need Pulumi's service.
 type noProviders struct{}
 
 var errNoProvider = errors.New("needs Pulumi's service, and layers are evaluated without it; write the value itself")

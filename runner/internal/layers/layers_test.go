@@ -123,7 +123,7 @@ func TestWrongLayers(t *testing.T) {
 		want  string
 	}{
 		{"cycle", map[string]string{"layers/a": "imports: [b]\n", "layers/b": "imports:\n  - a\n", "environments/dev": "imports: [a]\n"},
-			"config/layers/b.yaml:2: imports config/layers/a.yaml, which imports this file again: imports must not run in a circle"},
+			"config/layers/b.yaml:2: imports config/layers/a.yaml, which imports this file again: imports must not form a cycle"},
 		{"missing import", map[string]string{"layers/stage/prod": "values: {x: 1}\n", "environments/dev": "imports:\n  - stage/prd\n"},
 			`config/environments/dev.yaml:2: imports "stage/prd", but there is no file config/layers/stage/prd.yaml; did you mean "stage/prod"?`},
 		{"import of another folder", map[string]string{"environments/dev": "imports: [../pulumi/x]\n"},
@@ -149,7 +149,7 @@ func TestWrongLayers(t *testing.T) {
 		{"variables", map[string]string{"environments/dev": "values:\n  environmentVariables: {A: b}\n"},
 			"config/environments/dev.yaml:2: values.environmentVariables is not used here; variables belong into config/pulumi/environment"},
 		{"no YAML", map[string]string{"environments/dev": "values: [\n"}, "config/environments/dev.yaml:1: is not valid YAML: did not find expected node content"},
-		{"unknown reference", map[string]string{"environments/dev": "values:\n  pulumiConfig:\n    a:b: ${nobody}\n"}, `config/environments/dev.yaml:3: unknown property "nobody"`},
+		{"unknown reference", map[string]string{"environments/dev": "values:\n  pulumiConfig:\n    a:b: ${nothing}\n"}, `config/environments/dev.yaml:3: unknown property "nothing"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

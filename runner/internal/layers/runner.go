@@ -13,8 +13,8 @@ import (
 	"mara/config"
 )
 
-// describe reads the evaluated values. Those that are neither the runner's nor
-// for Pulumi are there for others to refer to.
+// describe reads the evaluated values. Values that are neither for the runner nor for Pulumi are
+// only references for other values.
 func (r *reader) describe(d *config.Description, values map[string]esc.Value) {
 	for _, name := range []string{"environmentVariables", "files"} {
 		if v, ok := values[name]; ok {
@@ -54,7 +54,8 @@ func (r *reader) fields(key string, v esc.Value, fields map[string]func(esc.Valu
 		switch {
 		case !known:
 			all := slices.Sorted(maps.Keys(fields))
-			r.wrong(values[name], key+"."+name, "is not known; there are: %s%s", strings.Join(all, ", "), config.DidYouMean(name, all))
+			r.wrong(values[name], key+"."+name, "is not known; there are: %s%s", strings.Join(all, ", "),
+				config.DidYouMean(name, all))
 		case values[name].Value != nil:
 			r.checkKind(key+"."+name, values[name])
 			read(values[name])
@@ -148,12 +149,13 @@ func (r *reader) backend(v esc.Value) config.Value {
 	}
 	backend := config.Value{Text: text, Origin: r.origin("runner.backend", v)}
 	if config.CheckBackend(backend) != nil {
-		r.wrong(v, "runner.backend", "is not the address of a backend such as file:///folder, s3://bucket or https://api.pulumi.com")
+		r.wrong(v, "runner.backend", "is not the address of a backend such as file:///folder, s3://bucket or "+
+			"https://api.pulumi.com")
 	}
 	return backend
 }
 
-// projects reads which projects are left out.
+// projects reads which projects are skipped.
 func (r *reader) projects(v esc.Value) (skip []config.Value) {
 	r.fields("runner.projects", v, map[string]func(esc.Value){"skip": func(v esc.Value) {
 		items, isList := v.Value.([]esc.Value)

@@ -51,7 +51,8 @@ func (r *reader) tooLarge(content []byte) *config.Problem {
 		i := slices.IndexFunc(m.definitions[path], func(d definition) bool { return len(d.references) > 0 })
 		if i >= 0 && m.size(path) > maxValue {
 			d := m.definitions[path][i]
-			return &config.Problem{File: d.file, Line: d.line, Key: path, Text: "grows beyond 1 MiB by the values that it refers to, and those that they refer to"}
+			return &config.Problem{File: d.file, Line: d.line, Key: path, Text: "grows beyond 1 MiB by the values that it " +
+				"refers to, directly or indirectly"}
 		}
 	}
 	return nil
@@ -65,8 +66,7 @@ type measure struct {
 	seen        map[string]bool         // files
 }
 
-// read reads a file and those that it imports. What is wrong with them is reported when
-// they are evaluated.
+// read reads a file and its imports. The evaluation reports their problems.
 func (m *measure) read(r *reader, file string, content []byte) {
 	if m.seen[file] {
 		return

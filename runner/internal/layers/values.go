@@ -102,7 +102,8 @@ func (r *reader) text(key string, v esc.Value, text string) any {
 	case strings.Contains(text, sealedMark):
 		r.wrong(v, key, "puts an encrypted value into a text; only the whole value can be encrypted")
 	case v.Secret:
-		r.wrong(v, key, "is a secret in plain text; keep it with `runner secrets set`, or write its ciphertext as {secure: ...}")
+		r.wrong(v, key, "is a secret in plain text; keep it with `runner secrets set`, or write its ciphertext as "+
+			"{secure: ...}")
 	}
 	return text
 }
@@ -144,7 +145,8 @@ func (r *reader) entries(v esc.Value) []config.Entry {
 			continue
 		}
 		file, line := r.place(values[key])
-		entries = append(entries, config.Entry{Key: key, Value: value, File: file, Line: line, Over: r.over(key, values[key])})
+		entries = append(entries, config.Entry{Key: key, Value: value, File: file, Line: line,
+			Over: r.over(key, values[key])})
 	}
 	return entries
 }

@@ -107,7 +107,7 @@ func TestHostThatEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "in the middle of the run: exit status 2 (fatal error: no luck)") {
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "during the run: exit status 2 (fatal error: no luck)") {
 		t.Errorf("got %v", err)
 	}
 	if err := h.Close(); err != nil {

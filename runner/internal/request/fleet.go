@@ -5,8 +5,7 @@ import (
 	"mara/runner/internal/fleet"
 )
 
-// Fleet reads all environments of the root, and the waves that they are in. It
-// tells everything that is wrong with them at once.
+// Fleet reads all environments of the root and their waves. Its error lists all problems.
 func (r Request) Fleet() ([]fleet.Environment, fleet.Rollout, error) {
 	if r.Root == "" {
 		return nil, fleet.Rollout{}, r.NoRoot
@@ -18,23 +17,23 @@ func (r Request) Fleet() ([]fleet.Environment, fleet.Rollout, error) {
 	return v.all, v.waves, v.wavesErr
 }
 
-// View is what can be shown of a fleet although some of its files are broken.
+// View is the readable part of a fleet, some of whose files may be broken.
 type View struct {
 	Chosen []fleet.Environment
 	Waves  fleet.Rollout
 	Broken map[string]error // by environment
-	Err    error            // all problems; nil for none
+	Err    error            // all problems, or nil
 }
 
-// View chooses environments to look at. Unlike Choose it returns those that can be read when others cannot, and
-// broken environments unless labels choose: theirs are not known.
+// View chooses environments to show. Unlike Choose, it returns the readable environments if others are
+// broken. It also returns broken environments, unless labels choose, which are unknown for them.
 func (r Request) View(s fleet.Selection) (View, error) {
 	if r.Root == "" {
 		return View{}, r.NoRoot
 	}
 	v := r.view()
 	shown := View{Waves: v.waves, Broken: v.broken, Err: config.Join(v.problems...)}
-	if len(v.problems) == 0 { // or waves may miss labels that cannot be read
+	if len(v.problems) == 0 { // else waves may miss unreadable labels
 		shown.Err = v.wavesErr
 	}
 	if len(v.all) == 0 {
@@ -47,7 +46,7 @@ func (r Request) View(s fleet.Selection) (View, error) {
 	return shown, err
 }
 
-// fleetFiles is what the files say of all environments of a root.
+// fleetFiles has the contents of the files of all environments of a root.
 type fleetFiles struct {
 	all      []fleet.Environment
 	broken   map[string]error
@@ -75,7 +74,7 @@ func (r Request) view() fleetFiles {
 	return v
 }
 
-// Choose reads the fleet, and chooses among its environments: none where there are none.
+// Choose reads the fleet and chooses environments. An empty fleet is no error.
 func (r Request) Choose(s fleet.Selection) ([]fleet.Environment, fleet.Rollout, error) {
 	all, rollout, err := r.Fleet()
 	if err != nil || len(all) == 0 {

@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/layout"
 )
 
-// The runner notes the provider of an environment in
+// The runner records the provider of an environment in
 // .runner/environments/<stack>.provider.yaml, for stack files that do not name
 // it.
 
@@ -25,10 +25,9 @@ type providerRecord struct {
 	Provider string `yaml:"provider"`
 }
 
-// RememberedProvider returns the provider that was named, else the one that the
-// environment was first used with, which the folder has noted. The two never differ: a
-// stack does not change its provider. Without either it is the only one that
-// mara.yaml knows.
+// RememberedProvider returns the named provider, or else the recorded provider of the
+// environment's first use. If both exist and differ, it returns an error. Without either, it
+// returns the only provider of mara.yaml.
 func (r Request) RememberedProvider(folder layout.Runner, stack string, named config.Value) (config.Value, error) {
 	recorded, err := recordedProvider(folder, stack, named)
 	if r.ChangeProvider && named.IsSet() && err != nil && errors.As(err, new(*otherProviderError)) {
@@ -40,7 +39,7 @@ func (r Request) RememberedProvider(folder layout.Runner, stack string, named co
 	return r.onlyProvider(), nil
 }
 
-// onlyProvider returns the provider that nobody has to name; not set if there are more.
+// onlyProvider returns the only provider of mara.yaml; it is unset if there are several.
 func (r Request) onlyProvider() config.Value {
 	name := r.Known().Default()
 	if name == "" {
@@ -64,7 +63,8 @@ func recordedProvider(folder layout.Runner, stack string, named config.Value) (c
 	}
 	if named.IsSet() && named.Text != record.Provider {
 		return config.Value{}, &otherProviderError{failure.Environment{
-			Text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its provider while something is deployed",
+			Text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its "+
+				"provider while something is deployed",
 				stack, record.Provider, named.Origin, named.Text),
 			Next: fmt.Sprintf("use -p %s, or name another stack for %s with -s NAME", record.Provider, named.Text),
 		}}
@@ -72,13 +72,13 @@ func recordedProvider(folder layout.Runner, stack string, named config.Value) (c
 	return config.Value{Text: record.Provider, Origin: config.Origin{Source: config.FromRecord, File: file}}, nil
 }
 
-// otherProviderError says that the record names another provider than the user.
+// otherProviderError is the error of a named provider that differs from the recorded one.
 type otherProviderError struct{ failure.Environment }
 
 // Unwrap returns the error that decides the exit code.
 func (e *otherProviderError) Unwrap() error { return &e.Environment }
 
-// RecordedProvider returns the provider that the folder has recorded for a stack, "" for none.
+// RecordedProvider reads the recorded provider of a stack, or "".
 func RecordedProvider(folder layout.Runner, stack string) string {
 	recorded, err := recordedProvider(folder, stack, config.Value{})
 	if err != nil {
@@ -87,8 +87,8 @@ func RecordedProvider(folder layout.Runner, stack string) string {
 	return recorded.Text
 }
 
-// ProviderBefore returns the provider that the environment had so far, "" if it is the
-// same: the stack file or the record of its first deployment names it.
+// ProviderBefore returns the previous provider of the environment, from the stack file or the
+// record of its first deployment, or "" if it is unchanged.
 func ProviderBefore(folder layout.Runner, settings config.Settings, provider string) string {
 	before := cmp.Or(RecordedProvider(folder, settings.Stack.Text), settings.Replaced.Text)
 	if before == provider {
@@ -97,7 +97,7 @@ func ProviderBefore(folder layout.Runner, settings config.Settings, provider str
 	return before
 }
 
-// RememberProvider notes the provider of an environment.
+// RememberProvider records the provider of an environment.
 func RememberProvider(folder layout.Runner, stack, provider string) error {
 	content, err := yaml.Marshal(providerRecord{Provider: provider})
 	if err != nil {
@@ -113,7 +113,7 @@ func RememberProvider(folder layout.Runner, stack, provider string) error {
 	return nil
 }
 
-// ProviderOf returns the provider of a name, else the only one that mara.yaml knows.
+// ProviderOf returns the named provider, or else the only provider of mara.yaml.
 func (r Request) ProviderOf(name config.Value) (providers.Provider, error) {
 	known := r.Known()
 	if !name.IsSet() {

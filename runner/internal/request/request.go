@@ -1,5 +1,4 @@
-// Package request says which environment a command is about, and what is known
-// of it before its settings are resolved.
+// Package request describes the environment of a command before its settings are resolved.
 package request
 
 import (
@@ -10,24 +9,23 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// Request says which environment is meant.
+// Request identifies an environment.
 type Request struct {
-	Root        string       // "" when there is none
+	Root        string       // "" without a root
 	NoRoot      error        // why Root is empty
-	Stack       config.Value // of the flag
-	Provider    config.Value // of the flag
+	Stack       config.Value // value of --stack
+	Provider    config.Value // value of --provider
 	Sources     config.Sources
 	Catalogue   *catalogue.Catalogue // nil for the built-in one
 	Simulation  Simulation
-	Interactive bool // questions may be asked
+	Interactive bool // prompts are allowed
 	Debug       bool
-	// ChangeProvider lets a provider that is named differ from the one that the stack
-	// file or the record of the first deployment names. Whoever sets it checks that
-	// nothing is deployed.
+	// ChangeProvider lets the named provider differ from the provider in the stack file or in
+	// the record of the first deployment. The caller checks that nothing is deployed.
 	ChangeProvider bool
 }
 
-// Known returns what is known of projects and providers.
+// Known returns the catalogue of projects and providers.
 func (r Request) Known() catalogue.Catalogue {
 	if r.Catalogue == nil {
 		return catalogue.BuiltIn()
@@ -35,7 +33,7 @@ func (r Request) Known() catalogue.Catalogue {
 	return *r.Catalogue
 }
 
-// Folder returns where the runner keeps what it knows of the environment.
+// Folder returns the runner's folder for the environment.
 func (r Request) Folder() layout.Runner {
 	if r.Simulation.Scratch != "" {
 		return layout.Runner(r.Simulation.Scratch)
@@ -43,12 +41,12 @@ func (r Request) Folder() layout.Runner {
 	return layout.Of(r.Root, r.Simulation.On)
 }
 
-// ReadStack reads the configuration of a stack: its file, and what layers say.
+// ReadStack reads the configuration of a stack: its file and its layers.
 func (r Request) ReadStack(stack string) (config.StackFile, config.Description, error) {
 	return r.resolving().ReadStack(stack)
 }
 
-// Settings makes the settings of the environment.
+// Settings resolves the settings of the environment.
 func (r Request) Settings() (config.Settings, error) {
 	if r.Root == "" {
 		return config.Settings{}, r.NoRoot
@@ -56,7 +54,7 @@ func (r Request) Settings() (config.Settings, error) {
 	return config.Resolve(r.resolving())
 }
 
-// RootSettings makes what all environments of the root have in common.
+// RootSettings resolves the settings that all environments of the root share.
 func (r Request) RootSettings() (config.Settings, error) {
 	if r.Root == "" {
 		return config.Settings{}, r.NoRoot
@@ -64,16 +62,17 @@ func (r Request) RootSettings() (config.Settings, error) {
 	return config.ResolveRoot(r.resolving())
 }
 
-// resolving returns the request's facts that settings are made from.
+// resolving returns the inputs for resolving settings.
 func (r Request) resolving() config.Request {
-	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources, Simulate: r.Simulation.On, ChangeProvider: r.ChangeProvider}
+	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources,
+		Simulate: r.Simulation.On, ChangeProvider: r.ChangeProvider}
 	if r.Simulation.Scratch != "" {
 		o.StateFolder = string(r.Folder().State())
 	}
 	return o
 }
 
-// Simulation is what the simulation flags say.
+// Simulation has the values of the simulation flags.
 type Simulation struct {
 	On    bool
 	Speed float64
@@ -82,16 +81,15 @@ type Simulation struct {
 
 	Schemas []string // files with schemas of packages that are not built in
 
-	// Cluster is the kubeconfig of a real cluster that is asked, as a dry run, about
-	// everything that the simulated one would make; "" asks none.
+	// Cluster is the kubeconfig of a real cluster that validates all simulated objects in dry
+	// runs, or "".
 	Cluster string
-	// Scratch is a folder for a simulation that nobody will go on with; "" keeps
-	// it below the root.
+	// Scratch is the folder of a temporary simulation; "" stores the simulation below the root.
 	Scratch string
-	Admit   simulate.Admission // has a say in every resource; nil admits all
+	Admit   simulate.Admission // checks every resource; nil admits all
 }
 
-// Flag returns what a command on the same clouds has behind its name.
+// Flag returns the flag for commands on the same clouds: " --simulate" or "".
 func (s Simulation) Flag() string {
 	if s.On {
 		return " --simulate"
@@ -99,8 +97,8 @@ func (s Simulation) Flag() string {
 	return ""
 }
 
-// StackProblems returns what is wrong with the files of the stack, as far as it is
-// known which one is meant, where the environment file is broken.
+// StackProblems returns the problems of the stack's files although the environment file is
+// broken, if the stack is known.
 func (r Request) StackProblems() error {
 	stack, err := config.ResolveStack(r.Stack, r.Sources)
 	if err != nil {
@@ -117,17 +115,19 @@ func (r Request) StackProblems() error {
 // ownKeys returns the keys that the runner itself reads.
 func ownKeys() []config.Key {
 	return []config.Key{
-		{Name: config.ProtectKey, Kind: config.Bool, Default: false, Doc: "destroy this environment, and replace or delete what holds data in it, only if somebody says its name"},
-		{Name: config.TTLKey, Kind: config.String, Form: config.Duration, Example: "8h", Doc: "how long this environment is meant to live"},
+		{Name: config.ProtectKey, Kind: config.Bool, Default: false, Doc: "destroy this environment, and replace or " +
+			"delete what holds data in it, only after its name was typed"},
+		{Name: config.TTLKey, Kind: config.String, Form: config.Duration, Example: "8h", Doc: "how long this environment " +
+			"is meant to live"},
 	}
 }
 
-// DeclaredKeys returns the keys that somebody reads: projects, or the runner.
+// DeclaredKeys returns the keys that projects or the runner read.
 func (r Request) DeclaredKeys() []config.Key {
 	known := r.Known()
 	keys := append(known.Keys(), ownKeys()...)
 	for _, secret := range known.Secrets() {
-		if secret.Own { // it may stand in the stack file, encrypted
+		if secret.Own { // it may be in the stack file, encrypted
 			keys = append(keys, config.Key{Name: secret.Key, Kind: config.String, Doc: secret.Doc})
 		}
 	}

@@ -1,4 +1,4 @@
-// Package stackfiles reads the stack files that own projects have beside them.
+// Package stackfiles reads the stack files in the folders of own projects.
 package stackfiles
 
 import (
@@ -11,20 +11,20 @@ import (
 	"mara/runner/internal/plan"
 )
 
-// Files are the stack files beside the own projects of an environment.
+// Files are the stack files in the folders of an environment's own projects.
 type Files struct {
 	Root  string
 	Stack string // the name of the environment
 }
 
-// Of returns the file beside a project, which may be missing.
+// Of reads the stack file in a project's folder, which may be missing.
 func (f Files) Of(project projects.Project) (config.StackFile, error) {
 	return catalogue.Beside(f.Root, f.Stack, project)
 }
 
-// InPlan returns the files beside own projects, by project; one that cannot be read is
-// told elsewhere. covered says that each project of the plan has one that says how
-// it is encrypted.
+// InPlan reads the stack files in the folders of own projects, by project. It skips unreadable
+// files, which Check reports. covered says that every project of the plan has a stack file with
+// an encryption scheme.
 func (f Files) InPlan(p plan.Plan) (files map[string]config.StackFile, covered bool) {
 	files, covered = map[string]config.StackFile{}, len(p.Steps) > 0
 	for _, step := range p.Steps {
@@ -38,13 +38,13 @@ func (f Files) InPlan(p plan.Plan) (files map[string]config.StackFile, covered b
 	return files, covered
 }
 
-// SaysHow reports whether a stack file says how its values are encrypted.
+// SaysHow reports whether a stack file has an encryption scheme.
 func SaysHow(file config.StackFile) bool {
 	header, err := file.Header()
 	return err == nil && header != (config.Header{})
 }
 
-// WithoutOwn returns the secrets of a project that the file beside it does not have.
+// WithoutOwn returns the secrets of a project that its stack file does not have.
 func WithoutOwn(secrets []projects.Secret, file config.StackFile) []projects.Secret {
 	return slices.DeleteFunc(slices.Clone(secrets), func(secret projects.Secret) bool {
 		entry, _ := file.Lookup(secret.Key)
@@ -53,8 +53,8 @@ func WithoutOwn(secrets []projects.Secret, file config.StackFile) []projects.Sec
 	})
 }
 
-// missing returns the secrets of a project that a file with an encryption of its
-// own lacks: what the runner keeps is encrypted in another way.
+// missing returns the missing secrets of a stack file with its own encryption. The secrets that
+// the runner stores are encrypted with another key.
 func (f Files) missing(project projects.Project, file config.StackFile) []config.Problem {
 	var problems []config.Problem
 	for _, secret := range WithoutOwn(project.Secrets, file) {
@@ -62,20 +62,21 @@ func (f Files) missing(project projects.Project, file config.StackFile) []config
 			continue
 		}
 		problems = append(problems, config.Problem{File: file.File, Key: secret.Key, Text: fmt.Sprintf(
-			"is missing: %s; the file has an encryption of its own, so set it with %s", secret.Doc, f.Setting(project, secret.Key))})
+			"is missing: %s; the file has an encryption of its own, so set it with %s", secret.Doc,
+			f.Setting(project, secret.Key))})
 	}
 	return problems
 }
 
-// Setting returns the command that sets a secret in the stack file beside a
-// project.
+// Setting returns the command that sets a secret in the stack file of a project.
 func (f Files) Setting(project projects.Project, key string) string {
 	return fmt.Sprintf("`runner pulumi %s -s %s -- config set --secret %s`", project.Name, f.Stack, key)
 }
 
-// Check reports what is wrong in the files, and which of the missing keys are
-// not in them either. It wants the secrets in them if programs will run with them.
-func (f Files) Check(all []projects.Project, declared, missing []config.Key, wantSecrets bool) (rest []config.Key, problems []config.Problem, err error) {
+// Check returns the problems of the files, and the missing keys that are not in them either.
+// If programs will run, it also requires their secrets.
+func (f Files) Check(all []projects.Project, declared, missing []config.Key, wantSecrets bool) (rest []config.Key,
+	problems []config.Problem, err error) {
 	var errs []error
 	for _, project := range all {
 		file, err := f.Of(project)

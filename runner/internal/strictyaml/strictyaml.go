@@ -1,6 +1,5 @@
-// Package strictyaml decodes YAML that people write, and says what is wrong with
-// it in their words: the file, the line, the key, and the key that was probably
-// meant. What yaml.v3 says has the names of Go's types in it.
+// Package strictyaml decodes YAML files of users, and reports problems with file, line, key
+// and the key that was probably meant. Errors of yaml.v3 contain names of Go types.
 package strictyaml
 
 import (
@@ -19,8 +18,8 @@ import (
 	"mara/config"
 )
 
-// Decode decodes a file into a pointer to a struct and refuses unknown keys. An
-// empty file changes nothing. The error has a line for each problem, see Errors.
+// Decode decodes a file into a pointer to a struct and rejects unknown keys. It ignores an
+// empty file. The error has a line for each problem, see Errors.
 func Decode(path string, content []byte, into any) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	decoder.KnownFields(true)
@@ -30,8 +29,8 @@ func Decode(path string, content []byte, into any) error {
 	return nil
 }
 
-// Errors returns the problems of a file, each with path and line. It takes the
-// errors of yaml.v3, and others whose lines begin with "line N: ".
+// Errors returns the problems of a file with path and line, from an error of yaml.v3 or an
+// error whose lines begin with "line N: ".
 func Errors(path string, err error) error { return translate(path, err, nil) }
 
 // withLine finds the line in an error.
@@ -59,7 +58,7 @@ var (
 	twice      = regexp.MustCompile(`^mapping key "(.+)" already defined at line (\d+)$`)
 )
 
-// words says what yaml.v3 says, without Go's types.
+// words rewrites a message of yaml.v3 without Go types.
 func words(text string, keys map[string][]string) string {
 	if found := unknownKey.FindStringSubmatch(text); found != nil {
 		known := keys[found[2]]
@@ -69,7 +68,7 @@ func words(text string, keys map[string][]string) string {
 		if near := config.DidYouMean(found[1], known); near != "" {
 			return fmt.Sprintf("unknown key %q%s", found[1], near)
 		}
-		return fmt.Sprintf("unknown key %q; there are %s", found[1], strings.Join(known, ", "))
+		return fmt.Sprintf("unknown key %q; known: %s", found[1], strings.Join(known, ", "))
 	}
 	if found := wrongKind.FindStringSubmatch(text); found != nil {
 		return fmt.Sprintf("%s is not %s", given(found[1], found[2]), wanted(found[3]))
@@ -80,7 +79,7 @@ func words(text string, keys map[string][]string) string {
 	return text
 }
 
-// given says what a value is, by its tag in YAML.
+// given describes a value by its YAML tag.
 func given(tag, value string) string {
 	switch tag {
 	case "seq":
@@ -93,7 +92,7 @@ func given(tag, value string) string {
 	return fmt.Sprintf("%q", value)
 }
 
-// wanted says what a type of Go stands for.
+// wanted describes a Go type for users.
 func wanted(goType string) string {
 	switch {
 	case strings.HasPrefix(goType, "[]"):
@@ -110,7 +109,7 @@ func wanted(goType string) string {
 	return "a mapping"
 }
 
-// keysOf collects the keys of a struct and of the structs in it, by the names of their types.
+// keysOf collects the keys of a struct and its nested structs, by type name.
 func keysOf(t reflect.Type, into map[string][]string) map[string][]string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:

@@ -21,7 +21,7 @@ func TestDecode(t *testing.T) {
 		{"nothing", "", ""},
 		{"right", "name: x\ntypes: {a: {price: 1.5, count: 2, on: true}}", ""},
 		{"a typing error", "types:\n  a:\n    prise: 1", `f.yaml:3: unknown key "prise"; did you mean "price"?`},
-		{"nothing near", "else: 1", `f.yaml:1: unknown key "else"; there are list, name, types`},
+		{"nothing near", "else: 1", `f.yaml:1: unknown key "else"; known: list, name, types`},
 		{"no number", "types: {a: {price: much}}", `f.yaml:1: "much" is not a number`},
 		{"no whole number", "types: {a: {count: some}}", `f.yaml:1: "some" is not a whole number`},
 		{"neither true nor false", "types: {a: {on: perhaps}}", `f.yaml:1: "perhaps" is not true or false`},
