@@ -130,7 +130,8 @@ func (r *reader) labels(v esc.Value) map[string]config.Value {
 			continue
 		}
 		for _, wrong := range slices.Concat(validation.IsQualifiedName(name), validation.IsValidLabelValue(text)) {
-			r.wrong(inner, key, "is not a label: %s", wrong)
+			rule, _, _ := strings.Cut(wrong, " (e.g. ") // Kubernetes adds its regular expression
+			r.wrong(inner, key, "is not a label: %s", rule)
 		}
 		labels[name] = config.Value{Text: text, Origin: r.origin(key, inner)}
 	}
