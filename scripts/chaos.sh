@@ -6,4 +6,4 @@ set -eu
 cd "$(dirname "$0")/../runner/internal/e2e"
 export CHAOS_CASES="${CHAOS_CASES:-200}" CHAOS_SEED="${CHAOS_SEED:-$(date +%s)}"
 echo "chaos: $CHAOS_CASES cases from CHAOS_SEED=$CHAOS_SEED on"
-exec go test -count=1 -timeout 6h -parallel 4 -run '^TestChaos(OfRollouts)?$'
+exec go test -count=1 -timeout 6h -parallel 4 -run '^TestChaos(OfRollouts|OfGuards)?$'

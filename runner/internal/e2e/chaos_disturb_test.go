@@ -187,24 +187,44 @@ const attempts = 12
 // carryOn does what a user does after trouble: resume, and follow the hints.
 func (e *environment) carryOn(c chaosCase) {
 	e.t.Helper()
+	e.carryOnUntil(c.arguments(), succeeded)
+}
+
+func succeeded(r result) bool { return r.code == 0 }
+
+// carryOnUntil resumes a command, and follows the hints, until it ends as it should.
+func (e *environment) carryOnUntil(command []string, isEnd func(result) bool) {
+	e.t.Helper()
 	resume, last := []string{"--resume"}, result{}
 	for range attempts {
-		last = e.run(c.arguments(resume...)...)
-		hint := lastLines(last.stdout) + last.stderr
+		last = e.run(append(slices.Clone(command), resume...)...)
 		switch {
-		case last.code == 0:
+		case isEnd(last):
 			return
-		case strings.Contains(hint, "`runner unlock"):
-			e.follow("unlock", "--simulate", "--yes")
-		case strings.Contains(hint, "`runner repair"):
-			e.repairAll("dev")
-		case strings.Contains(hint, "nothing to carry on"):
+		case e.followHints(last):
+		case strings.Contains(lastLines(last.stdout)+last.stderr, "nothing to carry on"):
 			resume = nil
 		default:
 			e.t.Errorf("carrying on: exit code %d\n%s%s", last.code, lastLines(last.stdout), last.stderr)
 		}
 	}
 	e.t.Fatalf("%d attempts, and it is still not well: exit code %d\n%s%s", attempts, last.code, lastLines(last.stdout), last.stderr)
+}
+
+// followHints runs what a command has proposed, and reports whether it has proposed
+// anything.
+func (e *environment) followHints(r result) bool {
+	e.t.Helper()
+	hint := lastLines(r.stdout) + r.stderr
+	switch {
+	case strings.Contains(hint, "`runner unlock"):
+		e.follow("unlock", "--simulate", "--yes")
+	case strings.Contains(hint, "`runner repair"):
+		e.repairAll("dev")
+	default:
+		return false
+	}
+	return true
 }
 
 // repairAll repairs. It takes a second time where states had to be restored

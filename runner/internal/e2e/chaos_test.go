@@ -74,10 +74,19 @@ type reference struct {
 	made snapshot
 }
 
-// undisturbed is the end that a case must come to.
+// undisturbed returns the end that a case must come to.
 func (a *campaign) undisturbed(t *testing.T, c chaosCase) snapshot {
 	t.Helper()
-	key := c.provider + c.part + c.operation + c.start + c.config
+	return a.reference(t, c.provider+c.part+c.operation+c.start+c.config, func(e *environment) {
+		c.prepare(e)
+		e.simulate(0, c.operation, c.plan()...)
+	})
+}
+
+// reference returns how an undisturbed environment ends. The first case with the key
+// makes it.
+func (a *campaign) reference(t *testing.T, key string, make func(e *environment)) snapshot {
+	t.Helper()
 	a.mu.Lock()
 	r := a.references[key]
 	if r == nil {
@@ -87,8 +96,7 @@ func (a *campaign) undisturbed(t *testing.T, c chaosCase) snapshot {
 	a.mu.Unlock()
 	r.once.Do(func() {
 		e := newEnvironment(t, embedded)
-		c.prepare(e)
-		e.simulate(0, c.operation, c.plan()...)
+		make(e)
 		r.made = e.snapshot()
 	})
 	if r.made.projects == nil {
