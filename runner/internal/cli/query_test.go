@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/live/livetest"
 )
 
-// twoEnvironments returns a root with the environments dev and prod, and a stack of
+// twoEnvironments returns a root with the environments dev and prod, and two stacks of
 // another repository.
 func twoEnvironments(t *testing.T) string {
 	t.Helper()
@@ -34,6 +34,7 @@ func twoEnvironments(t *testing.T) string {
 		   "spec":{"containers":[{"image":"mysql:8.%[2]d"}]},"key":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"hidden"}}}]}}}`, stack, len(stack)))
 	}
 	cmdtest.WriteFile(t, folder.State().Stack("elsewhere", "other"), `{"checkpoint":{"latest":{"resources":[{"urn":"x::y","type":"a:b:C"}]}}}`)
+	cmdtest.WriteFile(t, folder.State().Stack("elsewhere", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"x::stranger","type":"a:b:C"}]}}}`)
 	cmdtest.WriteFile(t, root+"/queries/wrong.jq", "# Not right.\n.items[] |\n  nothing\n")
 	cmdtest.WriteFile(t, root+"/queries/names.jq", "# Names.\n.items[].name\n")
 	return root

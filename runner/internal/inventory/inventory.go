@@ -132,9 +132,12 @@ func OfEnvironment(ctx context.Context, s *session.Session) (map[string]json.Raw
 // chosenBy returns a filter for the projects of some environments.
 func chosenBy(scopes ...scope.Scope) Wanted {
 	return func(environment string, projects []string) []string {
-		return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
-			return !slices.ContainsFunc(scopes, func(s scope.Scope) bool { return s.Contains(environment, project) })
-		})
+		for _, s := range scopes {
+			if own := s.Choose(environment, projects); len(own) > 0 {
+				return own
+			}
+		}
+		return nil
 	}
 }
 

@@ -24,6 +24,18 @@ func (s Scope) Contains(environment, project string) bool {
 	return environment == s.Environment && slices.Contains(s.Projects, project)
 }
 
+// In returns the scope with the same projects in another environment.
+func (s Scope) In(environment string) Scope {
+	s.Environment = environment
+	return s
+}
+
+// Choose returns the projects that belong to the environment, of those that have a stack
+// of an environment in the backend.
+func (s Scope) Choose(environment string, projects []string) []string {
+	return slices.DeleteFunc(slices.Clone(projects), func(project string) bool { return !s.Contains(environment, project) })
+}
+
 // Stack returns the name of a project's stack.
 func (s Scope) Stack(project string) string { return s.Names.Of(project, s.Environment) }
 

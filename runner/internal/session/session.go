@@ -295,7 +295,7 @@ func (s *Session) Leftovers() leftovers.Finder {
 	return leftovers.Finder{
 		Stacks: s.Stacks, States: s.States(), LockStore: s.RunLock().OnStacks, Command: s.Command, Terms: termsOf(s),
 		Wait: s.Options.LockTimeout, Waiting: s.Options.Waiting.teller(s.Deps.Stderr),
-		Locate: locator(s), Projects: s.Plan.Names(),
+		Locate: locator(s), Projects: s.Scope().Projects,
 	}
 }
 

@@ -45,11 +45,12 @@ func collect(ctx context.Context, d cmd.Deps, o queryOptions, q query.Named) (do
 
 func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session, q query.Named,
 	document *collected) error {
+	own := s.Scope()
 	states, err := inventory.States(ctx, s, func(environment string, projects []string) []string {
-		if o.Stack.IsSet() && environment != o.Stack.Text || !isEnvironment(o.Known(), projects) {
+		if o.Stack.IsSet() && environment != o.Stack.Text {
 			return nil
 		}
-		return projects
+		return own.In(environment).Choose(environment, projects)
 	})
 	var incomplete *inventory.IncompleteError
 	if errors.As(err, &incomplete) && (!o.Stack.IsSet() || states[o.Stack.Text] == nil) {

@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/failure"
 	"mara/runner/internal/inventory"
 	"mara/runner/internal/layout"
+	"mara/runner/internal/scope"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/typeset"
@@ -99,8 +100,10 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 	for _, name := range slices.Concat(configured, recorded) {
 		names[name] = true
 	}
-	for name, summaries := range deployed {
-		names[name] = names[name] || isEnvironment(o.Known(), slices.Collect(maps.Keys(summaries)))
+	own := map[string]map[string]stacks.Summary{} // without the stacks of other repositories
+	for name := range deployed {
+		own[name] = scope.Own(s.Scope().In(name), deployed)
+		names[name] = names[name] || len(own[name]) > 0
 	}
 	last, err := cmd.NewestRuns(s.Folder.Runs())
 	if err != nil {
@@ -113,22 +116,14 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 		}
 		line := environmentLine{Stack: name, Configured: slices.Contains(configured, name)}
 		line.Default = defaultStack == name
-		line.Provider = providerOfStack(s, o, name, slices.Collect(maps.Keys(deployed[name])))
-		line.count(o.Known(), deployed[name])
+		line.Provider = providerOfStack(s, o, name, slices.Collect(maps.Keys(own[name])))
+		line.count(o.Known(), own[name])
 		if run, ok := last[name]; ok {
 			line.last, line.Operation, line.Result, line.Started = &run, run.Operation, run.Result, &run.Started
 		}
 		lines = append(lines, line)
 	}
 	return lines, nil
-}
-
-// isEnvironment reports whether stacks belong to this root: other roots may share the backend.
-func isEnvironment(known catalogue.Catalogue, deployed []string) bool {
-	return slices.ContainsFunc(deployed, func(project string) bool {
-		_, ok := known.Project(project)
-		return ok
-	})
 }
 
 // recordedStacks returns the stacks that were deployed from here.
@@ -163,8 +158,8 @@ func (l *environmentLine) count(known catalogue.Catalogue, deployed map[string]s
 	if provider, err := known.ByName(l.Provider); err == nil {
 		l.Projects = len(provider.Steps)
 	}
-	for project, summary := range deployed {
-		if _, ok := known.Project(project); ok && summary.Resources > 0 {
+	for _, summary := range deployed {
+		if summary.Resources > 0 {
 			l.Deployed++
 			l.Resources += summary.Resources
 		}

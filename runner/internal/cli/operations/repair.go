@@ -154,7 +154,7 @@ func (o repairOptions) identify(ctx context.Context, s *session.Session, pending
 			identities = append(identities, leftovers.Identity{Pending: p})
 		}
 	}
-	asked, err := s.Leftovers().Identify(ctx, s.Plan.Names(), ask)
+	asked, err := s.Leftovers().Identify(ctx, s.Scope().Projects, ask)
 	if err != nil {
 		return nil, err
 	}
