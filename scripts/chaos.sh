@@ -1,6 +1,7 @@
 #!/bin/sh
 # Disturbs 200 runs (CHAOS_CASES) in every way there is, and holds what comes of
-# them against undisturbed ones. It begins at another place every time, which
+# them against undisturbed ones; then a tenth as many rollouts, and a fifth as many
+# runs that a guard has to stop. It begins at another place every time, which
 # CHAOS_SEED repeats.
 set -eu
 cd "$(dirname "$0")/../runner/internal/e2e"

@@ -80,13 +80,19 @@ func (r *rollout) hasNoDrift(ctx context.Context, stack string, emit func(event.
 			emit(e)
 		}
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case p.summary.Changes.Any():
-		return fmt.Errorf("differs from its state: %s; run %s", p.summary.Changes.Words(operation.Drift), p.summary.Run)
-	case p.summary.Results.Succeeded == 0:
-		return fmt.Errorf("no project of it was compared with its state; run %s", p.summary.Run)
+	}
+	return checkDrift(p.summary)
+}
+
+// checkDrift returns an error if a drift has found changes, or has compared nothing.
+func checkDrift(s event.Summary) error {
+	switch {
+	case s.Changes.Any():
+		return fmt.Errorf("differs from its state: %s; run %s", s.Changes.Words(operation.Drift), s.Run)
+	case s.Results.Succeeded == 0:
+		return fmt.Errorf("no project of it was compared with its state; run %s; --skip-gate %s continues without", s.Run, fleet.DriftGate)
 	}
 	return nil
 }

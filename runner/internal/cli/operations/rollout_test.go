@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,5 +130,22 @@ func TestAgeOfAnEnvironment(t *testing.T) {
 	}
 	if want := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC); !l.born.Equal(want) {
 		t.Errorf("born %s", l.born)
+	}
+}
+
+// TestDriftGate: a drift that has compared no project does not let a wave pass.
+func TestDriftGate(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		summary event.Summary
+		want    string
+	}{
+		"compared":         {event.Summary{Results: event.Results{Succeeded: 2}}, ""},
+		"changed":          {event.Summary{Results: event.Results{Succeeded: 2}, Changes: event.Changes{Update: 1}}, "differs from its state"},
+		"nothing compared": {event.Summary{Results: event.Results{Skipped: 2}}, "no project of it was compared with its state; run ; --skip-gate drift continues without"},
+	} {
+		if err := checkDrift(test.summary); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
