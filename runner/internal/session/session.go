@@ -198,7 +198,7 @@ func (s *Session) OpenKnown() error {
 		Env: s.Env, Masker: s.Masker, States: s.States(),
 	}
 	var err error
-	if o.Standings, err = o.StandingsIn(s.Plan.Names()); err != nil {
+	if o.Standings, err = o.StandingsIn(own.Projects); err != nil {
 		return err
 	}
 	o.Command = engine.None{}

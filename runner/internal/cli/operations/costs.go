@@ -78,14 +78,15 @@ func defaultRegion(s *session.Session, name string) string {
 	return environ["AWS_DEFAULT_REGION"]
 }
 
-// deployedOutside returns the projects of the environment that are deployed and do not take part in the run.
+// deployedOutside returns the projects of the environment that are deployed and do not take part in the run, also
+// those that a condition skips here.
 func deployedOutside(s *session.Session, w work) []string {
 	takesPart := map[string]bool{}
 	for _, name := range w.plan.Names() {
 		takesPart[name] = true
 	}
 	var names []string
-	for _, name := range s.Plan.Names() {
+	for _, name := range s.Scope().Projects {
 		if !takesPart[name] && s.Stacks.Summary(name).Resources > 0 {
 			names = append(names, name)
 		}

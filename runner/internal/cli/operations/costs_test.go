@@ -1,11 +1,19 @@
 package operations
 
 import (
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"mara/config"
+	"mara/providers/operation"
+	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/cost"
 	"mara/runner/internal/event"
+	"mara/runner/internal/layout"
+	"mara/runner/internal/request"
+	"mara/runner/internal/session"
 )
 
 // TestCheckCosts: a limit forbids what costs more, and what may do so.
@@ -38,5 +46,28 @@ func TestCheckCosts(t *testing.T) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// TestDeployedOutside: what a condition skips here costs money as long as it is deployed.
+func TestDeployedOutside(t *testing.T) {
+	t.Parallel()
+	root := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	cmdtest.WriteFile(t, filepath.Join(root, "config/environments/dev.yaml"), "values: {runner: {projects: {skip: [certmgr]}}}\n")
+	cmdtest.WriteFile(t, layout.Of(root, false).State().Stack("certmgr", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"urn:pulumi:dev::certmgr::a:b:C::d","type":"a:b:C"}]}}}`)
+	d, _, _ := cmdtest.Deps(t)
+	stack := config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}
+	o := session.Options{Request: request.Request{Root: root, Stack: stack}, Operation: operation.Up}
+	err := session.Use(d.Deps, o, (*session.Session).Resolve, func(s *session.Session) error {
+		if err := s.OpenKnown(); err != nil {
+			return err
+		}
+		if got := deployedOutside(s, work{plan: s.Plan}); !slices.Equal(got, []string{"certmgr"}) {
+			t.Errorf("outside are %q", got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
