@@ -71,3 +71,37 @@ func TestDeployedOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestDefaultRegion: prices are those of the region in which the default provider works.
+func TestDefaultRegion(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		variables        []string
+		stack, pkg, want string
+	}{
+		"configuration":          {[]string{"AWS_REGION=eu-west-1"}, "  aws:region: eu-central-1\n", "aws", "eu-central-1"},
+		"variable":               {[]string{"AWS_REGION=eu-west-1", "AWS_DEFAULT_REGION=us-west-2"}, "", "aws", "eu-west-1"},
+		"the other variable":     {[]string{"AWS_DEFAULT_REGION=us-west-2"}, "", "aws", "us-west-2"},
+		"nothing":                {nil, "", "aws", ""},
+		"of another package":     {[]string{"AWS_REGION=eu-west-1"}, "", "linode", ""},
+		"of another package too": {nil, "  linode:region: eu-central\n", "linode", "eu-central"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := cmdtest.Root(t, map[string]string{
+				"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n" + test.stack,
+			})
+			d, _, _ := cmdtest.Deps(t)
+			sources := config.Sources{Process: append([]string{"PULUMI_STACK=dev"}, test.variables...)}
+			err := session.Use(d.Deps, session.Options{Request: request.Request{Root: root, Sources: sources}}, (*session.Session).ResolveStack, func(s *session.Session) error {
+				if got := defaultRegion(s, test.pkg); got != test.want {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
