@@ -205,7 +205,7 @@ func (e *environment) carryOnUntil(command []string, isEnd func(result) bool) {
 		case strings.Contains(lastLines(last.stdout)+last.stderr, "nothing to carry on"):
 			resume = nil
 		default:
-			e.t.Errorf("carrying on: exit code %d\n%s%s", last.code, lastLines(last.stdout), last.stderr)
+			e.t.Errorf("resuming: exit code %d\n%s%s", last.code, lastLines(last.stdout), last.stderr)
 		}
 	}
 	e.t.Fatalf("%d attempts, and it is still not well: exit code %d\n%s%s", attempts, last.code, lastLines(last.stdout), last.stderr)

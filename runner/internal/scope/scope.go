@@ -14,7 +14,7 @@ import (
 type Scope struct {
 	Environment string
 	Backend     string
-	Projects    []string            // of the plan, including those that a condition skips here
+	Projects    []string            // of the plan, including projects that a condition skips here
 	Names       projects.StackNames // of the projects whose stacks have names of their own
 }
 
@@ -33,7 +33,9 @@ func (s Scope) In(environment string) Scope {
 // Choose returns the projects that belong to the environment, of those that have a stack
 // of an environment in the backend.
 func (s Scope) Choose(environment string, projects []string) []string {
-	return slices.DeleteFunc(slices.Clone(projects), func(project string) bool { return !s.Contains(environment, project) })
+	return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
+		return !s.Contains(environment, project)
+	})
 }
 
 // Stack returns the name of a project's stack.

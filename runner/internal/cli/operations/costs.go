@@ -79,7 +79,7 @@ func defaultRegion(s *session.Session, name string) string {
 }
 
 // deployedOutside returns the projects of the environment that are deployed and do not take part in the run, also
-// those that a condition skips here.
+// projects that a condition skips here.
 func deployedOutside(s *session.Session, w work) []string {
 	takesPart := map[string]bool{}
 	for _, name := range w.plan.Names() {
