@@ -132,7 +132,7 @@ func TestFleetCheck(t *testing.T) {
 	}
 }
 
-// TestFleetCheckWithoutSecrets: CI has neither a passphrase nor secrets; those that
+// TestFleetCheckWithoutSecrets: CI has neither a passphrase nor secrets; secrets that
 // are not set are reported in one line, and plain-text secrets are errors.
 func TestFleetCheckWithoutSecrets(t *testing.T) {
 	t.Parallel()

@@ -23,8 +23,9 @@ import (
 var ErrPassphrase = errors.New("the passphrase is wrong")
 
 // ErrNoPassphrase is the error of a missing passphrase.
-var ErrNoPassphrase = errors.New("no passphrase is set; it encrypts this environment's secrets: set PULUMI_CONFIG_PASSPHRASE " +
-	"or PULUMI_CONFIG_PASSPHRASE_FILE, in config/pulumi/environment or in the process environment")
+var ErrNoPassphrase = errors.New(
+	"no passphrase is set; it encrypts this environment's secrets: set PULUMI_CONFIG_PASSPHRASE " +
+		"or PULUMI_CONFIG_PASSPHRASE_FILE, in config/pulumi/environment or in the process environment")
 
 // probe is the text that Pulumi encrypts into a salt to verify the passphrase.
 const probe = "pulumi"
