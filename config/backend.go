@@ -10,19 +10,19 @@ import (
 // filePrefix begins the address of a folder as a place for state.
 const filePrefix = "file://"
 
-// withoutSidecars ends the address of a folder in which each file is one file. By
-// itself Pulumi writes a second one beside each, with a checksum and a content type,
-// which it does not need. See https://pkg.go.dev/gocloud.dev/blob/fileblob.
+// withoutSidecars ends the address of a folder in which Pulumi writes no .attrs files.
+// By default it writes one next to each file, with a checksum and a content type that
+// it does not need. See https://pkg.go.dev/gocloud.dev/blob/fileblob.
 const withoutSidecars = "?metadata=skip"
 
-// folderAddress writes a path the way Pulumi reads it: signs that mean
-// something in an address are escaped.
+// folderAddress returns a path as the address of a folder, with characters escaped that mean
+// something in an address.
 func folderAddress(path string) string {
 	return filePrefix + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 }
 
-// StateFolder is the folder that the state is kept in; ok is false where it is
-// not in a folder of this machine.
+// StateFolder returns the folder of the state; ok is false if the state is not in a folder of
+// this machine.
 func (s Settings) StateFolder() (folder string, ok bool) {
 	path, _, _ := strings.Cut(s.Backend.Text, "?")
 	path, ok = strings.CutPrefix(path, filePrefix)
@@ -33,10 +33,9 @@ func (s Settings) StateFolder() (folder string, ok bool) {
 	return filepath.FromSlash(folder), err == nil
 }
 
-// absoluteBackend makes the path of a folder absolute. A relative one begins at
-// the root: Pulumi would begin at the folder it runs in, which is a temporary
-// working copy. `~` is the user's home, as it is for Pulumi;
-// `pulumi login --local` writes file://~.
+// absoluteBackend makes the path of a folder absolute. A relative path begins at the root:
+// Pulumi would resolve it in its working directory, which is a temporary copy. `~` is the
+// user's home, as it is for Pulumi; `pulumi login --local` writes file://~.
 func absoluteBackend(backend Value, root string) (Value, error) {
 	path, isFile := strings.CutPrefix(backend.Text, filePrefix)
 	if !isFile {
@@ -64,22 +63,23 @@ func absoluteBackend(backend Value, root string) (Value, error) {
 	return backend, nil
 }
 
-// wrongAddress is the error for a malformed address of a folder. An address from
-// the user's login has no line in a file.
+// wrongAddress returns the error for a malformed address of a folder. An address from the
+// user's login has no line in a file.
 func (v Value) wrongAddress(next string) error {
 	if v.Origin.Source != FromLogin {
 		return v.Wrong("is not the address of a folder", next)
 	}
-	return &Error{Problems: []Problem{{File: v.Origin.File, Text: "the address " + v.Text + " is not that of a folder"}}, Next: next}
+	problem := Problem{File: v.Origin.File, Text: "the address " + v.Text + " is not that of a folder"}
+	return &Error{Problems: []Problem{problem}, Next: next}
 }
 
-// sameBackend reports whether two addresses are those of one backend. Options of a
-// folder's address do not matter.
+// sameBackend reports whether two addresses name the same backend, whatever the options of a
+// folder's address.
 func sameBackend(a, b string) bool {
 	return withoutFolderOptions(a) == withoutFolderOptions(b)
 }
 
-// withoutFolderOptions removes the options of the address of a folder.
+// withoutFolderOptions removes the options from the address of a folder.
 func withoutFolderOptions(address string) string {
 	if !strings.HasPrefix(address, filePrefix) {
 		return strings.TrimSuffix(address, "/")
@@ -88,8 +88,8 @@ func withoutFolderOptions(address string) string {
 	return strings.TrimSuffix(path, "/")
 }
 
-// BackendPlace returns the address of the backend for records: without options, and
-// relative to the root where it is a folder below it, so that a root can be moved.
+// BackendPlace returns the address of the backend for records: without options, and relative
+// to the root for a folder below it, so that a root can be moved.
 func (s Settings) BackendPlace() string { return backendPlace(s.Backend.Text, s.Root) }
 
 func backendPlace(address, root string) string {

@@ -2,8 +2,8 @@ package config
 
 import "gopkg.in/yaml.v3"
 
-// compose is a stack file with these values in place of its own: a document for
-// Pulumi to read, not one to keep. The rest of the file stays as it is.
+// compose returns the content of a stack file with these values set, for Pulumi to read;
+// comments may be lost. The rest of the file stays as it is.
 func compose(file string, content []byte, entries []Entry) ([]byte, error) {
 	root, err := decodeDocument(file, content)
 	if err != nil {
@@ -24,7 +24,7 @@ func compose(file string, content []byte, entries []Entry) ([]byte, error) {
 	return []byte(text), err
 }
 
-// configOf is the map of the configuration, which is made if there is none.
+// configOf returns the map below config, and adds it if it is missing.
 func configOf(root *yaml.Node) *yaml.Node {
 	i := indexOfKey(root, "config")
 	if i < 0 {
@@ -37,7 +37,7 @@ func configOf(root *yaml.Node) *yaml.Node {
 	return root.Content[i+1]
 }
 
-// indexOfKey is the index of a key in a map, -1 when it is not there.
+// indexOfKey returns the index of a key in a map, or -1.
 func indexOfKey(node *yaml.Node, key string) int {
 	for i := 0; node != nil && i+1 < len(node.Content); i += 2 {
 		if node.Content[i].Value == key {

@@ -21,34 +21,33 @@ const (
 // The runner's own keys.
 const (
 	ProtectKey = "runner:protect" // refuses to destroy the environment
-	TTLKey     = "runner:ttl"     // how long the environment is meant to live
+	TTLKey     = "runner:ttl"     // lifetime of the environment
 )
 
-// DescriptionPath is the file that describes an environment, below the root.
+// DescriptionPath returns the path of the file that describes an environment, below the root.
 func DescriptionPath(stack string) string { return EnvironmentsFolder + "/" + stack + ".yaml" }
 
 // Description is what config/environments/<stack>.yaml says, with the layers it
 // imports. Package layers reads it. The zero Description is that of an
 // environment without such a file.
 type Description struct {
-	File    string   // as shown; "" when there is none
-	Layers  []string // the files that it imports, also by way of others, in order
+	File    string   // as shown; "" without such a file
+	Layers  []string // files it imports, directly or not, in order
 	Entries []Entry  // the configuration, sorted by key
-	Backend Value    // where the state is kept; not set when nothing says so
+	Backend Value    // location of the state, if it names one
 	Labels  map[string]Value
-	Skip    []Value // projects that are left out
+	Skip    []Value // skipped projects
 }
 
-// Place is a value that another one overrides.
+// Place is an overridden value with its position.
 type Place struct {
 	Value any
 	File  string
 	Line  int
 }
 
-// Over is the file over a description: values of the file win, maps are merged,
-// and a key that is null in the file is not set. The file that is on disk stays
-// within reach; see Own.
+// Over merges the file over a description: values of the file win, maps are merged, and null
+// in the file unsets a key. Own returns the file on disk.
 func (f StackFile) Over(d Description) (StackFile, error) {
 	if len(d.Entries) == 0 {
 		return f, nil
@@ -65,8 +64,9 @@ func (f StackFile) Over(d Description) (StackFile, error) {
 			continue
 		}
 		upper := &merged.Entries[i]
-		if text := replaces(upper.Value, lower.Value); text != "" {
-			problems = append(problems, Problem{File: f.File, Line: upper.Line, Key: upper.Key, Text: fmt.Sprintf("%s of %s:%d", text, lower.File, lower.Line)})
+		if text := checkKinds(upper.Value, lower.Value); text != "" {
+			text = fmt.Sprintf("%s of %s:%d", text, lower.File, lower.Line)
+			problems = append(problems, Problem{File: f.File, Line: upper.Line, Key: upper.Key, Text: text})
 			continue
 		}
 		upper.Over = append([]Place{{Value: lower.Value, File: lower.File, Line: lower.Line}}, lower.Over...)
@@ -83,8 +83,7 @@ func (f StackFile) Over(d Description) (StackFile, error) {
 	return merged, err
 }
 
-// Own is the file as it is on disk, without what layers say: what is written
-// goes there.
+// Own returns the file as it is on disk, without layers. Edits go there.
 func (f StackFile) Own() StackFile {
 	if f.own == nil {
 		return f
@@ -92,21 +91,22 @@ func (f StackFile) Own() StackFile {
 	return *f.own
 }
 
-// misnamed returns a problem for a file whose name ends in .yml: it is not read.
+// misnamed returns a problem for a file whose name ends in .yml, which Pulumi does not read.
 func misnamed(folder string, entry os.DirEntry) (Problem, bool) {
 	name, ok := strings.CutSuffix(entry.Name(), ".yml")
 	if !ok || entry.IsDir() || strings.HasPrefix(name, ".") {
 		return Problem{}, false
 	}
-	return Problem{File: folder + "/" + entry.Name(), Text: "is not read, because its name ends in .yml; rename it to " + name + ".yaml"}, true
+	text := "is not read, because its name ends in .yml; rename it to " + name + ".yaml"
+	return Problem{File: folder + "/" + entry.Name(), Text: text}, true
 }
 
-// Described says whether layers have a part in the values.
+// Described reports whether layers contribute to the values.
 func (f StackFile) Described() bool { return f.described }
 
-// replaces is what is wrong with a value in the place of another, or "": a map
-// and a text in one place are a mistake, for one of the two is read by nobody.
-func replaces(upper, lower any) string {
+// checkKinds returns what is wrong if one of the values is a map and the other is not: the
+// lower one would be lost. It returns "" otherwise.
+func checkKinds(upper, lower any) string {
 	if upper == nil || lower == nil {
 		return ""
 	}
@@ -114,14 +114,14 @@ func replaces(upper, lower any) string {
 	_, lowerIsMap := lower.(map[string]any)
 	switch {
 	case lowerIsMap && !upperIsMap:
-		return fmt.Sprintf("is %s, and takes the place of the map", describe(upper))
+		return fmt.Sprintf("is %s, and replaces the map", describe(upper))
 	case upperIsMap && !lowerIsMap:
-		return fmt.Sprintf("is a map, and takes the place of %s", describe(lower))
+		return fmt.Sprintf("is a map, and replaces %s", describe(lower))
 	}
 	return ""
 }
 
-// mergeMaps is a map over another one: null takes a key away.
+// mergeMaps merges a map over another one; null deletes a key.
 func mergeMaps(upper map[string]any, lower any) map[string]any {
 	below, _ := lower.(map[string]any)
 	merged := make(map[string]any, len(upper)+len(below))
@@ -140,8 +140,8 @@ func mergeMaps(upper map[string]any, lower any) map[string]any {
 	return merged
 }
 
-// Protected is where the environment is protected from being destroyed; not set
-// when it is not.
+// Protected returns the origin of the protection against destroy; it is not set if the
+// environment is not protected.
 func (f StackFile) Protected() Origin {
 	entry, ok := f.Lookup(ProtectKey)
 	if !ok || !strings.EqualFold(fmt.Sprint(entry.Value), "true") {
@@ -150,7 +150,7 @@ func (f StackFile) Protected() Origin {
 	return f.Origin(entry)
 }
 
-// TTL is how long the environment is meant to live; 0 is for ever.
+// TTL returns the lifetime of the environment, or 0 if it has none.
 func (f StackFile) TTL() (time.Duration, Origin) {
 	entry, ok := f.Lookup(TTLKey)
 	text, _ := entry.Value.(string)
@@ -178,7 +178,8 @@ func Described(root string) ([]string, error) {
 			continue
 		}
 		if err := CheckStackName(name); err != nil {
-			problems = append(problems, Problem{File: EnvironmentsFolder + "/" + entry.Name(), Text: "is not named after a stack: " + err.Error()})
+			file := EnvironmentsFolder + "/" + entry.Name()
+			problems = append(problems, Problem{File: file, Text: "is not named after a stack: " + err.Error()})
 			continue
 		}
 		names = append(names, name)

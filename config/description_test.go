@@ -23,7 +23,7 @@ func TestOver(t *testing.T) {
 		{"what is encrypted", "encryptionsalt: v1:x\nconfig:\n  a:c: {secure: v1:y}\n", []Entry{lower("a:b", Ciphertext("v1:z"))},
 			map[string]any{"a:b": Ciphertext("v1:z"), "a:c": Ciphertext("v1:y")}, ""},
 		{"a text in the place of a map", "config:\n  a:m: text\n", []Entry{lower("a:m", map[string]any{"x": 0})}, nil,
-			`Pulumi.dev.yaml:2: a:m is the string "text", and takes the place of the map of layer.yaml:7`},
+			`Pulumi.dev.yaml:2: a:m is the string "text", and replaces the map of layer.yaml:7`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/joho/godotenv"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // EnvironmentFile is the environment file below the root.
@@ -19,7 +18,7 @@ type Variable struct {
 	Line        int
 }
 
-// Environment is what the environment file says. The zero Environment is empty.
+// Environment is the content of the environment file. The zero Environment is empty.
 type Environment struct{ variables []Variable }
 
 // ReadEnvironment reads the environment file below root. A missing file is an
@@ -32,14 +31,13 @@ func ReadEnvironment(root string) (Environment, error) {
 	return ParseEnvironment(EnvironmentFile, data)
 }
 
-// ParseEnvironment reads the content of an environment file; file is its name
-// in messages, which never show a value.
+// ParseEnvironment reads the content of an environment file; file is its name in messages,
+// which never show a value.
 //
-// The values are godotenv's. Where godotenv would guess (a missing =, text
-// after a quote, a reference to something unknown, a name set twice) there is
-// an error with the line instead, for the guess is silent and often a password.
-// With an error it also returns the lines that are right: they may name the stack
-// whose files are to be checked as well.
+// godotenv parses the values. Where it would guess (a missing =, text after a quote, a
+// reference to an unknown variable, a name set twice), ParseEnvironment reports an error with
+// the line: a silent guess is often a wrong password. With an error it also returns the valid
+// lines, since they may name the stack whose files are to be checked as well.
 func ParseEnvironment(file string, data []byte) (Environment, error) {
 	statements, problems := scanEnvironment(file, data)
 	statements = slices.DeleteFunc(statements, func(s statement) bool {
@@ -56,15 +54,17 @@ func ParseEnvironment(file string, data []byte) (Environment, error) {
 		}
 		return Environment{}, problemsError(problems)
 	}
-	variables := slice.Map(statements, func(s statement) Variable { return Variable{Name: s.name, Value: values[s.name], Line: s.line} })
+	var variables []Variable
+	for _, s := range statements {
+		variables = append(variables, Variable{Name: s.name, Value: values[s.name], Line: s.line})
+	}
 	return Environment{variables}, problemsError(problems)
 }
 
-// Variables are the variables in the order of the file.
+// Variables returns the variables in the order of the file.
 func (e Environment) Variables() []Variable { return slices.Clone(e.variables) }
 
-// Lookup finds a variable. One with an empty value counts as not set, as it
-// does for Pulumi.
+// Lookup returns a variable. As for Pulumi, an empty value counts as not set.
 func (e Environment) Lookup(name string) (Value, bool) {
 	for _, v := range e.variables {
 		if v.Name == name && v.Value != "" {
@@ -75,8 +75,8 @@ func (e Environment) Lookup(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Merge is the environment for Pulumi: the process environment (NAME=value
-// each) overridden by the file.
+// Merge returns the environment for Pulumi: the process environment (NAME=value each)
+// overridden by the file.
 func (e Environment) Merge(process []string) map[string]string {
 	merged := make(map[string]string, len(process)+len(e.variables))
 	for _, entry := range process {
@@ -95,13 +95,12 @@ func (e Environment) Merge(process []string) map[string]string {
 type Sources struct {
 	File    Environment
 	Process []string
-	// OnlyStack is the one stack that has a configuration; not set where there are
-	// more, or none.
+	// OnlyStack is the only configured stack; not set if there are several, or none.
 	OnlyStack Value
 }
 
-// Lookup is the value of the first name that is set in the file, or else of the
-// first that is set in the process environment.
+// Lookup returns the value of the first name that is set in the file, or else of the first
+// that is set in the process environment.
 func (s Sources) Lookup(names ...string) Value {
 	for _, name := range names {
 		if value, ok := s.File.Lookup(name); ok {
@@ -163,8 +162,8 @@ func (s Sources) agreed(names ...string) (Value, error) {
 	return cmp.Or(value, others[0]), nil
 }
 
-// disagreement is the error for a value that differs from the one in the environment
-// file; said is what the file says, "" for a value that may hold a password.
+// disagreement returns the error for a value that differs from the one in the environment
+// file. said is the quoted value in the file, or "" for a value that may hold a password.
 func disagreement(other, file Value, said string) error {
 	text := fmt.Sprintf("is not what %s says", file.Origin)
 	if said != "" {
@@ -177,11 +176,11 @@ func disagreement(other, file Value, said string) error {
 	return other.Wrong(text, next)
 }
 
-// flagOf are the flags that override variables.
+// flagOf maps variables to the flags that override them.
 var flagOf = map[string]string{StackVariable: "-s NAME", RunnerStackVariable: "-s NAME", ProviderVariable: "-p NAME"}
 
-// Overridden describes the variables that a flag overrides with another value, "" if
-// there are none.
+// Overridden describes the variables that a flag overrides with another value; it returns ""
+// without any.
 func (s Sources) Overridden(flag Value, names ...string) string {
 	if !flag.IsSet() || flag.Origin.Source != FromFlag {
 		return ""
@@ -198,8 +197,8 @@ func (s Sources) Overridden(flag Value, names ...string) string {
 	return fmt.Sprintf("%s %s overrides %s", flag.Origin.Name, flag.Text, strings.Join(over, " and "))
 }
 
-// UseOnlyStack makes the one stack below the root that has a configuration the default.
-// What cannot be listed is reported by the commands that read it.
+// UseOnlyStack makes the only configured stack below the root the default. Errors are reported
+// by the commands that read the stacks.
 func (s *Sources) UseOnlyStack(root string) {
 	names, err := Stacks(root)
 	if err != nil || len(names) != 1 {
@@ -208,8 +207,8 @@ func (s *Sources) UseOnlyStack(root string) {
 	s.OnlyStack = Value{Text: names[0], Origin: Origin{Source: FromOnlyStack, Name: names[0]}}
 }
 
-// With returns the sources with another value of a variable, whatever the environment
-// file and the process environment say of it.
+// With returns the sources with another value of a variable, which overrides both
+// environments.
 func (s Sources) With(name, value string) Sources {
 	s.File.variables = slices.DeleteFunc(slices.Clone(s.File.variables), func(v Variable) bool { return v.Name == name })
 	s.Process = append(slices.Clone(s.Process), name+"="+value)

@@ -60,11 +60,11 @@ func TestParseEnvironmentRefuses(t *testing.T) {
 		{"name with an umlaut", "Ä=1", "f:1: does not start with a variable name"},
 		{"twice", "A=1\nB=2\nA=3", "f:3: A is set a second time; the first time is line 1"},
 		{"open quote", "A=\"x\nB=1", "f:1: A has no closing quote"},
-		{"backslash at the end", "A='x\\'\nB=1", "f:1: A has no closing quote: the one behind a backslash does not count; a value that ends with a backslash has to do without quotes"},
+		{"backslash at the end", "A='x\\'\nB=1", "f:1: A has no closing quote: a quote after a backslash does not count; write a value that ends with a backslash without quotes"},
 		{"text after the quote", `A="x"y`, "f:1: A has text after the closing quote"},
 		{"quote before the end", `A="x\""`, "f:1: A has a quote where it cannot be read"},
 		{"lost backslash", `A="C:\temp"`, "f:1: A has a backslash that escapes nothing"},
-		{"unknown reference", "A=pa$WORD", "f:1: A has a $ that does not stand for a line above"},
+		{"unknown reference", "A=pa$WORD", "f:1: A has a $ that refers to no line above"},
 		{"reference to a line below", "A=$B\nB=1", "f:1: A has a $"},
 		{"positional parameter", "A=x$5y", "f:1: A has a $"},
 		{"command", "A=$(date)", "f:1: A has a $"},
@@ -91,7 +91,7 @@ func TestParseEnvironmentReportsEverything(t *testing.T) {
 	want := "3 problems in the configuration:\n" +
 		"  f:1: has no =; write NAME=value\n" +
 		"  f:2: B has no closing quote\n" +
-		"  f:3: C has a $ that does not stand for a line above; put the value in single quotes to keep the $"
+		"  f:3: C has a $ that refers to no line above; put the value in single quotes to keep the $"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -24,8 +24,8 @@ type scanner struct {
 	seen       map[string]int // line of each name
 }
 
-// scanEnvironment splits a file into statements and finds everything that
-// godotenv reads differently from what the user means.
+// scanEnvironment splits a file into statements and finds everything that godotenv reads in
+// another way than the user means.
 func scanEnvironment(file string, data []byte) ([]statement, []Problem) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if !utf8.Valid(data) || bytes.ContainsRune(data, 0) {
@@ -68,8 +68,8 @@ func (s *scanner) statement() {
 	s.statements = append(s.statements, statement{name: name, value: value, line: number})
 }
 
-// value is what follows the =, over several lines if a quote is open, and
-// without a comment.
+// value returns the value after the =, without a comment. An open quote continues on the next
+// lines.
 func (s *scanner) value(number int, name, text string) string {
 	value := strings.TrimLeft(text, " \t")
 	if value == "" || value != text && value[0] == '#' {
@@ -95,7 +95,7 @@ func (s *scanner) quoted(number int, name, value string) string {
 		s.next = number // the lines after it are read as usual
 		text := "has no closing quote"
 		if strings.HasSuffix(first, `\`+string(quote)) {
-			text += ": the one behind a backslash does not count; a value that ends with a backslash has to do without quotes"
+			text += ": a quote after a backslash does not count; write a value that ends with a backslash without quotes"
 		}
 		s.problem(number, name, text)
 		return ""
@@ -104,7 +104,8 @@ func (s *scanner) quoted(number int, name, value string) string {
 	if rest != "" && rest[0] != '#' {
 		s.problem(number, name, "has text after the closing quote; a quote inside is written \\\" and only in double quotes")
 	}
-	if strings.HasPrefix(content, `\"`) || strings.HasSuffix(content, `\"`) || strings.Contains(content, `\'`) && quote == '\'' {
+	misread := strings.HasPrefix(content, `\"`) || strings.HasSuffix(content, `\"`)
+	if misread || strings.Contains(content, `\'`) && quote == '\'' {
 		s.problem(number, name, "has a quote where it cannot be read; use the other kind of quotes around the value")
 	}
 	if quote == '"' {
@@ -114,8 +115,8 @@ func (s *scanner) quoted(number int, name, value string) string {
 	return value[:end+1]
 }
 
-// closing finds the quote that ends a value: the first one without a backslash
-// before it.
+// closing returns the index of the quote that ends a value, the first one without a backslash
+// before it, or -1.
 func closing(value string, quote byte) int {
 	for i := 1; i < len(value); i++ {
 		if value[i] == quote && value[i-1] != '\\' {
@@ -126,14 +127,14 @@ func closing(value string, quote byte) int {
 }
 
 var (
-	// reference is what godotenv takes for a reference to a variable.
+	// reference matches what godotenv reads as a reference to a variable.
 	reference    = regexp.MustCompile(`\\?\$\(?\{?([A-Za-z0-9_]*)\}?`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	comment      = regexp.MustCompile(`[ \t]#`) // begins one
+	comment      = regexp.MustCompile(`[ \t]#`) // begins a comment
 )
 
-// checkDollars allows $NAME and ${NAME} of a line above, and nothing else with
-// a $: godotenv would turn it into an empty text.
+// checkDollars allows $NAME and ${NAME} of a line above and no other $, which godotenv would
+// replace by an empty string.
 func (s *scanner) checkDollars(number int, name, value string) {
 	if !strings.Contains(value, "$") {
 		return
@@ -144,7 +145,7 @@ func (s *scanner) checkDollars(number int, name, value string) {
 		case whole[0] == '\\', other == "" && whole == "$":
 			continue
 		case s.seen[other] == 0 || whole != "$"+other && whole != "${"+other+"}":
-			s.problem(number, name, "has a $ that does not stand for a line above; put the value in single quotes to keep the $")
+			s.problem(number, name, "has a $ that refers to no line above; put the value in single quotes to keep the $")
 			return
 		case strings.ToUpper(other) != other:
 			s.problem(number, name, fmt.Sprintf("refers to %s; only names in capitals can be referred to", other))
@@ -172,7 +173,7 @@ func (s *scanner) problem(line int, name, text string) {
 	s.problems = append(s.problems, Problem{File: s.file, Line: line, Key: name, Text: text})
 }
 
-// trimExport takes away the word export, which lets a shell source the file.
+// trimExport removes the word export, which lets a shell source the file.
 func trimExport(name string) string {
 	rest, ok := strings.CutPrefix(name, "export")
 	if trimmed := strings.TrimLeft(rest, " \t"); ok && trimmed != rest {
@@ -181,5 +182,5 @@ func trimExport(name string) string {
 	return name
 }
 
-// cutComment takes away a comment.
+// cutComment removes a comment.
 func cutComment(value string) string { return strings.TrimRight(comment.Split(value, 2)[0], " \t") }

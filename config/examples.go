@@ -13,7 +13,7 @@ type Example struct {
 	Data []byte
 }
 
-// Examples are the files of a new configuration folder.
+// Examples returns the files of a new configuration folder.
 func Examples() ([]Example, error) {
 	names := []string{".gitignore", "environment.example", "Pulumi.stackname.yaml.example"}
 	files := make([]Example, 0, len(names))

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Form is what a text has to look like, in words for the user.
+// Form is the syntax that a string must have, as messages describe it.
 type Form string
 
-// The forms of texts.
+// The forms of strings.
 const (
 	Email Form = "an e-mail address"
 	Host  Form = "a host name in lower case"
@@ -32,7 +32,7 @@ const (
 	Image Form = "an image with a tag or a digest"
 )
 
-// hostName is that of a DNS entry: an Ingress takes no other, and no address.
+// hostName matches the name of a DNS entry: an Ingress takes no other host, and no IP address.
 const hostName = `^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`
 
 func (f Form) fits(text string) bool {
@@ -62,7 +62,7 @@ func (f Form) fits(text string) bool {
 	return true
 }
 
-// hint says what may have been meant.
+// hint suggests a valid value.
 func (f Form) hint(text string) string {
 	if prefix, err := netip.ParsePrefix(text); f == Range && err == nil && prefix.Addr().Is4() {
 		return fmt.Sprintf("; did you mean %s?", prefix.Masked())

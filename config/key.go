@@ -26,28 +26,28 @@ type Key struct {
 	Name      string   // "eks:k8s_version": namespace and name as in Pulumi.<stack>.yaml
 	Kind      Kind     // type of the value
 	Default   any      // nil means none; else string, int, bool, []string or map[string]any
-	Required  bool     // it has no default and the program cannot do without
-	Variables []string // environment variables that do as well: a provider of Pulumi's reads them when the key is not set
+	Required  bool     // the program needs a value and there is no default
+	Variables []string // environment variables that Pulumi's plugin reads if the key is not set
 	Allowed   []string // closed set of values of a string; nil means free
-	Form      Form     // what a string has to look like; "" means any text
+	Form      Form     // syntax of a string; "" means any
 	Min, Max  *int     // bounds of an integer; nil means unbounded
 	Example   string   // shown in documentation and errors
-	OfPlugin  bool     // Pulumi's plugin reads it itself; its namespace has keys of the plugin that nobody declares
-	Simulated any      // throw-away value a simulation uses when a required key is missing
+	OfPlugin  bool     // Pulumi's plugin reads the key itself; its namespace has more keys, which are not declared here
+	Simulated any      // placeholder for a missing required key in a simulation
 	Doc       string   // one line: meaning and unit
 }
 
-// Namespace is the part of the name before the colon: "eks" of "eks:k8s_version".
+// Namespace returns the part of the name before the colon: "eks" of "eks:k8s_version".
 func (k Key) Namespace() string {
 	namespace, _, _ := strings.Cut(k.Name, ":")
 	return namespace
 }
 
-// Set is the first of the key's variables that is set.
+// Set returns the first of the key's variables that is set.
 func (k Key) Set(sources Sources) Value { return sources.Lookup(k.Variables...) }
 
-// Validate checks the type and range of a decoded value. The error says what
-// is allowed, and leaves naming the key and the file to the caller.
+// Validate checks the type and range of a decoded value. The error says what is allowed; the
+// caller adds the key and the file.
 func (k Key) Validate(value any) error {
 	switch k.Kind {
 	case String:
@@ -100,8 +100,7 @@ func (k Key) validateInt(value any) error {
 	return nil
 }
 
-// Number is the whole number that a value is, or that its text is: Pulumi
-// writes `pulumi config set n 3` as the string "3".
+// Number returns a whole number, which may be in a string: `pulumi config set n 3` writes "3".
 func Number(value any) (number int, ok bool) {
 	switch typed := value.(type) {
 	case int:
@@ -134,7 +133,7 @@ func validateList(value any) error {
 	return nil
 }
 
-// describe names a value's type the way someone who writes YAML thinks of it.
+// describe names the type of a value in YAML's terms.
 func describe(value any) string {
 	switch typed := value.(type) {
 	case nil:

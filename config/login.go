@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-// pulumiCloud is where an access token alone logs in to.
+// pulumiCloud is the backend that an access token alone logs in to.
 const pulumiCloud = "https://api.pulumi.com"
 
-// currentLogin is the backend that the user has chosen with `pulumi login`;
-// not set when there is none. environ is the merged environment.
+// currentLogin reads the backend chosen with `pulumi login`; it is not set without a login.
+// environ is the merged environment.
 func currentLogin(environ map[string]string) (Value, error) {
 	path := credentialsPath(environ)
 	if path == "" {
@@ -37,8 +37,8 @@ func currentLogin(environ map[string]string) (Value, error) {
 	return Value{Text: credentials.Current, Origin: Origin{Source: FromLogin, File: path}}, nil
 }
 
-// tokenLogin is Pulumi Cloud for those who have a token and nothing else, as
-// pipelines do.
+// tokenLogin returns Pulumi Cloud if there is an access token, which is all that pipelines
+// have.
 func tokenLogin(environ map[string]string) Value {
 	if environ["PULUMI_ACCESS_TOKEN"] == "" {
 		return Value{}
@@ -46,7 +46,7 @@ func tokenLogin(environ map[string]string) Value {
 	return Value{Text: pulumiCloud, Origin: Origin{Source: FromLogin, Name: "PULUMI_ACCESS_TOKEN"}}
 }
 
-// credentialsPath is Pulumi's credentials file.
+// credentialsPath returns the path of Pulumi's credentials file, or "".
 func credentialsPath(environ map[string]string) string {
 	switch {
 	case environ["PULUMI_CREDENTIALS_PATH"] != "":

@@ -13,16 +13,16 @@ import (
 // ManifestFile is Pulumi's own file in the folder of a project.
 const ManifestFile = "Pulumi.yaml"
 
-// Manifest is what a Pulumi.yaml says that concerns the runner.
+// Manifest is the part of a Pulumi.yaml that the runner uses.
 type Manifest struct {
 	Name           string
 	Runtime        string
 	Binary         string // the built program that the runtime runs; "" for none
 	Description    string
-	StackConfigDir string // where its own stack files are, below its folder
-	Backend        string // URL of the one it names; "" for none
-	Keys           []Key  // of its section config
-	Secrets        []Key  // those that have to be encrypted
+	StackConfigDir string // directory of its own stack files, below its folder
+	Backend        string // URL; "" for none
+	Keys           []Key  // declared below config
+	Secrets        []Key  // declared keys with secret: true
 }
 
 // ReadManifest reads the Pulumi.yaml in a folder; shown is that folder in
@@ -36,8 +36,8 @@ func ReadManifest(folder, shown string) (Manifest, error) {
 	return ParseManifest(name, data)
 }
 
-// ParseManifest reads the content of a Pulumi.yaml; file is its name in
-// messages. What only Pulumi reads is left to Pulumi.
+// ParseManifest reads the content of a Pulumi.yaml; file is its name in messages. Keys that
+// only Pulumi reads are ignored.
 func ParseManifest(file string, data []byte) (Manifest, error) {
 	var m Manifest
 	root, err := decodeDocument(file, data)
@@ -46,7 +46,8 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 	}
 	d := &manifestDecoder{maraDecoder: maraDecoder{stackDecoder{file: file}}}
 	if root == nil || root.Kind != yaml.MappingNode {
-		return m, &Error{Problems: []Problem{{File: file, Text: "is not the description of a Pulumi project: name and runtime are missing"}}}
+		text := "is not the description of a Pulumi project: name and runtime are missing"
+		return m, &Error{Problems: []Problem{{File: file, Text: text}}}
 	}
 	var config *yaml.Node
 	d.eachPair(root, "", func(key, value *yaml.Node) {
@@ -77,10 +78,10 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 	return m, problemsError(d.problems)
 }
 
-// manifestDecoder collects what is wrong in a Pulumi.yaml.
+// manifestDecoder decodes a Pulumi.yaml and collects the problems.
 type manifestDecoder struct{ maraDecoder }
 
-// runtime reads the runtime, which is a name or a map with one.
+// runtime reads the runtime, a name or a map with a name.
 func (d *manifestDecoder) runtime(node *yaml.Node, to *Manifest) {
 	if node.Kind == yaml.ScalarNode {
 		to.Runtime = node.Value
@@ -100,7 +101,7 @@ func (d *manifestDecoder) runtime(node *yaml.Node, to *Manifest) {
 	})
 }
 
-// backend reads where the project says that its state is.
+// backend reads the URL of the project's backend.
 func (d *manifestDecoder) backend(node *yaml.Node, to *string) {
 	if node.Kind != yaml.MappingNode {
 		return
@@ -112,8 +113,8 @@ func (d *manifestDecoder) backend(node *yaml.Node, to *string) {
 	})
 }
 
-// keys reads the section config. A key without a namespace is the project's.
-// Keys of other namespaces only have values, and belong to somebody else.
+// keys reads the section config. A key without a namespace is the project's. Keys of other
+// namespaces are declared elsewhere; they only have values here.
 func (d *manifestDecoder) keys(node *yaml.Node, m *Manifest) {
 	d.entries("config", node, func(shown string, name Word, value *yaml.Node) {
 		full := name.Text
@@ -137,7 +138,7 @@ func (d *manifestDecoder) keys(node *yaml.Node, m *Manifest) {
 func (d *manifestDecoder) key(shown, name string, node *yaml.Node) (key Key, secret bool) {
 	key = Key{Name: name, Kind: String}
 	if node.Kind != yaml.MappingNode {
-		key.Default = d.standard(shown, node)
+		key.Default = d.defaultValue(shown, node)
 		key.Kind = kindOf(key.Default)
 		return key, false
 	}
@@ -155,7 +156,7 @@ func (d *manifestDecoder) key(shown, name string, node *yaml.Node) (key Key, sec
 		case "description":
 			key.Doc = strings.Join(strings.Fields(value.Value), " ")
 		case "default", "value":
-			key.Default = d.standard(shown, value)
+			key.Default = d.defaultValue(shown, value)
 		case "secret":
 			secret = value.Value == "true"
 		}
@@ -172,21 +173,21 @@ func (d *manifestDecoder) key(shown, name string, node *yaml.Node) (key Key, sec
 	return key, secret
 }
 
-// standard is a default in the form that keys have it in.
-func (d *manifestDecoder) standard(key string, node *yaml.Node) any {
+// defaultValue reads a default and makes a list of strings a []string, as Key.Default has it.
+func (d *manifestDecoder) defaultValue(key string, node *yaml.Node) any {
 	value := d.value(key, node)
 	items, isList := value.([]any)
 	if !isList || slices.ContainsFunc(items, func(item any) bool { _, isText := item.(string); return !isText }) {
 		return value
 	}
-	texts := make([]string, len(items))
+	list := make([]string, len(items))
 	for i, item := range items {
-		texts[i] = fmt.Sprint(item)
+		list[i] = fmt.Sprint(item)
 	}
-	return texts
+	return list
 }
 
-// kindNamed is the kind of one of Pulumi's types.
+// kindNamed returns the kind of one of Pulumi's types.
 func kindNamed(name, items string) (Kind, bool) {
 	switch name {
 	case "", "string":
@@ -206,7 +207,7 @@ func kindNamed(name, items string) (Kind, bool) {
 	return String, false
 }
 
-// kindOf is the kind of a value.
+// kindOf returns the kind of a value.
 func kindOf(value any) Kind {
 	switch value.(type) {
 	case int:

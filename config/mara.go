@@ -3,37 +3,37 @@ package config
 import (
 	"slices"
 	"time"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
-// MaraFile is the file below the root that says which projects of the user
-// belong to an environment.
+// MaraFile is the file below the root that adds the user's projects to environments.
 const MaraFile = "mara.yaml"
 
-// Mara is the content of mara.yaml. It is only read here; what it says about
-// projects and providers is checked against the catalogue elsewhere.
+// Mara is the content of mara.yaml. Package catalogue checks its projects and providers.
 type Mara struct {
-	File      string // as shown; "" when there is none
+	File      string // as shown; "" without the file
 	Projects  []MaraProject
 	Providers []MaraProvider
 	Hooks     []MaraHook // of the run
-	Harmless  []Word     // types of resources, or their beginnings, that a protected environment may lose
+	Harmless  []Word     // types of resources, or prefixes, that a protected environment may lose
 }
 
-// Word is a text with its place.
+// Word is a string with its line.
 type Word struct {
 	Text string
 	Line int
 }
 
-// Words are the texts of words.
+// Words returns the strings of words.
 func Words(words []Word) []string {
-	return slice.Map(words, func(word Word) string { return word.Text })
+	texts := make([]string, 0, len(words))
+	for _, word := range words {
+		texts = append(texts, word.Text)
+	}
+	return texts
 }
 
-// MaraProject is one entry of a list of projects: a folder of the user's, which may
-// be in a git repository, or a project of the catalogue.
+// MaraProject is one entry of a list of projects: a folder of the user, perhaps in a git
+// repository, or a project of the catalogue.
 type MaraProject struct {
 	Line      int
 	Path      Word // folder below the root, or in the repository
@@ -44,12 +44,12 @@ type MaraProject struct {
 	Phase     string
 	Reads     []Word
 	After     []Word
-	Edges     bool   // Reads or After is given
-	Providers []Word // that the project is for; nil means all
-	Replaces  Word   // project of the catalogue in whose place it comes
+	Edges     bool   // Reads or After is set
+	Providers []Word // providers with this project; nil means all
+	Replaces  Word   // project of the catalogue that it replaces
 	When      Word   // jq
 	StackFile Word   // SharedStackFile or OwnStackFile
-	Stack     Word   // pattern of the names of its stacks
+	Stack     Word   // pattern of its stack names
 	Outputs   []Word // to highlight
 	Timeout   time.Duration
 	Estimate  time.Duration
@@ -60,20 +60,20 @@ type MaraProject struct {
 // The values of stackFile.
 const (
 	SharedStackFile = "shared" // config/pulumi/Pulumi.<stack>.yaml
-	OwnStackFile    = "own"    // Pulumi.<stack>.yaml beside the project, the shared one below it
+	OwnStackFile    = "own"    // Pulumi.<stack>.yaml next to the project's Pulumi.yaml, over the shared one
 )
 
-// MaraKey is what mara.yaml adds to a configuration key of a project.
+// MaraKey adds constraints and a question to a configuration key of a project.
 type MaraKey struct {
 	Key      Word
 	Allowed  []string
 	Min, Max *int
 	Example  string
 	Question string
-	Generate Word // how a secret value can be made
+	Generate Word // how the runner generates a secret value
 }
 
-// MaraProvider is a provider of the user's, or a change to a built-in one.
+// MaraProvider is a provider of the user, or a change to a built-in one.
 type MaraProvider struct {
 	Name     Word
 	Title    string
@@ -81,17 +81,17 @@ type MaraProvider struct {
 	Without  []Word
 	After    []MaraOrder
 	Projects []MaraProject
-	Listed   bool // Projects is given: it is the whole list
+	Listed   bool // Projects is set and complete
 }
 
-// MaraOrder lets a project wait for others.
+// MaraOrder makes a project wait for others.
 type MaraOrder struct {
 	Project Word
 	After   []Word
 }
 
-// MaraHook is a hook of a step or of the run: a command of the user's, or the
-// name of one that the runner has.
+// MaraHook is a hook of a step or of the run: a command of the user, or the name of a
+// built-in hook.
 type MaraHook struct {
 	Line       int
 	BuiltIn    Word // "" for a command
@@ -105,7 +105,7 @@ type MaraHook struct {
 	Simulate   bool
 }
 
-// HookMoments are the values of a hook's key on.
+// HookMoments returns the values of a hook's key on.
 func HookMoments() []string { return []string{"before", "success", "failure", "always"} }
 
 // ReadMara reads mara.yaml below root. A missing file is an empty one.
@@ -130,13 +130,16 @@ func ParseMara(file string, data []byte) (Mara, error) {
 	return mara, problemsError(d.problems)
 }
 
-// AllProjects are those of the file itself, and those of its providers.
+// AllProjects returns the projects of the file itself and of its providers.
 func (m Mara) AllProjects() []MaraProject {
-	ofProviders := slice.Map(m.Providers, func(p MaraProvider) []MaraProject { return p.Projects })
-	return slices.Concat(m.Projects, slices.Concat(ofProviders...))
+	all := slices.Clone(m.Projects)
+	for _, provider := range m.Providers {
+		all = append(all, provider.Projects...)
+	}
+	return all
 }
 
-// Problem is one thing that is wrong in a line of the file.
+// Problem returns a problem in a line of the file.
 func (m Mara) Problem(line int, text string) Problem {
 	return Problem{File: m.File, Line: line, Text: text}
 }

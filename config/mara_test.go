@@ -93,7 +93,7 @@ func TestParseMara(t *testing.T) {
 	}
 }
 
-// TestParseMaraRefuses: every problem is told at once, with its line.
+// TestParseMaraRefuses: all problems are reported at once, with their lines.
 func TestParseMaraRefuses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, in, want string }{
@@ -109,13 +109,13 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"out of the root", "projects: [{path: ../c}]", `mara.yaml:1: projects[0] has the path ../c, which is not below the root; use git: for projects of other repositories`},
 		{"out of the repository", "projects: [{git: a, ref: b, path: ../c}]", `mara.yaml:1: projects[0] has the path ../c, which is not in the repository`},
 		{"stack file", "projects: [{path: a, stackFile: owm}]", `mara.yaml:1: projects[0].stackFile is "owm"; allowed: shared, own; did you mean "own"?`},
-		{"timeout", "projects: [{path: a, timeout: 10}]", `mara.yaml:1: projects[0].timeout must be a time such as 90s or 10m, not the text "10"`},
-		{"nothing", "projects: [{path: }]", `mara.yaml:1: projects[0].path must be a text, not nothing`},
-		{"hook without command", "hooks: [{on: always}]", `mara.yaml:1: hooks[0] runs nothing; write run: COMMAND, or the name of a hook that the runner has`},
+		{"timeout", "projects: [{path: a, timeout: 10}]", `mara.yaml:1: projects[0].timeout must be a time such as 90s or 10m, not the string "10"`},
+		{"nothing", "projects: [{path: }]", `mara.yaml:1: projects[0].path must be a string, not nothing`},
+		{"hook without command", "hooks: [{on: always}]", `mara.yaml:1: hooks[0] runs nothing; write run: COMMAND, or the name of a built-in hook`},
 		{"moment", "hooks: [{on: sucess, run: a}]", `mara.yaml:1: hooks[0].on is "sucess"; allowed: before, success, failure, always; did you mean "success"?`},
-		{"quotes", `hooks: [{run: "a 'b"}]`, `mara.yaml:1: hooks[0].run is not a command: the text "a 'b"`},
-		{"retry", "hooks: [{run: a, retry: -1}]", `mara.yaml:1: hooks[0].retry must be a whole number of 0 or more, not the text "-1"`},
-		{"simulate", "hooks: [{run: a, simulate: maybe}]", `mara.yaml:1: hooks[0].simulate must be true or false, not the text "maybe"`},
+		{"quotes", `hooks: [{run: "a 'b"}]`, `mara.yaml:1: hooks[0].run is not a command: the string "a 'b"`},
+		{"retry", "hooks: [{run: a, retry: -1}]", `mara.yaml:1: hooks[0].retry must be a whole number of 0 or more, not the string "-1"`},
+		{"simulate", "hooks: [{run: a, simulate: maybe}]", `mara.yaml:1: hooks[0].simulate must be true or false, not the string "maybe"`},
 		{"twice", "hooks: []\nhooks: []", `mara.yaml:2: hooks is set a second time; the first time is line 1`},
 		{"no YAML", "a: [", `mara.yaml:1: is not valid YAML: did not find expected node content`},
 		{"several", "a: b\nprojects:\n  - pth: c", "2 problems in the configuration:\n" +

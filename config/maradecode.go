@@ -9,22 +9,20 @@ import (
 	"time"
 
 	"github.com/google/shlex"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 )
 
-// maraDecoder turns the YAML nodes of mara.yaml into plain data and collects
-// what is wrong with them.
+// maraDecoder decodes the YAML nodes of mara.yaml and collects the problems.
 type maraDecoder struct{ stackDecoder }
 
-// field is a key of a map, with what reads its value. The key that it is called
-// with names the value in messages.
+// field is a key of a map and the function that reads its value; the function's first
+// argument names the value in messages.
 type field struct {
 	name string
 	read func(key string, value *yaml.Node)
 }
 
-// fields reads a map that has these keys and no others.
+// fields reads a map that may have these keys and no others.
 func (d *maraDecoder) fields(key string, node *yaml.Node, fields ...field) {
 	d.entries(key, node, func(key string, name Word, value *yaml.Node) {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name.Text })
@@ -37,7 +35,10 @@ func (d *maraDecoder) fields(key string, node *yaml.Node, fields ...field) {
 }
 
 func (d *maraDecoder) unknownField(key string, name Word, fields []field) {
-	known := slice.Map(fields, func(f field) string { return f.name })
+	var known []string
+	for _, f := range fields {
+		known = append(known, f.name)
+	}
 	d.problem(name.Line, key, "is not a known key; allowed: %s%s", strings.Join(known, ", "), DidYouMean(name.Text, known))
 }
 
@@ -55,7 +56,7 @@ func (d *maraDecoder) items(key string, node *yaml.Node, read func(key string, i
 	}
 }
 
-// entries reads a map whose keys are names of the user's.
+// entries reads a map whose keys are names chosen by the user.
 func (d *maraDecoder) entries(key string, node *yaml.Node, read func(key string, name Word, value *yaml.Node)) {
 	if isNull(node) {
 		return
@@ -72,14 +73,14 @@ func (d *maraDecoder) entries(key string, node *yaml.Node, read func(key string,
 func (d *maraDecoder) word(to *Word) func(string, *yaml.Node) {
 	return func(key string, node *yaml.Node) {
 		if node.Kind != yaml.ScalarNode || node.Value == "" {
-			d.problem(node.Line, key, "must be a text, not %s", describeNode(node))
+			d.problem(node.Line, key, "must be a string, not %s", describeNode(node))
 			return
 		}
 		*to = Word{node.Value, node.Line}
 	}
 }
 
-// describeNode is nodeKind with a word for nothing.
+// describeNode describes a node like nodeKind, but says "nothing" for an empty value.
 func describeNode(node *yaml.Node) string {
 	if node.Kind == yaml.ScalarNode && node.Value == "" {
 		return "nothing"
@@ -95,7 +96,7 @@ func (d *maraDecoder) text(to *string) func(string, *yaml.Node) {
 	}
 }
 
-// words reads a list of texts; a single text is a list, too.
+// words reads a list of strings, or a single string.
 func (d *maraDecoder) words(to *[]Word) func(string, *yaml.Node) {
 	return func(key string, node *yaml.Node) {
 		add := func(key string, item *yaml.Node) {
@@ -120,7 +121,7 @@ func (d *maraDecoder) texts(to *[]string) func(string, *yaml.Node) {
 	}
 }
 
-// choice reads a text that is one of those allowed.
+// choice reads a string that is one of those allowed.
 func (d *maraDecoder) choice(to *Word, allowed ...string) func(string, *yaml.Node) {
 	return func(key string, node *yaml.Node) {
 		d.word(to)(key, node)
@@ -168,7 +169,7 @@ func (d *maraDecoder) flag(to *bool) func(string, *yaml.Node) {
 	}
 }
 
-// scalarOf is the value of a node that is one; nil of others.
+// scalarOf returns the value of a scalar node, or nil for other nodes.
 func (d *maraDecoder) scalarOf(key string, node *yaml.Node) any {
 	if node.Kind != yaml.ScalarNode {
 		return nil
@@ -190,18 +191,19 @@ func (d *maraDecoder) document(root *yaml.Node, m *Mara) {
 	)
 }
 
-// types reads types of resources, or their beginnings up to a ":" or "/".
+// types reads types of resources, or prefixes of types that end in ":" or "/".
 func (d *maraDecoder) types(key string, node *yaml.Node) (types []Word) {
 	d.words(&types)(key, node)
 	for _, kind := range types {
 		if !resourceType.MatchString(kind.Text) {
-			d.problem(kind.Line, key, "%q is no type of resources, such as aws:ec2/route:Route, nor the beginning of some up to a colon or slash", kind.Text)
+			d.problem(kind.Line, key,
+				"%q is not a type of resources such as aws:ec2/route:Route, or its beginning up to a colon or slash", kind.Text)
 		}
 	}
 	return types
 }
 
-// resourceType matches a type of resources or its beginning. It names a package at least.
+// resourceType matches a type of resources or a prefix, at least the package.
 var resourceType = regexp.MustCompile(`^[A-Za-z0-9-]+:([A-Za-z0-9._-]+[:/])*[A-Za-z0-9._-]*$`)
 
 func (d *maraDecoder) provider(key string, name Word, node *yaml.Node) MaraProvider {
@@ -262,7 +264,7 @@ func (d *maraDecoder) project(key string, node *yaml.Node) MaraProject {
 	return p
 }
 
-// checkPlace reports a project that has no place, or several.
+// checkPlace reports a project with no location, or several.
 func (d *maraDecoder) checkPlace(key string, p MaraProject) {
 	switch {
 	case p.Project.Text != "" && p.Path.Text != "":
@@ -278,9 +280,11 @@ func (d *maraDecoder) checkPlace(key string, p MaraProject) {
 	case p.Git.Text != "" && p.Path.Text != "" && !filepath.IsLocal(filepath.FromSlash(p.Path.Text)):
 		d.problem(p.Path.Line, key, "has the path %s, which is not in the repository", p.Path.Text)
 	case p.Git.Text == "" && p.Path.Text != "" && !filepath.IsLocal(filepath.FromSlash(p.Path.Text)):
-		d.problem(p.Path.Line, key, "has the path %s, which is not below the root; use git: for projects of other repositories", p.Path.Text)
+		d.problem(p.Path.Line, key,
+			"has the path %s, which is not below the root; use git: for projects of other repositories", p.Path.Text)
 	case p.Project.Text == "" && p.Path.Text == "" && p.Git.Text == "":
-		d.problem(p.Line, key, "has no path; write path: FOLDER for a project of your own, or project: NAME for one that comes with the runner")
+		d.problem(p.Line, key,
+			"has no path; write path: FOLDER for a project of your own, or project: NAME for one that comes with the runner")
 	}
 }
 
@@ -311,7 +315,7 @@ func (d *maraDecoder) hooks(key string, node *yaml.Node) []MaraHook {
 	return hooks
 }
 
-// hook reads one hook; ok is false when it is not known what it runs.
+// hook reads one hook; ok is false if the hook runs nothing or has a problem.
 func (d *maraDecoder) hook(key string, node *yaml.Node) (hook MaraHook, ok bool) {
 	h := MaraHook{Line: node.Line}
 	if node.Kind == yaml.ScalarNode {
@@ -329,13 +333,13 @@ func (d *maraDecoder) hook(key string, node *yaml.Node) (hook MaraHook, ok bool)
 		field{"simulate", d.flag(&h.Simulate)},
 	)
 	if len(h.Run) == 0 && len(d.problems) == before {
-		d.problem(node.Line, key, "runs nothing; write run: COMMAND, or the name of a hook that the runner has")
+		d.problem(node.Line, key, "runs nothing; write run: COMMAND, or the name of a built-in hook")
 	}
 	return h, len(h.Run) > 0
 }
 
-// command reads a command: a list of words, or a text that is split as a shell
-// would split it. No shell runs it.
+// command reads a command: a list of words, or a string that is split as a shell would. No
+// shell runs it.
 func (d *maraDecoder) command(key string, node *yaml.Node) []string {
 	if node.Kind != yaml.ScalarNode {
 		var words []string

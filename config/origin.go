@@ -8,24 +8,24 @@ type Source string
 // The sources in order of precedence.
 const (
 	FromFlag        Source = "flag"
-	FromFleet       Source = "fleet" // of the stack: a command works on one environment after the other
+	FromFleet       Source = "fleet" // of the stack: a command works on several environments in turn
 	FromFile        Source = "environment file"
 	FromProcess     Source = "process environment"
 	FromStackConfig Source = "stack configuration"
 	FromLayer       Source = "layer"
 	FromLogin       Source = "pulumi login"
-	FromRecord      Source = "first deployment" // of the provider: what the environment was first deployed with
-	FromMara        Source = "mara.yaml"        // of the provider: the only one there
+	FromRecord      Source = "first deployment" // of the provider: the one of the first deployment
+	FromMara        Source = "mara.yaml"        // of the provider: the only one in mara.yaml
 	FromOnlyStack   Source = "the only stack configured"
 	FromDefault     Source = "default"
 	FromSimulation  Source = "simulation" // overrides all others
 )
 
-// Origin says where a value comes from, exactly enough to change it there.
+// Origin is the place a value comes from, where the user can change it.
 type Origin struct {
 	Source Source
 	Name   string // "--stack", "PULUMI_STACK", "kubernetes:infra_type"
-	File   string // of a file: as shown
+	File   string // as shown; "" if not in a file
 	Line   int
 }
 
@@ -42,17 +42,17 @@ func (o Origin) String() string {
 	return string(o.Source)
 }
 
-// Value is a setting together with where it comes from. The zero Value is not set.
+// Value is a setting with its origin. The zero Value is not set.
 type Value struct {
 	Text   string
 	Origin Origin
 }
 
-// IsSet says whether the value was given anywhere.
+// IsSet reports whether the value was given anywhere.
 func (v Value) IsSet() bool { return v.Origin != Origin{} }
 
-// Wrong is the error for a value that cannot be used: wrong usage when it was
-// given by a flag, else a problem of the file or the environment it came from.
+// Wrong returns the error for a value that cannot be used: wrong usage if a flag gave it, else
+// a problem of its file or environment variable.
 func (v Value) Wrong(text, next string) error {
 	origin := v.Origin
 	if origin.Source == FromFlag {

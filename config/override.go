@@ -8,8 +8,8 @@ import (
 // OverrideFlag gives configuration values for one run.
 const OverrideFlag = "--config"
 
-// Override is the stack file with other values, for one run: nothing is written.
-// The values know where they come from.
+// Override returns the stack file with other values for one run, and writes nothing. The
+// values have the flag as their origin.
 func (f StackFile) Override(changes ...Change) (StackFile, error) {
 	if len(changes) == 0 {
 		return f, nil
@@ -34,7 +34,7 @@ func (f StackFile) Override(changes ...Change) (StackFile, error) {
 	return edited, nil
 }
 
-// Origin is where a value of the file comes from.
+// Origin returns the origin of a value of the file.
 func (f StackFile) Origin(entry Entry) Origin {
 	if f.overridden[entry.Key] {
 		return Origin{Source: FromFlag, Name: OverrideFlag}
@@ -45,7 +45,7 @@ func (f StackFile) Origin(entry Entry) Origin {
 	return Origin{Source: FromStackConfig, Name: entry.Key, File: f.File, Line: entry.Line}
 }
 
-// Problem is something wrong with a key, at its place.
+// Problem returns a problem with a key, at its line.
 func (f StackFile) Problem(key, text string) Problem {
 	if f.overridden[key] {
 		return Problem{File: OverrideFlag, Key: key, Text: text}

@@ -3,17 +3,14 @@ package config
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 )
 
-// Parse makes the value of a text that was typed, by the kind of the key, and
-// checks it: the version 1.30 stays a text. Lists are written with commas or as
-// YAML, maps as YAML.
+// Parse parses the input for a key by its kind and validates the value: the version 1.30 stays
+// a string. Lists are written with commas or as YAML, maps as YAML.
 func (k Key) Parse(text string) (any, error) {
 	value, err := parseKind(k.Kind, text)
 	if err != nil {
@@ -46,14 +43,19 @@ func parseKind(kind Kind, text string) (any, error) {
 	return text, nil
 }
 
-// splitList is the items of a list with commas; nothing is an empty list.
+// splitList splits a list at commas and skips empty items.
 func splitList(text string) []any {
-	items := slice.Map(strings.Split(text, ","), func(item string) any { return strings.TrimSpace(item) })
-	return slices.DeleteFunc(items, func(item any) bool { return item == "" })
+	items := []any{}
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
 }
 
-// ParseFree makes the value of a text for a key that no project declares: a
-// text, or a list or map if it is written as one.
+// ParseFree parses the input for an undeclared key: a string, unless it is written as a list
+// or map.
 func ParseFree(text string) (any, error) {
 	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "[") || strings.HasPrefix(trimmed, "{") {
 		return parseYAML(text)
@@ -61,7 +63,7 @@ func ParseFree(text string) (any, error) {
 	return text, nil
 }
 
-// parseYAML reads a value the way a stack file is read.
+// parseYAML reads a value as in a stack file.
 func parseYAML(text string) (any, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
@@ -78,10 +80,10 @@ func parseYAML(text string) (any, error) {
 	return value, nil
 }
 
-// redacted is shown for what is encrypted.
+// redacted is shown in place of encrypted values.
 const redacted = "[secret]"
 
-// Show is a value on one line, the way Parse reads it. A secret one is redacted.
+// Show returns a value on one line, as Parse reads it. Secrets are redacted.
 func Show(value any) string {
 	switch typed := value.(type) {
 	case nil:
@@ -105,8 +107,7 @@ func Show(value any) string {
 	return fmt.Sprint(value)
 }
 
-// Redacted is a value without its encrypted parts. Its texts go through hide,
-// unless that is nil.
+// Redacted replaces the encrypted parts of a value. Strings go through hide, unless it is nil.
 func Redacted(value any, hide func(string) string) any {
 	switch typed := value.(type) {
 	case Ciphertext:
@@ -131,7 +132,7 @@ func Redacted(value any, hide func(string) string) any {
 	return value
 }
 
-// flow has a node written in brackets, on one line.
+// flow makes the encoder write a node in brackets, on one line.
 func flow(node *yaml.Node) {
 	node.Style |= yaml.FlowStyle
 	for _, child := range node.Content {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Problem is one thing that is wrong in a configuration file.
@@ -17,7 +15,7 @@ type Problem struct {
 	Text string // what is wrong and what is allowed
 }
 
-// String is the problem on one line, with its place first.
+// String returns the problem on one line, beginning with its file and line.
 func (p Problem) String() string {
 	text := p.Text
 	if p.Key != "" {
@@ -32,8 +30,8 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, text)
 }
 
-// Error is a configuration or environment that is not valid. It holds all
-// problems at once, so that nobody has to mend them one run at a time.
+// Error is a configuration or environment that is not valid. It holds all problems, so
+// that the user can fix them in one go.
 type Error struct {
 	Problems []Problem
 	Next     string // what to do about it; empty when the problems say so
@@ -52,10 +50,10 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// NextStep is what to do about the error.
+// NextStep returns the advice what to do about the error.
 func (e *Error) NextStep() string { return e.Next }
 
-// problemsError is nil when there are no problems.
+// problemsError returns an Error, or nil without problems.
 func problemsError(problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
@@ -63,8 +61,8 @@ func problemsError(problems []Problem) error {
 	return &Error{Problems: problems}
 }
 
-// Join makes one error of several, so that all their problems are told at once.
-// A single error is returned as it is; nil is left out.
+// Join joins errors into one that lists all their problems. It returns a single error
+// unchanged and skips nil.
 func Join(errs ...error) error {
 	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	switch len(errs) {
@@ -73,23 +71,19 @@ func Join(errs ...error) error {
 	case 1:
 		return errs[0]
 	}
-	return &Error{Problems: once(slices.Concat(slice.Map(errs, problemsOf)...))}
-}
-
-// once returns each problem once: several environments have the same one where a
-// layer is broken that they import.
-func once(problems []Problem) []Problem {
-	var all []Problem
-	for _, p := range problems {
-		if !slices.Contains(all, p) {
-			all = append(all, p)
+	var problems []Problem
+	for _, err := range errs {
+		for _, p := range problemsOf(err) {
+			if !slices.Contains(problems, p) { // a layer that several environments import
+				problems = append(problems, p)
+			}
 		}
 	}
-	return all
+	return &Error{Problems: problems}
 }
 
-// problemsOf are the problems that an error tells, the last one with what to do
-// next. An error of another kind is a problem itself.
+// problemsOf returns the problems of an error; the last one ends with its next step. An error
+// of another type becomes one problem.
 func problemsOf(err error) []Problem {
 	problems := []Problem{{Text: err.Error()}}
 	var several *Error
@@ -113,11 +107,11 @@ type FlagError struct {
 // Error names the flag and what is wrong with its value.
 func (e *FlagError) Error() string { return e.Flag + ": " + e.Text }
 
-// NextStep is what to do about the error.
+// NextStep returns the advice what to do about the error.
 func (e *FlagError) NextStep() string { return e.Next }
 
-// WithProblems adds problems to those of a configuration that is not valid. An
-// error of another kind is told alone.
+// WithProblems adds problems to an error about an invalid configuration. It returns an error
+// of another type unchanged.
 func WithProblems(err error, more []Problem) error {
 	var invalid *Error
 	switch {

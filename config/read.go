@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// readOptional reads a file below root that need not exist. name is its path, also
-// in messages.
+// readOptional reads a file below root that may be missing. name is its path, also in
+// messages.
 func readOptional(root, name string) (data []byte, exists bool, err error) {
 	data, err = readFile(filepath.Join(root, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -18,7 +18,7 @@ func readOptional(root, name string) (data []byte, exists bool, err error) {
 	return data, true, fileError(name, err)
 }
 
-// fileError is what has gone wrong with a file or a folder; nil without an error.
+// fileError wraps an error about a file or folder; nil stays nil.
 func fileError(name string, err error) error {
 	if err == nil {
 		return nil
@@ -26,8 +26,8 @@ func fileError(name string, err error) error {
 	return &Error{Problems: []Problem{{File: name, Text: reason(err)}}}
 }
 
-// readFile reads a file that the user may have made. A link that leads nowhere
-// is a mistake, not a missing file; and a pipe would be waited for forever.
+// readFile reads a file that the user wrote. It reports a dangling link as an error, not as a
+// missing file, and refuses a pipe, on which it would block forever.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if target, link := os.Readlink(path); link == nil && errors.Is(err, fs.ErrNotExist) {

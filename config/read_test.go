@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReadWhatIsNoFile: a link that leads nowhere, or in circles, a pipe and a
-// folder are told from a file that is not there.
+// TestReadWhatIsNoFile: a dangling link, a cycle of links, a pipe and a folder are not
+// the same as a missing file.
 func TestReadWhatIsNoFile(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

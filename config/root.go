@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// Folder is where the configuration lives, below the root.
+// Folder holds the configuration, below the root.
 const Folder = "config/pulumi"
 
-// NoRootError says that there is no folder with a configuration.
+// NoRootError says that no folder with a configuration was found.
 type NoRootError struct{ Start string }
 
 // Error names the folder where the search began.
@@ -18,14 +18,13 @@ func (e *NoRootError) Error() string {
 	return fmt.Sprintf("no folder with %s here (%s) or above, and none with %s", Folder, e.Start, MaraFile)
 }
 
-// NextStep names the command that makes one.
+// NextStep names the command that creates a root.
 func (e *NoRootError) NextStep() string {
 	return "make one with `runner init`, or name it with --root or RUNNER_ROOT"
 }
 
-// FindRoot finds the root: the folder that was named, or else the nearest one
-// upward from dir that holds config/pulumi or mara.yaml. A NoRootError means that there is
-// none.
+// FindRoot finds the root: the named folder, or else the nearest one, from dir upward, that
+// holds config/pulumi or mara.yaml. It returns a NoRootError if there is none.
 func FindRoot(dir string, named Value) (string, error) {
 	if named.IsSet() {
 		return namedRoot(dir, named)
@@ -58,10 +57,11 @@ func namedRoot(dir string, named Value) (string, error) {
 	return filepath.Clean(root), nil
 }
 
-// isRoot says whether a folder has a configuration, or only own projects.
+// isRoot reports whether a folder has a configuration, or only own projects.
 func isRoot(folder string) bool {
 	info, err := os.Stat(filepath.Join(folder, MaraFile))
-	return isFolder(filepath.Join(folder, Folder)) || isFolder(filepath.Join(folder, EnvironmentsFolder)) || err == nil && info.Mode().IsRegular()
+	hasMara := err == nil && info.Mode().IsRegular()
+	return hasMara || isFolder(filepath.Join(folder, Folder)) || isFolder(filepath.Join(folder, EnvironmentsFolder))
 }
 
 func isFolder(path string) bool {
@@ -69,8 +69,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// reason is the cause of a file error without the call and the path, which
-// the caller shows in its own way.
+// reason returns the cause of a file error without the call and the path, which the caller
+// shows in its own way.
 func reason(err error) string {
 	if failed, ok := errors.AsType[*os.PathError](err); ok {
 		return failed.Err.Error()

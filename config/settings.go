@@ -1,8 +1,7 @@
-// Package config reads and validates what an environment is configured with:
-// the environment file, the stack file that all projects share, and the
-// settings that follow from them, from flags and from the environment of the
-// process. Every value knows where it comes from, and every problem is
-// reported with its file and line, all at once.
+// Package config reads and validates the configuration of an environment: the environment
+// file, the stack file that all projects share, and the settings that follow from them,
+// from flags and from the process environment. Every value knows its origin, and all
+// problems are reported at once, with file and line.
 //
 // Precedence, highest first: flag, environment file, process environment, stack
 // configuration, default. Nothing here changes the environment of the process.
@@ -16,7 +15,7 @@ import (
 	"strings"
 )
 
-// The names that settings have in the environment and in the stack file.
+// The names of settings in the environment and in the stack file.
 const (
 	StackVariable       = "PULUMI_STACK"
 	RunnerStackVariable = "RUNNER_STACK"
@@ -25,34 +24,33 @@ const (
 	InfraType           = "kubernetes:infra_type"
 )
 
-// Where state is kept below the root.
+// Locations of the state below the root.
 const (
 	stateFolder          = ".runner/state"
 	simulatedStateFolder = ".runner/simulated/state"
 )
 
-// DefaultBackend is where state is kept by default, relative to the root.
+// DefaultBackend is the default location of the state, relative to the root.
 const DefaultBackend = filePrefix + stateFolder
 
-// Request is what settings are made from.
+// Request is the input of Resolve.
 type Request struct {
 	Root     string
-	Stack    Value // of the flag; not set when it was not given
+	Stack    Value // of the flag; may not be set
 	Provider Value // of the flag
 	Sources  Sources
-	Simulate bool // keep state under .runner/simulated, whatever is configured
-	// Describe reads what config/environments says of a stack; nil when nobody
-	// wants to know.
+	Simulate bool // store state below .runner/simulated and ignore other backends
+	// Describe reads the description of a stack in config/environments; nil skips it.
 	Describe func(root, stack string) (Description, error)
-	// ChangeProvider lets the flag override the provider in the stack file. Who sets it
+	// ChangeProvider lets the flag override the provider in the stack file. The caller
 	// checks that nothing is deployed.
 	ChangeProvider bool
-	// StateFolder is where a simulation keeps its state instead; "" for the usual.
+	// StateFolder overrides the folder of a simulation's state; "" for the default.
 	StateFolder string
-	backend     Value // of the description
+	backend     Value // from the description
 }
 
-// ReadStack reads the configuration of a stack: its file over its description.
+// ReadStack reads the configuration of a stack: its file merged over its description.
 func (r Request) ReadStack(stack string) (StackFile, Description, error) {
 	file, err := ReadStack(r.Root, stack)
 	if r.Describe == nil {
@@ -66,22 +64,21 @@ func (r Request) ReadStack(stack string) (StackFile, Description, error) {
 	return file, described, err
 }
 
-// Settings is everything an operation needs to know about its environment. It
-// is a plain value that nothing changes once it is made.
+// Settings is the resolved configuration of an environment. It is an immutable value.
 type Settings struct {
 	Root      string
 	Stack     Value
-	Provider  Value       // not set when it is neither given nor configured
-	Replaced  Value       // the configured provider that the flag overrides; see Request.ChangeProvider
-	Described Description // what config/environments/<stack>.yaml says
-	Backend   Value       // URL of where the state is kept
-	Config    StackFile   // what all projects but secrets share
+	Provider  Value       // may not be set
+	Replaced  Value       // configured provider that the flag overrides; see Request.ChangeProvider
+	Described Description // config/environments/<stack>.yaml
+	Backend   Value       // URL
+	Config    StackFile   // shared by all projects but secrets
 	Secrets   StackFile   // of the secrets project: ciphertext
 	environ   map[string]string
 }
 
-// Resolve makes the settings. The provider's name is not checked here: which
-// ones exist is not a matter of configuration.
+// Resolve resolves the settings. It does not check that the provider exists: config does not
+// know the catalogue.
 func Resolve(r Request) (Settings, error) {
 	stack, err := ResolveStack(r.Stack, r.Sources)
 	if err != nil {
@@ -108,8 +105,8 @@ func Resolve(r Request) (Settings, error) {
 	return settings, nil
 }
 
-// ResolveRoot makes the settings that all environments of a root share: the
-// place for state, and the environment for Pulumi. They have no stack.
+// ResolveRoot resolves the settings that all environments of a root share: the backend, and
+// the environment for Pulumi. They have no stack.
 func ResolveRoot(r Request) (Settings, error) {
 	environ := r.Sources.File.Merge(r.Sources.Process)
 	backend, err := resolveBackend(r, environ)
@@ -120,14 +117,14 @@ func ResolveRoot(r Request) (Settings, error) {
 	return Settings{Root: r.Root, Backend: backend, environ: environ}, nil
 }
 
-// Environ is the environment for Pulumi: the process environment overridden by
-// the environment file, with the stack and the backend. The map is a copy.
+// Environ returns a copy of the environment for Pulumi: the process environment overridden by
+// the environment file, with the stack and the backend.
 func (s Settings) Environ() map[string]string { return maps.Clone(s.environ) }
 
-// ResolveStack finds the name of the stack: that of the flag, of RUNNER_STACK or
-// PULUMI_STACK, else the only stack that has a configuration. A flag overrides the
-// variables. Variables that name two stacks are an error: one of the two is a mistake,
-// and the wrong environment would change.
+// ResolveStack returns the name of the stack: that of the flag, of RUNNER_STACK or
+// PULUMI_STACK, else the only configured stack. A flag overrides the variables. If variables
+// name two stacks it returns an error: one of them is a mistake, and the wrong environment
+// would change.
 func ResolveStack(flag Value, sources Sources) (Value, error) {
 	stack := flag
 	if !stack.IsSet() {
@@ -146,9 +143,9 @@ func ResolveStack(flag Value, sources Sources) (Value, error) {
 	return stack, nil
 }
 
-// ResolveProvider finds the provider: asked for by flag or RUNNER_PROVIDER, else
-// the one in the stack file. It is not set if none is named yet. A stack never
-// changes its provider once something is deployed; see Request.ChangeProvider.
+// ResolveProvider returns the provider of the flag or RUNNER_PROVIDER, else the one in the
+// stack file. It is not set if neither names one. A stack never changes its provider once
+// something is deployed; see Request.ChangeProvider.
 func ResolveProvider(flag Value, sources Sources, file StackFile) (Value, error) {
 	if entry, ok := file.Lookup(InfraType); ok && entry.Value != nil {
 		if _, text := entry.Value.(string); !text {
@@ -169,7 +166,8 @@ func ResolveProvider(flag Value, sources Sources, file StackFile) (Value, error)
 	return cmp.Or(asked, configured), nil
 }
 
-// provider is ResolveProvider, but for a flag that may override the stack file.
+// provider resolves the provider like ResolveProvider, but lets a flag override the stack
+// file.
 func (r Request) provider(file StackFile) (provider, replaced Value, err error) {
 	if !r.ChangeProvider || !r.Provider.IsSet() {
 		provider, err = ResolveProvider(r.Provider, r.Sources, file)
@@ -188,13 +186,13 @@ func providerMismatch(asked, configured Value) error {
 	origin := configured.Origin
 	text := fmt.Sprintf("is %q, but %s asks for %q; a stack never changes its provider while something is deployed",
 		configured.Text, asked.Origin, asked.Text)
-	next := fmt.Sprintf("leave out %s to go on with %s, or name another stack for %s with -s NAME",
+	next := fmt.Sprintf("drop %s to continue with %s, or name another stack for %s with -s NAME",
 		asked.Origin.Name, configured.Text, asked.Text)
 	return &Error{Problems: []Problem{{File: origin.File, Line: origin.Line, Key: origin.Name, Text: text}}, Next: next}
 }
 
-// resolveBackend is where state is kept: where PULUMI_BACKEND_URL says, else
-// where the user is logged in, else below the root.
+// resolveBackend returns the location of the state: that of PULUMI_BACKEND_URL, else of the
+// description, else of the user's login, else a folder below the root.
 func resolveBackend(r Request, environ map[string]string) (Value, error) {
 	if r.Simulate {
 		folder := cmp.Or(r.StateFolder, filepath.Join(r.Root, simulatedStateFolder))
@@ -237,7 +235,7 @@ func (r Request) checkOneBackend(backend Value) error {
 	return disagreement(other, backend, "")
 }
 
-// CheckBackend refuses what is not the address of a backend.
+// CheckBackend returns an error for a string that is not the address of a backend.
 func CheckBackend(backend Value) error {
 	if strings.Contains(backend.Text, "://") {
 		return nil

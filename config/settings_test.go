@@ -113,7 +113,7 @@ func TestResolveProviderRefuses(t *testing.T) {
 	tests := []struct{ name, stack, want, next string }{
 		{"another provider", "config:\n  kubernetes:infra_type: kind\n",
 			`f:2: kubernetes:infra_type is "kind", but --provider asks for "aws"; a stack never changes its provider while something is deployed`,
-			"leave out --provider to go on with kind, or name another stack for aws with -s NAME"},
+			"drop --provider to continue with kind, or name another stack for aws with -s NAME"},
 		{"encrypted", "config:\n  kubernetes:infra_type: {secure: x}\n", "f:2: kubernetes:infra_type must be the name of a provider", ""},
 		{"a list", "config:\n  kubernetes:infra_type: [aws]\n", "f:2: kubernetes:infra_type must be the name of a provider", ""},
 	}

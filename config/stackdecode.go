@@ -9,8 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// stackDecoder turns the YAML nodes of a stack file into typed values and
-// collects what is wrong with them.
+// stackDecoder decodes the YAML nodes of a stack file and collects the problems.
 type stackDecoder struct {
 	file     string
 	problems []Problem
@@ -74,7 +73,8 @@ func (d *stackDecoder) config(node *yaml.Node) []Entry {
 	return entries
 }
 
-// normalKey is namespace:name; Pulumi also takes the old namespace:config:name.
+// normalKey returns a key as namespace:name; Pulumi also accepts the old
+// namespace:config:name.
 func normalKey(key string) (string, bool) {
 	parts := strings.Split(key, ":")
 	if len(parts) == 3 && parts[1] == "config" {
@@ -86,14 +86,14 @@ func normalKey(key string) (string, bool) {
 	return parts[0] + ":" + parts[1], true
 }
 
-// eachPair walks a map, and reports keys that are set twice or are no text.
+// eachPair visits the pairs of a map, and reports keys that are set twice or are not strings.
 func (d *stackDecoder) eachPair(node *yaml.Node, within string, visit func(key, value *yaml.Node)) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		switch {
 		case key.Kind != yaml.ScalarNode || key.Tag == "!!merge":
-			d.problem(key.Line, within, "has %s as a key; write a plain text", nodeKind(key))
+			d.problem(key.Line, within, "has %s as a key; write a plain string", nodeKind(key))
 		case seen[key.Value] > 0:
 			d.problem(key.Line, join(within, key.Value), "is set a second time; the first time is line %d", seen[key.Value])
 		default:
@@ -103,7 +103,7 @@ func (d *stackDecoder) eachPair(node *yaml.Node, within string, visit func(key, 
 	}
 }
 
-// join names a key inside the value of another.
+// join returns the name of a key inside the value of another.
 func join(within, key string) string {
 	if within == "" {
 		return key
@@ -140,8 +140,8 @@ func (d *stackDecoder) mapping(key string, node *yaml.Node) any {
 	return values
 }
 
-// ciphertext recognises Pulumi's form of an encrypted value: a map with the
-// only key "secure".
+// ciphertext recognises Pulumi's form of an encrypted value: a map with "secure" as its only
+// key.
 func ciphertext(node *yaml.Node) (Ciphertext, bool) {
 	if len(node.Content) != 2 || node.Content[0].Value != "secure" || node.Content[1].Kind != yaml.ScalarNode {
 		return "", false
@@ -149,8 +149,8 @@ func ciphertext(node *yaml.Node) (Ciphertext, bool) {
 	return Ciphertext(node.Content[1].Value), true
 }
 
-// scalar keeps the text of everything that is not plainly a whole number or a
-// boolean: the version 1.30 is not the number 1.3, the account 0123 not 83.
+// scalar keeps everything a string that is not plainly a whole number or a boolean: the
+// version 1.30 is not the number 1.3, the account 0123 not 83.
 func (d *stackDecoder) scalar(key string, node *yaml.Node) any {
 	switch node.Tag {
 	case "!!null":
@@ -171,7 +171,7 @@ func (d *stackDecoder) scalar(key string, node *yaml.Node) any {
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }
 
-// nodeKind names a node the way someone who writes YAML thinks of it.
+// nodeKind names the kind of a node in YAML's terms.
 func nodeKind(node *yaml.Node) string {
 	switch node.Kind {
 	case yaml.SequenceNode:
@@ -184,5 +184,5 @@ func nodeKind(node *yaml.Node) string {
 	if node.Tag == "!!merge" {
 		return "a merge (<<)"
 	}
-	return fmt.Sprintf("the text %q", node.Value)
+	return fmt.Sprintf("the string %q", node.Value)
 }

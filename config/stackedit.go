@@ -4,25 +4,23 @@ import (
 	"reflect"
 	"regexp"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 )
 
-// Change sets one configuration value, or takes it away.
+// Change sets or deletes one configuration value.
 type Change struct {
 	Key   string
 	Value any  // string, int, bool, []string, []any or map[string]any
-	Unset bool // take the key away; Value does not matter
+	Unset bool // delete the key; Value is ignored
 }
 
-// Edit makes the changes and returns the new content. Everything that is not
-// changed stays as it is, byte for byte: comments, order, quotes and line ends.
-// Nothing is written.
+// Edit makes the changes and returns the new content; it writes nothing. Everything else stays
+// byte for byte: comments, order, quotes and line ends.
 //
-// The YAML parser tells where keys and values begin; the edit itself works on
-// lines, since writing the parsed nodes out again would change others. The
-// result is read back and compared with what was asked for, so that an edit in
-// a file of an unexpected form is an error, never a damaged file.
+// The YAML parser finds where keys and values begin; the edit itself works on lines, since
+// encoding the parsed nodes again would change others. The result is decoded and compared with
+// the requested values, so that an edit of a file in an unexpected form is an error, never a
+// damaged file.
 func (f StackFile) Edit(changes ...Change) ([]byte, error) {
 	content := f.Content
 	for _, change := range changes {
@@ -35,7 +33,7 @@ func (f StackFile) Edit(changes ...Change) ([]byte, error) {
 	return content, nil
 }
 
-// edit makes one change and checks what came of it.
+// edit makes one change and verifies the result.
 func edit(file string, content []byte, change Change) ([]byte, error) {
 	before, err := ParseStack(file, content)
 	if err != nil {
@@ -46,7 +44,8 @@ func edit(file string, content []byte, change Change) ([]byte, error) {
 	case change.Unset && !exists:
 		return content, nil
 	case !exists && !isPlainKey(change.Key):
-		return nil, &Error{Problems: []Problem{{File: file, Key: change.Key, Text: "is not a configuration key; write namespace:name"}}}
+		text := "is not a configuration key; write namespace:name"
+		return nil, &Error{Problems: []Problem{{File: file, Key: change.Key, Text: text}}}
 	}
 	e, err := newStackEditor(file, content)
 	if err != nil {
@@ -63,7 +62,7 @@ func edit(file string, content []byte, change Change) ([]byte, error) {
 	return edited, nil
 }
 
-// isEdit says whether content is the file before it with this change and no other.
+// isEdit reports whether content is the file before with this change and no other.
 func isEdit(before StackFile, file string, content []byte, change Change) bool {
 	after, err := ParseStack(file, content)
 	if err != nil {
@@ -77,16 +76,20 @@ func isEdit(before StackFile, file string, content []byte, change Change) bool {
 	return reflect.DeepEqual(want, after.Values()) && reflect.DeepEqual(otherKeys(before.Content), otherKeys(content))
 }
 
-// asDecoded is a value the way it comes back when the file is read.
+// asDecoded returns a value as the decoder would return it.
 func asDecoded(value any) any {
 	items, ok := value.([]string)
 	if !ok {
 		return value
 	}
-	return append([]any{}, slice.Map(items, func(item string) any { return item })...)
+	decoded := make([]any, len(items))
+	for i, item := range items {
+		decoded[i] = item
+	}
+	return decoded
 }
 
-// otherKeys is what a stack file says besides its configuration.
+// otherKeys returns the keys of a stack file other than config, with their values.
 func otherKeys(content []byte) map[string]any {
 	others := map[string]any{}
 	if err := yaml.Unmarshal(content, &others); err != nil {
@@ -94,12 +97,12 @@ func otherKeys(content []byte) map[string]any {
 	}
 	delete(others, "config")
 	if len(others) == 0 {
-		return nil // nothing is the same as a document that is null
+		return nil // equal to the result for a null document
 	}
 	return others
 }
 
-// isPlainKey says whether a key can be written without quotes.
+// isPlainKey reports whether a key can be written without quotes.
 func isPlainKey(key string) bool {
 	return regexp.MustCompile(`^[\pL\pN_][\pL\pN_./-]*:[\pL\pN_./-]+$`).MatchString(key)
 }

@@ -9,18 +9,17 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// stackEditor makes one edit in a stack file: it finds the piece to replace,
-// and its new text.
+// stackEditor makes one edit in a stack file: it replaces content[from:to] by text.
 type stackEditor struct {
 	content   []byte
 	lines     []int  // where each line begins, and the end of the content
 	eol       string // line end of the file
 	root      *yaml.Node
-	configKey *yaml.Node // nil when there is none
+	configKey *yaml.Node // nil without a configuration
 	config    *yaml.Node
-	configEnd int // index of the first line behind the configuration
+	configEnd int // index of the first line after the configuration
 
-	from, to int // the piece
+	from, to int
 	text     string
 }
 
@@ -48,8 +47,8 @@ func newStackEditor(file string, content []byte) (*stackEditor, error) {
 	return e, nil
 }
 
-// lineStarts lists where lines begin, by the line ends that YAML knows, and the
-// end of the content.
+// lineStarts returns the offsets at which lines begin, by the line ends that YAML knows, and
+// the end of the content.
 func lineStarts(content []byte) []int {
 	starts := []int{0}
 	for _, end := range regexp.MustCompile(`\r\n|[\r\n\x{85}\x{2028}\x{2029}]`).FindAllIndex(content, -1) {
@@ -67,20 +66,20 @@ func (e *stackEditor) bytes() []byte {
 
 func (e *stackEditor) splice(from, to int, text string) { e.from, e.to, e.text = from, to, text }
 
-// lineEnd is where a line ends, without its line end.
+// lineEnd returns the offset at which a line ends, before its line end.
 func (e *stackEditor) lineEnd(i int) int {
 	line := e.content[e.lines[i]:e.lines[i+1]]
 	return e.lines[i] + len(strings.TrimRight(string(line), "\r\n\u0085\u2028\u2029"))
 }
 
-// behind is the rest of the line behind an offset.
-func (e *stackEditor) behind(offset int) string {
+// restOfLine returns the rest of the line after an offset.
+func (e *stackEditor) restOfLine(offset int) string {
 	return string(e.content[offset:e.lineEnd(e.lineOf(offset))])
 }
 
 func (e *stackEditor) line(i int) string { return string(e.content[e.lines[i]:e.lineEnd(i)]) }
 
-// lineOf is the line that an offset is in; the end of the content is in the last.
+// lineOf returns the line of an offset; the end of the content is in the last line.
 func (e *stackEditor) lineOf(offset int) int {
 	i, found := slices.BinarySearch(e.lines, offset)
 	if !found {
@@ -89,7 +88,7 @@ func (e *stackEditor) lineOf(offset int) int {
 	return min(i, len(e.lines)-2)
 }
 
-// offset is where a node begins. The parser counts characters.
+// offset returns the offset of a node. The parser counts columns in characters.
 func (e *stackEditor) offset(node *yaml.Node) int {
 	start, column := e.lines[node.Line-1], 1
 	for i := range string(e.content[start:]) {
@@ -101,14 +100,14 @@ func (e *stackEditor) offset(node *yaml.Node) int {
 	return len(e.content)
 }
 
-// apply makes the change; exists tells whether the key is there already.
+// apply makes the change; exists says whether the key is set already.
 func (e *stackEditor) apply(change Change, exists bool) error {
 	switch {
 	case e.config != nil && e.config.Kind == yaml.MappingNode && e.config.Style&yaml.FlowStyle != 0,
 		e.config != nil && isNull(e.config) && e.config.Value != "":
 		return e.unfold(change)
 	case change.Unset:
-		entry := e.find(change.Key)
+		entry := e.findBlock(change.Key)
 		e.splice(e.lines[entry.first], e.lines[entry.end], "")
 		return nil
 	case exists:
@@ -120,10 +119,10 @@ func (e *stackEditor) apply(change Change, exists bool) error {
 // block is an entry of the configuration: its nodes and its lines.
 type block struct {
 	key, value *yaml.Node
-	first, end int // indexes of its first line, and of the first behind it
+	first, end int // indexes of its first line, and of the line after it
 }
 
-// blocks lists the entries in order.
+// blocks returns the entries in order.
 func (e *stackEditor) blocks() []block {
 	if e.config == nil {
 		return nil
@@ -135,15 +134,15 @@ func (e *stackEditor) blocks() []block {
 		if i+2 < len(nodes) {
 			b.end = nodes[i+2].Line - 1
 		}
-		b.end = e.trim(b)
+		b.end = e.trimmedEnd(b)
 		blocks = append(blocks, b)
 	}
 	return blocks
 }
 
-// trim takes the comments and empty lines behind an entry away from it, which
-// inside a block scalar would be its text.
-func (e *stackEditor) trim(b block) int {
+// trimmedEnd returns the end of an entry without the comments and empty lines after it. Inside
+// a block scalar such lines belong to its text.
+func (e *stackEditor) trimmedEnd(b block) int {
 	least := 0 // indentation of the text of a block scalar
 	if b.value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		least = b.key.Column
@@ -153,7 +152,8 @@ func (e *stackEditor) trim(b block) int {
 		line := e.line(end - 1)
 		rest := strings.TrimLeft(line, " ")
 		inside := least > 0 && len(line)-len(rest) >= least
-		loose := strings.TrimSpace(rest) == "" || rest[0] == '#' || strings.HasPrefix(line, "---") || strings.HasPrefix(line, "...")
+		loose := strings.TrimSpace(rest) == "" || rest[0] == '#' ||
+			strings.HasPrefix(line, "---") || strings.HasPrefix(line, "...")
 		if !loose || inside && strings.TrimSpace(rest) != "" {
 			break
 		}
@@ -161,8 +161,8 @@ func (e *stackEditor) trim(b block) int {
 	return end
 }
 
-// find is the entry of a key.
-func (e *stackEditor) find(key string) block {
+// findBlock returns the entry of a key, which must exist.
+func (e *stackEditor) findBlock(key string) block {
 	blocks := e.blocks()
 	i := slices.IndexFunc(blocks, func(b block) bool {
 		name, _ := normalKey(b.key.Value)
@@ -171,12 +171,12 @@ func (e *stackEditor) find(key string) block {
 	return blocks[i]
 }
 
-// replace writes a new value behind a key that is there.
+// replace writes a new value after an existing key.
 func (e *stackEditor) replace(change Change) error {
-	b := e.find(change.Key)
-	colon := e.colon(b.key)
+	b := e.findBlock(change.Key)
+	colon := e.offsetAfterColon(b.key)
 	if colon < 0 {
-		return nil // the check finds that nothing has changed
+		return nil // isEdit reports that nothing has changed
 	}
 	value, err := e.render(change.Value, b.key.Column-1)
 	if err != nil {
@@ -184,15 +184,15 @@ func (e *stackEditor) replace(change Change) error {
 	}
 	end, comment := e.lineEnd(b.end-1), ""
 	if inline := e.inlineEnd(b.value); inline >= 0 {
-		comment = e.behind(inline)
-	} else if at := strings.Index(e.behind(colon), " #"); at >= 0 {
-		comment = e.behind(colon)[at:]
+		comment = e.restOfLine(inline)
+	} else if at := strings.Index(e.restOfLine(colon), " #"); at >= 0 {
+		comment = e.restOfLine(colon)[at:]
 	}
 	e.splice(colon, end, withComment(value, comment, e.eol))
 	return nil
 }
 
-// withComment is a value behind the colon of its key, with a comment behind its
+// withComment returns a value as it follows the colon of its key, with a comment after its
 // first line.
 func withComment(value, comment, eol string) string {
 	first, rest, more := strings.Cut(value, eol)
@@ -205,8 +205,8 @@ func withComment(value, comment, eol string) string {
 	return first + comment + rest
 }
 
-// add writes a new entry: below its line in comments, if the file has one as the
-// examples do, else below the others of its namespace, else at the end.
+// add adds an entry: below its line in comments, if the file has one as the examples do, else
+// after the other keys of its namespace, else at the end.
 func (e *stackEditor) add(change Change) error {
 	blocks := e.blocks()
 	indent := 2
@@ -222,11 +222,11 @@ func (e *stackEditor) add(change Change) error {
 		e.insert(len(e.lines)-1, "config:"+e.eol+text)
 		return nil
 	}
-	e.insert(e.place(change.Key, blocks), text)
+	e.insert(e.lineForNew(change.Key, blocks), text)
 	return nil
 }
 
-// insert puts text before a line, and ends the line before it if it is not.
+// insert inserts text before a line. It ends the line before if that has no line end.
 func (e *stackEditor) insert(line int, text string) {
 	at := e.lines[line]
 	if at > 0 && at == len(e.content) && e.lineEnd(line-1) == at {
@@ -235,8 +235,8 @@ func (e *stackEditor) insert(line int, text string) {
 	e.splice(at, at, text)
 }
 
-// place is the line before which a new key is put.
-func (e *stackEditor) place(key string, blocks []block) int {
+// lineForNew returns the line before which a new key goes.
+func (e *stackEditor) lineForNew(key string, blocks []block) int {
 	namespace, _, _ := strings.Cut(key, ":")
 	place := e.configKey.Line
 	sibling := false
@@ -257,7 +257,7 @@ func (e *stackEditor) place(key string, blocks []block) int {
 	return place
 }
 
-// isCommentedOut says whether a line sets the key, but for a # before it.
+// isCommentedOut reports whether a line sets the key, but for a # before it.
 func isCommentedOut(line, key string) bool {
 	text, isComment := strings.CutPrefix(strings.TrimSpace(line), "#")
 	value, isKey := strings.CutPrefix(strings.TrimSpace(text), key+":")

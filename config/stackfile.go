@@ -11,10 +11,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// StackPath is the stack file of a stack below the root.
+// StackPath returns the path of the stack file below the root.
 func StackPath(stack string) string { return Folder + "/Pulumi." + stack + ".yaml" }
 
-// SecretsPath is the stack file of the secrets project below the root.
+// SecretsPath returns the path of the secrets project's stack file below the root.
 func SecretsPath(stack string) string { return Folder + "/secrets/Pulumi." + stack + ".yaml" }
 
 // StackFile is a stack's configuration: Pulumi's own file, which all projects
@@ -26,8 +26,8 @@ type StackFile struct {
 	Entries []Entry
 
 	overridden map[string]bool // keys with a value for one run
-	own        *StackFile      // the file on disk, where layers are below it
-	described  bool            // layers have a part in the values
+	own        *StackFile      // the file on disk, if layers are merged
+	described  bool            // layers contribute to the values
 }
 
 // Entry is one configuration value.
@@ -35,14 +35,14 @@ type Entry struct {
 	Key   string // "eks:min_size"
 	Value any    // string, int, bool, []any, map[string]any or Ciphertext
 	Line  int
-	File  string  // the layer that it is in; "" for the stack file
-	Over  []Place // what the value overrides in layers, the nearest first
+	File  string  // path of the layer; "" for the stack file
+	Over  []Place // overridden values in layers, the nearest first
 }
 
 // Ciphertext is an encrypted value, as Pulumi wrote it below "secure".
 type Ciphertext string
 
-// ReadStack reads the stack file below root. A missing file is an empty one.
+// ReadStack reads the stack file below root. A missing file is empty.
 func ReadStack(root, stack string) (StackFile, error) { return readStackFile(root, StackPath(stack)) }
 
 // ReadSecrets reads the stack file of the secrets project below root.
@@ -89,7 +89,7 @@ func (f StackFile) Lookup(key string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Text is a plain text value with its origin; not set when there is none.
+// Text returns a string value with its origin; it is not set if the key has no string.
 func (f StackFile) Text(key string) Value {
 	entry, ok := f.Lookup(key)
 	text, isText := entry.Value.(string)
@@ -99,7 +99,7 @@ func (f StackFile) Text(key string) Value {
 	return Value{Text: text, Origin: f.Origin(entry)}
 }
 
-// Values are all values by key; encrypted ones are Ciphertext.
+// Values returns all values by key; encrypted ones are Ciphertext.
 func (f StackFile) Values() map[string]any {
 	values := make(map[string]any, len(f.Entries))
 	for _, entry := range f.Entries {
@@ -108,8 +108,8 @@ func (f StackFile) Values() map[string]any {
 	return values
 }
 
-// decodeDocument is the root of the one YAML document in data; nil when there
-// is nothing but comments.
+// decodeDocument returns the root of the only YAML document in data, or nil if data has only
+// comments.
 func decodeDocument(file string, data []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
@@ -121,7 +121,8 @@ func decodeDocument(file string, data []byte) (*yaml.Node, error) {
 		return nil, syntaxError(file, data, err)
 	}
 	if err := decoder.Decode(&second); err == nil {
-		return nil, &Error{Problems: []Problem{{File: file, Line: second.Line, Text: "a second YAML document begins here; a stack file is one document"}}}
+		text := "a second YAML document begins here; a stack file is one document"
+		return nil, &Error{Problems: []Problem{{File: file, Line: second.Line, Text: text}}}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, syntaxError(file, data, err)
 	}
@@ -132,8 +133,8 @@ func decodeDocument(file string, data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// syntaxError turns the parser's "yaml: line 3: ..." into a problem. Its texts
-// about the first line have no line.
+// syntaxError makes a problem of the parser's "yaml: line 3: ...". The parser gives no line
+// for problems in the first one.
 func syntaxError(file string, data []byte, err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -151,7 +152,7 @@ func isTabIndented(line string) bool {
 	return strings.HasPrefix(strings.TrimLeft(line, " "), "\t")
 }
 
-// topLevelKeys are the keys that Pulumi has for a stack file.
+// topLevelKeys returns Pulumi's keys of a stack file.
 func topLevelKeys() []string {
 	return []string{"config", "encryptionsalt", "secretsprovider", "encryptedkey", "environment"}
 }

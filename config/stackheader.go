@@ -10,28 +10,30 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Header is what a stack file says about the encryption of its values, in keys
-// beside config. Empty texts are keys that are not there.
+// Header describes how the values of a stack file are encrypted, in keys next to config.
+// "" is a missing key.
 type Header struct {
 	EncryptionSalt  string `yaml:"encryptionsalt,omitempty"`  // of a passphrase
 	SecretsProvider string `yaml:"secretsprovider,omitempty"` // URL of a key service
-	EncryptedKey    string `yaml:"encryptedkey,omitempty"`    // that the key service keeps safe
+	EncryptedKey    string `yaml:"encryptedkey,omitempty"`    // data key, encrypted by the key service
 }
 
-// values lists the header's keys: those with a value first, since a new one is
-// put where the first of the old ones is.
+// values returns the header's keys, those with a value first, since a new key goes before the
+// first key of the file.
 func (h Header) values() [][2]string {
-	values := [][2]string{{"encryptionsalt", h.EncryptionSalt}, {"encryptedkey", h.EncryptedKey}, {"secretsprovider", h.SecretsProvider}}
+	values := [][2]string{
+		{"encryptionsalt", h.EncryptionSalt}, {"encryptedkey", h.EncryptedKey}, {"secretsprovider", h.SecretsProvider},
+	}
 	slices.SortStableFunc(values, func(a, b [2]string) int { return cmp.Compare(min(1, len(b[1])), min(1, len(a[1]))) })
 	return values
 }
 
-// MarshalYAML is Pulumi's form of an encrypted value.
+// MarshalYAML returns Pulumi's form of an encrypted value.
 func (c Ciphertext) MarshalYAML() (any, error) {
 	return map[string]string{"secure": string(c)}, nil
 }
 
-// Header is what the file says about its encryption.
+// Header returns the header of the file.
 func (f StackFile) Header() (Header, error) {
 	var got Header
 	if err := yaml.Unmarshal(f.Content, &got); err != nil {
@@ -40,8 +42,8 @@ func (f StackFile) Header() (Header, error) {
 	return got, nil
 }
 
-// EditHeader gives the file another header and returns the new content. As with
-// Edit, everything else stays byte for byte.
+// EditHeader sets another header and returns the new content. As with Edit, everything else
+// stays byte for byte.
 func (f StackFile) EditHeader(header Header) ([]byte, error) {
 	content := f.Content
 	for _, value := range header.values() {
@@ -52,12 +54,13 @@ func (f StackFile) EditHeader(header Header) ([]byte, error) {
 		content = edited
 	}
 	if !hasHeader(f, content, header) {
-		return nil, &Error{Problems: []Problem{{File: f.File, Text: "has an encryption salt or key in a form that the runner cannot change; write it on one line"}}}
+		text := "has an encryption salt or key in a form that the runner cannot change; write it on one line"
+		return nil, &Error{Problems: []Problem{{File: f.File, Text: text}}}
 	}
 	return content, nil
 }
 
-// editTopLevel sets a text beside config, or takes it away.
+// editTopLevel sets a string next to config; "" deletes the key.
 func editTopLevel(file string, content []byte, key, value string) ([]byte, error) {
 	e, err := newStackEditor(file, content)
 	if err != nil {
@@ -77,31 +80,29 @@ func editTopLevel(file string, content []byte, key, value string) ([]byte, error
 	case line == "":
 		return content, nil
 	default:
-		e.insert(e.beforeKeys(), line+e.eol)
+		e.insert(e.firstKeyLine(), line+e.eol)
 	}
 	return e.bytes(), nil
 }
 
-// comment is what stands behind the value of a key beside config.
+// comment returns the comment after the value of a key next to config.
 func (e *stackEditor) comment(i int) string {
 	end := e.inlineEnd(e.root.Content[i+1])
 	if end < 0 {
 		return ""
 	}
-	return e.behind(end)
+	return e.restOfLine(end)
 }
 
-// beforeKeys is the line in front of which a header begins: that of the first
-// key, or the end of a file that has none.
-func (e *stackEditor) beforeKeys() int {
+// firstKeyLine returns the line of the first key, or the end of a file without keys.
+func (e *stackEditor) firstKeyLine() int {
 	if e.root == nil || len(e.root.Content) == 0 {
 		return len(e.lines) - 1
 	}
 	return e.root.Content[0].Line - 1
 }
 
-// hasHeader says whether content is the file with another header and nothing
-// else changed.
+// hasHeader reports whether content is the file with another header and nothing else changed.
 func hasHeader(before StackFile, content []byte, header Header) bool {
 	after, err := ParseStack(before.File, content)
 	if err != nil || !reflect.DeepEqual(before.Values(), after.Values()) {
@@ -110,11 +111,11 @@ func hasHeader(before StackFile, content []byte, header Header) bool {
 	if got, err := after.Header(); err != nil || got != header {
 		return false
 	}
-	return slices.Equal(restOf(before.Content), restOf(content))
+	return slices.Equal(withoutHeader(before.Content), withoutHeader(content))
 }
 
-// restOf is the lines of a file that are no part of a header.
-func restOf(content []byte) []string {
+// withoutHeader returns the lines of a file that do not belong to a header.
+func withoutHeader(content []byte) []string {
 	var rest []string
 	for line := range strings.Lines(string(content)) {
 		key, _, _ := strings.Cut(line, ":")
@@ -125,28 +126,27 @@ func restOf(content []byte) []string {
 	return rest
 }
 
-// Reseal puts other ciphertexts in the place of those in the file and gives it
-// another header. The map is from the old to the new ones, and must have them
-// all; Ciphertexts lists them.
+// Reseal replaces the ciphertexts of the file, by a map from the old to the new ones, and sets
+// another header. The map must contain all that Ciphertexts lists.
 func (f StackFile) Reseal(ciphertexts map[string]string, header Header) ([]byte, error) {
 	var pairs []string
 	for _, old := range f.Ciphertexts() {
 		replacement, ok := ciphertexts[old]
 		if !ok || !strings.Contains(string(f.Content), old) {
-			return nil, &Error{Problems: []Problem{{File: f.File, Text: "has an encrypted value in a form that the runner cannot change; write it on one line"}}}
+			text := "has an encrypted value in a form that the runner cannot change; write it on one line"
+			return nil, &Error{Problems: []Problem{{File: f.File, Text: text}}}
 		}
 		pairs = append(pairs, old, replacement)
 	}
 	f.Content = []byte(strings.NewReplacer(pairs...).Replace(string(f.Content)))
 	resealed, err := ParseStack(f.File, f.Content)
 	if err != nil {
-		return nil, fmt.Errorf("after encrypting anew: %w", err)
+		return nil, fmt.Errorf("after re-encryption: %w", err)
 	}
 	return resealed.EditHeader(header)
 }
 
-// Ciphertexts lists the encrypted values of the file, also those that are deep
-// inside others, each once.
+// Ciphertexts returns the encrypted values of the file at any depth, each once.
 func (f StackFile) Ciphertexts() []string {
 	var found []string
 	var collect func(value any)

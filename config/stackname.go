@@ -12,8 +12,7 @@ const (
 	stackNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 )
 
-// CheckStackName applies Pulumi's rules for stack names. Names are used as
-// typed: capitals are allowed and kept.
+// CheckStackName applies Pulumi's rules for stack names. Capitals are allowed and kept.
 func CheckStackName(name string) error {
 	if name == "" {
 		return errors.New("a stack name may not be empty")
@@ -26,7 +25,8 @@ func CheckStackName(name string) error {
 	}
 	for _, r := range name {
 		if !strings.ContainsRune(stackNameCharacters, r) {
-			return fmt.Errorf("the stack name %q contains %q; allowed are letters, digits, hyphen, underscore and period", name, r)
+			return fmt.Errorf("the stack name %q contains %q; allowed are letters, digits, hyphen, underscore and period",
+				name, r)
 		}
 	}
 	return nil

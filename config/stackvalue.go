@@ -7,16 +7,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// render is a value as YAML below a key that is indented by so many spaces. What
-// takes lines of its own begins with a line end; a text over several lines
-// begins with its | instead.
+// render encodes a value as YAML for a key at the given indent. The result begins with a line
+// end if the value needs lines of its own, or with | for a string of several lines.
 func (e *stackEditor) render(value any, indent int) (string, error) {
 	var node yaml.Node
 	if err := node.Encode(value); err != nil {
 		return "", err
 	}
-	const key = "k" // to have the value indented
-	text, err := marshal(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: key}, &node}})
+	const key = "k" // indents the value
+	pair := []*yaml.Node{{Kind: yaml.ScalarNode, Value: key}, &node}
+	text, err := marshal(&yaml.Node{Kind: yaml.MappingNode, Content: pair})
 	if err != nil {
 		return "", err
 	}
@@ -39,11 +39,11 @@ func marshal(node *yaml.Node) (string, error) {
 	return b.String(), encoder.Close()
 }
 
-// unfold writes a configuration in braces, or one that is written as null, on
-// lines of its own, with the change made.
+// unfold writes a configuration that is in braces, or null, on lines of its own, with the
+// change made.
 func (e *stackEditor) unfold(change Change) error {
 	end := e.inlineEnd(e.config)
-	colon := e.colon(e.configKey)
+	colon := e.offsetAfterColon(e.configKey)
 	if end < 0 || colon < 0 {
 		return nil // the check finds that nothing has changed
 	}
@@ -65,19 +65,19 @@ func (e *stackEditor) unfold(change Change) error {
 	if err != nil {
 		return err
 	}
-	comment := e.behind(end)
+	comment := e.restOfLine(end)
 	e.splice(colon, end+len(comment), withComment(text, comment, e.eol))
 	return nil
 }
 
-// colon is the offset behind the colon of a key, -1 when it is not where keys
-// have it.
-func (e *stackEditor) colon(key *yaml.Node) int {
+// offsetAfterColon returns the offset after the colon of a key, or -1 if the key is not
+// followed by one.
+func (e *stackEditor) offsetAfterColon(key *yaml.Node) int {
 	end := e.inlineEnd(key)
 	if end < 0 {
 		return -1
 	}
-	rest := e.behind(end)
+	rest := e.restOfLine(end)
 	trimmed := strings.TrimLeft(rest, " \t")
 	if !strings.HasPrefix(trimmed, ":") {
 		return -1
@@ -85,8 +85,8 @@ func (e *stackEditor) colon(key *yaml.Node) int {
 	return end + len(rest) - len(trimmed) + 1
 }
 
-// inlineEnd is the offset behind a value that says itself where it ends: a plain
-// text on one line, a quoted one, a list or map in brackets. For others it is -1.
+// inlineEnd returns the offset after a value whose end is plain to see: a plain string on one
+// line, a quoted one, a list or map in brackets. It returns -1 for others.
 func (e *stackEditor) inlineEnd(node *yaml.Node) int {
 	start := e.offset(node)
 	rest := e.content[start:]
@@ -110,7 +110,7 @@ func shifted(start, length int) int {
 	return start + length
 }
 
-// quotedEnd is the length of the quoted text that begins here.
+// quotedEnd returns the length of the quoted string at the beginning of text, or -1.
 func quotedEnd(text []byte) int {
 	quote := text[0]
 	for i := 1; i < len(text); i++ {
@@ -126,7 +126,7 @@ func quotedEnd(text []byte) int {
 	return -1
 }
 
-// flowEnd is the length of the list or map in brackets that begins here.
+// flowEnd returns the length of the list or map in brackets at the beginning of text, or -1.
 func flowEnd(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {

@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// Suggest finds the known word that someone who typed word most likely meant,
-// or "" when none is near. Among equally near ones the first wins.
+// Suggest returns the known word nearest to a mistyped one, the first of equally near ones, or
+// "" if none is near.
 func Suggest(word string, known []string) string {
 	best, bestDistance := "", tolerance(word)+1
 	for _, candidate := range known {
@@ -15,7 +15,8 @@ func Suggest(word string, known []string) string {
 	return best
 }
 
-// DidYouMean is Suggest as the end of an error message: `; did you mean "x"?` or "".
+// DidYouMean returns Suggest's result as the end of an error message: `; did you mean "x"?` or
+// "".
 func DidYouMean(word string, known []string) string {
 	if suggestion := Suggest(word, known); suggestion != "" {
 		return `; did you mean "` + suggestion + `"?`
@@ -23,7 +24,7 @@ func DidYouMean(word string, known []string) string {
 	return ""
 }
 
-// tolerance is how many typing errors are likely in a word of this length.
+// tolerance returns how many typing errors are likely in a word of this length.
 func tolerance(word string) int {
 	switch n := len(word); {
 	case n <= 2:

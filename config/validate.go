@@ -8,18 +8,15 @@ import (
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 )
 
-// Check holds the values of a stack file against the declared keys of all
-// known projects and reports every problem: a wrong type or range, and keys
-// that nobody reads.
+// Check checks the values of a stack file against the declared keys of all known projects and
+// reports every problem: wrong types and ranges, and keys that no project reads.
 //
-// A key that is not declared is a problem where a project declares others in
-// the same namespace. The namespaces of Pulumi's plugins (aws, kubernetes,
-// ...) are shared with their own settings, and namespaces that no project has
-// may belong to plain Pulumi programs of the user: there only a likely typing
+// An undeclared key is a problem in a namespace in which a project declares keys. The
+// namespaces of Pulumi's plugins (aws, kubernetes, ...) also hold the plugins' settings, and
+// other namespaces may belong to plain Pulumi programs of the user: there only a likely typing
 // error is a problem.
 func (f StackFile) Check(declared []Key) []Problem {
 	keys := newKeySet(declared)
@@ -32,8 +29,7 @@ func (f StackFile) Check(declared []Key) []Problem {
 	return problems
 }
 
-// CheckDeclared is Check for a file that only Pulumi's own rules apply to: keys
-// that nobody declares are allowed in it.
+// CheckDeclared checks a file of one project like Check, but allows undeclared keys.
 func (f StackFile) CheckDeclared(declared []Key) []Problem {
 	keys := newKeySet(declared)
 	f.Entries = slices.DeleteFunc(slices.Clone(f.Entries), func(entry Entry) bool {
@@ -43,7 +39,7 @@ func (f StackFile) CheckDeclared(declared []Key) []Problem {
 	return f.Check(declared)
 }
 
-// Missing lists the required keys that the file has no value for.
+// Missing returns the required keys without a value in the file.
 func (f StackFile) Missing(keys []Key) []Key {
 	var missing []Key
 	for _, key := range keys {
@@ -57,13 +53,13 @@ func (f StackFile) Missing(keys []Key) []Key {
 	return missing
 }
 
-// Needed leaves out the keys that an environment variable stands in for.
+// Needed removes the keys whose environment variable is set.
 func Needed(keys []Key, sources Sources) []Key {
 	return slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Set(sources).IsSet() })
 }
 
-// Unknown is what is wrong with a key that is not declared, "" when it is or
-// when it may belong to somebody else; see Check.
+// Unknown returns what is wrong with an undeclared key, or "" if it is declared or may belong
+// to another program; see Check.
 func Unknown(declared []Key, name string) string {
 	keys := newKeySet(declared)
 	if _, ok := keys.byName[name]; ok {
@@ -72,27 +68,32 @@ func Unknown(declared []Key, name string) string {
 	return keys.unknown(name)
 }
 
-// Validate is Check and Missing as one error: declared are the keys of all
-// known projects, needed those of the projects that will run.
+// Validate combines Check and Missing into one error: declared are the keys of all known
+// projects, needed those of the projects that will run.
 func (f StackFile) Validate(declared, needed []Key) error {
-	return problemsError(append(f.Check(declared), slice.Map(f.Missing(needed), f.missing)...))
+	problems := f.Check(declared)
+	for _, key := range f.Missing(needed) {
+		problems = append(problems, f.missing(key))
+	}
+	return problemsError(problems)
 }
 
-// missing says how to give a value to a key, every way there is.
+// missing returns the problem for a missing key, with every way to set it.
 func (f StackFile) missing(key Key) Problem {
 	text := "is missing: " + key.Doc
 	if len(key.Allowed) > 0 {
 		text += "; allowed: " + strings.Join(key.Allowed, ", ")
 	}
 	value := shellescape.Quote(cmp.Or(key.Example, "VALUE"))
-	text += fmt.Sprintf("; set it with `runner config set %s %s`, for one run with --config %s=%s", key.Name, value, key.Name, value)
+	text += fmt.Sprintf("; set it with `runner config set %s %s`, for one run with --config %s=%s",
+		key.Name, value, key.Name, value)
 	if len(key.Variables) > 0 {
 		text += fmt.Sprintf(", or as %s=%s in %s", key.Variables[0], value, EnvironmentFile)
 	}
 	return Problem{File: f.File, Key: key.Name, Text: text}
 }
 
-// quoteYAML quotes a text that YAML would read as something else.
+// quoteYAML quotes a string that YAML would read as another type.
 func quoteYAML(text string) string {
 	if number, err := strconv.Atoi(text); err == nil && strconv.Itoa(number) == text {
 		return text
@@ -104,12 +105,12 @@ func quoteYAML(text string) string {
 	return strings.TrimSuffix(string(quoted), "\n")
 }
 
-// keySet is the declared keys, ready to be searched.
+// keySet indexes the declared keys.
 type keySet struct {
 	byName     map[string]Key
 	names      []string
 	namespaces []string
-	plugins    []string // namespaces in which Pulumi's plugins read keys of their own
+	plugins    []string // namespaces with keys of Pulumi's plugins
 }
 
 func newKeySet(keys []Key) keySet {
@@ -127,7 +128,7 @@ func newKeySet(keys []Key) keySet {
 	return set
 }
 
-// check is what is wrong with an entry, or "".
+// check returns what is wrong with an entry, or "".
 func (s keySet) check(entry Entry) string {
 	key, ok := s.byName[entry.Key]
 	if !ok {
@@ -145,8 +146,8 @@ func (s keySet) check(entry Entry) string {
 	return ""
 }
 
-// unknown is what is wrong with a key that is not declared, or "" when it may
-// belong to somebody else.
+// unknown returns what is wrong with an undeclared key, or "" if it may belong to another
+// program.
 func (s keySet) unknown(name string) string {
 	namespace, rest, _ := strings.Cut(name, ":")
 	if !slices.Contains(s.namespaces, namespace) {
@@ -162,8 +163,8 @@ func (s keySet) unknown(name string) string {
 	return fmt.Sprintf("is read by no project; in %s there are: %s", namespace, strings.Join(siblings, ", "))
 }
 
-// unknownNamespace suspects a typing error only where the rest of the key is
-// one that the near namespace has: "esk:min_size", but not "ecs:cluster".
+// unknownNamespace suspects a typing error only if the near namespace has the rest of the key:
+// "esk:min_size", but not "ecs:cluster".
 func (s keySet) unknownNamespace(namespace, name string) string {
 	if slices.Contains(s.plugins, namespace) {
 		return ""
@@ -179,7 +180,7 @@ func (s keySet) unknownNamespace(namespace, name string) string {
 	return fmt.Sprintf("is read by no project; did you mean %q?", meant)
 }
 
-// inNamespace lists the names of a namespace's keys, without the namespace.
+// inNamespace returns the names of a namespace's keys, without the namespace.
 func (s keySet) inNamespace(namespace string) []string {
 	var names []string
 	for _, name := range s.names {
@@ -190,9 +191,8 @@ func (s keySet) inNamespace(namespace string) []string {
 	return names
 }
 
-// PluginNamespaces are the namespaces in which Pulumi and its plugins read
-// settings of their own: those that every environment may use, and those of the
-// declared keys that a plugin reads.
+// PluginNamespaces returns the namespaces in which Pulumi and its plugins read settings: those
+// available to every environment, and those of the declared keys that a plugin reads.
 func PluginNamespaces(declared []Key) []string {
 	names := []string{"command", "docker", "kubernetes", "pulumi", "random", "tls"}
 	for _, key := range declared {

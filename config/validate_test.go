@@ -34,7 +34,7 @@ func TestCheck(t *testing.T) {
 		{"unknown in a project's namespace", "eks:flavour: 3", "f:2: eks:flavour is read by no project; in eks there are: min_size, k8s_version, tags"},
 		{"provider's own setting", "aws:profile: me\n  kubernetes:context: x\n  docker:host: y\n  random:x: z", ""},
 		{"typing error beside provider's own settings", "kubernetes:infra_tpye: kind", `f:2: kubernetes:infra_tpye is read by no project; did you mean "kubernetes:infra_type"?`},
-		{"somebody else's namespace", "ecs:cluster: x\n  myapp:size: 1", ""},
+		{"namespace of another program", "ecs:cluster: x\n  myapp:size: 1", ""},
 		{"typing error in the namespace", "esk:min_size: 3", `f:2: esk:min_size is read by no project; did you mean "eks:min_size"?`},
 	}
 	for _, tt := range tests {
