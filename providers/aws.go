@@ -5,17 +5,20 @@ import (
 	"mara/providers/operation"
 )
 
-// aws is projects.AWS with its plan, checks and questions.
+// aws returns projects.AWS with its plan, checks and questions.
 func aws() layout {
 	return layout{
 		Infrastructure: projects.AWS(),
 		questions:      awsQuestions(),
-		relations:      []Relation{disjoint("vpc:cidr", "eks:service_cidr"), zonesOf("vpc:azs", "aws:region"), processor("eks:instance_type", "eks:ami_type")},
-		trial:          awsTrial(),
-		plugins:        []Plugin{{Name: "aws", Projects: []string{"aws-vpc", "aws-eks", "aws-ecr", "kic-image-push"}}}, // the last logs in to ECR
+		relations: []Relation{
+			disjoint("vpc:cidr", "eks:service_cidr"), zonesOf("vpc:azs", "aws:region"),
+			processor("eks:instance_type", "eks:ami_type"),
+		},
+		trial:   awsTrial(),
+		plugins: []Plugin{{Name: "aws", Projects: []string{"aws-vpc", "aws-eks", "aws-ecr", "kic-image-push"}}},
 		checks: []Check{
 			{Name: "account", Needed: operation.All(), AfterQuestions: true},
-			// The kubeconfig of EKS asks it for a token.
+			// The kubeconfig of EKS gets its token from the AWS CLI.
 			{Name: "aws-cli", Projects: inCluster(), Needed: operation.All()},
 		},
 		first: []node{
@@ -26,7 +29,7 @@ func aws() layout {
 	}
 }
 
-// awsQuestions are in the order in which they are asked.
+// awsQuestions returns the questions in the order in which they are asked.
 func awsQuestions() []Question {
 	return append([]Question{
 		{Key: "aws:profile", Text: "AWS profile (empty: none)"},
@@ -36,6 +39,9 @@ func awsQuestions() []Question {
 		{Key: "eks:instance_type", Text: "Type of the nodes", List: NodeTypes},
 		{Key: "eks:min_size", Text: "Smallest number of nodes"},
 		{Key: "eks:max_size", Text: "Largest number of nodes", AtLeast: "eks:min_size"},
-		{Key: "eks:desired_capacity", Text: "Number of nodes to begin with", DefaultKey: "eks:min_size", AtLeast: "eks:min_size", AtMost: "eks:max_size"},
+		{
+			Key: "eks:desired_capacity", Text: "Number of nodes to begin with",
+			DefaultKey: "eks:min_size", AtLeast: "eks:min_size", AtMost: "eks:max_size",
+		},
 	}, certificateQuestions()...)
 }

@@ -6,20 +6,19 @@ import (
 	"mara/providers/operation"
 )
 
-// Check names something that has to be right before an operation starts; how
-// to look is known to the runner. An operation that is in neither list does not
-// care.
+// Check names a condition to verify before an operation starts; package preflight
+// implements it. Operations in neither list do not need the check.
 type Check struct {
 	Name           string
-	Projects       []string              // that need it; nil means all of the provider
-	Needed         []operation.Operation // that cannot do without
-	Useful         []operation.Operation // that may get by without
-	AfterQuestions bool                  // what is found depends on the answers of a first run
+	Projects       []string              // projects it is for; nil means all of the provider
+	Needed         []operation.Operation // operations that fail without it
+	Useful         []operation.Operation // operations that may work without it
+	AfterQuestions bool                  // its result depends on the answers of a first run
 }
 
-// sharedChecks are those of the projects that every provider has. The image of
-// the ingress controller is made and kept by Docker on this machine; a refresh
-// looks at it there, too, but the clusters do not need it for that.
+// sharedChecks returns the checks of the projects that every provider has. Docker on this
+// machine builds and stores the image of the ingress controller. A refresh looks at that image
+// too, but the clusters do not need it for that.
 func sharedChecks() []Check {
 	return []Check{
 		{
@@ -31,9 +30,8 @@ func sharedChecks() []Check {
 	}
 }
 
-// NeededFor says which checks an operation on some of the projects needs, by
-// name and in order; for the others that concern it, the value is false. Where
-// there is no project to work on, none is needed.
+// NeededFor returns the names of the checks of an operation on some of the projects, in order,
+// and which of them the operation needs. It returns none if there are no projects.
 func (p Provider) NeededFor(op operation.Operation, projects []string) (names []string, needed map[string]bool) {
 	needed = map[string]bool{}
 	for _, check := range p.Checks {
@@ -50,10 +48,11 @@ func (p Provider) NeededFor(op operation.Operation, projects []string) (names []
 	return names, needed
 }
 
-// BeforeQuestions is the provider with those checks alone that an operation
-// needs whatever a first run is answered: nobody should answer questions for
-// what cannot go well.
+// BeforeQuestions returns the provider with only those checks that an operation needs whatever
+// the user answers, so that a run that cannot succeed fails before it asks questions.
 func (p Provider) BeforeQuestions(op operation.Operation) Provider {
-	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.AfterQuestions || !slices.Contains(c.Needed, op) })
+	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool {
+		return c.AfterQuestions || !slices.Contains(c.Needed, op)
+	})
 	return p
 }

@@ -5,7 +5,7 @@ import (
 	"mara/providers/operation"
 )
 
-// digitalocean is projects.DigitalOcean with its plan, checks and questions.
+// digitalocean returns projects.DigitalOcean with its plan, checks and questions.
 func digitalocean() layout {
 	own := []string{"digitalocean-doks", "digitalocean-registry", "digitalocean-registry-credentials", "digitalocean-dns"}
 	return layout{
@@ -18,7 +18,7 @@ func digitalocean() layout {
 			{Name: "kubernetes", Projects: []string{"digitalocean-registry-credentials"}},
 		},
 		checks: []Check{{Name: "account", Projects: own, Needed: operation.All(), AfterQuestions: true}},
-		behind: map[string][]node{
+		following: map[string][]node{
 			"ingress-controller-namespace": {{
 				name:  "digitalocean-registry-credentials",
 				reads: []string{"kubeconfig", "digitalocean-registry", "ingress-controller-namespace"},
@@ -34,7 +34,7 @@ func digitalocean() layout {
 	}
 }
 
-// digitaloceanQuestions are in the order in which they are asked.
+// digitaloceanQuestions returns the questions in the order in which they are asked.
 func digitaloceanQuestions() []Question {
 	return append([]Question{
 		{Key: "doks:region", Text: "DigitalOcean region", List: Regions},
@@ -42,17 +42,17 @@ func digitaloceanQuestions() []Question {
 		{Key: "doks:node_size", Text: "Size of the nodes", List: NodeTypes},
 		{Key: "doks:node_count", Text: "Number of nodes"},
 		{Key: "doks:high_availability", Text: "Several control-plane nodes (for a fee, for good)"},
-		{Key: "docr:registry", Text: "Registry that the account has already (empty: make one)"},
+		{Key: "docr:registry", Text: "Existing registry of the account (empty: create one)"},
 		{Key: "bank-of-anthos:host", Text: "Host name of the application (empty: the load balancer's address)"},
 		{Key: "dns:domain", Text: "Domain at DigitalOcean to put that name into (empty: none)"},
 	}, certificateQuestions()...)
 }
 
-// digitaloceanTrial has the nodes that the platform needs at least. The control
-// plane and the registry cost nothing: docs.digitalocean.com/products/kubernetes/
-// details/pricing, which also says that a month has 672 hours. Nodes cost what the
-// sheet of package cost says. For load balancers there are prices of 10 and of 12
-// dollars a month; this is the higher one.
+// digitaloceanTrial returns a trial with the smallest nodes that fit the platform. The control
+// plane and the registry cost nothing:
+// docs.digitalocean.com/products/kubernetes/details/pricing, which also says that a month has
+// 672 hours. Nodes cost what the sheet of package cost says. Load balancers have prices of 10
+// and of 12 dollars a month; this is the higher one.
 func digitaloceanTrial() Trial {
 	return Trial{
 		Settings: append([]Setting{{"doks:node_size", "s-4vcpu-8gb"}, {"doks:node_count", 2}}, single()...),

@@ -12,7 +12,7 @@ import (
 	"mara/projects"
 )
 
-// StackExample is the example of a stack file: every key that any project
+// StackExample returns the example of a stack file: every key that any project
 // reads, with its meaning, default and allowed values. It is made from the
 // catalogue, so that it cannot say something else than the programs do.
 func StackExample() []byte {
@@ -83,7 +83,7 @@ func keyRule(key config.Key) string {
 	return strings.Join(rules, ". ")
 }
 
-// exampleValue is the default as YAML on one line, else the example.
+// exampleValue returns the default as YAML on one line, else the example.
 func exampleValue(key config.Key) string {
 	value := key.Default
 	switch {

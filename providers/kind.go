@@ -7,24 +7,26 @@ import (
 	"mara/providers/operation"
 )
 
-// kind is projects.Kind with its plan, checks and questions.
+// kind returns projects.Kind with its plan, checks and questions.
 func kind() layout {
 	own := []string{"kind-cluster", "kind-registry"}
+	up, preview := []operation.Operation{operation.Up}, []operation.Operation{operation.Preview}
 	return layout{
 		Infrastructure: projects.Kind(),
 		questions:      kindQuestions(),
 		relations: []Relation{
-			disjoint("kind:pod_subnet", "kind:service_subnet"), distinct("kind:http_port", "kind:https_port", "kind:registry_port", "kind:api_server_port"),
+			disjoint("kind:pod_subnet", "kind:service_subnet"),
+			distinct("kind:http_port", "kind:https_port", "kind:registry_port", "kind:api_server_port"),
 		},
 		bundled: []string{"kind"},
 		plugins: []Plugin{{Name: "kind", Projects: own}},
 		checks: []Check{
-			// The cluster runs in it. Only the kubeconfig is had without the cluster.
+			// The cluster runs in it. Only the kubeconfig project does without the cluster.
 			{Name: "kind-runtime", Projects: slices.Concat(own, inCluster()), Needed: operation.All()},
-			{Name: "kind-nodes", Projects: own[:1], Needed: []operation.Operation{operation.Up}, Useful: []operation.Operation{operation.Preview}},
-			{Name: "kind-resources", Projects: own[:1], Needed: []operation.Operation{operation.Up}, Useful: []operation.Operation{operation.Preview}},
+			{Name: "kind-nodes", Projects: own[:1], Needed: up, Useful: preview},
+			{Name: "kind-resources", Projects: own[:1], Needed: up, Useful: preview},
 			{Name: "kind-limits", Useful: []operation.Operation{operation.Up, operation.Preview}},
-			{Name: "kind-ports", Projects: own, Needed: []operation.Operation{operation.Up}, Useful: []operation.Operation{operation.Preview}, AfterQuestions: true},
+			{Name: "kind-ports", Projects: own, Needed: up, Useful: preview, AfterQuestions: true},
 		},
 		first: []node{
 			{name: "kind-cluster"},
@@ -33,7 +35,7 @@ func kind() layout {
 	}
 }
 
-// kindQuestions are in the order in which they are asked.
+// kindQuestions returns the questions in the order in which they are asked.
 func kindQuestions() []Question {
 	return []Question{
 		{Key: "kind:workers", Text: "Number of worker nodes"},

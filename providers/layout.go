@@ -8,15 +8,15 @@ import (
 	"mara/providers/needs"
 )
 
-// layout describes a provider by what it adds to the shared list.
+// layout describes a provider by its additions to the shared list.
 type layout struct {
 	projects.Infrastructure
 	bundled   []string            // plugins that come with the runner
 	first     []node              // before the shared list
-	behind    map[string][]node   // put in right behind a shared project
+	following map[string][]node   // inserted directly after a shared project
 	after     map[string][]string // further order of shared projects
-	plugins   []Plugin            // of its own projects; those of the shared ones come behind
-	checks    []Check             // before those of the shared projects
+	plugins   []Plugin            // of its own projects; the plugins of shared projects follow
+	checks    []Check             // before the checks of the shared projects
 	questions []Question
 	relations []Relation
 	trial     Trial
@@ -29,8 +29,8 @@ type node struct {
 	after []string
 }
 
-// shared is the list that every provider has, in order. Only the names of the
-// cluster and registry projects differ.
+// shared returns the list that every provider has, in order. Only the names of the cluster and
+// registry projects differ.
 func (l layout) shared() []node {
 	return []node{
 		{name: "kubeconfig", reads: []string{l.ClusterProject}},
@@ -52,7 +52,7 @@ func (l layout) shared() []node {
 	}
 }
 
-// inCluster are the shared projects that deploy to the cluster, and so read its
+// inCluster returns the shared projects that deploy to the cluster, and so read its
 // kubeconfig.
 func inCluster() []string {
 	return []string{
@@ -61,13 +61,16 @@ func inCluster() []string {
 	}
 }
 
-// sharedPlugins are those of the projects that every provider has.
+// sharedPlugins returns the plugins of the projects that every provider has.
 func sharedPlugins() []Plugin {
-	return []Plugin{{Name: "kubernetes", Projects: inCluster()}, {Name: "docker", Projects: []string{"kic-image-build", "kic-image-push"}}}
+	return []Plugin{
+		{Name: "kubernetes", Projects: inCluster()},
+		{Name: "docker", Projects: []string{"kic-image-build", "kic-image-push"}},
+	}
 }
 
-// withPlugins puts two lists of plugins together, each plugin once.
-func withPlugins(own, shared []Plugin) []Plugin {
+// mergePlugins merges two lists of plugins, each plugin once.
+func mergePlugins(own, shared []Plugin) []Plugin {
 	all := slices.Clone(own)
 	for _, plugin := range shared {
 		i := slices.IndexFunc(all, func(p Plugin) bool { return p.Name == plugin.Name })
@@ -80,22 +83,25 @@ func withPlugins(own, shared []Plugin) []Plugin {
 	return all
 }
 
-// nodes is the complete list of the provider, in order.
+// nodes returns the complete list of the provider, in order.
 func (l layout) nodes() []node {
 	nodes := slices.Clone(l.first)
 	for _, n := range l.shared() {
 		n.after = append(n.after, l.after[n.name]...)
 		nodes = append(nodes, n)
-		nodes = append(nodes, l.behind[n.name]...)
+		nodes = append(nodes, l.following[n.name]...)
 	}
 	return nodes
 }
 
-// provider fills the names in from the catalogue.
+// provider builds the provider, with its projects from the catalogue.
 func (l layout) provider() Provider {
-	p := Provider{Infrastructure: l.Infrastructure, BundledPlugins: l.bundled, Questions: l.questions, Relations: l.relations, Trial: l.trial}
-	p.Plugins = withPlugins(l.plugins, sharedPlugins())
-	p.Checks = append(slices.Clone(l.checks), sharedChecks()...)
+	p := Provider{
+		Infrastructure: l.Infrastructure, BundledPlugins: l.bundled,
+		Plugins:   mergePlugins(l.plugins, sharedPlugins()),
+		Checks:    append(slices.Clone(l.checks), sharedChecks()...),
+		Questions: l.questions, Relations: l.relations, Trial: l.trial,
+	}
 	catalogue := projects.All()
 	for _, n := range l.nodes() {
 		i := slices.IndexFunc(catalogue, func(p projects.Project) bool { return p.Name == n.name })

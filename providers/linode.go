@@ -5,7 +5,7 @@ import (
 	"mara/providers/operation"
 )
 
-// linode is projects.Linode with its plan, checks and questions.
+// linode returns projects.Linode with its plan, checks and questions.
 func linode() layout {
 	return layout{
 		Infrastructure: projects.Linode(),
@@ -16,8 +16,10 @@ func linode() layout {
 			{Name: "linode", Projects: []string{"linode-lke", "linode-harbor"}},
 			{Name: "kubernetes", Projects: []string{"linode-harbor", "linode-registry-credentials"}},
 		},
-		checks: []Check{{Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: operation.All(), AfterQuestions: true}},
-		behind: map[string][]node{
+		checks: []Check{{
+			Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: operation.All(), AfterQuestions: true,
+		}},
+		following: map[string][]node{
 			"secrets":         {{name: "linode-harbor", reads: []string{"kubeconfig", "secrets"}}},
 			"kic-image-build": {{name: "linode-harbor-configuration", reads: []string{"linode-harbor"}}},
 			"ingress-controller-namespace": {{
@@ -32,7 +34,7 @@ func linode() layout {
 	}
 }
 
-// linodeQuestions are in the order in which they are asked.
+// linodeQuestions returns the questions in the order in which they are asked.
 func linodeQuestions() []Question {
 	return append([]Question{
 		{Key: "lke:region", Text: "Linode region", List: Regions},

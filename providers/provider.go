@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects"
 	"mara/providers/needs"
@@ -24,32 +22,34 @@ import (
 type Provider struct {
 	projects.Infrastructure
 	Steps          []Step   // in the order of a run
-	Plugins        []Plugin // of Pulumi's, that its projects use
-	BundledPlugins []string // come with the runner: Pulumi cannot download them
-	Checks         []Check  // what has to be right before an operation
+	Plugins        []Plugin // Pulumi plugins that its projects use
+	BundledPlugins []string // shipped with the runner: Pulumi cannot download them
+	Checks         []Check  // conditions to verify before an operation
 	Questions      []Question
 	Relations      []Relation // between values of the configuration
-	Trial          Trial      // of a cloud; empty where trying costs nothing
-	// Extends is the built-in provider that one of the user's own is based on, and
-	// whose name the programs know; "" for none.
+	Trial          Trial      // of a cloud; empty if a trial is free
+	// Extends is the built-in provider that a user's provider is based on, and whose
+	// name the programs know; "" for none.
 	Extends string
 	Hooks   []projects.Hook // of the runs
 }
 
-// InfraType is the provider's name as programs know it.
+// InfraType returns the provider's name as programs know it.
 func (p Provider) InfraType() string {
 	return cmp.Or(p.Extends, p.Name)
 }
 
-// Without names the projects with secrets that its cluster could have, but that
-// the list leaves out.
+// Without returns the names of projects with secrets that its cluster could have, but its list
+// omits.
 func (p Provider) Without() []string {
 	if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == projects.SecretsProject }) {
 		return nil
 	}
 	var names []string
 	for _, project := range projects.All() {
-		listed := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == project.Name && s.Project.Own == nil })
+		listed := slices.ContainsFunc(p.Steps, func(s Step) bool {
+			return s.Project.Name == project.Name && s.Project.Own == nil
+		})
 		if len(project.Secrets) > 0 && project.Serves(p.InfraType()) && !listed {
 			names = append(names, project.Name)
 		}
@@ -57,58 +57,77 @@ func (p Provider) Without() []string {
 	return names
 }
 
-// Step is one project of an environment and what it waits for, by the names of
-// Pulumi projects.
+// Step is one project of an environment with the projects it needs, by name.
 type Step struct {
 	Project projects.Project
-	Phase   string // of the plan; "" leaves it to the step's place
+	Phase   string // of the plan; "" derives it from the step's position
 	needs.Needs
 }
 
-// Plugin is a resource plugin of Pulumi's, and the projects whose programs use it.
+// Plugin is a Pulumi resource plugin with the projects whose programs use it.
 type Plugin struct {
 	Name     string
 	Projects []string
 }
 
-// Names are the names of its projects, also of those that are left out.
+// Names returns the names of its projects, skipped ones included.
 func (p Provider) Names() []string {
-	return append([]string{}, slice.Map(p.Steps, func(step Step) string { return step.Project.Name })...)
+	names := []string{}
+	for _, step := range p.Steps {
+		names = append(names, step.Project.Name)
+	}
+	return names
 }
 
-// Projects are its projects, also those that are left out.
+// Projects returns its projects, skipped ones included.
 func (p Provider) Projects() []projects.Project {
-	return slice.Map(p.Steps, func(step Step) projects.Project { return step.Project })
+	var all []projects.Project
+	for _, step := range p.Steps {
+		all = append(all, step.Project)
+	}
+	return all
 }
 
-// Own are those of its projects that are the user's own, also those that are left
-// out.
+// Own returns the user's own projects, skipped ones included.
 func (p Provider) Own() []projects.Project {
 	return slices.DeleteFunc(p.Projects(), func(project projects.Project) bool { return project.Own == nil })
 }
 
-// PluginsFor names the plugins that some of the projects use, in order.
+// PluginsFor returns the names of the plugins that some of the projects use, in order.
 func (p Provider) PluginsFor(projects []string) []string {
-	used := slices.DeleteFunc(slices.Clone(p.Plugins), func(plugin Plugin) bool { return !overlap(plugin.Projects, projects) })
-	return slice.Map(used, func(plugin Plugin) string { return plugin.Name })
+	var names []string
+	for _, plugin := range p.Plugins {
+		if overlap(plugin.Projects, projects) {
+			names = append(names, plugin.Name)
+		}
+	}
+	return names
 }
 
-// overlap reports whether two lists have something in common.
+// overlap reports whether two lists have an element in common.
 func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
-// layouts lists the providers, in the order in which they are shown.
+// layouts returns the providers, in the order in which they are shown.
 func layouts() []layout { return []layout{aws(), digitalocean(), linode(), kind()} }
 
-// All lists the providers.
+// All returns the providers.
 func All() []Provider {
-	return slice.Map(layouts(), layout.provider)
+	var all []Provider
+	for _, l := range layouts() {
+		all = append(all, l.provider())
+	}
+	return all
 }
 
 // Names lists the names of the providers.
 func Names() []string {
-	return slice.Map(layouts(), func(l layout) string { return l.Name })
+	var names []string
+	for _, l := range layouts() {
+		names = append(names, l.Name)
+	}
+	return names
 }
 
 // ByName finds a provider. The error for an unknown name lists the known ones.
@@ -118,10 +137,11 @@ func ByName(name string) (Provider, error) {
 			return l.provider(), nil
 		}
 	}
-	return Provider{}, fmt.Errorf("unknown provider %q; known: %s%s", name, strings.Join(Names(), ", "), config.DidYouMean(name, Names()))
+	hint := config.DidYouMean(name, Names())
+	return Provider{}, fmt.Errorf("unknown provider %q; known: %s%s", name, strings.Join(Names(), ", "), hint)
 }
 
-// Keys lists the configuration keys of all projects there are, each once.
+// Keys returns the configuration keys of all projects of the catalogue, each once.
 func Keys() []config.Key {
 	var keys []config.Key
 	seen := map[string]bool{}

@@ -17,8 +17,8 @@ import (
 	"mara/projects"
 )
 
-// TestLists is the contract that `runner plan` prints: name, reads, after. The
-// lists are in testdata, a file a provider.
+// TestLists compares the plans with the contract that `runner plan` prints: name, reads,
+// after. The lists are in testdata, one file per provider.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	for _, p := range All() {
@@ -82,7 +82,7 @@ func TestProvidersFitTheCatalogue(t *testing.T) {
 	}
 }
 
-// TestAllIsFresh shows that nobody can change a provider for the others.
+// TestAllIsFresh: a change to one result of All does not affect the next one.
 func TestAllIsFresh(t *testing.T) {
 	t.Parallel()
 	first := All()
@@ -138,7 +138,7 @@ Configuration keys are set in ` + "`config/pulumi/Pulumi.<stack>.yaml`" + `, sec
 
 `
 
-// builtInReference is the page of the built-in projects.
+// builtInReference returns the page of the built-in projects.
 func builtInReference() []byte { return Reference(referenceHead, All(), projects.All()) }
 
 // TestGenerated keeps the committed files that are made from the catalogue in
@@ -155,7 +155,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// readme is the README with its table of providers as they are.
+// readme returns the README with the current table of providers.
 func readme(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../README.md")
@@ -239,7 +239,7 @@ func TestQuestions(t *testing.T) {
 	for _, p := range All() {
 		seen := map[string]bool{}
 		for _, q := range p.Questions {
-			key := p.Key(q.Key) // panics for a key that nobody declares
+			key := p.Key(q.Key) // panics for an undeclared key
 			if q.Text == "" || seen[q.Key] || key.Required && q.When != nil {
 				t.Errorf("%s: %+v", p.Name, q)
 			}

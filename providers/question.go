@@ -18,29 +18,29 @@ const (
 	NodeTypes          List = "node types"
 )
 
-// Question asks for one configuration value. What kind of value it is, its
-// limits, its default and its meaning are those of the key.
+// Question asks for one configuration value. Its key declares kind, limits, default and
+// meaning.
 type Question struct {
 	Key          string
 	Text         string     // "AWS region"
-	List         List       // that the cloud has the choices in; "" for those of the key, or free text
-	DefaultCount int        // of a list of which several can be chosen: the first so many are the default
+	List         List       // of choices in the cloud; "" for the choices of the key, or free text
+	DefaultCount int        // number of choices selected by default, if several can be selected
 	DefaultKey   string     // key whose value is the default
 	AtLeast      string     // key whose number is the smallest allowed
 	AtMost       string     // key whose number is the largest allowed
 	When         *Condition // nil: always
-	Required     bool       // whenever it is asked, even if the key alone does not say so
+	Required     bool       // whenever it is asked, even if the key is optional
 }
 
 // Condition is a value of another key.
 type Condition struct{ Key, Value string }
 
-// Met says whether the condition holds for these values.
+// Met reports whether the condition holds for these values.
 func (c *Condition) Met(value func(key string) any) bool {
 	return c == nil || fmt.Sprint(value(c.Key)) == c.Value
 }
 
-// Key is the declaration of a question's key.
+// Key returns the declaration of a question's key.
 func (p Provider) Key(name string) config.Key {
 	key, ok := p.findKey(name)
 	if !ok {
@@ -58,8 +58,8 @@ func (p Provider) findKey(name string) (config.Key, bool) {
 	return config.Key{}, false
 }
 
-// Value is what a key is with this configuration: its value, else its default.
-// Where the project that reads it is left out, it is nothing.
+// Value returns the configured value of a key, or its default. It returns nil if the project
+// that reads it is skipped.
 func (p Provider) Value(file config.StackFile, name string) any {
 	key, ok := p.findKey(name)
 	if !ok {
@@ -71,8 +71,8 @@ func (p Provider) Value(file config.StackFile, name string) any {
 	return key.Default
 }
 
-// Missing are the keys that the configuration needs and has not: those that are
-// required, and those that the answer to a question makes so.
+// Missing returns the required keys without a value, including keys that the answer to a
+// question makes required.
 func (p Provider) Missing(file config.StackFile, sources config.Sources) []config.Key {
 	var keys []config.Key
 	for _, step := range p.Steps {
@@ -93,7 +93,7 @@ func (p Provider) Missing(file config.StackFile, sources config.Sources) []confi
 	return file.Missing(config.Needed(keys, sources))
 }
 
-// Check finds the values that do not fit one another.
+// Check returns problems of values that do not fit together.
 func (p Provider) Check(file config.StackFile) []config.Problem {
 	var problems []config.Problem
 	for _, q := range p.Questions {
@@ -103,8 +103,7 @@ func (p Provider) Check(file config.StackFile) []config.Problem {
 	return append(problems, p.unrelated(file)...)
 }
 
-// misfit is the problem when the number of one key is larger than that of
-// another, which it bounds.
+// misfit returns a problem if the number of one key exceeds that of its upper bound.
 func (p Provider) misfit(file config.StackFile, small, large string) []config.Problem {
 	if small == "" || large == "" {
 		return nil
@@ -127,7 +126,7 @@ func outOfBounds(value int, word, other string, bound int) string {
 	return fmt.Sprintf("is %d; it may not be %s than %s (%d)", value, word, other, bound)
 }
 
-// Fits holds a value against those of the keys that bound it.
+// Fits checks a value against the values of the keys that bound it.
 func (q Question) Fits(value any, other func(key string) any) error {
 	number, isNumber := config.Number(value)
 	if !isNumber {
@@ -142,7 +141,7 @@ func (q Question) Fits(value any, other func(key string) any) error {
 	return nil
 }
 
-// bound is the number of a key that bounds another; ok is false without one.
+// bound returns the number of a key that bounds another; ok is false without one.
 func bound(key string, value func(string) any) (number int, ok bool) {
 	if key == "" {
 		return 0, false
@@ -150,7 +149,7 @@ func bound(key string, value func(string) any) (number int, ok bool) {
 	return config.Number(value(key))
 }
 
-// certificateQuestions are for providers whose clusters the internet can reach.
+// certificateQuestions returns the questions for clusters that the internet can reach.
 func certificateQuestions() []Question {
 	return []Question{
 		{Key: "certmgr:issuer", Text: "Where certificates come from"},

@@ -6,15 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects"
 )
 
-// Reference is the reference page of all projects, in Markdown: what each one
-// deploys, the configuration and secrets it reads, what it waits for and what it
-// exports. It is made from the catalogue, as StackExample is.
+// Reference returns the reference page of all projects, in Markdown: what each one deploys,
+// the configuration and secrets it reads, what it waits for and what it exports. It is
+// generated from the catalogue, as StackExample is.
 func Reference(head string, all []Provider, listed []projects.Project) []byte {
 	var b strings.Builder
 	b.WriteString(head)
@@ -46,23 +44,30 @@ func (r reference) writeProject(project projects.Project) {
 	r.writeEdges("Reads the outputs of", project, func(s Step) []string { return s.Reads })
 	r.writeEdges("Waits for", project, func(s Step) []string { return s.After })
 	if project.HasHook(projects.HookKubeconfig) {
-		b.WriteString("- When it has succeeded, the runner merges its kubeconfig into yours; destroy takes it out again\n")
+		b.WriteString("- When it has succeeded, the runner merges its kubeconfig into yours; destroy removes it again\n")
 	}
 	if project.LeavesCloudResources {
-		b.WriteString("- Before it is destroyed, the runner waits until its load balancers and volumes are gone, and refuses if they stay\n")
+		b.WriteString("- Before it is destroyed, the runner waits until its load balancers and volumes are gone, " +
+			"and refuses if they stay\n")
 	}
 	if project.HasHook(projects.HookReachable) {
-		b.WriteString("- When it has succeeded, the runner waits until `application_url` answers, five minutes at most; on kind it fails when it does not\n")
+		b.WriteString("- When it has succeeded, the runner waits until `application_url` answers, five minutes at most; " +
+			"on kind it fails when it does not\n")
 	}
 	writeKeys(b, project.Keys)
 	writeSecrets(b, project.Secrets)
 	writeOutputs(b, project.Outputs)
 }
 
-// serving names the providers whose plans have the project.
+// serving returns the names of the providers whose plans have the project.
 func (r reference) serving(project projects.Project) []string {
-	with := slices.DeleteFunc(slices.Clone(r.all), func(provider Provider) bool { return !slices.Contains(provider.Names(), project.Name) })
-	return slice.Map(with, func(provider Provider) string { return provider.Name })
+	var names []string
+	for _, provider := range r.all {
+		if slices.Contains(provider.Names(), project.Name) {
+			names = append(names, provider.Name)
+		}
+	}
+	return names
 }
 
 // step finds a project in the provider's list.
@@ -70,8 +75,8 @@ func (p Provider) step(project string) (Step, bool) {
 	return projects.Find(p.Steps, func(step Step) bool { return step.Project.Name == project })
 }
 
-// writeEdges writes one kind of edges: once for what all providers share, and
-// with the provider for the rest.
+// writeEdges writes one kind of edges. It names the providers of an edge that not all of them
+// share.
 func (r reference) writeEdges(words string, project projects.Project, edges func(Step) []string) {
 	in := map[string][]string{} // project to the providers in which it is needed
 	var needed []string
@@ -121,7 +126,7 @@ func writeTable[T any](b *strings.Builder, head string, items []T, row func(T) s
 	}
 }
 
-// defaultOf is what a key is when nobody sets it.
+// defaultOf returns the default of a key for the table.
 func defaultOf(key config.Key) string {
 	switch value := key.Default.(type) {
 	case nil:
@@ -144,12 +149,13 @@ func defaultOf(key config.Key) string {
 }
 
 func writeSecrets(b *strings.Builder, secrets []projects.Secret) {
-	writeTable(b, "| Secret | When none is given | Meaning |\n| --- | --- | --- |", secrets, func(secret projects.Secret) string {
+	head := "| Secret | When none is given | Meaning |\n| --- | --- | --- |"
+	writeTable(b, head, secrets, func(secret projects.Secret) string {
 		return fmt.Sprintf("| `%s` | %s | %s |", secret.Key, originOf(secret), cell(secret.Doc))
 	})
 }
 
-// originOf says where a secret comes from that the user does not give.
+// originOf returns the source of a secret that the user does not give.
 func originOf(secret projects.Secret) string {
 	switch {
 	case secret.Generate != projects.None:
@@ -170,5 +176,5 @@ func writeOutputs(b *strings.Builder, outputs []projects.Output) {
 	})
 }
 
-// cell is a text inside a table.
+// cell escapes a string for a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

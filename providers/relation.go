@@ -9,11 +9,11 @@ import (
 	"mara/config"
 )
 
-// Relation holds values of keys against one another. It says what is wrong, and
-// with which key; "" if nothing is.
+// Relation validates values of several keys together. It returns the wrong key and what
+// is wrong with it, or "".
 type Relation func(value func(key string) any) (key, text string)
 
-// disjoint keeps two ranges of addresses apart.
+// disjoint returns a relation that refuses overlapping ranges of addresses.
 func disjoint(first, second string) Relation {
 	return func(value func(string) any) (string, string) {
 		a, errA := netip.ParsePrefix(fmt.Sprint(value(first)))
@@ -25,7 +25,7 @@ func disjoint(first, second string) Relation {
 	}
 }
 
-// distinct keeps ports apart; 0 is any free one.
+// distinct returns a relation that refuses equal ports; 0 means any free port.
 func distinct(keys ...string) Relation {
 	return func(value func(string) any) (string, string) {
 		users := map[int]string{}
@@ -43,8 +43,7 @@ func distinct(keys ...string) Relation {
 	}
 }
 
-// zonesOf wants at least two zones, all of them in the region: EKS takes no
-// fewer.
+// zonesOf returns a relation that requires two zones or more, all in the region, as EKS does.
 func zonesOf(zones, region string) Relation {
 	return func(value func(string) any) (string, string) {
 		list, _ := value(zones).([]any)
@@ -65,7 +64,7 @@ func zonesOf(zones, region string) Relation {
 // armType matches AWS's instance types with an ARM processor, such as t4g.large.
 var armType = regexp.MustCompile(`^(a1|[a-z]+[0-9]+g[a-z]*)\.`)
 
-// processor wants nodes and their image to have the same processor.
+// processor returns a relation that requires nodes and their image to have the same processor.
 func processor(instance, image string) Relation {
 	return func(value func(string) any) (string, string) {
 		kind, _ := value(instance).(string)
@@ -80,7 +79,7 @@ func processor(instance, image string) Relation {
 	}
 }
 
-// unrelated finds the values that do not fit one another.
+// unrelated returns the problems of values that do not fit together.
 func (p Provider) unrelated(file config.StackFile) []config.Problem {
 	var problems []config.Problem
 	for _, relation := range p.Relations {

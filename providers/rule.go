@@ -7,7 +7,7 @@ import (
 	"mara/config"
 )
 
-// Rule says which values of its kind a key takes; "" when it takes all.
+// Rule describes the values of its kind that a key allows; it returns "" if it allows all.
 func Rule(key config.Key) string {
 	switch {
 	case len(key.Allowed) > 0:

@@ -7,17 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 )
 
-// StackSchema is the JSON Schema of a stack file, for editors. It is made from
-// the keys that projects declare.
+// StackSchema returns the JSON Schema of a stack file, for editors, generated from the keys
+// that projects declare.
 //
-// It asks for more than the runner does in one place: a text that YAML reads as
-// a number, such as 1.30, has to be in quotes. The runner keeps such texts, but
-// other readers of the file do not.
+// It is stricter than the runner in one place: a string that YAML reads as a number, such as
+// 1.30, must be quoted. The runner keeps such strings, but other readers of the file do not.
 func StackSchema(keys []config.Key) ([]byte, error) {
 	properties := map[string]any{}
 	for _, key := range keys {
@@ -30,11 +27,15 @@ func StackSchema(keys []config.Key) ([]byte, error) {
 		"description": "config/pulumi/Pulumi.<stack>.yaml: Pulumi's stack file, which all projects share",
 		"type":        []string{"object", "null"},
 		"properties": schema{
-			"config":          schema{"type": []string{"object", "null"}, "properties": properties, "propertyNames": names(keys)},
-			"encryptionsalt":  schema{"type": "string", "description": "salt of the passphrase's key; written by Pulumi"},
-			"secretsprovider": schema{"type": "string", "description": "what encrypts the secrets: passphrase, or the address of a cloud's key"},
-			"encryptedkey":    schema{"type": "string", "description": "data key of a cloud's key service; written by Pulumi"},
-			"environment":     schema{"description": "environments of Pulumi ESC"},
+			"config": schema{
+				"type": []string{"object", "null"}, "properties": properties, "propertyNames": names(keys),
+			},
+			"encryptionsalt": schema{"type": "string", "description": "salt of the passphrase's key; written by Pulumi"},
+			"secretsprovider": schema{
+				"type": "string", "description": "what encrypts the secrets: passphrase, or the address of a cloud's key",
+			},
+			"encryptedkey": schema{"type": "string", "description": "data key of a cloud's key service; written by Pulumi"},
+			"environment":  schema{"description": "environments of Pulumi ESC"},
 		},
 		"additionalProperties": false,
 	}
@@ -48,27 +49,32 @@ func StackSchema(keys []config.Key) ([]byte, error) {
 
 type schema map[string]any
 
-// ownNamespaces are those in which only declared keys make sense. Pulumi's
-// plugins read settings of their own in the others.
+// ownNamespaces returns the namespaces in which only declared keys are valid. Pulumi's plugins
+// read settings of their own in the others.
 func ownNamespaces(keys []config.Key) []string {
 	foreign := config.PluginNamespaces(keys)
 	return slices.DeleteFunc(namespaces(keys), func(name string) bool { return slices.Contains(foreign, name) })
 }
 
-// names allows the declared keys, and whatever is in a namespace that the
-// projects do not have to themselves.
+// names allows the declared keys, and any key in a namespace that the projects share with
+// others.
 func names(keys []config.Key) schema {
-	declared := slice.Map(keys, func(key config.Key) string { return key.Name })
+	var declared []string
+	for _, key := range keys {
+		declared = append(declared, key.Name)
+	}
 	return schema{"anyOf": []schema{
 		{"enum": declared},
 		{"pattern": "^[^:]+:.+$", "not": schema{"pattern": fmt.Sprintf("^(%s):", strings.Join(ownNamespaces(keys), "|"))}},
 	}}
 }
 
-// keySchema describes the values of a key. Each may also be one that Pulumi has
-// encrypted.
+// keySchema describes the values of a key. Each may also be an encrypted value of Pulumi.
 func keySchema(key config.Key) schema {
-	secure := schema{"type": "object", "properties": schema{"secure": schema{"type": "string"}}, "required": []string{"secure"}, "additionalProperties": false}
+	secure := schema{
+		"type": "object", "properties": schema{"secure": schema{"type": "string"}},
+		"required": []string{"secure"}, "additionalProperties": false,
+	}
 	s := schema{"description": key.Doc, "anyOf": append(valueSchemas(key), secure)}
 	if key.Default != nil {
 		s["default"] = key.Default
@@ -82,8 +88,8 @@ func keySchema(key config.Key) schema {
 	return s
 }
 
-// valueSchemas are the forms that a value has. Pulumi itself writes numbers and
-// booleans as texts.
+// valueSchemas returns the schemas of a value. Pulumi itself writes numbers and booleans as
+// strings.
 func valueSchemas(key config.Key) []schema {
 	switch key.Kind {
 	case config.Int:
@@ -117,7 +123,7 @@ func valueSchemas(key config.Key) []schema {
 	return []schema{text}
 }
 
-// namespaces lists the namespaces of keys, the shared one first.
+// namespaces returns the namespaces of keys, the shared one first.
 func namespaces(keys []config.Key) []string {
 	names := []string{"kubernetes"}
 	for _, key := range keys {

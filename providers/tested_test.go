@@ -46,7 +46,7 @@ talk to. That says nothing about a cloud's own behaviour. What was run for real 
 
 `
 
-// tested is the page that says what was run, in Markdown.
+// tested returns the page about the runs on real clouds, in Markdown.
 func tested(runs map[string]realRun) []byte {
 	var b strings.Builder
 	b.WriteString(testedHead)

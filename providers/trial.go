@@ -1,7 +1,6 @@
 package providers
 
-// Trial is the cheapest complete environment of a cloud, for whoever tries whether
-// it works there.
+// Trial is the cheapest complete environment of a cloud, to try the runner there.
 type Trial struct {
 	Settings []Setting
 	Costs    []Cost
@@ -13,14 +12,14 @@ type Setting struct {
 	Value any
 }
 
-// Cost is what a part of a trial costs for an hour, in US dollars, by the cloud's
-// list prices.
+// Cost is the price of a part of a trial per hour, in US dollars, by the cloud's list
+// prices.
 type Cost struct {
 	What    string
 	PerHour float64
 }
 
-// Total is what all parts cost for an hour.
+// Total returns the costs of all parts per hour.
 func (t Trial) Total() float64 {
 	sum := 0.0
 	for _, cost := range t.Costs {
@@ -29,7 +28,7 @@ func (t Trial) Total() float64 {
 	return sum
 }
 
-// single are the settings that leave one of everything that runs in the cluster.
+// single returns the settings for one replica of everything that runs in the cluster.
 func single() []Setting {
 	return []Setting{
 		{"nginx:replicas", 1}, {"certmgr:replicas", 1}, {"logstore:replicas", 1}, {"observability:replicas", 1},
@@ -37,10 +36,10 @@ func single() []Setting {
 	}
 }
 
-// awsTrial has the nodes that the platform needs at least, in as few as fit its
-// Pods. EKS wants subnets in two zones; they cost nothing.
-// Prices: aws.amazon.com/eks/pricing, /ec2/pricing/on-demand, /vpc/pricing,
-// /elasticloadbalancing/pricing and /ebs/pricing, for us-east-1.
+// awsTrial returns a trial with the fewest nodes that fit the platform's Pods. EKS requires
+// subnets in two zones; they cost nothing. Prices: aws.amazon.com/eks/pricing,
+// /ec2/pricing/on-demand, /vpc/pricing, /elasticloadbalancing/pricing and /ebs/pricing, for
+// us-east-1.
 func awsTrial() Trial {
 	return Trial{
 		Settings: append([]Setting{
@@ -48,14 +47,15 @@ func awsTrial() Trial {
 			{"eks:disk_size", 30}, {"eks:log_types", []string{}},
 		}, single()...),
 		Costs: []Cost{
-			{"EKS control plane", 0.10}, {"2 nodes t3.large", 2 * 0.0832}, {"NAT gateway", 0.045}, {"network load balancer", 0.0225},
+			{"EKS control plane", 0.10}, {"2 nodes t3.large", 2 * 0.0832}, {"NAT gateway", 0.045},
+			{"network load balancer", 0.0225},
 			{"public IPv4 addresses", 4 * 0.005}, {"disks and volumes, 120 GiB", 120 * 0.08 / 730},
 		},
 	}
 }
 
-// linodeTrial has the nodes that the platform needs at least, and the machine for
-// Harbor. Prices: www.linode.com/pricing.
+// linodeTrial returns a trial with the smallest nodes that fit the platform, and the machine
+// for Harbor. Prices: www.linode.com/pricing.
 func linodeTrial() Trial {
 	return Trial{
 		Settings: append([]Setting{{"lke:node_type", "g6-standard-4"}, {"lke:node_count", 2}}, single()...),

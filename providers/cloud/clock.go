@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock reads the time that a server tells with its answers; SDKs drop it.
+// Clock reads the date of a server's responses, which SDKs drop.
 type Clock struct {
 	Base  http.RoundTripper
 	Ahead time.Duration // how far the clock of this machine is ahead of the server's

@@ -1,7 +1,7 @@
-// Package cloud says what the runner asks the clouds themselves: whose
-// credentials these are, and what there is to choose from. The answers come from
-// the clouds' own SDKs, in the packages below. pulumi-language-mara has them; the
-// runner asks through that (see package programhost).
+// Package cloud defines the runner's questions to the clouds: the account of the
+// credentials, lists of choices, existing resources. The packages below answer them with
+// the clouds' SDKs. They are linked into pulumi-language-mara, which the runner asks (see
+// package programhost).
 package cloud
 
 import (
@@ -16,29 +16,29 @@ import (
 // Patience bounds how long a question to a cloud may take.
 const Patience = 10 * time.Second
 
-// Access is how a cloud is reached.
+// Access holds the settings to reach a cloud.
 type Access struct {
 	Env     map[string]string // the environment file over the process environment
-	Region  string            // "" when it is not known yet
-	Profile string            // of the configuration; "" for the one of the environment
+	Region  string            // "" if not known yet
+	Profile string            // from the configuration; "" for that of the environment
 }
 
-// Choice is one of the values that there are to choose from.
+// Choice is one value of a list.
 type Choice struct {
 	Value string `json:"value"`
-	Note  string `json:"note,omitempty"` // what it is: "2 vCPU, 8 GiB"
+	Note  string `json:"note,omitempty"` // description: "2 vCPU, 8 GiB"
 }
 
-// Account is whose credentials they are.
+// Account is the owner of the credentials.
 type Account struct {
-	ID   string `json:"id,omitempty"`   // of the account; "" where there is only a name
+	ID   string `json:"id,omitempty"`   // of the account; "" if only the name is known
 	Name string `json:"name,omitempty"` // of the user or role
-	// ClockAhead is how far the clock of this machine is ahead of the cloud's; 0
-	// where that has not told its time.
+	// ClockAhead is how far the clock of this machine is ahead of the cloud's; 0 if
+	// unknown.
 	ClockAhead time.Duration `json:"clock_ahead,omitempty"`
 }
 
-// String is the account in a sentence.
+// String returns the account for a sentence.
 func (a Account) String() string {
 	if a.ID == "" {
 		return a.Name
@@ -52,55 +52,54 @@ type Client interface {
 	Choices(ctx context.Context, list providers.List) ([]Choice, error)
 }
 
-// Inventory is a client that can tell what there is of an environment in its cloud,
-// as far as tags say so.
+// Inventory is a client that lists the resources of an environment in its cloud by their
+// tags.
 type Inventory interface {
 	Remains(ctx context.Context, stack string) ([]string, error)
 }
 
-// Resource is something that a cloud has of an environment.
+// Resource is a resource of an environment in a cloud.
 type Resource struct {
 	Type string `json:"type"`           // Pulumi's
-	ID   string `json:"id"`             // by which Pulumi imports it
-	Name string `json:"name,omitempty"` // what the cloud calls it
-	URN  string `json:"urn,omitempty"`  // where the cloud knows it: in a simulation
+	ID   string `json:"id"`             // for Pulumi's import
+	Name string `json:"name,omitempty"` // in the cloud
+	URN  string `json:"urn,omitempty"`  // in a simulation only
 }
 
-// Located is what a cloud has of an environment.
+// Located lists the resources of an environment in a cloud.
 type Located struct {
-	// Types are those of which all resources were listed: what is not among Resources
-	// does not exist. Every means all types.
+	// Types lists the types that were searched completely: a resource of these types
+	// that is not in Resources does not exist. Every means all types.
 	Types     []string   `json:"types,omitempty"`
 	Every     bool       `json:"every,omitempty"`
 	Resources []Resource `json:"resources,omitempty"`
 }
 
-// Locator is a client that finds the resources of an environment by their names or
-// tags, for those whose creation was cut off.
+// Locator is a client that finds the resources of an environment by name or tag, to
+// recover resources whose creation was interrupted.
 type Locator interface {
 	Locate(ctx context.Context, stack string) (Located, error)
 }
 
-// Clients makes the client of a provider; nil where there is no cloud to ask.
+// Clients makes the client of a provider; it returns nil for a provider without a cloud.
 type Clients func(ctx context.Context, provider string, access Access) (Client, error)
 
 // Connect makes the client of one cloud.
 type Connect func(ctx context.Context, access Access) (Client, error)
 
-// AccessTo is how a provider's cloud is reached, given the values of
-// configuration keys.
+// AccessTo returns the access to a provider's cloud, given the values of configuration keys.
 func AccessTo(p providers.Provider, env map[string]string, value func(key string) string) Access {
 	return Access{Env: env, Region: value(p.Account.Region), Profile: value(p.Account.Profile)}
 }
 
-// Lists are the lists of choices that a cloud has.
+// Lists maps the lists of choices of a cloud to their queries.
 type Lists map[providers.List]func(context.Context) ([]Choice, error)
 
-// Choices asks for a list; explain says in a sentence why there was no answer.
+// Choices queries a list; explain turns errors into sentences.
 func (l Lists) Choices(ctx context.Context, list providers.List, explain func(error) error) ([]Choice, error) {
 	ask := l[list]
 	if ask == nil {
-		return nil, fmt.Errorf("there is no list of %s", list)
+		return nil, fmt.Errorf("no list of %s", list)
 	}
 	choices, err := ask(ctx)
 	if err != nil {
@@ -112,25 +111,24 @@ func (l Lists) Choices(ctx context.Context, list providers.List, explain func(er
 	return choices, nil
 }
 
-// Error is why a cloud gave no answer, in a sentence.
+// Error says in a sentence why a cloud gave no answer.
 type Error struct {
 	Text   string `json:"text"`
 	Err    error  `json:"-"`
 	Next   string `json:"next,omitempty"`   // what to do about it
-	Unsure bool   `json:"unsure,omitempty"` // the cloud was not reached, or is in trouble: the credentials may be good
+	Unsure bool   `json:"unsure,omitempty"` // the cloud was not reached, or failed: the credentials may be good
 }
 
-// Error is the sentence.
+// Error returns the sentence.
 func (e *Error) Error() string { return e.Text }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// NextStep is what to do about it.
+// NextStep returns the advice what to do about the error.
 func (e *Error) NextStep() string { return e.Next }
 
-// Late is the error for a cloud that did not answer in time; nil when that is not
-// what happened.
+// Late returns the error for a cloud that did not answer in time, or nil for other errors.
 func Late(name string, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return nil
@@ -140,8 +138,8 @@ func Late(name string, err error) error {
 
 const checkNetwork = "check the network and its proxy"
 
-// Garbled is the error for a cloud that could not be reached, or whose answer
-// could not be understood.
+// Garbled returns the error for a cloud that could not be reached, or whose answer could not
+// be parsed.
 func Garbled(name string, err error, cause string) error {
 	return &Error{Text: name + " gave no answer: " + cause, Err: err, Next: checkNetwork, Unsure: true}
 }

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// Proxy finds the proxy for a request as Pulumi and its plugins will: the
-// environment file may name one, which Go would look for in the environment of
-// the process alone.
+// Proxy finds the proxy for a request as Pulumi and its plugins do: the environment file may
+// name one, while Go reads the process environment alone.
 func Proxy(env map[string]string) func(*http.Request) (*url.URL, error) {
 	proxy := (&httpproxy.Config{
 		HTTPProxy:  cmp.Or(env["HTTP_PROXY"], env["http_proxy"]),

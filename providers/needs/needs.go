@@ -1,5 +1,5 @@
-// Package needs has what a project needs of others, as providers declare it and
-// plans, events and reports pass it on.
+// Package needs declares which projects another one needs; providers, plans, events and
+// reports use it.
 package needs
 
 import "slices"
@@ -10,7 +10,7 @@ type Needs struct {
 	After []string `json:"after,omitempty"` // only the order matters
 }
 
-// All lists the projects, each once: those it reads first.
+// All returns the projects, each once, those in Reads first.
 func (n Needs) All() []string {
 	var all []string
 	for _, name := range slices.Concat(n.Reads, n.After) {

@@ -24,16 +24,15 @@ import (
 	"mara/providers/cloud"
 )
 
-// anyRegion is asked when none is known yet: credentials and the list of regions
-// are the same everywhere.
+// anyRegion is the default region: credentials and the list of regions are the same
+// everywhere.
 const anyRegion = "us-east-1"
 
 // Client asks AWS.
 type Client struct{ config aws.Config }
 
-// New makes a client. It reads credentials where AWS's own tools find them; what
-// the environment file says goes before the environment of the process, from
-// which the SDK would take everything.
+// New makes a client. It reads credentials where AWS's own tools find them, but the
+// environment file overrides the process environment, which the SDK would use alone.
 func New(ctx context.Context, access cloud.Access) (cloud.Client, error) {
 	loaded, err := config.LoadDefaultConfig(ctx, options(access)...)
 	if err != nil {
@@ -45,9 +44,11 @@ func New(ctx context.Context, access cloud.Access) (cloud.Client, error) {
 func options(access cloud.Access) []func(*config.LoadOptions) error {
 	env := access.Env
 	chosen := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.Proxy = cloud.Proxy(env) })),
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+			t.Proxy = cloud.Proxy(env)
+		})),
 		config.WithRetryMaxAttempts(2),
-		config.WithLogger(logging.Nop{}), // the SDK's own writes to stderr: what matters is in its errors
+		config.WithLogger(logging.Nop{}), // the SDK's own logger writes to stderr; its errors say the same
 		config.WithRegion(cmp.Or(access.Region, env["AWS_REGION"], env["AWS_DEFAULT_REGION"], anyRegion)),
 	}
 	if url := env["AWS_ENDPOINT_URL"]; url != "" {
@@ -94,7 +95,7 @@ func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choi
 	}.Choices(ctx, list, explain)
 }
 
-// explain says in a sentence why AWS gave no answer.
+// explain returns an error that says in a sentence why AWS gave no answer.
 func explain(err error) error {
 	if late := cloud.Late("AWS", err); late != nil {
 		return late
@@ -103,7 +104,8 @@ func explain(err error) error {
 	var refused smithy.APIError
 	switch {
 	case errors.As(err, &missing):
-		return &cloud.Error{Text: fmt.Sprintf("there is no AWS profile %q", missing.Profile), Err: err, Next: "`aws configure list-profiles` lists them"}
+		return &cloud.Error{Text: fmt.Sprintf("there is no AWS profile %q", missing.Profile), Err: err,
+			Next: "`aws configure list-profiles` lists them"}
 	case errors.As(err, &refused):
 		return &cloud.Error{Text: fmt.Sprintf("AWS refuses: %s (%s)", refused.ErrorMessage(), refused.ErrorCode()), Err: err,
 			Next: nextFor(refused.ErrorCode()), Unsure: isPassing(err, refused.ErrorCode())}
@@ -114,9 +116,8 @@ func explain(err error) error {
 	return cloud.Garbled("AWS", err, rootOf(err).Error())
 }
 
-// lacksCredentials says whether a call was never sent: the SDK found no
-// credentials, and in the end asked the machine it runs on, which is none of
-// Amazon's.
+// lacksCredentials reports whether a call was never sent: the SDK found no credentials, and
+// finally tried the metadata service of EC2, which this machine does not have.
 func lacksCredentials(err error) bool {
 	var call *smithy.OperationError
 	for rest := err; errors.As(rest, &call); rest = call.Unwrap() {
@@ -129,8 +130,7 @@ func lacksCredentials(err error) bool {
 	return !errors.As(err, &sent) && !errors.As(err, &answered)
 }
 
-// isPassing says whether AWS is in trouble or was asked too often, rather than
-// means what it says.
+// isPassing reports whether the error is temporary: AWS failed, or throttled the request.
 func isPassing(err error, code string) bool {
 	var answered *smithyhttp.ResponseError
 	inTrouble := errors.As(err, &answered) && answered.HTTPStatusCode() >= 500
@@ -141,18 +141,18 @@ func isPassing(err error, code string) bool {
 func nextFor(code string) string {
 	switch code {
 	case "ExpiredToken", "ExpiredTokenException", "RequestExpired":
-		return "log in again: the credentials have run out"
+		return "log in again: the credentials have expired"
 	case "InvalidClientTokenId", "SignatureDoesNotMatch", "UnrecognizedClientException", "AuthFailure":
 		return "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile"
 	case "AccessDenied", "AccessDeniedException", "UnauthorizedOperation":
-		return "the credentials are good, but may not ask this"
+		return "the credentials are valid, but lack the permission"
 	case "Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException":
 		return "try again in a minute"
 	}
 	return ""
 }
 
-// rootOf is the innermost cause: the SDK wraps an error many times.
+// rootOf returns the innermost cause: the SDK wraps an error many times.
 func rootOf(err error) error {
 	for {
 		inner := errors.Unwrap(err)

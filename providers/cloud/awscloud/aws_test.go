@@ -20,7 +20,7 @@ import (
 	"mara/providers/cloud/awscloud"
 )
 
-// aws is a stand-in that answers by action.
+// aws serves a stand-in that answers by action.
 func aws(t *testing.T, answers map[string]string) cloud.Access {
 	t.Helper()
 	return served(t, func(w http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ func TestNoAnswer(t *testing.T) {
 		{"bad credentials", refuse(403, "InvalidClientTokenId", "The security token is invalid"), "AWS refuses: The security token is invalid (InvalidClientTokenId)",
 			"check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile", false},
 		{"in trouble", refuse(503, "ServiceUnavailable", "later"), "AWS refuses: later (ServiceUnavailable)", "", true},
-		{"expired", refuse(403, "ExpiredToken", "expired"), "AWS refuses: expired (ExpiredToken)", "log in again: the credentials have run out", false},
+		{"expired", refuse(403, "ExpiredToken", "expired"), "AWS refuses: expired (ExpiredToken)", "log in again: the credentials have expired", false},
 		{"throttled", refuse(400, "Throttling", "Rate exceeded"), "AWS refuses: Rate exceeded (Throttling)", "try again in a minute", true},
 		{"malformed", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Hello") }, "AWS gave no answer: ", "check the network and its proxy", true},
 		{"broken off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "AWS gave no answer: ", "check the network and its proxy", true},
@@ -163,8 +163,8 @@ func TestNoAnswer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := client(t, served(t, tt.handler)).Account(t.Context())
-			var told *cloud.Error
-			if !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) || told.Next != tt.next || told.Unsure != tt.unsure {
+			var reported *cloud.Error
+			if !errors.As(err, &reported) || !strings.HasPrefix(reported.Text, tt.text) || reported.Next != tt.next || reported.Unsure != tt.unsure {
 				t.Errorf("got %#v", err)
 			}
 		})
@@ -187,7 +187,7 @@ func TestClock(t *testing.T) {
 func TestLate(t *testing.T) {
 	t.Parallel()
 	access := served(t, func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that nobody waits any more
+		_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client is gone
 		<-r.Context().Done()
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -201,8 +201,8 @@ func TestLate(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	access := aws(t, nil)
-	access.Profile = "nobody"
-	if _, err := awscloud.New(t.Context(), access); err == nil || err.Error() != `there is no AWS profile "nobody"` {
+	access.Profile = "missing"
+	if _, err := awscloud.New(t.Context(), access); err == nil || err.Error() != `there is no AWS profile "missing"` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -213,7 +213,7 @@ func TestNoCredentials(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		"AWS_EC2_METADATA_DISABLED":         "true",
-		"AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1", // nobody is there, as on a machine at home
+		"AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1", // no server listens, as outside of EC2
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)

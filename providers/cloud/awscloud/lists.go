@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/providers/cloud"
 )
@@ -23,9 +22,11 @@ func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return byValue(slice.Map(answer.Regions, func(region types.Region) cloud.Choice {
-		return cloud.Choice{Value: aws.ToString(region.RegionName)}
-	})), nil
+	var choices []cloud.Choice
+	for _, region := range answer.Regions {
+		choices = append(choices, cloud.Choice{Value: aws.ToString(region.RegionName)})
+	}
+	return byValue(choices), nil
 }
 
 // zones lists the availability zones of the region, without local zones.
@@ -36,9 +37,11 @@ func (c *Client) zones(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return byValue(slice.Map(answer.AvailabilityZones, func(zone types.AvailabilityZone) cloud.Choice {
-		return cloud.Choice{Value: aws.ToString(zone.ZoneName)}
-	})), nil
+	var choices []cloud.Choice
+	for _, zone := range answer.AvailabilityZones {
+		choices = append(choices, cloud.Choice{Value: aws.ToString(zone.ZoneName)})
+	}
+	return byValue(choices), nil
 }
 
 // versions lists the Kubernetes versions of EKS, the newest first.
@@ -75,7 +78,8 @@ func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
 		Filters: []types.Filter{
 			filter("current-generation", "true"),
 			filter("processor-info.supported-architecture", "x86_64"),
-			filter("instance-type", "t3.*large", "t3a.*large", "m5.*large", "m6i.*large", "m6a.*large", "m7i.*large", "m7a.*large", "c6i.*large", "c7i.*large", "r6i.*large", "r7i.*large"),
+			filter("instance-type", "t3.*large", "t3a.*large", "m5.*large", "m6i.*large", "m6a.*large", "m7i.*large",
+				"m7a.*large", "c6i.*large", "c7i.*large", "r6i.*large", "r7i.*large"),
 			filter("vcpu-info.default-vcpus", "2", "4", "8"),
 		},
 	})
@@ -87,14 +91,17 @@ func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
 		found = append(found, page.InstanceTypes...)
 	}
 	slices.SortFunc(found, func(a, b types.InstanceTypeInfo) int {
-		return cmp.Or(cmp.Compare(cpus(a), cpus(b)), cmp.Compare(memory(a), memory(b)), cmp.Compare(a.InstanceType, b.InstanceType))
+		return cmp.Or(cmp.Compare(cpus(a), cpus(b)), cmp.Compare(memory(a), memory(b)),
+			cmp.Compare(a.InstanceType, b.InstanceType))
 	})
-	return slice.Map(found, func(t types.InstanceTypeInfo) cloud.Choice {
-		return cloud.Choice{Value: string(t.InstanceType), Note: size(t)}
-	}), nil
+	var choices []cloud.Choice
+	for _, t := range found {
+		choices = append(choices, cloud.Choice{Value: string(t.InstanceType), Note: size(t)})
+	}
+	return choices, nil
 }
 
-// size tells what AWS has told of a type.
+// size describes the processors and memory of a type, as far as AWS reports them.
 func size(t types.InstanceTypeInfo) string {
 	var parts []string
 	if n := cpus(t); n > 0 {
@@ -113,7 +120,7 @@ func cpus(t types.InstanceTypeInfo) int32 {
 	return aws.ToInt32(t.VCpuInfo.DefaultVCpus)
 }
 
-// memory is in MiB.
+// memory returns the memory in MiB.
 func memory(t types.InstanceTypeInfo) int64 {
 	if t.MemoryInfo == nil {
 		return 0

@@ -18,12 +18,12 @@ import (
 	"mara/providers/cloud"
 )
 
-// lingering are kinds that EC2 goes on to list for an hour after they are
-// deleted. While one of them exists, so does its network.
+// lingering lists kinds that EC2 still lists for an hour after their deletion. While one
+// of them exists, so does its network.
 var lingering = []types.ResourceType{types.ResourceTypeInstance, types.ResourceTypeNatgateway}
 
-// Remains implements cloud.Inventory: what EC2 has with the tags of an environment
-// or of its cluster, and the cluster itself.
+// Remains implements cloud.Inventory: it lists the resources of EC2 with the tags of an
+// environment or of its cluster, and the cluster itself.
 func (c *Client) Remains(ctx context.Context, stack string) ([]string, error) {
 	cluster := naming.Environment(stack, "", naming.AWSClusterLimit)
 	var found []string
@@ -48,7 +48,7 @@ func (c *Client) Remains(ctx context.Context, stack string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
-// tagged lists what EC2 has with some tags.
+// tagged lists the resources of EC2 with some tags.
 func (c *Client) tagged(ctx context.Context, filters []types.Filter) ([]string, error) {
 	var found []string
 	pages := ec2.NewDescribeTagsPaginator(ec2.NewFromConfig(c.config), &ec2.DescribeTagsInput{Filters: filters})
@@ -66,17 +66,21 @@ func (c *Client) tagged(ctx context.Context, filters []types.Filter) ([]string, 
 	return found, nil
 }
 
-// taggedTypes are Pulumi's types of what EC2 lists by tags at once. NAT gateways are
-// not among them: EC2 goes on to list those that are deleted.
+// taggedTypes maps the kinds that EC2 lists by tags to Pulumi's types. NAT gateways are
+// missing, because EC2 still lists deleted ones.
 var taggedTypes = map[string]string{
-	"vpc": "aws:ec2/vpc:Vpc", "subnet": "aws:ec2/subnet:Subnet", "internet-gateway": "aws:ec2/internetGateway:InternetGateway",
-	"elastic-ip": "aws:ec2/eip:Eip", "route-table": "aws:ec2/routeTable:RouteTable", "security-group": "aws:ec2/securityGroup:SecurityGroup",
+	"vpc":              "aws:ec2/vpc:Vpc",
+	"subnet":           "aws:ec2/subnet:Subnet",
+	"internet-gateway": "aws:ec2/internetGateway:InternetGateway",
+	"elastic-ip":       "aws:ec2/eip:Eip",
+	"route-table":      "aws:ec2/routeTable:RouteTable",
+	"security-group":   "aws:ec2/securityGroup:SecurityGroup",
 }
 
 const eksClusterType = "aws:eks/cluster:Cluster"
 
-// Locate implements cloud.Locator: what EC2 has with the tag of an environment, and
-// the cluster.
+// Locate implements cloud.Locator: it finds the resources of EC2 with the tag of an
+// environment, and the cluster.
 func (c *Client) Locate(ctx context.Context, stack string) (cloud.Located, error) {
 	tagged, err := c.tagged(ctx, []types.Filter{filter("key", "mara.dev/stack"), filter("value", stack)})
 	if err != nil {

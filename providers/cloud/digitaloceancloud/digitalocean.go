@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/digitalocean/godo"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/providers"
 	"mara/providers/cloud"
@@ -38,7 +37,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.base.RoundTrip(r)
 }
 
-// New makes a client. Whoever has no token is told when something is asked.
+// New makes a client. A missing token is reported by the first question.
 func New(_ context.Context, access cloud.Access) (cloud.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = cloud.Proxy(access.Env)
@@ -68,13 +67,13 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 	}
 	if status(err) == http.StatusForbidden { // a token may be good for clusters, and not for the account
 		if _, _, err = c.api.Kubernetes.List(ctx, &godo.ListOptions{PerPage: 1}); err == nil {
-			return cloud.Account{Name: "somebody whose token does not say who", ClockAhead: c.clock.Ahead}, nil
+			return cloud.Account{Name: "a user whom the token does not name", ClockAhead: c.clock.Ahead}, nil
 		}
 	}
 	return cloud.Account{}, explain(ctx, err)
 }
 
-// team is the team that a token belongs to; "" where DigitalOcean does not say.
+// team returns the team of a token, or "" if DigitalOcean does not report it.
 func team(account *godo.Account) string {
 	if account.Team == nil {
 		return ""
@@ -107,7 +106,10 @@ func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	choices := slice.Map(options.Regions, func(r *godo.KubernetesRegion) cloud.Choice { return cloud.Choice{Value: r.Slug, Note: r.Name} })
+	var choices []cloud.Choice
+	for _, r := range options.Regions {
+		choices = append(choices, cloud.Choice{Value: r.Slug, Note: r.Name})
+	}
 	slices.SortFunc(choices, func(a, b cloud.Choice) int { return strings.Compare(a.Value, b.Value) })
 	return choices, nil
 }
@@ -136,7 +138,7 @@ func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
 	return choices, nil
 }
 
-// numbers are those of a version, such as 1.36.2-do.0.
+// numbers returns the numbers of a version such as 1.36.2-do.0.
 func numbers(version string) []int {
 	var found []int
 	for _, digits := range strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' }) {
@@ -146,7 +148,7 @@ func numbers(version string) []int {
 	return found
 }
 
-// Nodes have at least least MB, and no more CPUs than the list gets long with.
+// Limits of the listed nodes: at least that many MB, and at most that many CPUs.
 const (
 	least    = 4096
 	mostCPUs = 16
@@ -176,7 +178,7 @@ func (c *Client) sizes(ctx context.Context) ([]cloud.Choice, error) {
 	return choices, nil
 }
 
-// status is that of DigitalOcean's answer; 0 when there was none.
+// status returns the HTTP status of DigitalOcean's answer, or 0 without one.
 func status(err error) int {
 	var answer *godo.ErrorResponse
 	if !errors.As(err, &answer) || answer.Response == nil {
@@ -185,7 +187,7 @@ func status(err error) int {
 	return answer.Response.StatusCode
 }
 
-// explain says in a sentence why DigitalOcean gave no answer.
+// explain returns an error that says in a sentence why DigitalOcean gave no answer.
 func explain(ctx context.Context, err error) error {
 	if late := cloud.Late("DigitalOcean", cmp.Or(ctx.Err(), err)); late != nil {
 		return late
@@ -210,5 +212,6 @@ func explain(ctx context.Context, err error) error {
 		next = "try again in a minute"
 	}
 	isRefusal := code == http.StatusUnauthorized || code == http.StatusForbidden
-	return &cloud.Error{Text: fmt.Sprintf("DigitalOcean refuses: %s (%d)", reason, code), Err: err, Next: next, Unsure: !isRefusal}
+	text := fmt.Sprintf("DigitalOcean refuses: %s (%d)", reason, code)
+	return &cloud.Error{Text: text, Err: err, Next: next, Unsure: !isRefusal}
 }

@@ -28,7 +28,7 @@ func client(t *testing.T, token string, handler http.HandlerFunc) cloud.Client {
 	return c
 }
 
-// answers are those of a server, by path.
+// answers maps paths to a server's responses.
 func answers(t *testing.T, of map[string]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer example" {
@@ -122,19 +122,19 @@ func TestNoAnswer(t *testing.T) {
 			t.Parallel()
 			c := client(t, tt.token, tt.handler)
 			_, err := c.Account(t.Context())
-			var told *cloud.Error
-			if !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) || !strings.HasPrefix(told.Next, tt.next) || told.Unsure != tt.unsure {
+			var reported *cloud.Error
+			if !errors.As(err, &reported) || !strings.HasPrefix(reported.Text, tt.text) || !strings.HasPrefix(reported.Next, tt.next) || reported.Unsure != tt.unsure {
 				t.Errorf("got %#v", err)
 			}
-			if _, err := c.Choices(t.Context(), providers.Regions); !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) {
+			if _, err := c.Choices(t.Context(), providers.Regions); !errors.As(err, &reported) || !strings.HasPrefix(reported.Text, tt.text) {
 				t.Errorf("choices: got %#v", err)
 			}
 		})
 	}
 }
 
-// TestTokenForClustersOnly is good, though it may not read the account; the
-// answer also tells the time.
+// TestTokenForClustersOnly: such a token is valid, though it may not read the account; the
+// answer also has the time.
 func TestTokenForClustersOnly(t *testing.T) {
 	t.Parallel()
 	c := client(t, "x", func(w http.ResponseWriter, r *http.Request) {

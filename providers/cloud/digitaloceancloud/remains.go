@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"github.com/digitalocean/godo"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/projects/naming"
 	"mara/providers/cloud"
 )
 
-// pageSize is the most that DigitalOcean puts into an answer.
+// pageSize is DigitalOcean's limit of an answer.
 const pageSize = 200
 
 // The types of resources at DigitalOcean that bear the name of an environment.
@@ -21,13 +20,16 @@ const (
 	registryType = "digitalocean:index/containerRegistry:ContainerRegistry"
 )
 
-// Remains implements cloud.Inventory: the cluster and the registry with the name
-// of an environment. Load balancers and volumes that the cluster has made do not
-// say whose they are.
+// Remains implements cloud.Inventory: it lists the cluster and the registry with the name of
+// an environment. Load balancers and volumes of the cluster do not name their owner.
 func (c *Client) Remains(ctx context.Context, stack string) ([]string, error) {
 	located, err := c.Locate(ctx, stack)
 	words := map[string]string{clusterType: "cluster", registryType: "registry"}
-	return slice.Map(located.Resources, func(r cloud.Resource) string { return words[r.Type] + " " + r.Name }), err
+	var remains []string
+	for _, r := range located.Resources {
+		remains = append(remains, words[r.Type]+" "+r.Name)
+	}
+	return remains, err
 }
 
 // Locate implements cloud.Locator.
@@ -55,13 +57,14 @@ func (c *Client) Locate(ctx context.Context, stack string) (cloud.Located, error
 	}
 	for _, registry := range registries {
 		if digits, ours := strings.CutPrefix(registry.Name, name+"-"); ours && isGenerated(digits) {
-			located.Resources = append(located.Resources, cloud.Resource{Type: registryType, ID: registry.Name, Name: registry.Name})
+			found := cloud.Resource{Type: registryType, ID: registry.Name, Name: registry.Name}
+			located.Resources = append(located.Resources, found)
 		}
 	}
 	return located, nil
 }
 
-// next is the page behind a page; 0 when it was the last.
+// next returns the number of the next page, or 0 after the last one.
 func next(page int, answer *godo.Response) int {
 	if answer == nil || answer.Links == nil || answer.Links.IsLastPage() {
 		return 0
@@ -72,7 +75,7 @@ func next(page int, answer *godo.Response) int {
 // generatedDigits is how many digits Pulumi adds to a name.
 const generatedDigits = 7
 
-// isGenerated tells Pulumi's digits from the name of another environment.
+// isGenerated distinguishes Pulumi's digits from the name of another environment.
 func isGenerated(digits string) bool {
 	return len(digits) == generatedDigits && strings.Trim(digits, "0123456789abcdef") == ""
 }

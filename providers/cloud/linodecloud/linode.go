@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/linode/linodego"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/providers"
 	"mara/providers/cloud"
@@ -20,7 +19,7 @@ import (
 // Client asks Linode.
 type Client struct {
 	api   linodego.Client
-	token bool // there is one
+	token bool // a token is set
 	clock *cloud.Clock
 }
 
@@ -37,12 +36,12 @@ func New(_ context.Context, access cloud.Access) (cloud.Client, error) {
 	if token != "" {
 		api.SetToken(token)
 	}
-	api.SetRetryCount(0) // the SDK logs each to stderr, and the user is there to try again
+	api.SetRetryCount(0) // the SDK logs each retry to stderr
 	api.SetLogger(silent{})
 	return &Client{api: api, token: token != "", clock: clock}, nil
 }
 
-// silent keeps the SDK from writing to stderr: its errors are told once.
+// silent keeps the SDK from writing to stderr: its errors are reported once.
 type silent struct{}
 
 // Errorf implements the SDK's logger.
@@ -64,7 +63,7 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 	if err == nil {
 		name = profile.Username
 	} else if isRefusal(err) { // a token may be good for clusters, and not for profiles
-		name = "somebody whose token does not say who"
+		name = "a user whom the token does not name"
 		_, err = c.api.ListLKEClusters(ctx, linodego.NewListOptions(1, ""))
 	}
 	if err != nil {
@@ -104,7 +103,10 @@ func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	choices := slice.Map(versions, func(version linodego.LKEVersion) cloud.Choice { return cloud.Choice{Value: version.ID} })
+	var choices []cloud.Choice
+	for _, version := range versions {
+		choices = append(choices, cloud.Choice{Value: version.ID})
+	}
 	slices.SortFunc(choices, func(a, b cloud.Choice) int {
 		return cmp.Or(cmp.Compare(len(b.Value), len(a.Value)), strings.Compare(b.Value, a.Value))
 	})
@@ -132,16 +134,15 @@ func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
 	return choices, nil
 }
 
-// isRefusal says whether Linode does not take the token, for this or for
-// anything.
+// isRefusal reports whether Linode refuses the token, for this request or for all.
 func isRefusal(err error) bool {
 	var answer *linodego.Error
 	return errors.As(err, &answer) && (answer.Code == http.StatusUnauthorized || answer.Code == http.StatusForbidden)
 }
 
-// explain says in a sentence why Linode gave no answer.
+// explain returns an error that says in a sentence why Linode gave no answer.
 func explain(ctx context.Context, err error) error {
-	if late := cloud.Late("Linode", ctx.Err()); late != nil { // the SDK does not hand it on
+	if late := cloud.Late("Linode", ctx.Err()); late != nil { // the SDK does not wrap it
 		return late
 	}
 	var refused *linodego.Error
@@ -155,6 +156,6 @@ func explain(ctx context.Context, err error) error {
 	case http.StatusTooManyRequests:
 		next = "try again in a minute"
 	}
-	text := strings.TrimPrefix(refused.Message, "[reason] ")
-	return &cloud.Error{Text: fmt.Sprintf("Linode refuses: %s (%d)", text, refused.Code), Err: err, Next: next, Unsure: !isRefusal(err)}
+	text := fmt.Sprintf("Linode refuses: %s (%d)", strings.TrimPrefix(refused.Message, "[reason] "), refused.Code)
+	return &cloud.Error{Text: text, Err: err, Next: next, Unsure: !isRefusal(err)}
 }

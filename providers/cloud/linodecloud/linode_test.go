@@ -120,16 +120,16 @@ func TestNoAnswer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := client(t, tt.token, tt.handler).Account(t.Context())
-			var told *cloud.Error
-			if !errors.As(err, &told) || !strings.HasPrefix(told.Text, tt.text) || told.Next != tt.next || told.Unsure != tt.unsure {
+			var reported *cloud.Error
+			if !errors.As(err, &reported) || !strings.HasPrefix(reported.Text, tt.text) || reported.Next != tt.next || reported.Unsure != tt.unsure {
 				t.Errorf("got %#v", err)
 			}
 		})
 	}
 }
 
-// TestTokenForClustersOnly is good, though it may not read profiles; the answer
-// also tells the time.
+// TestTokenForClustersOnly: such a token is valid, though it may not read profiles; the answer
+// also has the time.
 func TestTokenForClustersOnly(t *testing.T) {
 	t.Parallel()
 	c := client(t, "x", func(w http.ResponseWriter, r *http.Request) {

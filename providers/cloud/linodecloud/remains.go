@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/linode/linodego"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/projects/naming"
 	"mara/providers/cloud"
@@ -19,17 +18,22 @@ const (
 	firewallType = "linode:index/firewall:Firewall"
 )
 
-// Remains implements cloud.Inventory: clusters, machines and firewalls with a label
-// that the programs give.
+// Remains implements cloud.Inventory: it lists clusters, machines and firewalls with the
+// labels that the programs give.
 func (c *Client) Remains(ctx context.Context, stack string) ([]string, error) {
 	located, err := c.Locate(ctx, stack)
 	words := map[string]string{clusterType: "cluster", instanceType: "machine", firewallType: "firewall"}
-	return slice.Map(located.Resources, func(r cloud.Resource) string { return words[r.Type] + " " + r.Name }), err
+	var remains []string
+	for _, r := range located.Resources {
+		remains = append(remains, words[r.Type]+" "+r.Name)
+	}
+	return remains, err
 }
 
 // Locate implements cloud.Locator.
 func (c *Client) Locate(ctx context.Context, stack string) (cloud.Located, error) {
-	environment, harbor := naming.Environment(stack, "", naming.LinodeLimit), naming.Environment(stack, "harbor", naming.LinodeLimit)
+	environment := naming.Environment(stack, "", naming.LinodeLimit)
+	harbor := naming.Environment(stack, "harbor", naming.LinodeLimit)
 	located := cloud.Located{Types: []string{clusterType, instanceType, firewallType}}
 	add := func(kind, label string, id int) {
 		if label == environment || label == harbor {
