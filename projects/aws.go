@@ -10,7 +10,7 @@ import (
 //
 // The keys of its projects are in the namespaces vpc, eks and ecr: Pulumi hands the AWS
 // provider every key of the namespace "aws" as the provider's own
-// configuration, and it refuses those that it does not know. aws:region and
+// configuration, and it refuses unknown keys. aws:region and
 // aws:profile are the provider's.
 func AWS() Infrastructure {
 	return Infrastructure{
@@ -40,7 +40,7 @@ func AWS() Infrastructure {
 	}
 }
 
-// AWSVPC is the network.
+// AWSVPC declares the network.
 func AWSVPC() Project {
 	return Project{
 		Name:     "aws-vpc",
@@ -77,7 +77,7 @@ func AWSVPC() Project {
 	}
 }
 
-// AWSEKS is the cluster.
+// AWSEKS declares the cluster.
 func AWSEKS() Project {
 	return Project{
 		Name:     "aws-eks",
@@ -182,7 +182,7 @@ func eksKeys() []config.Key {
 	}
 }
 
-// AWSECR is the container registry.
+// AWSECR declares the container registry.
 func AWSECR() Project {
 	return Project{
 		Name:     "aws-ecr",
@@ -205,7 +205,8 @@ func AWSECR() Project {
 			},
 			config.Key{
 				Name: "ecr:kms_key_arn", Kind: config.String, Example: "arn:aws:kms:us-east-1:123456789012:key/...",
-				Doc: "encrypt images with this KMS key; with a key of Amazon's (AES256) when not set; changing it replaces the repository",
+				Doc: "encrypt images with this KMS key; with a key of Amazon's (AES256) when not set; " +
+					"changing it replaces the repository",
 			},
 		),
 		Outputs: []Output{
@@ -222,7 +223,8 @@ func AWSECR() Project {
 func awsProviderKeys() []config.Key {
 	return []config.Key{
 		{
-			Name: "aws:region", Kind: config.String, OfPlugin: true, Required: true, Variables: []string{"AWS_REGION", "AWS_DEFAULT_REGION"},
+			Name: "aws:region", Kind: config.String, OfPlugin: true,
+			Required: true, Variables: []string{"AWS_REGION", "AWS_DEFAULT_REGION"},
 			Example: "us-east-1", Simulated: "us-east-1",
 			Doc: "region; AWS_REGION when not set",
 		},

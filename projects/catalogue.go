@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 )
 
@@ -30,15 +28,15 @@ type Project struct {
 	Outputs   []Output      // what it exports
 	Hooks     []Hook        // work around its steps
 	Estimate  time.Duration // what a first deployment usually takes on a real cloud
-	// LeavesCloudResources says that load balancers and volumes which the cluster
-	// has made in its cloud stay when it is destroyed. The runner destroys it only
-	// when there are none.
+	// LeavesCloudResources says that load balancers and volumes that the cluster has
+	// created in its cloud survive its destruction. The runner destroys the cluster
+	// only if there are none.
 	LeavesCloudResources bool
-	// Settled are the functions and types of resources that the program asks its
-	// cloud about although the configuration decides the answer, or nobody but this
-	// project changes it. A project that asks anything else is run every time.
+	// Settled lists data sources and types of resources of the cloud whose answers
+	// depend on the configuration alone, or are changed by this project alone. A
+	// project that reads any others runs every time.
 	Settled []string
-	Own     *Own // what only a project of the user has; nil for the others
+	Own     *Own // only for projects of the user
 }
 
 // Own is what mara.yaml says about a project of the user.
@@ -57,7 +55,7 @@ type Own struct {
 	Line       int    // in mara.yaml
 }
 
-// Folder is the project's folder below the root, as it is shown.
+// Folder returns the project's folder below the root, as it is shown.
 func (p Project) Folder() string {
 	if p.Own != nil {
 		return p.Path
@@ -100,8 +98,11 @@ type Output struct {
 
 // All lists every project, grouped and in a stable order.
 func All() []Project {
-	own := slice.Map(Infrastructures(), func(i Infrastructure) []Project { return i.Projects() })
-	return slices.Concat(slices.Concat(own...), utilityProjects(), kubernetesProjects())
+	var own []Project
+	for _, i := range Infrastructures() {
+		own = append(own, i.Projects()...)
+	}
+	return slices.Concat(own, utilityProjects(), kubernetesProjects())
 }
 
 // ByName finds a project by its Pulumi name.
@@ -109,9 +110,9 @@ func ByName(name string) (Project, bool) {
 	return Find(All(), func(p Project) bool { return p.Name == name })
 }
 
-// Find is the first one that is meant.
-func Find[T any](all []T, is func(T) bool) (found T, ok bool) {
-	i := slices.IndexFunc(all, is)
+// Find returns the first element for which match is true.
+func Find[T any](all []T, match func(T) bool) (found T, ok bool) {
+	i := slices.IndexFunc(all, match)
 	if i < 0 {
 		return found, false
 	}
@@ -128,7 +129,7 @@ func (p Project) Output(name string) (Output, bool) {
 	return Find(p.Outputs, func(output Output) bool { return output.Name == name })
 }
 
-// SecretsOf are the secrets of projects, each once.
+// SecretsOf returns the secrets of projects, each once.
 func SecretsOf(all []Project) []Secret {
 	var secrets []Secret
 	for _, project := range all {

@@ -230,7 +230,7 @@ func TestClusterProjectsShareOneContract(t *testing.T) {
 			t.Errorf("%s is no cluster that could leave something behind", project.Name)
 		}
 		if _, ok := project.Output("application_url"); ok != project.HasHook(HookReachable) {
-			t.Errorf("%s must have an address when somebody waits for it, and only then", project.Name)
+			t.Errorf("%s must have an address when a hook waits for it, and only then", project.Name)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 //
 // The keys of its projects are in the namespaces doks, docr and dns: Pulumi hands
 // the DigitalOcean provider every key of the namespace "digitalocean" as the
-// provider's own configuration, and it refuses those that it does not know.
+// provider's own configuration, and it refuses unknown keys.
 func DigitalOcean() Infrastructure {
 	return Infrastructure{
 		Name:  "digitalocean",
@@ -31,7 +31,7 @@ func DigitalOcean() Infrastructure {
 	}
 }
 
-// DigitalOceanDOKS is the cluster.
+// DigitalOceanDOKS declares the cluster.
 func DigitalOceanDOKS() Project {
 	return Project{
 		Name:     "digitalocean-doks",
@@ -75,7 +75,7 @@ func DigitalOceanDOKS() Project {
 	}
 }
 
-// DigitalOceanRegistry is the container registry.
+// DigitalOceanRegistry declares the container registry.
 func DigitalOceanRegistry() Project {
 	return Project{
 		Name:     "digitalocean-registry",

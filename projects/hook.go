@@ -40,7 +40,7 @@ const (
 	HookReachable  = "answers"    // waits until the output "application_url" answers
 )
 
-// BuiltInHooks are the hooks that the runner has.
+// BuiltInHooks returns the hooks of the runner.
 func BuiltInHooks() []Hook { return []Hook{kubeconfigHook(), reachableHook()} }
 
 // kubeconfigHook also runs in a destroy, to undo what it did.

@@ -1,11 +1,8 @@
 package projects
 
 import (
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
 )
@@ -77,10 +74,14 @@ func InfrastructureByName(name string) (Infrastructure, bool) {
 
 // infraTypes lists the names of the providers.
 func infraTypes() []string {
-	return slice.Map(Infrastructures(), func(i Infrastructure) string { return i.Name })
+	var names []string
+	for _, i := range Infrastructures() {
+		names = append(names, i.Name)
+	}
+	return names
 }
 
-// registryCredentials is the project that lets a provider's cluster pull from its
+// registryCredentials declares the project that lets a provider's cluster pull from its
 // registry.
 func registryCredentials(provider string, estimate time.Duration, summary string) Project {
 	return Project{
@@ -99,12 +100,17 @@ func registryCredentials(provider string, estimate time.Duration, summary string
 
 // registryFolderKeys declares the folders in registries that images are kept in.
 func registryFolderKeys() []config.Key {
-	keys := slice.Map(Infrastructures(), func(i Infrastructure) config.Key { return i.Registry.Folder })
-	return slices.DeleteFunc(keys, func(key config.Key) bool { return key.Name == "" })
+	var keys []config.Key
+	for _, i := range Infrastructures() {
+		if i.Registry.Folder.Name != "" {
+			keys = append(keys, i.Registry.Folder)
+		}
+	}
+	return keys
 }
 
-// CredentialVariable is the environment variable that does as well as a key of
-// Pulumi's plugins which holds a credential; "" for other keys.
+// CredentialVariable returns the environment variable for a key of Pulumi's plugins that holds
+// a credential, or "" for other keys.
 func CredentialVariable(key string) string {
 	for _, infrastructure := range Infrastructures() {
 		for _, credential := range infrastructure.Account.Credentials {

@@ -34,7 +34,7 @@ const (
 	StorageClass = "kubernetes:storage_class"
 )
 
-// CredentialsName is the name of the Secret that the secrets project makes in a
+// CredentialsName returns the name of the Secret that the secrets project creates in a
 // consumer's namespace.
 func CredentialsName(namespace string) string { return namespace + "-credentials" }
 
@@ -95,7 +95,7 @@ func replicasKey(name, what string, cloud int) config.Key {
 	}
 }
 
-// keyOf is a key that another project declares, for one that reads it too.
+// keyOf returns a key that another project declares, for a project that reads it too.
 func keyOf(project Project, name string) config.Key {
 	key, ok := project.Key(name)
 	if !ok {
@@ -111,10 +111,10 @@ type chart struct {
 	timeout    int    // seconds
 }
 
-// ChartKey is the full name of one of the keys above for a chart: the group is
-// the program's namespace ("certmgr" gives certmgr:chart_version) or, for a
-// further chart of the same program, namespace and name ("logstore:dashboards"
-// gives logstore:dashboards_chart_version).
+// ChartKey returns the full name of a key of a chart, such as ChartVersion: the group is the
+// program's namespace ("certmgr" gives certmgr:chart_version) or, for a further chart of the
+// same program, namespace and name ("logstore:dashboards" gives
+// logstore:dashboards_chart_version).
 func ChartKey(group, name string) string {
 	if strings.Contains(group, ":") {
 		return group + "_" + name
@@ -144,8 +144,9 @@ func chartKeys(group string, defaults chart) []config.Key {
 			Doc: "chart values, merged over the program's own and those of values_file; null takes one of the program's away",
 		},
 		{
-			Name: ChartKey(group, ValuesFile), Kind: config.String, Example: "values/" + strings.ReplaceAll(group, ":", "-") + ".yaml",
-			Doc: "YAML file with chart values, merged over the program's own; relative to config/pulumi",
+			Name: ChartKey(group, ValuesFile), Kind: config.String,
+			Example: "values/" + strings.ReplaceAll(group, ":", "-") + ".yaml",
+			Doc:     "YAML file with chart values, merged over the program's own; relative to config/pulumi",
 		},
 	}
 }
@@ -170,7 +171,9 @@ func httpsPortKey() config.Key {
 
 // portKey declares a port of this machine.
 func portKey(name string, standard int, example, doc string) config.Key {
-	return config.Key{Name: name, Kind: config.Int, Default: standard, Min: bound(1), Max: bound(65535), Example: example, Doc: doc}
+	return config.Key{
+		Name: name, Kind: config.Int, Default: standard, Min: bound(1), Max: bound(65535), Example: example, Doc: doc,
+	}
 }
 
 // poolKeys declares how many nodes a cloud's cluster has, at most so many, and
@@ -183,11 +186,13 @@ func poolKeys(group string, most int) []config.Key {
 		},
 		{
 			Name: group + ":min_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(most), Example: "3",
-			Doc: "smallest number of nodes that autoscaling goes down to; 0 together with " + group + ":max_nodes turns autoscaling off",
+			Doc: "smallest number of nodes that autoscaling goes down to; " +
+				"0 together with " + group + ":max_nodes turns autoscaling off",
 		},
 		{
 			Name: group + ":max_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(most), Example: "10",
-			Doc: "largest number of nodes that autoscaling goes up to; 0 together with " + group + ":min_nodes turns autoscaling off",
+			Doc: "largest number of nodes that autoscaling goes up to; " +
+				"0 together with " + group + ":min_nodes turns autoscaling off",
 		},
 		{
 			Name: group + ":high_availability", Kind: config.Bool, Default: false, Example: "true",

@@ -13,8 +13,8 @@ import (
 )
 
 // TestEveryKeyIsRead: a key that is declared stands in the source of its program,
-// or in what all programs share. One that nobody reads would be set for nothing,
-// and nobody would say so.
+// or in what all programs share. Setting an
+// unread key would silently do nothing.
 func TestEveryKeyIsRead(t *testing.T) {
 	t.Parallel()
 	shared := sourceOf(t, "internal") + sourceOf(t, "utility/internal")
@@ -54,7 +54,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 	}
 }
 
-// sourceOf is what is written in a folder, without its tests.
+// sourceOf returns the source code in a folder, without tests.
 func sourceOf(t *testing.T, folder string) string {
 	t.Helper()
 	var text strings.Builder

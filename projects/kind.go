@@ -24,7 +24,7 @@ func Kind() Infrastructure {
 	}
 }
 
-// KindCluster is the cluster.
+// KindCluster declares the cluster.
 func KindCluster() Project {
 	return Project{
 		Name:     "kind-cluster",
@@ -37,7 +37,8 @@ func KindCluster() Project {
 				Name: "kind:node_image", Kind: config.String, Form: config.Image,
 				Default: "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed",
 				Example: "kindest/node:v1.35.8@sha256:07b2536e30b803ed61d1677a79df6115f798ce64c80f9e22f6ed45afd09323c0",
-				Doc:     "image of the nodes, which fixes the Kubernetes version; with its digest, as the release notes of kind list it",
+				Doc: "image of the nodes, which fixes the Kubernetes version; " +
+					"with its digest, as the release notes of kind list it",
 			},
 			{
 				Name: "kind:control_planes", Kind: config.Int, Default: 1, Min: bound(1), Max: bound(7), Example: "3",
@@ -100,7 +101,7 @@ func KindCluster() Project {
 	}
 }
 
-// KindRegistry is the container registry.
+// KindRegistry declares the container registry.
 func KindRegistry() Project {
 	return Project{
 		Name:     "kind-registry",
@@ -110,14 +111,16 @@ func KindRegistry() Project {
 		Estimate: 20 * time.Second,
 		Keys: []config.Key{
 			{
-				Name: "kind:registry_image", Kind: config.String, Form: config.Image, Default: "registry:3", Example: "registry:3.0.0",
+				Name: "kind:registry_image", Kind: config.String, Form: config.Image,
+				Default: "registry:3", Example: "registry:3.0.0",
 				Doc: "image of the registry",
 			},
 			{
 				Name: "kind:registry_address", Kind: config.String, Default: "127.0.0.1", Example: "127.0.0.1",
 				Doc: "address of this machine that the registry listens on; it has no login, so keep it on loopback",
 			},
-			portKey("kind:registry_port", 5001, "5002", "port of this machine that the registry listens on, one for each environment"),
+			portKey("kind:registry_port", 5001, "5002",
+				"port of this machine that the registry listens on, one for each environment"),
 			kindRuntimeKey(),
 			mirrorKey(),
 		},
@@ -136,10 +139,10 @@ func kindRuntimeKey() config.Key {
 	}
 }
 
-// KindClusterName is the name of an environment's cluster. There is room for
-// kind's suffixes in a container's host name, such as "-external-load-balancer".
+// KindClusterName returns the name of an environment's cluster. It leaves room for kind's
+// suffixes in a container's host name, such as "-external-load-balancer".
 func KindClusterName(stack string) string { return naming.Environment(stack, "", 40) }
 
-// KindRegistryName is the name of an environment's registry, no longer than the
-// host names that containers can use for one another.
+// KindRegistryName returns the name of an environment's registry, no longer than the host
+// names that containers can use for one another.
 func KindRegistryName(stack string) string { return naming.Environment(stack, "registry", 63) }

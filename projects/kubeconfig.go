@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// DecodeKubeconfig is the text of a kubeconfig that a cluster project exports:
-// some clouds hand it out in base64, which has no colons.
+// DecodeKubeconfig decodes a kubeconfig that a cluster project exports: some clouds provide it
+// in base64, which has no colons.
 func DecodeKubeconfig(output string) (string, error) {
 	if strings.Contains(output, ":") {
 		return output, nil

@@ -54,8 +54,8 @@ func Secrets() Project {
 	}
 }
 
-// IngressControllerNamespace is apart from the controller because the registry
-// credentials have to be in it first.
+// IngressControllerNamespace declares the namespace of the controller, a project of its own
+// because the registry credentials have to exist there first.
 func IngressControllerNamespace() Project {
 	return Project{
 		Name:      "ingress-controller-namespace",
@@ -71,7 +71,7 @@ func IngressControllerNamespace() Project {
 	}
 }
 
-// IngressController is the entry point of the cluster.
+// IngressController declares the entry point of the cluster.
 func IngressController() Project {
 	return Project{
 		Name:      "ingress-controller",
@@ -110,7 +110,10 @@ func IngressController() Project {
 			},
 		),
 		Outputs: []Output{
-			{Name: "address", Highlight: true, Doc: "host name or IP address that reaches the controller; empty while there is none yet"},
+			{
+				Name: "address", Highlight: true,
+				Doc: "host name or IP address that reaches the controller; empty while there is none yet",
+			},
 			{Name: "hostname", Doc: "host name of the load balancer; empty when it has none"},
 			{Name: "ip", Doc: "IP address of the load balancer; empty when it has none"},
 			{Name: "ingress_class", Doc: "IngressClass to name in an Ingress"},
@@ -219,7 +222,8 @@ func issuerKey() config.Key {
 	return config.Key{
 		Name: "certmgr:issuer", Kind: config.String, Default: "self-signed", Allowed: []string{"self-signed", "acme"},
 		Example: "acme",
-		Doc:     "where certificates come from: the cluster itself, or an ACME authority that has to reach it from the internet",
+		Doc: "where certificates come from: the cluster itself, " +
+			"or an ACME authority that has to reach it from the internet",
 	}
 }
 
@@ -290,7 +294,8 @@ func Observability() Project {
 			[]config.Key{
 				{
 					Name: "observability:otlp_endpoint", Kind: config.String, Example: "https://otlp.example.com:4318",
-					Doc: "OTLP/HTTP address that traces and logs are sent on to; they are only summarised in the collector's log when not set",
+					Doc: "OTLP/HTTP address that traces and logs are sent on to; " +
+						"they are only summarised in the collector's log when not set",
 				},
 				replicasKey("observability:replicas", "number of collector pods", 2),
 			},
@@ -302,7 +307,7 @@ func Observability() Project {
 	}
 }
 
-// BankOfAnthos is the demo application.
+// BankOfAnthos declares the demo application.
 func BankOfAnthos() Project {
 	return Project{
 		Name:      "bank-of-anthos",
@@ -320,7 +325,8 @@ func BankOfAnthos() Project {
 				storageSizeKey("bank-of-anthos:storage_size", "size of each database's volume"),
 				{
 					Name: "bank-of-anthos:host", Kind: config.String, Form: config.Host, Example: "bank.example.com",
-					Doc: "host name of the application; that of the load balancer (of its address, with sslip.io) when not set, localhost on kind",
+					Doc: "host name of the application; " +
+						"that of the load balancer (of its address, with sslip.io) when not set, localhost on kind",
 				},
 				{
 					Name: "bank-of-anthos:name", Kind: config.String, Default: "Bank of Anthos", Example: "Example Bank",
@@ -360,7 +366,10 @@ func BankOfAnthos() Project {
 		},
 		Outputs: []Output{
 			{Name: "application_url", Highlight: true, Doc: "address of the application"},
-			{Name: "demo_user", Highlight: true, Doc: "user name to log in with; its password is in Bank of Anthos' own documentation"},
+			{
+				Name: "demo_user", Highlight: true,
+				Doc: "user name to log in with; its password is in Bank of Anthos' own documentation",
+			},
 			{Name: "host", Doc: "host name in the Ingress"},
 		},
 		Hooks: []Hook{reachableHook()},

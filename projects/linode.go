@@ -15,7 +15,7 @@ import (
 const SimulatedKey = "mara:simulated"
 
 // WithoutKey is the configuration key by which the runner tells the project
-// secrets which projects mara.yaml leaves out: their names, with commas.
+// secrets which projects mara.yaml omits: their names, with commas.
 const WithoutKey = "mara:without"
 
 // RootKey is the key of the value by which the runner tells a program, in its
@@ -30,7 +30,7 @@ type RootKey struct{}
 //
 // The keys of its projects are in the namespaces lke and harbor: Pulumi hands
 // the Linode provider every key of the namespace "linode" as the provider's own
-// configuration, and it refuses those that it does not know.
+// configuration, and it refuses unknown keys.
 func Linode() Infrastructure {
 	return Infrastructure{
 		Name:  "linode",
@@ -51,7 +51,7 @@ func Linode() Infrastructure {
 	}
 }
 
-// LinodeLKE is the cluster.
+// LinodeLKE declares the cluster.
 func LinodeLKE() Project {
 	return Project{
 		Name:     "linode-lke",
@@ -86,7 +86,7 @@ func LinodeLKE() Project {
 	}
 }
 
-// LinodeHarbor is the container registry.
+// LinodeHarbor declares the container registry.
 func LinodeHarbor() Project {
 	return Project{
 		Name:      "linode-harbor",
@@ -162,7 +162,8 @@ func LinodeHarborConfiguration() Project {
 
 // LinodeRegistryCredentials lets the cluster pull from the registry.
 func LinodeRegistryCredentials() Project {
-	return registryCredentials("linode", 5*time.Second, "the Secret that lets the ingress controller's namespace pull from Harbor")
+	return registryCredentials("linode", 5*time.Second,
+		"the Secret that lets the ingress controller's namespace pull from Harbor")
 }
 
 // linodeRegionKey declares where the cluster and the registry are.

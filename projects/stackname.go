@@ -10,7 +10,7 @@ const StackPlaceholder = "{stack}"
 // own, by project. The stacks of all others have the name of their environment.
 type StackNames map[string]string
 
-// StackNamesOf are the patterns of projects.
+// StackNamesOf returns the patterns of projects.
 func StackNamesOf(all []Project) StackNames {
 	names := StackNames{}
 	for _, project := range all {
@@ -21,7 +21,7 @@ func StackNamesOf(all []Project) StackNames {
 	return names
 }
 
-// Of is the name of a project's stack in an environment.
+// Of returns the name of a project's stack in an environment.
 func (n StackNames) Of(project, environment string) string {
 	pattern, ok := n[project]
 	if !ok {
@@ -30,8 +30,8 @@ func (n StackNames) Of(project, environment string) string {
 	return strings.Replace(pattern, StackPlaceholder, environment, 1)
 }
 
-// Environment is the environment that a project's stack belongs to; ok is false
-// for a stack that does not follow the project's pattern.
+// Environment returns the environment that a project's stack belongs to; ok is false for a
+// stack that does not follow the project's pattern.
 func (n StackNames) Environment(project, stack string) (environment string, ok bool) {
 	pattern, ok := n[project]
 	if !ok {

@@ -22,12 +22,14 @@ func Unsealed(file config.StackFile, secrets []Secret) (rest config.StackFile, p
 		}
 		if i >= 0 {
 			problems = append(problems, file.Problem(entry.Key, fmt.Sprintf(
-				"is a secret, and is not read from here; take it away, and keep it encrypted with `runner secrets set %s`", entry.Key)))
+				"is a secret, and is not read from here; delete it, and store it encrypted with `runner secrets set %s`",
+				entry.Key)))
 			continue
 		}
 		if variable != "" && !encrypted && entry.Value != nil {
 			problems = append(problems, file.Problem(entry.Key, fmt.Sprintf(
-				"is a credential in plain text; take it away, and set %s in %s or in the process environment", variable, config.EnvironmentFile)))
+				"is a credential in plain text; delete it, and set %s in %s or in the process environment",
+				variable, config.EnvironmentFile)))
 			continue
 		}
 		kept = append(kept, entry)

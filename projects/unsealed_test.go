@@ -26,8 +26,8 @@ func TestUnsealed(t *testing.T) {
 		t.Errorf("left are %s", got)
 	}
 	want := []string{
-		"f:2: linode:token is a credential in plain text; take it away, and set LINODE_TOKEN in config/pulumi/environment",
-		"f:5: prometheus:admin_password is a secret, and is not read from here; take it away, and keep it encrypted with `runner secrets set prometheus:admin_password`",
+		"f:2: linode:token is a credential in plain text; delete it, and set LINODE_TOKEN in config/pulumi/environment",
+		"f:5: prometheus:admin_password is a secret, and is not read from here; delete it, and store it encrypted with `runner secrets set prometheus:admin_password`",
 		"f:6: harbor:admin_password is a secret, and is not read from here",
 	}
 	if len(problems) != len(want) {

@@ -43,7 +43,8 @@ func KICImageBuild() Project {
 			},
 			{
 				Name: "kic:image_name", Kind: config.String, Example: KICImage,
-				Doc: "image to pull, with a tag and optionally a digest; " + KICImage + " when not set, or with NGINX Plus " + KICPlusImage,
+				Doc: "image to pull, with a tag and optionally a digest; " +
+					KICImage + " when not set, or with NGINX Plus " + KICPlusImage,
 			},
 			{
 				Name: "kic:platform", Kind: config.String, Example: "linux/arm64",
@@ -63,7 +64,8 @@ func KICImageBuild() Project {
 					"debian-image", "alpine-image", "ubi-image",
 					"debian-image-plus", "alpine-image-plus", "alpine-image-plus-fips", "ubi-image-plus",
 				},
-				Doc: "image to build, as the source's Makefile names it; debian-image when not set, or with NGINX Plus debian-image-plus",
+				Doc: "image to build, as the source's Makefile names it; " +
+					"debian-image when not set, or with NGINX Plus debian-image-plus",
 			},
 			{
 				Name: "kic:source_tag", Kind: config.String, Example: "5.5.4-mine",

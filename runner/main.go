@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"golang.org/x/term"
 
 	"mara/runner/internal/cli"
@@ -40,7 +39,7 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	runtime.MemProfileRate = 0 // which nobody reads, and which takes time
+	runtime.MemProfileRate = 0 // the profile is not read, and takes time
 	os.Exit(run())
 }
 
@@ -64,7 +63,7 @@ func run() int {
 			Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())), Dir: dir, Now: time.Now,
 		},
 		Engines:       engines(),
-		PluginFolders: besideRunner(),
+		PluginFolders: runnerFolder(),
 		Interrupt:     levels,
 		Clouds:        clouds.Packages,
 	}
@@ -82,7 +81,7 @@ func run() int {
 	}, os.Args[1:])
 }
 
-// size is that of the terminal at stdout, zeros when it is none.
+// size returns the size of the terminal at stdout, or zeros without a terminal.
 func size() (width, height int) {
 	width, height, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {
@@ -91,17 +90,21 @@ func size() (width, height int) {
 	return width, height
 }
 
-// engines lists where mara-engine may be: beside this program, or in RUNNER_ENGINE.
+// engines returns the possible paths of mara-engine: next to this program, or in
+// RUNNER_ENGINE.
 func engines() []string {
-	paths := slice.Map(besideRunner(), func(folder string) string { return filepath.Join(folder, "mara-engine") })
+	var paths []string
+	for _, folder := range runnerFolder() {
+		paths = append(paths, filepath.Join(folder, "mara-engine"))
+	}
 	if path := os.Getenv("RUNNER_ENGINE"); path != "" {
 		paths = append(paths, path)
 	}
 	return paths
 }
 
-// besideRunner is the folder of this program; none when that cannot be told.
-func besideRunner() []string {
+// runnerFolder returns the folder of this program, or nothing if it is unknown.
+func runnerFolder() []string {
 	self, err := os.Executable()
 	if err != nil {
 		return nil
@@ -112,7 +115,7 @@ func besideRunner() []string {
 	return []string{filepath.Dir(self)}
 }
 
-// buildVersion is the linked version, or what Go knows about the build.
+// buildVersion returns the linked version, or the version in Go's build information.
 func buildVersion() string {
 	if version != "" {
 		return version

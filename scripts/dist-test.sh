@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a release for this machine's platform twice, in two places, and compares the bytes; and has somebody without Go install it: in a folder with nothing but busybox, from a web server on this
+# Makes a release for this machine's platform twice, in two places, and compares the bytes; and installs it without Go: in a folder with nothing but busybox, from a web server on this
 # machine, over an older release. As root on Linux, with Debian's packages. DIST_PROGRAMS is as for dist.sh.
 set -eu
 cd "$(dirname "$0")/.."
@@ -61,7 +61,7 @@ chroot "$root" /bin/busybox --install -s /bin
 mount -t proc proc "$root/proc"
 mknod -m 666 "$root/dev/null" c 1 3
 mknod -m 666 "$root/dev/urandom" c 1 9
-if [ -n "${DIST_PROGRAMS:-}" ]; then # those that are not made for a release want a libc
+if [ -n "${DIST_PROGRAMS:-}" ]; then # programs not built for a release need a libc
   ldd "$DIST_PROGRAMS"/runner | grep -o '/[^ ]*' | while read -r library; do
     mkdir -p "$root$(dirname "$library")" && cp -L "$library" "$root$library"
   done

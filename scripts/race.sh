@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests everything concurrent under the race detector. The programs and the types
-# that they use are left out: they have no goroutines of their own, and
+# that they use are skipped: they have no goroutines of their own, and
 # compiling the clouds' SDKs once more, instrumented, takes many minutes.
 set -eu
 cd "$(dirname "$0")/.."

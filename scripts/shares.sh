@@ -1,6 +1,6 @@
 #!/bin/sh
 # shares.sh [PACKAGE]: says what a program's code and constants come from, in kilobytes: by module, the largest first. Tables
-# that the linker makes of everything, for panics and reflection, are told apart; names that Go shares are the
+# that the linker makes of everything, for panics and reflection, are listed separately; names that Go shares are the
 # standard library's.
 set -eu
 cd "$(dirname "$0")/.."

@@ -16,8 +16,8 @@ import (
 // several purposes, and each of them is a type.
 const mostMethods = 35
 
-// mostLines are the lines that packages have at the most, tests aside, where one
-// has once become the place where everything landed.
+// mostLines returns the maximum number of lines of packages that once collected everything,
+// without tests.
 func mostLines() map[string]int {
 	return map[string]int{"runner/internal/session": 1200}
 }
@@ -70,7 +70,7 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// receiver is the type that a method belongs to.
+// receiver returns the type that a method belongs to.
 func receiver(function *ast.FuncDecl) string {
 	of := function.Recv.List[0].Type
 	for {

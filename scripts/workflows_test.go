@@ -15,7 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// lint are actionlint's findings in a workflow of this repository.
+// lint returns actionlint's findings in a workflow of this repository.
 func lint(t *testing.T, path string, content []byte) []*actionlint.Error {
 	t.Helper()
 	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
@@ -148,7 +148,7 @@ func readWorkflow(t *testing.T, path string) workflow {
 	return w
 }
 
-// needs returns the jobs that a job waits for, also those that these wait for.
+// needs returns the jobs that a job waits for, directly or not.
 func (w workflow) needs(t *testing.T, job string) []string {
 	t.Helper()
 	var direct []string

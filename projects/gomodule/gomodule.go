@@ -11,8 +11,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// Above is the nearest folder, from one upward, that has something of a name; that
-// folder itself where none has.
+// Above returns the nearest folder, from own upward, that contains a file or folder of this
+// name, or own if none does.
 func Above(own, name string) (folder string, ok bool) {
 	for folder := own; ; folder = filepath.Dir(folder) {
 		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
@@ -24,8 +24,8 @@ func Above(own, name string) (folder string, ok bool) {
 	}
 }
 
-// Of is the folder of the module that a folder or a file belongs to, else its own
-// folder.
+// Of returns the folder of the module that a folder or a file belongs to, or the folder itself
+// without a module.
 func Of(source string) string {
 	if info, err := os.Stat(source); err == nil && !info.IsDir() {
 		source = filepath.Dir(source)
@@ -34,8 +34,8 @@ func Of(source string) string {
 	return module
 }
 
-// UsesOthers reports whether a module may be built with sources that are neither
-// below its folder nor pinned by go.sum. One whose go.mod cannot be read may.
+// UsesOthers reports whether a module may be built with sources that are neither below its
+// folder nor pinned by go.sum. An unreadable go.mod counts as such.
 func UsesOthers(module string) bool {
 	if _, workspace := Above(module, "go.work"); workspace {
 		return true

@@ -23,7 +23,7 @@ type Release struct {
 	Status pulumi.MapOutput `pulumi:"status"` // what Helm says of it, once it is installed
 }
 
-// Namespace is where the release is.
+// Namespace returns the namespace of the release.
 func (r *Release) Namespace() pulumi.StringOutput {
 	return r.Status.MapIndex(pulumi.String("namespace")).ApplyT(contain.Value(func(namespace any) string {
 		text, _ := namespace.(string)

@@ -35,8 +35,11 @@ func ReadsByFunction(request *pulumirpc.ReadResourceRequest) bool {
 
 // Serve serves a monitor in front of the engine's at address, until ctx ends, and
 // returns its own address. It answers the methods that methodsOf returns.
-func Serve(ctx context.Context, address string, methodsOf func(engine pulumirpc.ResourceMonitorClient) []grpc.MethodDesc) (string, error) {
-	engine, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), rpcutil.GrpcChannelOptions())
+func Serve(
+	ctx context.Context, address string, methodsOf func(engine pulumirpc.ResourceMonitorClient) []grpc.MethodDesc,
+) (string, error) {
+	engine, err := grpc.NewClient(address,
+		grpc.WithTransportCredentials(insecure.NewCredentials()), rpcutil.GrpcChannelOptions())
 	if err != nil {
 		return "", err
 	}
@@ -58,7 +61,9 @@ func Serve(ctx context.Context, address string, methodsOf func(engine pulumirpc.
 }
 
 // Method describes a method of the monitor that answer handles.
-func Method[Request any, Response any](name string, answer func(context.Context, *Request) (*Response, error)) grpc.MethodDesc {
+func Method[Request any, Response any](
+	name string, answer func(context.Context, *Request) (*Response, error),
+) grpc.MethodDesc {
 	handle := func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 		request := new(Request)
 		if err := decode(request); err != nil {

@@ -2,9 +2,9 @@ package naming
 
 import "strings"
 
-// InMirror is the name of an image in a mirror: a registry host with an optional
-// path, which takes the place of the image's own registry. Without a mirror, or
-// there already, it is the image's own name.
+// InMirror returns the name of an image in a mirror: a registry host with an optional path,
+// which replaces the image's own registry. It returns the image's own name without a mirror,
+// or if the image is there already.
 func InMirror(mirror, image string) string {
 	mirror = strings.Trim(mirror, "/")
 	if mirror == "" || strings.HasPrefix(image, mirror+"/") {
@@ -13,8 +13,8 @@ func InMirror(mirror, image string) string {
 	return mirror + "/" + withoutRegistry(image)
 }
 
-// ChartsInMirror is the folder of a mirror that holds all charts, as OCI
-// artifacts under their own names.
+// ChartsInMirror returns the folder of a mirror that holds all charts, as OCI artifacts under
+// their own names.
 func ChartsInMirror(mirror string) string { return strings.Trim(mirror, "/") + "/charts" }
 
 // withoutRegistry strips the registry host of an image name, as Docker tells it

@@ -54,9 +54,9 @@ func hash(stack string) string {
 // labelLimit is the longest value that Kubernetes takes for a label.
 const labelLimit = 63
 
-// Label is the stack's name as the value of a label. Stack names have only
-// characters that labels take; one that is too long, or does not begin and end
-// with a letter or digit, is changed and gets a hash.
+// Label returns the stack's name as the value of a label. Labels take all characters of stack
+// names; a name that is too long, or does not begin and end with a letter or digit, is changed
+// and gets a hash.
 func Label(stack string) string {
 	label := strings.Trim(stack, "-_.")
 	if label == stack && len(label) <= labelLimit {

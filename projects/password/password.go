@@ -32,7 +32,8 @@ func Draw(length int, classes ...string) (string, error) {
 		}
 		first, last := rune(drawn[0]), rune(drawn[length-1])
 		lacks := func(class string) bool { return !strings.ContainsAny(string(drawn), class) }
-		if unicode.IsLetter(first) && (unicode.IsLetter(last) || unicode.IsDigit(last)) && !slices.ContainsFunc(classes, lacks) {
+		if unicode.IsLetter(first) && (unicode.IsLetter(last) || unicode.IsDigit(last)) &&
+			!slices.ContainsFunc(classes, lacks) {
 			return string(drawn), nil
 		}
 	}

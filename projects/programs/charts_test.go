@@ -180,8 +180,8 @@ func kindOf(value resource.PropertyValue) string {
 	return value.TypeString()
 }
 
-// chartConfigurations are the configurations under which a project's releases
-// may have different values. There are none for a project without a release.
+// chartConfigurations returns the configurations under which a project's releases may have
+// different values, none for a project without a release.
 func chartConfigurations(t *testing.T, project projects.Project, provider string) []map[string]string {
 	t.Helper()
 	if !slices.ContainsFunc(project.Keys, isChartVersion) {
@@ -221,7 +221,7 @@ func releases(t *testing.T, project projects.Project, settings map[string]string
 	return found
 }
 
-// deployed are the outputs of all projects.
+// deployed returns the outputs of all projects.
 func deployed() map[string]resource.PropertyMap {
 	stacks := known()
 	for _, project := range projects.All() {

@@ -19,9 +19,9 @@ import (
 	"mara/projects/infrastructure/linode/lke"
 )
 
-// OfClouds are the programs that need a cloud's SDK: those that kind's plan does
-// without. A build with the tag kindonly has none of them, which saves a third of
-// what a first `make demo` compiles.
+// OfClouds returns the programs that need a cloud's SDK, which kind's plan does not use. A
+// build with the tag kindonly has none of them, which saves a third of what a first `make
+// demo` compiles.
 func OfClouds() map[string]pulumi.RunFunc {
 	return map[string]pulumi.RunFunc{
 		projects.AWSVPC().Name:                          vpc.Program,

@@ -41,7 +41,7 @@ func TestKindFitsASmallMachine(t *testing.T) {
 }
 
 // TestSecretsStayInSecrets looks for secret values where everyone could read
-// them: in ConfigMaps, in the values of charts, and in what pods are told.
+// them: in ConfigMaps, in the values of charts, and in the environment of pods.
 func TestSecretsStayInSecrets(t *testing.T) {
 	t.Parallel()
 	looked := 0
@@ -103,7 +103,7 @@ func TestMirrorServesEverything(t *testing.T) {
 	}
 }
 
-// inCluster are the steps that deploy to the cluster.
+// inCluster returns the steps that deploy to the cluster.
 func inCluster(provider providers.Provider) []providers.Step {
 	var steps []providers.Step
 	for _, step := range provider.Steps {

@@ -4,5 +4,5 @@ package programs
 
 import "github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-// OfClouds are none.
+// OfClouds returns no programs.
 func OfClouds() map[string]pulumi.RunFunc { return nil }

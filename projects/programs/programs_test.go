@@ -53,7 +53,7 @@ func TestKindOnly(t *testing.T) {
 	}
 	for _, step := range kind.Steps {
 		if _, ok := programs.OfClouds()[step.Project.Name]; ok {
-			t.Errorf("%s is left out where kind's programs are built alone", step.Project.Name)
+			t.Errorf("%s is missing where kind's programs are built alone", step.Project.Name)
 		}
 	}
 	sdk := regexp.MustCompile(`(?m)^github\.com/(pulumi/pulumi-(aws|linode|digitalocean)|aws/aws-sdk-go|linode/linodego|digitalocean/godo)\S*`)
@@ -99,8 +99,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// variants are configurations that make programs read what they otherwise leave
-// aside, by project.
+// variants returns, by project, configurations that make programs read keys that they
+// otherwise ignore.
 func variants(t *testing.T) map[string][]map[string]string {
 	t.Helper()
 	token, certificate, key := file(t, "nginx-repo.jwt"), file(t, "nginx-repo.crt"), file(t, "nginx-repo.key")
@@ -182,8 +182,8 @@ func run(t *testing.T, project projects.Project, settings map[string]string) pro
 	})
 }
 
-// known is what is there already: outputs that end up in the data of a
-// Kubernetes Secret. Mocks cannot carry a secret that is unknown.
+// known returns outputs that end up in the data of a Kubernetes Secret. Mocks cannot carry a
+// secret that is unknown.
 func known() map[string]resource.PropertyMap {
 	stacks := map[string]resource.PropertyMap{}
 	for _, project := range []projects.Project{projects.Logstore(), projects.LinodeHarbor()} {
@@ -204,7 +204,7 @@ const (
 	sampleText = "sample.example.com" // of every other output
 )
 
-// sampleOutputs is a text for each output of a project.
+// sampleOutputs returns a string for each output of a project.
 func sampleOutputs(project projects.Project) resource.PropertyMap {
 	outputs := resource.PropertyMap{}
 	for _, output := range project.Outputs {
@@ -217,7 +217,7 @@ func sampleOutputs(project projects.Project) resource.PropertyMap {
 	return outputs
 }
 
-// credentials is what the Secret of a consumer answers when a program reads it.
+// credentials returns the Secret that the program of a consumer reads.
 func credentials(consumer projects.Project) resource.PropertyMap {
 	data := resource.PropertyMap{}
 	for _, secret := range consumer.Secrets {
@@ -226,7 +226,7 @@ func credentials(consumer projects.Project) resource.PropertyMap {
 	return resource.PropertyMap{"data": resource.MakeSecret(resource.NewProperty(data))}
 }
 
-// configuration is the least that a project needs.
+// configuration returns the smallest configuration of a project.
 func configuration(t *testing.T, project projects.Project, provider string) map[string]string {
 	t.Helper()
 	config := map[string]string{}
@@ -248,7 +248,7 @@ func configuration(t *testing.T, project projects.Project, provider string) map[
 	return config
 }
 
-// sample is a value that a secret takes.
+// sample returns a valid value of a secret.
 func sample(t *testing.T, secret projects.Secret) string {
 	t.Helper()
 	if secret.Generate != projects.RSAKey {
@@ -291,7 +291,7 @@ func allAnswers(t *testing.T) answers {
 	return all
 }
 
-// outputs are those of resources that programs cannot do without.
+// outputs returns the outputs of resources that programs need.
 func outputs(t *testing.T) map[string]resource.PropertyMap {
 	t.Helper()
 	all := map[string]resource.PropertyMap{"kubernetes:core/v1:Secret credentials": credentials(projects.LinodeHarbor())}

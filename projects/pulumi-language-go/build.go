@@ -17,33 +17,32 @@ import (
 	"mara/projects/gomodule"
 )
 
-// builder builds programs and keeps them: in mara/go-programs below the folder
-// of the user's caches, one folder a program.
+// builder builds programs and caches them in mara/go-programs below the user's cache
+// folder, one folder per program.
 type builder struct{ caches string }
 
 // The files of a program.
 const (
 	builtName = "program"
-	stampName = "sources" // what the sources were when it was built
+	stampName = "sources" // fingerprint of the sources of the built program
 	lockName  = "lock"
 )
 
-// build returns the program of a folder, or of a Go file. It asks Go only where
-// a file of the module has changed since the last time, and Go links only what
-// has really changed.
+// build returns the built program of a folder, or of a Go file. It runs Go only if a file of
+// the module has changed since the last build, and Go links only if the result differs.
 func (b builder) build(ctx context.Context, source string) (string, error) {
 	source = filepath.Clean(source)
 	name := sha256.Sum256([]byte(source))
 	folder := filepath.Join(b.caches, "mara", "go-programs", hex.EncodeToString(name[:8]))
 	release, err := lock(folder)
 	if err != nil {
-		return "", fmt.Errorf("keeping the built program: %w", err)
+		return "", fmt.Errorf("caching the built program: %w", err)
 	}
 	defer release()
 	program, stamp := filepath.Join(folder, builtName), filepath.Join(folder, stampName)
 	now, err := fingerprint(gomodule.Of(source))
 	if err != nil {
-		return "", fmt.Errorf("looking at the sources of the program: %w", err)
+		return "", fmt.Errorf("reading the sources of the program: %w", err)
 	}
 	before, _ := os.ReadFile(stamp) // there may be none
 	if _, err := os.Stat(program); err == nil && now != "" && string(before) == now {
@@ -58,11 +57,11 @@ func (b builder) build(ctx context.Context, source string) (string, error) {
 	return program, os.WriteFile(stamp, []byte(now), 0o600)
 }
 
-// unusedLimit is how long a program that is not used is kept.
+// unusedLimit is the age at which an unused program is deleted.
 const unusedLimit = 30 * 24 * time.Hour
 
-// prune removes the programs below a folder that were last used before a time, unless one is being built. The locks
-// stay, since another process may wait for one.
+// prune removes the programs below a folder that were last used before a time, unless one is
+// being built. The locks stay, since another process may wait for one.
 func prune(folder string, before time.Time) {
 	stamps, _ := filepath.Glob(filepath.Join(folder, "*", stampName)) // the names are digests
 	for _, stamp := range stamps {
@@ -82,10 +81,14 @@ func prune(folder string, before time.Time) {
 	}
 }
 
-// settings returns what decides about a build besides the sources: variables, and the file of `go env -w`.
+// settings returns the settings that affect a build besides the sources: variables, and the
+// file of `go env -w`.
 func settings() string {
 	var all strings.Builder
-	for _, name := range []string{"CC", "CGO_CFLAGS", "CGO_ENABLED", "CGO_LDFLAGS", "GOAMD64", "GOARCH", "GOARM64", "GOEXPERIMENT", "GOOS", "GOTOOLCHAIN"} {
+	for _, name := range []string{
+		"CC", "CGO_CFLAGS", "CGO_ENABLED", "CGO_LDFLAGS",
+		"GOAMD64", "GOARCH", "GOARM64", "GOEXPERIMENT", "GOOS", "GOTOOLCHAIN",
+	} {
 		fmt.Fprintf(&all, "%s=%s\n", name, os.Getenv(name))
 	}
 	file := os.Getenv("GOENV")
@@ -97,8 +100,8 @@ func settings() string {
 	return all.String()
 }
 
-// lock lets one process at a time build a program; the end of the process
-// releases it, too.
+// lock lets one process at a time build a program; the end of the process releases the lock
+// too.
 func lock(folder string) (release func(), err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
@@ -114,10 +117,9 @@ func lock(folder string) (release func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// fingerprint tells versions of the files below a folder apart: by their names,
-// sizes and times, and by the settings of Go. Modules from elsewhere are pinned by go.sum; where others are
-// in use, by go.work or by a path that go.mod puts in the place of a module, there
-// is none, and Go is always asked.
+// fingerprint returns a digest of the names, sizes and times of the files below a folder, and
+// of Go's settings. Modules from elsewhere are pinned by go.sum. If go.work or a replaced path
+// in go.mod uses other modules, it returns "", and Go always builds.
 func fingerprint(module string) (string, error) {
 	if gomodule.UsesOthers(module) || os.Getenv("GOFLAGS") != "" || os.Getenv("GOWORK") != "" {
 		return "", nil
@@ -144,12 +146,13 @@ func fingerprint(module string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// compile has Go build a program, without the tables for debuggers, which take up to a
-// third of the time. What the user's GOFLAGS say comes later, and wins.
+// compile runs Go to build a program, without the tables for debuggers, which take up to a
+// third of the time. The user's GOFLAGS come later, and override that.
 func compile(ctx context.Context, source, program string) error {
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		return fmt.Errorf("the program %s has to be built, and there is no go on PATH: install Go, or name a built program with the option binary in Pulumi.yaml", source)
+		return fmt.Errorf("the program %s has to be built, and there is no go on PATH: install Go, "+
+			"or name a built program with the option binary in Pulumi.yaml", source)
 	}
 	dir, target := source, "."
 	if info, err := os.Stat(source); err == nil && !info.IsDir() {
@@ -166,8 +169,8 @@ func compile(ctx context.Context, source, program string) error {
 	return nil
 }
 
-// goFlags are the user's GOFLAGS, wherever they are kept; a go that cannot tell them says
-// why when it builds.
+// goFlags returns the user's GOFLAGS, from the environment or `go env -w`. If go fails here,
+// the build reports why.
 func goFlags(ctx context.Context, goTool, dir string) string {
 	command := exec.CommandContext(ctx, goTool, "env", "GOFLAGS")
 	command.Dir = dir

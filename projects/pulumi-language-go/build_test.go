@@ -83,7 +83,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestPrune: programs that are not used for long are removed, but for those that are being built.
+// TestPrune: programs unused for long are deleted, unless they are being built.
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	folder, now := t.TempDir(), time.Now()
@@ -216,7 +216,7 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("a panic: %v", got)
 	}
 	if got := answer(ended("32"), ""); constant.ExitStatusLoggedError != 32 || got.GetError() != "" || !got.GetBail() {
-		t.Errorf("an end that was told: %v", got)
+		t.Errorf("a reported error: %v", got)
 	}
 }
 

@@ -26,7 +26,7 @@ type host struct {
 	builder builder
 }
 
-// Run builds the program, unless that was done before, and runs it once.
+// Run builds the program, if needed, and runs it once.
 func (h *host) Run(ctx context.Context, request *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
 	program, err := h.program(ctx, request.GetInfo())
 	if err != nil {
@@ -44,8 +44,8 @@ func (h *host) Run(ctx context.Context, request *pulumirpc.RunRequest) (*pulumir
 	return answer(command.Run(), words.panic), nil
 }
 
-// answer says how a program has ended. One that has told the engine its error
-// needs no second one.
+// answer reports how a program has ended. A program that has reported its error to the engine
+// gets no second one.
 func answer(err error, panicked string) *pulumirpc.RunResponse {
 	var exit *exec.ExitError
 	switch {
@@ -59,9 +59,9 @@ func answer(err error, panicked string) *pulumirpc.RunResponse {
 	return &pulumirpc.RunResponse{Error: "the program ended with " + err.Error()}
 }
 
-// lastWords finds why a program has panicked in what it writes to its stderr.
+// lastWords extracts the reason of a panic from a program's stderr.
 type lastWords struct {
-	line  []byte // that has not ended
+	line  []byte // incomplete
 	panic string
 }
 
@@ -82,10 +82,10 @@ func (w *lastWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// maxLine bounds what is kept of a line.
+// maxLine bounds the length of a line; the rest is dropped.
 const maxLine = 1024
 
-// program is the path of the built program.
+// program returns the path of the built program.
 func (h *host) program(ctx context.Context, info *pulumirpc.ProgramInfo) (string, error) {
 	option, given := info.GetOptions().AsMap()["binary"]
 	if !given {
@@ -104,7 +104,7 @@ func (h *host) program(ctx context.Context, info *pulumirpc.ProgramInfo) (string
 	return binary, nil
 }
 
-// variables are what Pulumi's SDK for Go reads.
+// variables returns the environment variables that Pulumi's SDK for Go reads.
 func (h *host) variables(ctx context.Context, request *pulumirpc.RunRequest) ([]string, error) {
 	config, err := json.Marshal(request.GetConfig())
 	if err != nil {
@@ -129,7 +129,9 @@ func (h *host) variables(ctx context.Context, request *pulumirpc.RunRequest) ([]
 }
 
 // InstallDependencies implements the language host: it downloads modules.
-func (h *host) InstallDependencies(request *pulumirpc.InstallDependenciesRequest, answers pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
+func (h *host) InstallDependencies(
+	request *pulumirpc.InstallDependenciesRequest, answers pulumirpc.LanguageRuntime_InstallDependenciesServer,
+) error {
 	if _, given := request.GetInfo().GetOptions().AsMap()["binary"]; given {
 		return nil
 	}

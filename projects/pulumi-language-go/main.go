@@ -1,10 +1,9 @@
 // Command pulumi-language-go is a small language host for Pulumi programs in Go:
 // it runs the projects whose Pulumi.yaml says `runtime: go`, with nothing but Go
-// installed. It builds a program once and keeps it; `options: {binary: PATH}`
-// names one that is built already, which takes no Go.
+// installed. It builds a program once and caches it; `options: {binary: PATH}` names a
+// built program, which needs no Go.
 //
-// It does what it takes to run programs. What Pulumi's own host does besides,
-// such as writing SDKs and starting debuggers, it leaves to that.
+// It only runs programs. Pulumi's own host also generates SDKs and starts debuggers.
 package main
 
 import (
@@ -21,7 +20,7 @@ func main() { languagehost.Main("pulumi-language-go", newHost) }
 func newHost(common languagehost.Host) (pulumirpc.LanguageRuntimeServer, error) {
 	caches, err := os.UserCacheDir()
 	if err != nil {
-		return nil, fmt.Errorf("looking for a place to keep built programs: %w", err)
+		return nil, fmt.Errorf("finding the cache for built programs: %w", err)
 	}
 	return &host{Host: common, builder: builder{caches}}, nil
 }

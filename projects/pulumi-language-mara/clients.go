@@ -9,7 +9,7 @@ import (
 	"mara/providers/cloud/linodecloud"
 )
 
-// clouds are those that can be asked, by provider.
+// clouds returns the clients of all clouds, by provider.
 func clouds() map[string]cloud.Connect {
 	return map[string]cloud.Connect{"aws": awscloud.New, "digitalocean": digitaloceancloud.New, "linode": linodecloud.New}
 }

@@ -25,7 +25,9 @@ func answer(ctx context.Context, clouds map[string]cloud.Connect, environ []stri
 	return json.NewEncoder(out).Encode(said)
 }
 
-func ask(ctx context.Context, clouds map[string]cloud.Connect, environ []string, q wire.Question) (said wire.Answer, err error) {
+func ask(
+	ctx context.Context, clouds map[string]cloud.Connect, environ []string, q wire.Question,
+) (said wire.Answer, err error) {
 	if !q.Until.IsZero() {
 		var stop context.CancelFunc
 		ctx, stop = context.WithDeadline(ctx, q.Until)
@@ -35,7 +37,8 @@ func ask(ctx context.Context, clouds map[string]cloud.Connect, environ []string,
 	if !ok {
 		return said, fmt.Errorf("%s has no cloud that could be asked", q.Provider)
 	}
-	client, err := connect(ctx, cloud.Access{Env: config.Environment{}.Merge(environ), Region: q.Region, Profile: q.Profile})
+	access := cloud.Access{Env: config.Environment{}.Merge(environ), Region: q.Region, Profile: q.Profile}
+	client, err := connect(ctx, access)
 	switch {
 	case err != nil:
 		return said, err

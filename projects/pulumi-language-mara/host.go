@@ -23,7 +23,7 @@ type host struct {
 	languagehost.Host
 	options
 	find func(project string) (pulumi.RunFunc, bool)
-	ran  func(wire.Ran) // is told of every program; nil for nobody
+	ran  func(wire.Ran) // reports every program that ran; may be nil
 }
 
 // Run runs the program of a project once, for a preview or for an update.
@@ -65,13 +65,15 @@ func execute(ctx *pulumi.Context, program pulumi.RunFunc) (err error) {
 // unknownProject says which projects there are.
 func unknownProject(name string) string {
 	if _, ok := projects.ByName(name); ok {
-		return fmt.Sprintf("the program of %s is not in this pulumi-language-mara, which `make demo` has built for kind alone: `make build` builds all", name)
+		return fmt.Sprintf("the program of %s is not in this pulumi-language-mara, "+
+			"which `make demo` has built for kind alone: `make build` builds all", name)
 	}
-	return fmt.Sprintf("no built-in program for project %q: with `runtime: mara` the name in Pulumi.yaml must be one of %s",
+	return fmt.Sprintf(
+		"no built-in program for project %q: with `runtime: mara` the name in Pulumi.yaml must be one of %s",
 		name, strings.Join(slices.Sorted(maps.Keys(programs.All())), ", "))
 }
 
-// info is what a program knows about its run.
+// info returns what a program learns about its run.
 func (h *host) info(ctx context.Context, request *pulumirpc.RunRequest) pulumi.RunInfo {
 	return pulumi.RunInfo{
 		Project: request.GetProject(), Stack: request.GetStack(), Organization: request.GetOrganization(),

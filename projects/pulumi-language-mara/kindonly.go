@@ -4,5 +4,5 @@ package main
 
 import "mara/providers/cloud"
 
-// clouds are none.
+// clouds returns no clients.
 func clouds() map[string]cloud.Connect { return nil }

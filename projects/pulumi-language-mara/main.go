@@ -102,7 +102,8 @@ func serveRunner(h *host, stdin io.Reader, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := encoder.Encode(wire.Hello{Protocol: wire.Version, Pulumi: sdk.Version.String(), Port: served.Port}); err != nil {
+	hello := wire.Hello{Protocol: wire.Version, Pulumi: sdk.Version.String(), Port: served.Port}
+	if err := encoder.Encode(hello); err != nil {
 		return err
 	}
 	return <-served.Done

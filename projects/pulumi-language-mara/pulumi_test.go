@@ -72,7 +72,7 @@ type checkout struct {
 	path       string // the variable PATH
 }
 
-// built is a program that make has built.
+// built returns a program that make has built.
 func built(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "bin", name))
@@ -136,7 +136,7 @@ func (c *checkout) pulumi(project projects.Project, input string, args ...string
 	return stdout.String()
 }
 
-// deployment is the state of a cluster that is up.
+// deployment returns the state of a deployed cluster.
 func deployment(t *testing.T) string {
 	t.Helper()
 	kubeconfig := `{"clusters": [{"name": "c"}], "users": [{"name": "u"}],

@@ -16,7 +16,9 @@ import (
 // GetRequiredPackages implements the language host: the plugins that Pulumi may
 // download before it runs the program. The engines of a runner get none: it has
 // looked for plugins itself, and simulated ones are nowhere to be found.
-func (h *host) GetRequiredPackages(_ context.Context, request *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
+func (h *host) GetRequiredPackages(
+	_ context.Context, request *pulumirpc.GetRequiredPackagesRequest,
+) (*pulumirpc.GetRequiredPackagesResponse, error) {
 	response := &pulumirpc.GetRequiredPackagesResponse{}
 	if h.runner {
 		return response, nil
@@ -24,13 +26,14 @@ func (h *host) GetRequiredPackages(_ context.Context, request *pulumirpc.GetRequ
 	versions := schemas.Versions()
 	for _, name := range plugins(projectIn(request.GetInfo().GetRootDirectory())) {
 		if version := versions[name]; version != "" { // the others cannot be downloaded
-			response.Packages = append(response.Packages, &pulumirpc.PackageDependency{Name: name, Kind: "resource", Version: "v" + version})
+			response.Packages = append(response.Packages,
+				&pulumirpc.PackageDependency{Name: name, Kind: "resource", Version: "v" + version})
 		}
 	}
 	return response, nil
 }
 
-// projectIn is the name of the project in a folder, "" when there is none.
+// projectIn returns the name of the project in a folder, or "".
 func projectIn(folder string) string {
 	var manifest struct {
 		Name string `yaml:"name"`
@@ -42,8 +45,8 @@ func projectIn(folder string) string {
 	return manifest.Name
 }
 
-// plugins are those that a project's program uses with every provider that has
-// the project. What only one of them needs comes when it is needed.
+// plugins returns the plugins that a project's program uses with every provider that has the
+// project. Pulumi downloads the others when a program needs them.
 func plugins(project string) []string {
 	var common []string
 	first := true

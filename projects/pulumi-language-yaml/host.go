@@ -83,8 +83,8 @@ func load(info *pulumirpc.ProgramInfo) (template *ast.TemplateDecl, warnings syn
 	return template, found, nil
 }
 
-// answer says how a template has ended. What it has told the engine itself needs
-// not be told again.
+// answer reports how a template has ended, without errors that it has reported to the engine
+// itself.
 func answer(err error) *pulumirpc.RunResponse {
 	if err == nil {
 		return &pulumirpc.RunResponse{}
@@ -99,7 +99,7 @@ func answer(err error) *pulumirpc.RunResponse {
 	return &pulumirpc.RunResponse{Bail: found.HasErrors()}
 }
 
-// texts are the errors among diagnostics, one a line.
+// texts joins the errors among diagnostics, one per line.
 func texts(found syntax.Diagnostics) string {
 	var lines []string
 	for _, diagnostic := range found {
@@ -110,7 +110,7 @@ func texts(found syntax.Diagnostics) string {
 	return strings.Join(lines, "\n")
 }
 
-// text is a diagnostic in one line, with where it is.
+// text returns a diagnostic on one line, with its position.
 func text(d *syntax.Diagnostic) string {
 	line := d.Summary
 	if detail := strings.Join(strings.Fields(d.Detail), " "); detail != "" && detail != line {
@@ -119,12 +119,15 @@ func text(d *syntax.Diagnostic) string {
 	if d.Subject == nil {
 		return line
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", filepath.Base(d.Subject.Filename), d.Subject.Start.Line, d.Subject.Start.Column, line)
+	file, start := filepath.Base(d.Subject.Filename), d.Subject.Start
+	return fmt.Sprintf("%s:%d:%d: %s", file, start.Line, start.Column, line)
 }
 
 // GetRequiredPackages implements the language host: the plugins whose resources
 // are in the template.
-func (h *host) GetRequiredPackages(_ context.Context, request *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
+func (h *host) GetRequiredPackages(
+	_ context.Context, request *pulumirpc.GetRequiredPackagesRequest,
+) (*pulumirpc.GetRequiredPackagesResponse, error) {
 	response := &pulumirpc.GetRequiredPackagesResponse{}
 	template, _, err := load(request.GetInfo())
 	if err != nil {
@@ -138,7 +141,9 @@ func (h *host) GetRequiredPackages(_ context.Context, request *pulumirpc.GetRequ
 			if err != nil {
 				return nil, fmt.Errorf("the parameter of the package %s: %w", p.Name, err)
 			}
-			required.Parameterization = &pulumirpc.PackageParameterization{Name: p.Parameterization.Name, Version: p.Parameterization.Version, Value: value}
+			required.Parameterization = &pulumirpc.PackageParameterization{
+				Name: p.Parameterization.Name, Version: p.Parameterization.Version, Value: value,
+			}
 		}
 		response.Packages = append(response.Packages, required)
 	}

@@ -32,7 +32,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// program is a folder with a Pulumi.yaml.
+// program writes a folder with a Pulumi.yaml.
 func program(t *testing.T, content string) *pulumirpc.ProgramInfo {
 	t.Helper()
 	folder := t.TempDir()
@@ -93,8 +93,8 @@ resources:
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	at := &hcl.Range{Filename: "/x/Pulumi.yaml", Start: hcl.Pos{Line: 7, Column: 3}}
-	untold, told := syntax.Error(at, "bad luck", "it is\n  so"), syntax.Error(nil, "told", "told")
-	told.Shown = true
+	unreported, reported := syntax.Error(at, "bad luck", "it is\n  so"), syntax.Error(nil, "reported", "reported")
+	reported.Shown = true
 	for _, test := range []struct {
 		name, want string
 		err        error
@@ -102,8 +102,8 @@ func TestAnswer(t *testing.T) {
 	}{
 		{"nothing", "", nil, false},
 		{"another error", "oh no", errors.New("oh no"), false},
-		{"not told yet", "Pulumi.yaml:7:3: bad luck: it is so", syntax.Diagnostics{told, untold}, false},
-		{"told", "", syntax.Diagnostics{told}, true},
+		{"not yet reported", "Pulumi.yaml:7:3: bad luck: it is so", syntax.Diagnostics{reported, unreported}, false},
+		{"reported", "", syntax.Diagnostics{reported}, true},
 		{"a warning", "", syntax.Diagnostics{syntax.Warning(nil, "careful", "")}, false},
 	} {
 		if got := answer(test.err); got.GetError() != test.want || got.GetBail() != test.bail {

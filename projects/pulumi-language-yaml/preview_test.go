@@ -36,8 +36,8 @@ func (engineMonitor) Invoke(context.Context, *pulumirpc.ResourceInvokeRequest) (
 	return nil, status.Error(codes.InvalidArgument, "no such function")
 }
 
-// previewOf is a client of a preview's monitor, before an engine's that knows a
-// stack's outputs.
+// previewOf returns a client of a preview's monitor, in front of an engine's monitor that
+// knows a stack's outputs.
 func previewOf(t *testing.T, outputs map[string]any) pulumirpc.ResourceMonitorClient {
 	t.Helper()
 	cancel := make(chan bool)

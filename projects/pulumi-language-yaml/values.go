@@ -9,7 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 )
 
-// values are the configuration as the interpreter takes it.
+// values returns the configuration as the interpreter takes it.
 func values(config map[string]string, secretKeys []string) resource.PropertyMap {
 	all := resource.PropertyMap{}
 	for key, text := range config {
@@ -22,9 +22,8 @@ func values(config map[string]string, secretKeys []string) resource.PropertyMap 
 	return all
 }
 
-// valueOf is what a text stands for, as Pulumi's own host has it: a number, a
-// truth value or JSON, else the text. A number with a zero before it, such as a
-// zip code, is a text.
+// valueOf parses a string as Pulumi's own host does: as a number, a boolean or JSON, else as a
+// string. A number with a leading zero, such as a zip code, is a string.
 func valueOf(text string) resource.PropertyValue {
 	if len(text) > 1 && text[0] == '0' && !strings.HasPrefix(text, "0.") {
 		return resource.NewProperty(text)

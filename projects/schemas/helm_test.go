@@ -35,7 +35,7 @@ func TestReleaseIsTheSDKs(t *testing.T) {
 	}
 }
 
-// sdkFolder is where the source of one of the SDK's packages is.
+// sdkFolder returns the folder with the source of one of the SDK's packages.
 func sdkFolder(t *testing.T, name string) string {
 	t.Helper()
 	found, err := build.Import("github.com/pulumi/pulumi-kubernetes/sdk/v4/go/"+name, ".", build.FindOnly)
@@ -173,7 +173,7 @@ type ReleaseArgs struct {
 	WaitForJobs              pulumi.BoolPtrInput
 }
 
-// ElementType is the type of the inputs' values.
+// ElementType returns the type of the inputs' values.
 func (ReleaseArgs) ElementType() reflect.Type { return reflect.TypeFor[releaseArgs]() }
 
 type releaseArgs struct {
@@ -225,7 +225,7 @@ type RepositoryOptsArgs struct {
 	Username pulumi.StringPtrInput `pulumi:"username"`
 }
 
-// ElementType is the type of the inputs' values.
+// ElementType returns the type of the inputs' values.
 func (RepositoryOptsArgs) ElementType() reflect.Type { return reflect.TypeFor[RepositoryOpts]() }
 
 // RepositoryOpts says where a chart's repository is.
@@ -241,7 +241,7 @@ type RepositoryOpts struct {
 // RepositoryOptsPtrOutput is where the chart's repository is, once that is known.
 type RepositoryOptsPtrOutput struct{ *pulumi.OutputState }
 
-// ElementType is the type of the output's value.
+// ElementType returns the type of the output's value.
 func (RepositoryOptsPtrOutput) ElementType() reflect.Type { return reflect.TypeFor[*RepositoryOpts]() }
 
 // ReleaseStatus is what Helm says of a release.
@@ -258,5 +258,5 @@ type ReleaseStatus struct {
 // ReleaseStatusOutput is what Helm says of a release, once it is installed.
 type ReleaseStatusOutput struct{ *pulumi.OutputState }
 
-// ElementType is the type of the output's value.
+// ElementType returns the type of the output's value.
 func (ReleaseStatusOutput) ElementType() reflect.Type { return reflect.TypeFor[ReleaseStatus]() }

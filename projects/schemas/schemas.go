@@ -15,7 +15,7 @@ import (
 //go:embed *.json
 var files embed.FS
 
-// Of is the schema of a package; nil when there is none.
+// Of returns the schema of a package, or nil.
 func Of(name string) []byte {
 	text, err := files.ReadFile(name + ".json")
 	if err != nil {
@@ -24,15 +24,15 @@ func Of(name string) []byte {
 	return text
 }
 
-// Versions are those of Pulumi's SDKs that the programs are compiled with, and
-// so of the plugins that they ask for, by package.
+// Versions returns, by package, the versions of Pulumi's SDKs that the programs are compiled
+// with, and so of the plugins that they request.
 func Versions() map[string]string {
 	versions := Packages()
 	delete(versions, "kind") // its provider comes with the runner
 	return versions
 }
 
-// Packages are all packages, with the versions of their schemas.
+// Packages returns all packages, with the versions of their schemas.
 func Packages() map[string]string {
 	versions := map[string]string{}
 	entries, _ := files.ReadDir(".")

@@ -44,8 +44,8 @@ func provider[A typed, S any](construct func(*pulumi.Context, string, *A, ...pul
 	}
 }
 
-// resource is a type with its constructor, whose source tells what types do
-// not: which lists and maps are required, what is constant and what is secret.
+// resource returns a type with its constructor, whose source says what types do not: which
+// lists and maps are required, what is constant and what is secret.
 func resource[A typed, S any](token string, construct func(*pulumi.Context, string, *A, ...pulumi.ResourceOption) (*S, error)) part {
 	return func(s *sdk) {
 		var args A
@@ -59,7 +59,7 @@ func resource[A typed, S any](token string, construct func(*pulumi.Context, stri
 	}
 }
 
-// function is a function of a provider.
+// function returns a function of a provider.
 func function[A, R any](token string, _ func(*pulumi.Context, *A, ...pulumi.InvokeOption) (*R, error)) part {
 	return func(s *sdk) {
 		inputs, outputs := s.object(reflect.TypeFor[A]()), s.object(reflect.TypeFor[R]())
@@ -104,8 +104,8 @@ func isPlain(t reflect.Type) bool {
 	return true
 }
 
-// elementType is the type behind one of the SDK's outputs or inputs, such as
-// string behind pulumi.StringOutput, and the type itself for all others.
+// elementType returns the type behind one of the SDK's outputs or inputs, such as string
+// behind pulumi.StringOutput, and any other type unchanged.
 func elementType(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer {
 		return t
@@ -202,14 +202,14 @@ func change(object *schema.ObjectTypeSpec, name string, amend func(*schema.Prope
 	}
 }
 
-// propertyOf is the name of a property whose Go name is known.
+// propertyOf returns the name of a property whose Go name is known.
 func propertyOf(args reflect.Type, field string) string {
 	found, _ := args.FieldByName(field)
 	name, _, _ := strings.Cut(found.Tag.Get("pulumi"), ",")
 	return name
 }
 
-// source is the file that a function is in, and the function's text.
+// source returns the file of a function, and the function's source code.
 func (s *sdk) source(function any) (path, text string) {
 	of := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
 	path, _ = of.FileLine(of.Entry())

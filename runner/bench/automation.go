@@ -66,7 +66,7 @@ func newYardstick(ctx context.Context, e *environment) (*yardstick, error) {
 
 func (y *yardstick) close() { _ = y.clouds.Close() }
 
-// copies are the stack files as the runner gives them to Pulumi.
+// copies returns the stack files as the runner passes them to Pulumi.
 func (e *environment) copies() (encryption.Copies, error) {
 	read := func(path string) config.StackFile {
 		content, _ := os.ReadFile(path) // one that is missing is empty
@@ -129,7 +129,7 @@ func (y *yardstick) up(ctx context.Context, step plan.Step) error {
 	return nil
 }
 
-// workingCopy is a folder with the project's stack file.
+// workingCopy creates a folder with the project's stack file.
 func (y *yardstick) workingCopy(project string) (string, error) {
 	dir := filepath.Join(y.dir, project)
 	content := y.copies.Stack

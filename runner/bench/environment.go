@@ -51,9 +51,11 @@ func newEnvironment(o options) (*environment, error) {
 		return nil, err
 	}
 	for path, content := range map[string]string{
-		filepath.Join(folder, "environment"):           "PULUMI_STACK=" + stack + "\nPULUMI_CONFIG_PASSPHRASE_FILE=" + e.passphraseFile() + "\n",
-		filepath.Join(folder, "Pulumi."+stack+".yaml"): "encryptionsalt: " + key.Salt() + "\nconfig:\n  kubernetes:infra_type: " + o.provider + "\n" + zones[o.provider],
-		e.passphraseFile():                             passphrase,
+		filepath.Join(folder, "environment"): "PULUMI_STACK=" + stack + "\n" +
+			"PULUMI_CONFIG_PASSPHRASE_FILE=" + e.passphraseFile() + "\n",
+		filepath.Join(folder, "Pulumi."+stack+".yaml"): "encryptionsalt: " + key.Salt() + "\n" +
+			"config:\n  kubernetes:infra_type: " + o.provider + "\n" + zones[o.provider],
+		e.passphraseFile(): passphrase,
 	} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			return nil, err
@@ -66,9 +68,10 @@ func (e *environment) passphraseFile() string { return filepath.Join(e.root, "pa
 
 func (e *environment) remove() { os.RemoveAll(e.root) }
 
-// runner is a call of the runner in the environment.
+// runner returns a command of the runner in the environment.
 func (e *environment) runner(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(e.bin, "runner"), append(args, "--simulate", "--simulate-speed", fast)...)
+	args = append(args, "--simulate", "--simulate-speed", fast)
+	cmd := exec.CommandContext(ctx, filepath.Join(e.bin, "runner"), args...)
 	cmd.Dir = e.root
 	cmd.Env = []string{"HOME=" + e.root, "PATH=" + os.Getenv("PATH")}
 	return cmd

@@ -64,9 +64,8 @@ type fleetPart struct {
 	environments int
 }
 
-// parts are an eighth of the environments, and all; where every project runs, a
-// quarter and a half as well, so that the growth can be seen. The first up is
-// measured once.
+// parts returns an eighth of the environments, and all; if every project runs, also a quarter
+// and a half, to show the growth. The first up is measured once.
 func (e *environment) parts(call fleetCall) []fleetPart {
 	all := fleetPart{[]string{"--all"}, e.environments}
 	shares := []int{1}
@@ -120,16 +119,20 @@ func (e *environment) measureCall(ctx context.Context, table io.Writer, call fle
 		goal = "<= " + seconds(call.goal)
 	}
 	fmt.Fprintf(table, "  %s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", call.name, part.environments, seconds(median),
-		seconds(median/time.Duration(part.environments)), goal, seconds(processor), seconds(processor/time.Duration(part.environments)), megabytes(peak))
+		seconds(median/time.Duration(part.environments)), goal,
+		seconds(processor), seconds(processor/time.Duration(part.environments)), megabytes(peak))
 	return nil
 }
 
 // writeFleet describes so many environments, in layers.
 func (e *environment) writeFleet(environments int) error {
 	files := map[string]string{
-		"layers/base.yaml": "values:\n  runner: {provider: " + e.provider + "}\n  pulumiConfig: {\"logstore:storage_size\": 20Gi}\n",
-		"layers/stage.yaml": "imports: [base]\nvalues:\n  runner: {labels: {stage: prod}}\n  pulumiConfig: {\"logstore:replicas\": 2, " +
-			"\"aws:region\": us-east-1, \"vpc:azs\": [us-east-1a, us-east-1b, us-east-1c]}\n", // which a program asks for otherwise, and so is always run
+		"layers/base.yaml": "values:\n  runner: {provider: " + e.provider + "}\n" +
+			"  pulumiConfig: {\"logstore:storage_size\": 20Gi}\n",
+		// A program that has to ask for its zones would always run.
+		"layers/stage.yaml": "imports: [base]\nvalues:\n  runner: {labels: {stage: prod}}\n" +
+			"  pulumiConfig: {\"logstore:replicas\": 2, " +
+			"\"aws:region\": us-east-1, \"vpc:azs\": [us-east-1a, us-east-1b, us-east-1c]}\n",
 	}
 	for i := range regions {
 		files[fmt.Sprintf("layers/region/r%d.yaml", i)] = fmt.Sprintf("values: {runner: {labels: {region: r%d}}}\n", i)

@@ -41,7 +41,8 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.provider, "provider", "aws", "provider whose plan is used")
 	flags.IntVar(&o.rounds, "rounds", 7, "how often the quick measurements are repeated")
 	flags.IntVar(&o.environments, "environments", 80, "how many environments the fleet has")
-	only := flags.String("only", "", "measure only these, separated by commas: fleet, noop, path, preview, scheduler, secondlook, start; fleet takes long, and is not measured unless it is named")
+	only := flags.String("only", "", "measure only these, separated by commas: "+
+		"fleet, noop, path, preview, scheduler, secondlook, start; fleet takes long and is only measured if named")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -58,7 +58,7 @@ func repeat(ctx context.Context, rounds int, once func() (measured, error)) (tim
 	return all, nil
 }
 
-// median is the measurement in the middle.
+// median returns the median of the measurements.
 func (t times) median() time.Duration {
 	return slices.SortedFunc(slices.Values(t), byWall)[len(t)/2].wall
 }
@@ -67,7 +67,7 @@ func (t times) least() time.Duration { return slices.MinFunc(t, byWall).wall }
 
 func byWall(a, b measured) int { return cmp.Compare(a.wall, b.wall) }
 
-// String is median and least.
+// String returns the median and the least time.
 func (t times) String() string {
 	return fmt.Sprintf("%s (least %s, of %d)", seconds(t.median()), seconds(t.least()), len(t))
 }

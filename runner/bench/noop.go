@@ -22,7 +22,8 @@ type contender struct {
 
 func (o options) contenders() []contender {
 	return []contender{
-		{"b", "runner --force --pulumi, stock CLI", []string{"--force", "--pulumi", filepath.Join(o.bin, "pulumi")}, max(1, o.rounds/2), 3},
+		{"b", "runner --force --pulumi, stock CLI",
+			[]string{"--force", "--pulumi", filepath.Join(o.bin, "pulumi")}, max(1, o.rounds/2), 3},
 		{"c", "runner --force --parallel 1", []string{"--force", "--parallel", "1"}, o.rounds, 12},
 		{"d", "runner --force", []string{"--force"}, o.rounds, 20},
 		{"n", "runner: nothing has changed", nil, o.rounds, 100},
@@ -68,7 +69,8 @@ func (e *environment) measureYardstick(ctx context.Context, table io.Writer) (ti
 	memory := watchMemory()
 	_, err = y.once(ctx)
 	peak := memory()
-	fmt.Fprintf(table, "  (a)\tAutomation API's default loop\t%s\t%s\t%d\t1\t\t6\t\t%s\n", seconds(all.median()), seconds(all.least()), len(all), megabytes(peak))
+	fmt.Fprintf(table, "  (a)\tAutomation API's default loop\t%s\t%s\t%d\t1\t\t6\t\t%s\n",
+		seconds(all.median()), seconds(all.least()), len(all), megabytes(peak))
 	return all.median(), err
 }
 
@@ -100,14 +102,15 @@ func (e *environment) measureContender(ctx context.Context, table io.Writer, c c
 		}
 		keys = strconv.Itoa(1 + reads)
 	}
-	fmt.Fprintf(table, "  (%s)\t%s\t%s\t%s\t%d\t%.1f\t>= %.0f\t%.2f\t%s\t%s\n", c.letter, c.name, seconds(all.median()), seconds(all.least()), len(all),
+	fmt.Fprintf(table, "  (%s)\t%s\t%s\t%s\t%d\t%.1f\t>= %.0f\t%.2f\t%s\t%s\n",
+		c.letter, c.name, seconds(all.median()), seconds(all.least()), len(all),
 		base.Seconds()/all.median().Seconds(), c.goal, float64(commands)/float64(len(e.plan.Steps)), keys, megabytes(peak))
 	return nil
 }
 
-// reads is how often workers read the passphrase, as they do to derive the key if
-// the runner has not given it to them. What the runner itself reads is what is read
-// where no project is left to do.
+// reads counts how often workers read the passphrase, which they do to derive the key unless
+// the runner has passed it to them. The runner's own reads are those of a run without
+// projects.
 func (e *environment) reads(call func(...string) *exec.Cmd) (int, error) {
 	var counted [2]int
 	for i, args := range [][]string{{"--resume"}, nil} {

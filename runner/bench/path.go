@@ -82,7 +82,7 @@ func slowest(ctx context.Context, o options) (map[string]string, error) {
 	return chosen, nil
 }
 
-// resources are those that a project has made in the clouds.
+// resources returns the resources that a project has created in the clouds.
 func (e *environment) resources(project string) ([]string, error) {
 	content, err := os.ReadFile(layout.Of(e.root, true).State().Stack(project, stack))
 	if err != nil {

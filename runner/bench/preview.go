@@ -60,7 +60,8 @@ func measurePreview(ctx context.Context, o options, w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "  \t\tMEDIAN\tLEAST\tOF\tx/o")
 	for _, way := range ways {
-		fmt.Fprintf(table, "  (%s)\t%s\t%s\t%s\t%d\t%.2f\n", way.letter, way.name, seconds(way.times.median()), seconds(way.times.least()),
+		fmt.Fprintf(table, "  (%s)\t%s\t%s\t%s\t%d\t%.2f\n",
+			way.letter, way.name, seconds(way.times.median()), seconds(way.times.least()),
 			len(way.times), way.times.median().Seconds()/ways[0].times.median().Seconds())
 	}
 	return table.Flush()
@@ -90,8 +91,10 @@ func newPreviewed(o options) (*previewed, error) {
 		}
 	}
 	return &previewed{root: root, pool: pulumicli.NewPool(filepath.Join(o.bin, "mara-engine")), env: []string{
-		"PATH=" + o.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + root, "PULUMI_HOME=" + filepath.Join(root, "home"),
-		"PULUMI_BACKEND_URL=file://" + filepath.Join(root, "state"), "PULUMI_CONFIG_PASSPHRASE=" + passphrase, "PULUMI_SKIP_UPDATE_CHECK=true",
+		"PATH=" + o.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + root, "PULUMI_HOME=" + filepath.Join(root, "home"),
+		"PULUMI_BACKEND_URL=file://" + filepath.Join(root, "state"),
+		"PULUMI_CONFIG_PASSPHRASE=" + passphrase, "PULUMI_SKIP_UPDATE_CHECK=true",
 	}}, nil
 }
 
@@ -149,7 +152,8 @@ func (p *previewed) foresee(ctx context.Context, project string, foreseen map[st
 
 // command runs Pulumi commands.
 type command interface {
-	Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string, args ...string) (string, string, int, error)
+	Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,
+		env []string, args ...string) (string, string, int, error)
 }
 
 // pulumi runs a Pulumi command on the stack of a project.

@@ -23,7 +23,8 @@ func measureScheduler(_ context.Context, _ options, w io.Writer) error {
 		p := randomPlan(size)
 		result := testing.Benchmark(func(b *testing.B) {
 			for b.Loop() {
-				if _, err := executor.Run(b.Context(), executor.Options{Plan: p, Operation: operation.Up, Parallel: 4, Operator: idle{}}); err != nil {
+				options := executor.Options{Plan: p, Operation: operation.Up, Parallel: 4, Operator: idle{}}
+				if _, err := executor.Run(b.Context(), options); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -41,7 +42,7 @@ func (idle) Operate(context.Context, plan.Step, func(event.Event)) (executor.Out
 	return executor.Outcome{}, nil
 }
 
-// randomPlan is a plan whose steps need up to three of those before them.
+// randomPlan returns a plan whose steps need up to three earlier steps.
 func randomPlan(size int) plan.Plan {
 	random := rand.New(rand.NewPCG(1, uint64(size)))
 	p := plan.Plan{Provider: "bench"}

@@ -61,8 +61,8 @@ func children(pid int) []int {
 	return all
 }
 
-// proportionalSet is the memory of a process, where each page counts for as
-// much as it is divided by those that share it.
+// proportionalSet returns the memory of a process, in which each page is divided by the number
+// of processes that share it.
 func proportionalSet(pid int) int64 {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
 	for line := range strings.Lines(string(text)) {
@@ -84,7 +84,7 @@ func watchOpens(path string) (opened func() int, err error) {
 	if _, err := unix.InotifyAddWatch(fd, path, unix.IN_OPEN|unix.IN_CLOSE); err != nil {
 		return nil, err
 	}
-	// Somebody who opens the file as a farewell ends the watch.
+	// A writer that opens the file ends the watch.
 	count := 0
 	var watching sync.WaitGroup
 	watching.Go(func() {

@@ -166,7 +166,9 @@ func (f *foresight) attach(ctx context.Context, b backend.Backend, s backend.Sta
 		}
 		return string(ref.FullyQualifiedName())
 	}
-	op.Opts.Engine.HostFactory = func(ctx context.Context, d, status diag.Sink, debug plugin.DebugContext) (plugin.Host, error) {
+	op.Opts.Engine.HostFactory = func(
+		ctx context.Context, d, status diag.Sink, debug plugin.DebugContext,
+	) (plugin.Host, error) {
 		h, err := newHost(ctx, d, status, debug)
 		if err != nil {
 			return nil, err

@@ -32,7 +32,7 @@ type cloud struct {
 	backend.SpecificDeploymentExporter
 }
 
-// previewedIn is a backend with one stack that records what it previews.
+// previewedIn returns a backend with one stack, which records what it previews.
 func previewedIn(stack backend.Stack) (b backend.MockBackend, previewed *backend.Stack, operation *backend.UpdateOperation) {
 	previewed, operation = new(backend.Stack), new(backend.UpdateOperation)
 	return backend.MockBackend{

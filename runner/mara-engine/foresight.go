@@ -129,7 +129,8 @@ func compare(before, after resource.PropertyMap) []wire.Output {
 	}
 	for _, name := range before.StableKeys() {
 		if _, is := after[name]; !is {
-			outputs = append(outputs, wire.Output{Name: string(name), Secret: before[name].ContainsSecrets(), Change: wire.Removed})
+			removed := wire.Output{Name: string(name), Secret: before[name].ContainsSecrets(), Change: wire.Removed}
+			outputs = append(outputs, removed)
 		}
 	}
 	return outputs
@@ -143,7 +144,7 @@ type reader struct {
 	canonical func(stack string) string // the full name of a stack
 }
 
-// methods are the methods of the monitor that are not only forwarded.
+// methods returns the methods of the monitor that are not simply forwarded.
 func (r reader) methods() []grpc.MethodDesc {
 	return []grpc.MethodDesc{
 		monitor.Method("ReadResource", r.readResource),
@@ -154,7 +155,9 @@ func (r reader) methods() []grpc.MethodDesc {
 
 // readResource has the engine read a stack, so that its events, references and
 // errors are as always, and replaces the outputs.
-func (r reader) readResource(ctx context.Context, request *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse, error) {
+func (r reader) readResource(
+	ctx context.Context, request *pulumirpc.ReadResourceRequest,
+) (*pulumirpc.ReadResourceResponse, error) {
 	response, err := r.engine.ReadResource(ctx, request)
 	if err != nil || request.GetType() != monitor.StackReference {
 		return response, err
@@ -170,7 +173,9 @@ func (r reader) readResource(ctx context.Context, request *pulumirpc.ReadResourc
 }
 
 // invoke does the same for the function that reads a stack.
-func (r reader) invoke(ctx context.Context, request *pulumirpc.ResourceInvokeRequest) (*pulumirpc.InvokeResponse, error) {
+func (r reader) invoke(
+	ctx context.Context, request *pulumirpc.ResourceInvokeRequest,
+) (*pulumirpc.InvokeResponse, error) {
 	response, err := r.engine.Invoke(ctx, request)
 	if err != nil || request.GetTok() != readStackOutputs || len(response.GetFailures()) > 0 {
 		return response, err
@@ -182,9 +187,12 @@ func (r reader) invoke(ctx context.Context, request *pulumirpc.ResourceInvokeReq
 }
 
 // registerOutputs notes the outputs of the stack itself.
-func (r reader) registerOutputs(ctx context.Context, request *pulumirpc.RegisterResourceOutputsRequest) (*emptypb.Empty, error) {
+func (r reader) registerOutputs(
+	ctx context.Context, request *pulumirpc.RegisterResourceOutputsRequest,
+) (*emptypb.Empty, error) {
 	response, err := r.engine.RegisterResourceOutputs(ctx, request)
-	if name, wrong := urn.Parse(request.GetUrn()); err != nil || wrong != nil || name.QualifiedType() != resource.RootStackType {
+	name, wrong := urn.Parse(request.GetUrn())
+	if err != nil || wrong != nil || name.QualifiedType() != resource.RootStackType {
 		return response, err
 	}
 	outputs, err := plugin.UnmarshalProperties(request.GetOutputs(), keepAll)
@@ -200,7 +208,9 @@ func (r reader) registerOutputs(ctx context.Context, request *pulumirpc.Register
 // replace puts foreseen outputs into the properties of a stack reference that the
 // SDK of a runtime reads. A stack without outputs has not been deployed yet: its
 // outputs are unknown.
-func (r reader) replace(properties *structpb.Struct, sdk string, options plugin.MarshalOptions) (*structpb.Struct, error) {
+func (r reader) replace(
+	properties *structpb.Struct, sdk string, options plugin.MarshalOptions,
+) (*structpb.Struct, error) {
 	reference, err := plugin.UnmarshalProperties(properties, keepAll)
 	if err != nil {
 		return nil, err
@@ -244,7 +254,9 @@ func legible(now resource.PropertyValue, outputs resource.PropertyMap, runtime s
 		return outputs
 	}
 	known := maps.Clone(outputs)
-	maps.DeleteFunc(known, func(_ resource.PropertyKey, value resource.PropertyValue) bool { return value.ContainsUnknowns() })
+	maps.DeleteFunc(known, func(_ resource.PropertyKey, value resource.PropertyValue) bool {
+		return value.ContainsUnknowns()
+	})
 	if runtime == runtimeMara {
 		known[monitor.ForeseenNames] = resource.NewProperty(namesOf(outputs))
 		return known
@@ -262,7 +274,9 @@ func legible(now resource.PropertyValue, outputs resource.PropertyMap, runtime s
 // secretNames lists the outputs that are secret, as the engine does.
 func secretNames(outputs resource.PropertyMap) []resource.PropertyValue {
 	secrets := maps.Clone(outputs)
-	maps.DeleteFunc(secrets, func(_ resource.PropertyKey, value resource.PropertyValue) bool { return !value.ContainsSecrets() })
+	maps.DeleteFunc(secrets, func(_ resource.PropertyKey, value resource.PropertyValue) bool {
+		return !value.ContainsSecrets()
+	})
 	return namesOf(secrets)
 }
 

@@ -123,7 +123,7 @@ var (
 	hidden  = resource.MakeSecret(text("hunter2"))
 )
 
-// foreseen are outputs of each kind.
+// foreseen returns outputs of each kind.
 func foreseen() resource.PropertyMap {
 	return resource.PropertyMap{
 		"cidr": text("b"), "id": unknown, "token": hidden, "password": resource.MakeSecret(unknown),
@@ -209,7 +209,7 @@ func TestForeseenOutputs(t *testing.T) {
 	}
 }
 
-// arguments are those of a function that is about a stack.
+// arguments returns the arguments of a function about a stack.
 func arguments(t *testing.T, stack string) *structpb.Struct {
 	t.Helper()
 	args, err := structpb.NewStruct(map[string]any{"name": stack})

@@ -11,19 +11,22 @@ import (
 	"mara/runner/internal/pulumicli/wire"
 )
 
-// Pulumi derives the key of a passphrase in each process, a million rounds for
-// each salt, and keeps it. There is no way to hand it a key but to put it where
-// Pulumi keeps those that it has derived. Another Pulumi that has none of these two
-// functions does not link.
+// Pulumi derives the key of a passphrase in each process, with a million rounds for each
+// salt, and caches it. Writing to that cache is the only way to pass it a key. A version of
+// Pulumi without these two functions does not link.
 
+// setCachedSecretsManager adds a secrets manager to Pulumi's cache.
+//
 //go:linkname setCachedSecretsManager github.com/pulumi/pulumi/pkg/v3/secrets/passphrase.setCachedSecretsManager
 func setCachedSecretsManager(state string, manager secrets.Manager)
 
+// clearCachedSecretsManagers empties Pulumi's cache.
+//
 //go:linkname clearCachedSecretsManagers github.com/pulumi/pulumi/pkg/v3/secrets/passphrase.clearCachedSecretsManagers
 func clearCachedSecretsManagers()
 
-// keepKeys has Pulumi use these keys, and forget all others with what they have
-// opened: those are of environments that other commands have worked on.
+// keepKeys makes Pulumi use these keys alone, and clears its cache of the keys of other
+// environments.
 func keepKeys(keys []wire.Key) {
 	clearCachedSecretsManagers()
 	for _, key := range keys {
@@ -40,7 +43,7 @@ type manager struct {
 func newManager(key wire.Key) secrets.Manager {
 	state, err := json.Marshal(map[string]string{"salt": key.Salt})
 	if err != nil {
-		panic(err) // texts always can be written
+		panic(err) // strings can always be encoded
 	}
 	crypter := config.NewSymmetricCrypter(key.Raw)
 	return manager{state: state, crypter: config.NewCiphertextToPlaintextCachedCrypter(crypter, crypter)}

@@ -31,7 +31,7 @@ const gcPercent = 400
 
 func main() {
 	debug.SetGCPercent(gcPercent)
-	runtime.MemProfileRate = 0 // nobody reads the profile, and it takes time
+	runtime.MemProfileRate = 0 // the profile is not read, and takes time
 	version.Version = sdk.Version.String()
 	if len(os.Args) == 2 && os.Args[1] == workerFlag {
 		if err := work(); err != nil {

@@ -26,14 +26,18 @@ import (
 func objectsCommand() *cobra.Command {
 	command := &cobra.Command{Use: "objects", Short: "objects of the runner in the bucket of a backend", Hidden: true}
 	command.AddCommand(
-		objectCommand("list URL FOLDER [IN...]", "write what is in the folder, or in folders in it, as a JSON object", cobra.MinimumNArgs(2), listObjects),
+		objectCommand("list URL FOLDER [IN...]", "write the objects of the folder, or of folders in it, as a JSON object",
+			cobra.MinimumNArgs(2), listObjects),
 		objectCommand("put URL KEY", "write what comes by the standard input", cobra.ExactArgs(2), putObject),
 		objectCommand("delete URL KEY", "remove an object, if it is there", cobra.ExactArgs(2), deleteObject),
 	)
 	return command
 }
 
-func objectCommand(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, bucket *blob.Bucket, keys []string) error) *cobra.Command {
+func objectCommand(
+	use, short string, args cobra.PositionalArgs,
+	do func(ctx context.Context, bucket *blob.Bucket, keys []string) error,
+) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(c *cobra.Command, args []string) error {
 		bucket, err := openBucket(c.Context(), args[0])
 		if err != nil {

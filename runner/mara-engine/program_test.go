@@ -40,7 +40,7 @@ func startProgram(t *testing.T) *program {
 	return p
 }
 
-// up is the command that runs the program.
+// up returns the command that runs the program.
 func (p *program) up() []string {
 	return []string{"up", "--yes", "--skip-preview", "--client=" + p.address, "--exec-kind=auto.inline", "--stack", "organization/p/dev"}
 }

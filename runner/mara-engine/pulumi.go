@@ -75,9 +75,11 @@ func newRoot() *cobra.Command {
 	flags.BoolVar(&logToStderr, "logtostderr", false, "log to stderr instead of to files")
 	flags.BoolVar(&logFlow, "logflow", false, "pass log settings to plugins")
 	flags.BoolVarP(&cmdutil.Emoji, "emoji", "e", false, "emojis in the output")
-	flags.BoolVarP(&cmdutil.FullyQualifyStackNames, "fully-qualify-stack-names", "Q", false, "show fully qualified stack names")
+	flags.BoolVarP(&cmdutil.FullyQualifyStackNames, "fully-qualify-stack-names", "Q", false,
+		"show fully qualified stack names")
 	flags.BoolVar(&cmdutil.DisableInteractive, "non-interactive", false, "never prompt")
-	flags.BoolVar(&backend.DisableIntegrityChecking, "disable-integrity-checking", false, "skip integrity checks of checkpoints")
+	flags.BoolVar(&backend.DisableIntegrityChecking, "disable-integrity-checking", false,
+		"skip integrity checks of checkpoints")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(commands()...)
 	return root

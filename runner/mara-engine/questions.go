@@ -12,7 +12,7 @@ import (
 	"mara/runner/internal/pulumicli/wire"
 )
 
-// The calls by which a program asks somebody else than the state.
+// The calls by which a program queries its providers.
 const (
 	invokeMethod = "/pulumirpc.ResourceMonitor/Invoke"
 	readMethod   = "/pulumirpc.ResourceMonitor/ReadResource"
@@ -26,9 +26,8 @@ const decoratorTag = "pulumi-decorator"
 // stackReference is the type of what programs read of other stacks.
 const stackReference = "pulumi:pulumi:StackReference"
 
-// questions notes which questions programs ask of their clouds: functions that
-// they call, and resources that they read. Pulumi's events do not tell of the
-// former, but its tracer is told of every call.
+// questions records which data sources programs call, and which resources they read.
+// Pulumi's events do not include the calls, but its tracer sees every one.
 type questions struct {
 	opentracing.NoopTracer
 	mu    sync.Mutex // guards asked
@@ -65,8 +64,8 @@ func (q *questions) note(what string) {
 	q.asked[what] = true
 }
 
-// forget begins anew, for the next command.
-func (q *questions) forget() {
+// reset clears the record for the next command.
+func (q *questions) reset() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	clear(q.asked)

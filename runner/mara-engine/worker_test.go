@@ -91,7 +91,7 @@ func startWorker(t *testing.T) *worker {
 	return w
 }
 
-// self is the test binary.
+// self returns the path of the test binary.
 func self(t *testing.T) string {
 	t.Helper()
 	path, err := os.Executable()
@@ -371,9 +371,9 @@ func TestCrashOutput(t *testing.T) {
 	}
 }
 
-// TestKeys: a command uses the keys that the runner has derived, which are those
-// that Pulumi derives; it could not without them, for its passphrase is another
-// one. The keys of the command before are gone.
+// TestKeys: a command uses the keys that the runner has derived, which equal Pulumi's. It
+// could not work without them, since its passphrase is another one. The keys of the previous
+// command are gone.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	w := startWorker(t)

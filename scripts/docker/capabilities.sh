@@ -1,6 +1,6 @@
 #!/bin/sh
 # capabilities.sh: prints the capabilities that root lacks here. Privileged containers, such as nodes, cannot start then.
-# capabilities.sh wrapper RUNC: prints a runc that gives containers only what there is.
+# capabilities.sh wrapper RUNC: prints a runc that gives containers only existing capabilities.
 set -eu
 names="CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE
 NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN

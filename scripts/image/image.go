@@ -27,7 +27,8 @@ const (
 	sbomFile       = "usr/share/mara/sbom.spdx.json"
 )
 
-// programs are those in the image. The host for Go is not: it needs Go.
+// programs returns the names of the programs in the image. The host for Go is missing: it
+// needs Go.
 func programs() []string {
 	return []string{"runner", "mara-engine", "pulumi", "pulumi-language-mara", "pulumi-language-yaml"}
 }
@@ -75,16 +76,20 @@ func build(o options) (v1.Image, document, error) {
 		User: fmt.Sprintf("%d:%d", user, user), WorkingDir: "/" + home,
 		// No entrypoint: the operator starts commands of its own.
 		Cmd: []string{"sh"},
-		Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/" + home, "PULUMI_SKIP_UPDATE_CHECK=true", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"},
+		Env: []string{
+			"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/" + home,
+			"PULUMI_SKIP_UPDATE_CHECK=true", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt",
+		},
 		Labels: map[string]string{
-			"org.opencontainers.image.title": "mara", "org.opencontainers.image.version": o.Version, "org.opencontainers.image.licenses": "Apache-2.0",
+			"org.opencontainers.image.title": "mara", "org.opencontainers.image.version": o.Version,
+			"org.opencontainers.image.licenses": "Apache-2.0",
 		},
 	}
 	image, err = mutate.ConfigFile(image, configured)
 	return image, sbom, err
 }
 
-// systemFiles are those of the base, with the user and its folders.
+// systemFiles returns the files of the base, with the user and its folders.
 func systemFiles(o options) ([]file, error) {
 	files, err := folder(o.Base, "", 0)
 	if err != nil {
@@ -95,9 +100,11 @@ func systemFiles(o options) ([]file, error) {
 		return nil, err
 	}
 	return append(files,
-		file{path: "etc/passwd", mode: 0o644, content: fmt.Appendf(nil, "root:x:0:0:root:/root:/sbin/nologin\nmara:x:%d:%d:mara:/%s:/bin/sh\n", user, user, home)},
+		file{path: "etc/passwd", mode: 0o644, content: fmt.Appendf(nil,
+			"root:x:0:0:root:/root:/sbin/nologin\nmara:x:%d:%d:mara:/%s:/bin/sh\n", user, user, home)},
 		file{path: "etc/group", mode: 0o644, content: fmt.Appendf(nil, "root:x:0:\nmara:x:%d:\n", user)},
-		file{path: "etc/hosts", mode: 0o644, content: []byte("127.0.0.1 localhost\n::1 localhost\n")}, // for whoever runs it without a runtime's own
+		// Most runtimes replace the file.
+		file{path: "etc/hosts", mode: 0o644, content: []byte("127.0.0.1 localhost\n::1 localhost\n")},
 		file{path: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, content: certificates},
 		file{path: "tmp", mode: fs.ModeDir | fs.ModeSticky | 0o777},
 		file{path: home, mode: fs.ModeDir | 0o755, owner: user},
@@ -105,8 +112,8 @@ func systemFiles(o options) ([]file, error) {
 	), nil
 }
 
-// bundle is all certificates of the base in one file, which Debian's package makes when
-// it is installed.
+// bundle joins all certificates of the base in one file, as Debian's package does when it is
+// installed.
 func bundle(base string) ([]byte, error) {
 	var all []byte
 	err := fs.WalkDir(os.DirFS(base), "usr/share/ca-certificates", func(name string, entry fs.DirEntry, err error) error {
@@ -126,7 +133,7 @@ func bundle(base string) ([]byte, error) {
 	return all, err
 }
 
-// programFiles are the programs, and the plugins.
+// programFiles returns the programs and the plugins.
 func programFiles(o options) ([]file, error) {
 	var files []file
 	for _, name := range programs() {
@@ -143,8 +150,8 @@ func programFiles(o options) ([]file, error) {
 	return append(files, plugins...), err
 }
 
-// projectFiles are the descriptions of the built-in projects; their programs are in the
-// language host. Pulumi writes stack files beside them.
+// projectFiles returns the descriptions of the built-in projects; their programs are in the
+// language host. Pulumi writes stack files next to them.
 func projectFiles(o options) ([]file, error) {
 	files := []file{
 		{path: configFolder, mode: fs.ModeDir | 0o755, owner: user},
@@ -158,7 +165,9 @@ func projectFiles(o options) ([]file, error) {
 		found++
 		content, err := os.ReadFile(filepath.Join(o.Projects, name))
 		at := path.Join(projectsFolder, name)
-		files = append(files, file{path: path.Dir(at), mode: fs.ModeDir | 0o755, owner: user}, file{path: at, mode: 0o644, owner: user, content: content})
+		files = append(files,
+			file{path: path.Dir(at), mode: fs.ModeDir | 0o755, owner: user},
+			file{path: at, mode: 0o644, owner: user, content: content})
 		return err
 	})
 	if err == nil && found == 0 {

@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// material is what an image is made of: this test stands for the programs.
+// material returns the input of an image, with this test as its programs.
 func material(t *testing.T) options {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func material(t *testing.T) options {
 	}
 }
 
-// entries are the files of all layers, by their names.
+// entries returns the files of all layers, by their names.
 func entries(t *testing.T, image v1.Image) map[string]*tar.Header {
 	t.Helper()
 	layers, err := image.Layers()

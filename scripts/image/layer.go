@@ -50,7 +50,7 @@ func folder(from, to string, owner int) ([]file, error) {
 			f.link, err = os.Readlink(name)
 		case info.Mode().IsRegular():
 			f.from = name
-			f.mode &^= fs.ModeSetuid | fs.ModeSetgid // nobody becomes anybody else
+			f.mode &^= fs.ModeSetuid | fs.ModeSetgid // no program changes its user
 		case !info.IsDir():
 			return errors.New(name + " is neither a file nor a folder nor a link")
 		}
@@ -82,7 +82,7 @@ func layerOf(files []file) (v1.Layer, error) {
 	}, tarball.WithCompressedCaching)
 }
 
-// ownerOf is who has a folder that nobody has listed.
+// ownerOf returns the owner of a folder that is not listed.
 func ownerOf(path string) int {
 	if path == home || strings.HasPrefix(path, home+"/") {
 		return user
@@ -101,7 +101,10 @@ func writeTar(w io.Writer, files []file) error {
 }
 
 func (f file) write(archive *tar.Writer) error {
-	header := &tar.Header{Name: f.path, Mode: int64(f.mode.Perm()), Uid: f.owner, Gid: f.owner, ModTime: time.Unix(0, 0).UTC(), Format: tar.FormatPAX}
+	header := &tar.Header{
+		Name: f.path, Mode: int64(f.mode.Perm()), Uid: f.owner, Gid: f.owner,
+		ModTime: time.Unix(0, 0).UTC(), Format: tar.FormatPAX,
+	}
 	if f.mode&fs.ModeSticky != 0 {
 		header.Mode |= 0o1000
 	}

@@ -80,7 +80,8 @@ func write(out string, ref name.Tag, image v1.Image, sbom document) (v1.Hash, er
 	if err := errors.Join(os.MkdirAll(filepath.Dir(out), 0o755), tarball.WriteToFile(temporary, ref, image)); err != nil {
 		return v1.Hash{}, err
 	}
-	if err := errors.Join(os.Rename(temporary, out), os.WriteFile(out+".spdx.json", append(content, '\n'), 0o644)); err != nil {
+	err = errors.Join(os.Rename(temporary, out), os.WriteFile(out+".spdx.json", append(content, '\n'), 0o644))
+	if err != nil {
 		return v1.Hash{}, err
 	}
 	return image.Digest()

@@ -90,7 +90,8 @@ func describe(o options) (document, error) {
 	}
 	d := document{
 		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: "mara-" + o.Version,
-		Creation: creation{Created: "1970-01-01T00:00:00Z", Creators: []string{"Tool: mara-image"}}, // the same content, the same document
+		// A fixed time: the same content gives the same document.
+		Creation: creation{Created: "1970-01-01T00:00:00Z", Creators: []string{"Tool: mara-image"}},
 	}
 	all := sha256.New()
 	for _, locator := range slices.Sorted(maps.Keys(locators)) {

@@ -142,7 +142,7 @@ func (s *screen) clone() screen {
 	return c
 }
 
-// trimmed are the lines without empty ones at the beginning and at the end.
+// trimmed returns the lines without empty ones at the beginning and at the end.
 func (s *screen) trimmed() [][]cell {
 	lines := s.lines
 	for len(lines) > 0 && blank(lines[0]) {
@@ -158,7 +158,7 @@ func blank(line []cell) bool {
 	return !slices.ContainsFunc(line, func(c cell) bool { return c.char != ' ' })
 }
 
-// row is a text in one style.
+// row returns a string in one style.
 func row(text string, in style) []cell {
 	var cells []cell
 	for _, char := range text {

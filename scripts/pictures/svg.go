@@ -26,7 +26,8 @@ func svg(lines [][]cell, title string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" role="img" aria-label="%s">`+"\n",
 		float64(width)*cellWidth+2*margin, len(lines)*lineHeight+2*margin, html.EscapeString(title))
-	b.WriteString("<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre}.b{font-weight:bold}.f{opacity:.6}</style>\n")
+	b.WriteString("<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;" +
+		"white-space:pre}.b{font-weight:bold}.f{opacity:.6}</style>\n")
 	b.WriteString(`<rect width="100%" height="100%" rx="10" fill="#161b22"/>` + "\n")
 	for number, line := range lines {
 		y := margin + number*lineHeight + 14
@@ -62,6 +63,7 @@ func text(b *strings.Builder, cells []cell, column, y int) {
 	if cells[0].faint {
 		class += " f"
 	}
-	fmt.Fprintf(b, `<text x="%.1f" y="%d" class="%s" fill="%s" textLength="%.1f">%s</text>`+"\n", margin+float64(column)*cellWidth, y,
+	fmt.Fprintf(b, `<text x="%.1f" y="%d" class="%s" fill="%s" textLength="%.1f">%s</text>`+"\n",
+		margin+float64(column)*cellWidth, y,
 		strings.TrimSpace(class), colors[cells[0].color], float64(len([]rune(led)))*cellWidth, html.EscapeString(led))
 }

@@ -48,7 +48,7 @@ func normalise(exported, project string) (string, error) {
 	return text, nil
 }
 
-// currentContext is the name of the context that the kubeconfig uses.
+// currentContext returns the name of the kubeconfig's current context.
 func currentContext(text string) (string, error) {
 	var file struct {
 		CurrentContext string `yaml:"current-context"`

@@ -70,7 +70,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 	}, nil
 }
 
-// providerArgs is how every provider treats the objects of the cluster.
+// providerArgs returns the arguments of every provider for the objects of the cluster.
 func providerArgs(kubeconfig pulumi.StringOutput) *kubernetes.ProviderArgs {
 	return &kubernetes.ProviderArgs{
 		Kubeconfig:            kubeconfig,
@@ -88,14 +88,13 @@ func providerArgs(kubeconfig pulumi.StringOutput) *kubernetes.ProviderArgs {
 // there is one of everything and little memory.
 func (c *Cluster) Local() bool { return c.Infrastructure.Local }
 
-// StorageClass is the class that volumes ask for; "" means the cluster's
-// default.
+// StorageClass returns the storage class of volumes; "" means the cluster's default.
 func (c *Cluster) StorageClass() string {
 	return cmp.Or(c.settings.String(projects.StorageClass), c.Infrastructure.StorageClass)
 }
 
-// Replicas is the value of a key for a number of pods or, when it is not set,
-// one on the user's own machine and the given number in a cloud.
+// Replicas returns the configured number of pods; the default is one on the user's own machine
+// and the given number in a cloud.
 func (c *Cluster) Replicas(key string, cloud int) int {
 	switch {
 	case c.settings.IsSet(key):
@@ -106,11 +105,11 @@ func (c *Cluster) Replicas(key string, cloud int) int {
 	return cloud
 }
 
-// Provider is the option that every Kubernetes resource needs.
+// Provider returns the option that every Kubernetes resource needs.
 func (c *Cluster) Provider() pulumi.ResourceOption { return pulumi.Provider(c.provider) }
 
-// Meta is the metadata of an object: its explicit name, its namespace ("" when
-// the kind has none), the common labels and any others, given as key, value.
+// Meta returns the metadata of an object: its explicit name, its namespace ("" for a kind
+// without one), the common labels and any others, given as key, value.
 func (c *Cluster) Meta(name string, namespace pulumi.StringInput, labels ...string) *metav1.ObjectMetaArgs {
 	meta := &metav1.ObjectMetaArgs{Name: pulumi.String(name), Labels: c.Labels(labels...)}
 	if namespace != nil {
@@ -119,7 +118,7 @@ func (c *Cluster) Meta(name string, namespace pulumi.StringInput, labels ...stri
 	return meta
 }
 
-// Labels is the common labels and any others, given as key, value.
+// Labels returns the common labels and any others, given as key, value.
 func (c *Cluster) Labels(extra ...string) pulumi.StringMap {
 	labels := maps.Clone(c.labels)
 	for i := 0; i+1 < len(extra); i += 2 {
@@ -144,20 +143,22 @@ func (c *Cluster) Namespace(ctx *pulumi.Context, name string) (pulumi.StringOutp
 const Opaque = "Opaque"
 
 // Secret makes a Secret of a type.
-func (c *Cluster) Secret(ctx *pulumi.Context, name string, namespace pulumi.StringInput, kind string, data pulumi.StringMap) (*corev1.Secret, error) {
+func (c *Cluster) Secret(
+	ctx *pulumi.Context, name string, namespace pulumi.StringInput, kind string, data pulumi.StringMap,
+) (*corev1.Secret, error) {
 	return corev1.NewSecret(ctx, name, &corev1.SecretArgs{
 		Metadata: c.Meta(name, namespace), Type: pulumi.String(kind), StringData: data,
 	}, c.Provider())
 }
 
-// Image is the name to pull an image by: as given, or from the mirror in place
-// of its own registry.
+// Image returns the name to pull an image by: as given, or with the mirror in place of its own
+// registry.
 func (c *Cluster) Image(name string) string {
 	return naming.InMirror(c.mirror, name)
 }
 
-// Registry is the registry host to pull images from, for charts that take host
-// and repository apart: as given, or the mirror.
+// Registry returns the registry host to pull images from, for charts that take host and
+// repository separately: as given, or the mirror.
 func (c *Cluster) Registry(host string) string { return cmp.Or(c.mirror, host) }
 
 // labelValue makes a text fit for the value of a label: at most 63 characters,

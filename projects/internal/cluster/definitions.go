@@ -45,8 +45,8 @@ func (c *Cluster) Definitions(ctx *pulumi.Context, chart Chart, keep bool) ([]pu
 	return definitions, nil
 }
 
-// adopter is a provider that takes over what is there already: definitions
-// that were kept once are still there when the environment comes back.
+// adopter returns a provider that takes over existing objects: definitions that outlived a
+// destroy still exist when the environment comes back.
 func (c *Cluster) adopter(ctx *pulumi.Context) (*kubernetes.Provider, error) {
 	args := providerArgs(c.kubeconfig)
 	args.UpsertExistingObjects = pulumi.Bool(true)
@@ -73,7 +73,8 @@ func (c *Cluster) definition(
 	var definition apiextensionsv1.CustomResourceDefinition
 	// The schemas in it have names that the SDK's own arguments spell differently.
 	err := ctx.RegisterResource(
-		"kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", name, kubernetes.UntypedArgs(object), &definition, opts...)
+		"kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition",
+		name, kubernetes.UntypedArgs(object), &definition, opts...)
 	return &definition, err
 }
 

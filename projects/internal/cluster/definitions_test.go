@@ -21,8 +21,8 @@ const definitionType = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinit
 // object is a Kubernetes object as the provider's function answers it.
 type object = map[string]any
 
-// chartObjects are what a chart consists of: a template, and a definition with
-// metadata of its own.
+// chartObjects returns the objects of a chart: a template, and a definition with metadata of
+// its own.
 func chartObjects() []any {
 	return []any{
 		object{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "service"}},

@@ -2,9 +2,8 @@ package cluster
 
 import "mara/projects"
 
-// podSecurity is the strictest of the Pod Security Standards that everything in
-// a namespace meets.
-// https://kubernetes.io/docs/concepts/security/pod-security-standards/
+// podSecurity returns the strictest of the Pod Security Standards that everything in a
+// namespace meets. https://kubernetes.io/docs/concepts/security/pod-security-standards/
 func (c *Cluster) podSecurity(namespace string) string {
 	const baseline, privileged = "baseline", "privileged"
 	switch namespace {
@@ -26,12 +25,12 @@ func (c *Cluster) podSecurity(namespace string) string {
 	return "restricted"
 }
 
-// PodSecurityContext is what the level "restricted" demands of a pod.
+// PodSecurityContext returns the security context of a pod at the level "restricted".
 func PodSecurityContext() Values {
 	return Values{"runAsNonRoot": true, "seccompProfile": Values{"type": "RuntimeDefault"}}
 }
 
-// SecurityContext is what the level "restricted" demands of a container.
+// SecurityContext returns the security context of a container at the level "restricted".
 func SecurityContext() Values {
 	return Values{"allowPrivilegeEscalation": false, "capabilities": Values{"drop": []string{"ALL"}}}
 }

@@ -58,7 +58,7 @@ func TestPodSecurity(t *testing.T) {
 	}
 }
 
-// namespaces are those of all projects.
+// namespaces returns the namespaces of all projects.
 func namespaces() []string {
 	seen := map[string]bool{}
 	var names []string

@@ -19,7 +19,7 @@ type Chart struct {
 	Group     string             // group of its configuration keys: "certmgr"
 	Namespace pulumi.StringInput // where it goes
 	Values    Values             // the program's own values
-	SkipCRDs  bool               // leave out the chart's crds/ folder
+	SkipCRDs  bool               // skip the chart's crds/ folder
 }
 
 // Release deploys a chart and waits until all of it is ready.
@@ -52,7 +52,7 @@ func (c *Cluster) Release(ctx *pulumi.Context, chart Chart, opts ...pulumi.Resou
 	return helm.NewRelease(ctx, chart.Release, args, append(opts, c.Provider())...)
 }
 
-// version is the version of a chart that the configuration says.
+// version returns the configured version of a chart.
 func (c *Cluster) version(chart Chart) string {
 	return c.settings.String(projects.ChartKey(chart.Group, projects.ChartVersion))
 }

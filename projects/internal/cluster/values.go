@@ -112,7 +112,7 @@ func readValues(projectFolder, path string) (Values, error) {
 	return values, nil
 }
 
-// start is where to look for config/pulumi: the root, if the runner has told
+// start returns the folder in which to look for config/pulumi: the root, if the runner passed
 // it, else the project's folder.
 func start(ctx *pulumi.Context) string {
 	if root, ok := ctx.Value(projects.RootKey{}).(string); ok {

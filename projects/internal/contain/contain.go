@@ -16,12 +16,12 @@ func Try[T, R any](fn func(T) (R, error)) func(T) (R, error) {
 	}
 }
 
-// Value is Try for functions that return no error.
+// Value wraps a function like Try, without an error.
 func Value[T, R any](fn func(T) R) func(T) (R, error) {
 	return Try(func(value T) (R, error) { return fn(value), nil })
 }
 
-// TryContext is Try for ApplyTWithContext.
+// TryContext wraps a function like Try, for ApplyTWithContext.
 func TryContext[T, R any](fn func(context.Context, T) (R, error)) func(context.Context, T) (R, error) {
 	return func(ctx context.Context, value T) (result R, err error) {
 		defer recoverTo(&err)

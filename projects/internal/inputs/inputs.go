@@ -8,7 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// Of are the fields of a struct that are set, by the names in their `pulumi` tags.
+// Of returns the fields of a struct that are set, by the names in their `pulumi` tags.
 func Of(args any) pulumi.Map {
 	value := reflect.ValueOf(args)
 	all := pulumi.Map{}

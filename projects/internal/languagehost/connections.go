@@ -30,7 +30,7 @@ func (connections) HandleRPC(context.Context, stats.RPCStats) {}
 // HandleConn implements stats.Handler.
 func (connections) HandleConn(context.Context, stats.ConnStats) {}
 
-// connectionOf is the connection that a call came by.
+// connectionOf returns the connection of a call.
 func connectionOf(ctx context.Context) *connection {
 	if c, ok := ctx.Value(connectionKey{}).(*connection); ok {
 		return c

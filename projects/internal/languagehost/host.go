@@ -21,8 +21,7 @@ import (
 // healthTime is how often a host looks whether its engine is still there.
 const healthTime = time.Minute
 
-// Flags are flags to which a host adds its own: Pulumi passes some on to every
-// host.
+// Flags returns flags to which a host adds its own: Pulumi passes some to every host.
 func Flags(name string) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	for _, name := range []string{"tracing", "v"} {
@@ -34,7 +33,8 @@ func Flags(name string) *flag.FlagSet {
 }
 
 // ErrNoEngine is the error of a host that a user has started.
-var ErrNoEngine = errors.New("this program is started by Pulumi, with the address of its engine; use `pulumi up` in the folder of a project")
+var ErrNoEngine = errors.New(
+	"this program is started by Pulumi, with the address of its engine; use `pulumi up` in the folder of a project")
 
 // Host has the answers of a language that needs no files: what is left is Run.
 type Host struct {
@@ -43,13 +43,15 @@ type Host struct {
 }
 
 // Handshake implements the language host.
-func (h *Host) Handshake(ctx context.Context, request *pulumirpc.LanguageHandshakeRequest) (*pulumirpc.LanguageHandshakeResponse, error) {
+func (h *Host) Handshake(
+	ctx context.Context, request *pulumirpc.LanguageHandshakeRequest,
+) (*pulumirpc.LanguageHandshakeResponse, error) {
 	connectionOf(ctx).engine.Store(request.GetEngineAddress())
 	return &pulumirpc.LanguageHandshakeResponse{}, nil
 }
 
-// EngineOf is the address of the engine that asks: the one it has named, or the
-// one that has started this host.
+// EngineOf returns the address of the engine that calls: the one it has named, or the one that
+// started this host.
 func (h *Host) EngineOf(ctx context.Context) string {
 	if address, ok := connectionOf(ctx).engine.Load().(string); ok && address != "" {
 		return address
@@ -59,22 +61,30 @@ func (h *Host) EngineOf(ctx context.Context) string {
 
 // GetRequiredPackages implements the language host: plugins come when a program
 // needs them.
-func (h *Host) GetRequiredPackages(context.Context, *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
+func (h *Host) GetRequiredPackages(
+	context.Context, *pulumirpc.GetRequiredPackagesRequest,
+) (*pulumirpc.GetRequiredPackagesResponse, error) {
 	return &pulumirpc.GetRequiredPackagesResponse{}, nil
 }
 
 // InstallDependencies implements the language host: there are none.
-func (h *Host) InstallDependencies(*pulumirpc.InstallDependenciesRequest, pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
+func (h *Host) InstallDependencies(
+	*pulumirpc.InstallDependenciesRequest, pulumirpc.LanguageRuntime_InstallDependenciesServer,
+) error {
 	return nil
 }
 
 // GetProgramDependencies implements the language host: there are none.
-func (h *Host) GetProgramDependencies(context.Context, *pulumirpc.GetProgramDependenciesRequest) (*pulumirpc.GetProgramDependenciesResponse, error) {
+func (h *Host) GetProgramDependencies(
+	context.Context, *pulumirpc.GetProgramDependenciesRequest,
+) (*pulumirpc.GetProgramDependenciesResponse, error) {
 	return &pulumirpc.GetProgramDependenciesResponse{}, nil
 }
 
 // RuntimeOptionsPrompts implements the language host: nothing is asked.
-func (h *Host) RuntimeOptionsPrompts(context.Context, *pulumirpc.RuntimeOptionsRequest) (*pulumirpc.RuntimeOptionsResponse, error) {
+func (h *Host) RuntimeOptionsPrompts(
+	context.Context, *pulumirpc.RuntimeOptionsRequest,
+) (*pulumirpc.RuntimeOptionsResponse, error) {
 	return &pulumirpc.RuntimeOptionsResponse{}, nil
 }
 
@@ -118,7 +128,9 @@ func Serve(ctx context.Context, server pulumirpc.LanguageRuntimeServer) (rpcutil
 }
 
 // Listen serves what is registered on a port of this machine until ctx ends.
-func Listen(ctx context.Context, register func(*grpc.Server), options ...grpc.ServerOption) (rpcutil.ServeHandle, error) {
+func Listen(
+	ctx context.Context, register func(*grpc.Server), options ...grpc.ServerOption,
+) (rpcutil.ServeHandle, error) {
 	cancel := make(chan bool)
 	context.AfterFunc(ctx, func() { close(cancel) })
 	return rpcutil.ServeWithOptions(rpcutil.ServeOptions{

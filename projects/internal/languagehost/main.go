@@ -9,7 +9,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 )
 
-// Main is the main function of a host that Pulumi starts.
+// Main runs a host that Pulumi starts.
 func Main(name string, newHost func(Host) (pulumirpc.LanguageRuntimeServer, error)) {
 	if err := run(name, os.Args[1:], newHost); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 
@@ -76,9 +75,13 @@ type Export struct {
 	Secret bool
 }
 
-// Providers are the names of all providers.
+// Providers returns the names of all providers.
 func Providers() []string {
-	return slice.Map(projects.Infrastructures(), func(i projects.Infrastructure) string { return i.Name })
+	var names []string
+	for _, i := range projects.Infrastructures() {
+		names = append(names, i.Name)
+	}
+	return names
 }
 
 // Run runs the case. The program's own error is in Result.Err; a Kubernetes
@@ -98,7 +101,9 @@ func Run(t *testing.T, c Case) Result {
 		info.Config = maps.Clone(c.Config)
 		info.DryRun = c.Preview
 	})
-	result := Result{Reads: slices.Sorted(maps.Keys(recorder.reads)), Resources: recorder.resources, Exports: exports, Err: err}
+	result := Result{
+		Reads: slices.Sorted(maps.Keys(recorder.reads)), Resources: recorder.resources, Exports: exports, Err: err,
+	}
 	result.checkProviders(t, c.Preview)
 	return result
 }
@@ -160,14 +165,20 @@ func (r Result) All(typ string) []Resource {
 
 // Names lists "type name" of every resource, sorted.
 func (r Result) Names() []string {
-	names := slice.Map(r.Resources, func(res Resource) string { return res.Type + " " + res.Name })
+	var names []string
+	for _, res := range r.Resources {
+		names = append(names, res.Type+" "+res.Name)
+	}
 	slices.Sort(names)
 	return names
 }
 
 // References lists the projects whose stacks were referenced, sorted.
 func (r Result) References() []string {
-	names := slice.Map(r.All(stackReferenceType), func(res Resource) string { return strings.Split(res.Name, "/")[1] })
+	var names []string
+	for _, res := range r.All(stackReferenceType) {
+		names = append(names, strings.Split(res.Name, "/")[1])
+	}
 	slices.Sort(names)
 	return names
 }
@@ -215,7 +226,7 @@ func (r Resource) Input(path ...string) resource.PropertyValue {
 	return plain(at(resource.NewProperty(r.Inputs), path))
 }
 
-// Value is the plain Go value at the path, for comparison.
+// Value returns the plain Go value at the path, for comparison.
 func (r Resource) Value(path ...string) any {
 	value := r.Input(path...)
 	if value.IsNull() {

@@ -23,16 +23,16 @@ type Settings struct {
 	project  projects.Project
 	stack    string
 	lookup   func(key string) (string, bool)
-	note     func(key string) // is told what the program reads
+	note     func(key string) // receives the keys that the program reads
 	problems []error
 }
 
-// noteKey is the key of the function, in a program's context, that is told
-// which configuration keys the program reads.
+// noteKey is the key of the function, in a program's context, that receives the
+// configuration keys that the program reads.
 type noteKey struct{}
 
-// Watch has a function be told which keys a program reads that gets the
-// returned context. A test holds them against the declared ones.
+// Watch returns a context that reports the keys that a program reads. A test compares them
+// with the declared ones.
 func Watch(ctx *pulumi.Context, note func(key string)) *pulumi.Context {
 	return ctx.WithValue(noteKey{}, note)
 }
@@ -61,9 +61,9 @@ func (s *Settings) String(name string) string {
 	return text
 }
 
-// Infrastructure is what hosts the stack's cluster.
+// Infrastructure returns the provider of the stack's cluster.
 func (s *Settings) Infrastructure() projects.Infrastructure {
-	infrastructure, _ := projects.InfrastructureByName(s.String(projects.InfraType)) // Validate has seen it
+	infrastructure, _ := projects.InfrastructureByName(s.String(projects.InfraType)) // Validate has checked it
 	return infrastructure
 }
 
@@ -73,7 +73,7 @@ func (s *Settings) Int(name string) int {
 	case int:
 		return value
 	case string:
-		number, _ := strconv.Atoi(value) // Validate has seen it
+		number, _ := strconv.Atoi(value) // Validate has checked it
 		return number
 	}
 	return 0
@@ -98,7 +98,7 @@ func (s *Settings) List(name string) []string {
 	case []any:
 		items := make([]string, len(value))
 		for i, item := range value {
-			items[i], _ = item.(string) // Validate has seen it
+			items[i], _ = item.(string) // Validate has checked it
 		}
 		return items
 	}
@@ -153,12 +153,12 @@ func (s *Settings) Reject(name, format string, args ...any) {
 	s.reject(s.declared(name), fmt.Errorf(format, args...))
 }
 
-// Err is every problem found so far, or nil.
+// Err returns all problems found so far, or nil.
 func (s *Settings) Err() error {
 	return errors.Join(s.problems...)
 }
 
-// take is read on the program's behalf.
+// take reads a value on the program's behalf.
 func (s *Settings) take(name string, kind config.Kind) any {
 	s.note(name)
 	return s.read(name, kind)
@@ -168,7 +168,8 @@ func (s *Settings) take(name string, kind config.Kind) any {
 func (s *Settings) read(name string, kind config.Kind) any {
 	key := s.declared(name)
 	if key.Kind != kind {
-		panic(fmt.Sprintf("project %s declares %q as %s, but its program reads it as %s", s.project.Name, name, key.Kind, kind))
+		panic(fmt.Sprintf("project %s declares %q as %s, but its program reads it as %s",
+			s.project.Name, name, key.Kind, kind))
 	}
 	text, ok := s.lookup(name)
 	if !ok || text == "" {
@@ -203,7 +204,7 @@ func (s *Settings) reject(key config.Key, cause error) {
 	}
 }
 
-// file is the stack configuration that holds the project's keys.
+// file returns the path of the stack file that holds the project's keys.
 func (s *Settings) file() string {
 	folder := "config/pulumi/"
 	if s.project.Name == projects.SecretsProject {

@@ -37,7 +37,7 @@ func New(ctx *pulumi.Context, project string) *Reference {
 	return &Reference{project: target, stack: ctx.Stack(), preview: ctx.DryRun(), source: source, err: err}
 }
 
-// String is an output that is a text.
+// String returns a string output.
 func (r *Reference) String(name string) pulumi.StringOutput {
 	return r.Output(name).ApplyT(contain.Try(func(value any) (string, error) {
 		text, ok := value.(string)
@@ -48,7 +48,7 @@ func (r *Reference) String(name string) pulumi.StringOutput {
 	})).(pulumi.StringOutput)
 }
 
-// StringMap is an output that maps names to texts.
+// StringMap returns an output that maps names to strings.
 func (r *Reference) StringMap(name string) pulumi.StringMapOutput {
 	return r.Output(name).ApplyT(contain.Try(func(value any) (map[string]string, error) {
 		object, ok := value.(map[string]any)
@@ -67,8 +67,8 @@ func (r *Reference) StringMap(name string) pulumi.StringMapOutput {
 	})).(pulumi.StringMapOutput)
 }
 
-// Entry is one entry of an output that maps names to texts. An entry that is
-// missing is an error like a missing output.
+// Entry returns one entry of an output that maps names to strings. A missing entry is an error
+// like a missing output.
 func (r *Reference) Entry(name, key string) pulumi.StringOutput {
 	return r.StringMap(name).ApplyT(contain.Try(func(entries map[string]string) (string, error) {
 		entry, ok := entries[key]
@@ -79,7 +79,7 @@ func (r *Reference) Entry(name, key string) pulumi.StringOutput {
 	})).(pulumi.StringOutput)
 }
 
-// StringList is an output that is a list of texts.
+// StringList returns an output that is a list of strings.
 func (r *Reference) StringList(name string) pulumi.StringArrayOutput {
 	return r.Output(name).ApplyT(contain.Try(func(value any) ([]string, error) {
 		items, ok := value.([]any)
@@ -98,12 +98,14 @@ func (r *Reference) StringList(name string) pulumi.StringArrayOutput {
 	})).(pulumi.StringArrayOutput)
 }
 
-// Output is an output of any type. A secret stays secret. During a preview an
-// output that does not exist yet is unknown, unless the preview of its project has
-// found that it will not exist; otherwise it is an error.
+// Output returns an output of any type. A secret stays secret. During a preview a missing
+// output is unknown, unless the preview of its project found that it will not exist; otherwise
+// it is an error.
 func (r *Reference) Output(name string) pulumi.AnyOutput {
 	if r.err != nil {
-		return pulumi.Bool(false).ToBoolOutput().ApplyT(contain.Try(func(bool) (any, error) { return nil, r.err })).(pulumi.AnyOutput)
+		return pulumi.Bool(false).ToBoolOutput().ApplyT(contain.Try(func(bool) (any, error) {
+			return nil, r.err
+		})).(pulumi.AnyOutput)
 	}
 	if _, ok := r.project.Output(name); !ok {
 		panic(fmt.Sprintf("project %s declares no output %q in the catalogue", r.project.Name, name))
@@ -132,7 +134,9 @@ func (r *Reference) checkForeseen(name string, output pulumi.AnyOutput) pulumi.A
 		}
 		return true, nil
 	})))
-	return pulumi.All(checked, output).ApplyT(contain.Try(func(both []any) (any, error) { return both[1], nil })).(pulumi.AnyOutput)
+	return pulumi.All(checked, output).ApplyT(contain.Try(func(both []any) (any, error) {
+		return both[1], nil
+	})).(pulumi.AnyOutput)
 }
 
 // Has reports whether the output exists now. A program asks where it cannot go

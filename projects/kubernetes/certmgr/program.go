@@ -13,7 +13,7 @@ import (
 )
 
 // acme is the kind of issuer that proves to an authority on the internet that
-// it owns a host name; the other kind, self-signed, asks nobody.
+// it owns a host name; the other kind, self-signed, needs no authority.
 const acme = "acme"
 
 // issuer is where certificates come from.
@@ -65,12 +65,13 @@ func read(s *settings.Settings) issuer {
 		s.Reject("certmgr:acme_email", "is not set, but certmgr:issuer is acme")
 	}
 	if host := s.Infrastructure(); host.Local {
-		s.Reject("certmgr:issuer", "is acme, but an authority on the internet cannot reach a %s cluster: use self-signed", host.Name)
+		s.Reject("certmgr:issuer",
+			"is acme, but an authority on the internet cannot reach a %s cluster: use self-signed", host.Name)
 	}
 	return from
 }
 
-// spec is the ClusterIssuer's specification.
+// spec returns the ClusterIssuer's specification.
 // https://cert-manager.io/docs/reference/api-docs/#cert-manager.io/v1.ClusterIssuer
 func (i issuer) spec() pulumi.Map {
 	if i.kind != acme {
@@ -86,7 +87,7 @@ func (i issuer) spec() pulumi.Map {
 	}}
 }
 
-// values are the chart's values.
+// values returns the chart's values.
 // https://github.com/cert-manager/cert-manager/blob/v1.21.1/deploy/charts/cert-manager/values.yaml
 func values(c *cluster.Cluster, keepCRDs bool) cluster.Values {
 	replicas := c.Replicas("certmgr:replicas", 2)

@@ -71,12 +71,14 @@ const outputs = `[OUTPUT]
     Trace_Error On
 `
 
-// values are the chart's values.
+// values returns the chart's values.
 // https://github.com/fluent/helm-charts/blob/fluent-bit-0.58.1/charts/fluent-bit/values.yaml
 func values(c *cluster.Cluster, to destination) cluster.Values {
 	return cluster.Values{
-		"kind":          "DaemonSet",
-		"image":         cluster.Values{"repository": c.Image("cr.fluentbit.io/fluent/fluent-bit"), "pullPolicy": "IfNotPresent"},
+		"kind": "DaemonSet",
+		"image": cluster.Values{
+			"repository": c.Image("cr.fluentbit.io/fluent/fluent-bit"), "pullPolicy": "IfNotPresent",
+		},
 		"testFramework": cluster.Values{"enabled": false},
 		// It stays root, whom the logs on the node belong to, without root's capabilities.
 		"podSecurityContext": cluster.Values{"seccompProfile": cluster.Values{"type": "RuntimeDefault"}},
@@ -97,7 +99,7 @@ func values(c *cluster.Cluster, to destination) cluster.Values {
 	}
 }
 
-// fromSecret is an environment variable with a value of the Secret.
+// fromSecret returns an environment variable with a value of the Secret.
 func fromSecret(name, key string) cluster.Values {
 	return cluster.Values{
 		"name":      name,

@@ -18,7 +18,7 @@ const (
 	busyboxTag = "1.37.0"
 )
 
-// storeValues are the values of the chart opensearch.
+// storeValues returns the values of the chart opensearch.
 // https://github.com/opensearch-project/helm-charts/blob/opensearch-3.6.0/charts/opensearch/values.yaml
 func storeValues(c *cluster.Cluster, chosen size) cluster.Values {
 	replicas := c.Replicas("logstore:replicas", 3)
@@ -93,8 +93,9 @@ func environment(c *cluster.Cluster) []cluster.Values {
 	return environment
 }
 
-// dashboardsValues are the values of the chart opensearch-dashboards.
-// https://github.com/opensearch-project/helm-charts/blob/opensearch-dashboards-3.6.0/charts/opensearch-dashboards/values.yaml
+// dashboardsValues returns the values of the chart opensearch-dashboards, whose defaults are
+// in charts/opensearch-dashboards/values.yaml of
+// https://github.com/opensearch-project/helm-charts/tree/opensearch-dashboards-3.6.0
 func dashboardsValues(c *cluster.Cluster) cluster.Values {
 	cpu := "100m"
 	if c.Local() {

@@ -6,8 +6,9 @@ import "mara/projects/internal/cluster"
 // prometheus project, whose OTLP receiver is on.
 const prometheusOTLP = "http://prometheus-kube-prometheus-prometheus.prometheus.svc:9090/api/v1/otlp"
 
-// values are the chart's values.
-// https://github.com/open-telemetry/opentelemetry-helm-charts/blob/opentelemetry-collector-0.170.0/charts/opentelemetry-collector/values.yaml
+// values returns the chart's values; its defaults are in
+// charts/opentelemetry-collector/values.yaml of
+// https://github.com/open-telemetry/opentelemetry-helm-charts/tree/opentelemetry-collector-0.170.0
 func values(c *cluster.Cluster, endpoint string) cluster.Values {
 	replicas := c.Replicas("observability:replicas", 2)
 	off := cluster.Values{"enabled": false}
@@ -36,8 +37,8 @@ func values(c *cluster.Cluster, endpoint string) cluster.Values {
 	}
 }
 
-// config is the collector's own configuration, merged over the chart's. Only
-// OTLP comes in; receivers that no pipeline names are not started.
+// config returns the collector's own configuration, merged over the chart's. Only OTLP comes
+// in; receivers that no pipeline names are not started.
 // https://opentelemetry.io/docs/collector/configuration/
 func config(endpoint string) cluster.Values {
 	exporters := cluster.Values{

@@ -7,9 +7,10 @@ import (
 	"mara/projects/internal/cluster"
 )
 
-// definitionValues are the values of the chart prometheus-operator-crds, whose
-// definitions are templates: an uninstall removes them, unless told to keep them.
-// https://github.com/prometheus-community/helm-charts/blob/prometheus-operator-crds-31.0.1/charts/prometheus-operator-crds/values.yaml
+// definitionValues returns the values of the chart prometheus-operator-crds, whose definitions
+// are templates: an uninstall deletes them unless a value keeps them. The defaults are in
+// charts/prometheus-operator-crds/values.yaml of
+// https://github.com/prometheus-community/helm-charts/tree/prometheus-operator-crds-31.0.1
 func definitionValues(o options) cluster.Values {
 	if !o.keepCRDs {
 		return nil
@@ -17,8 +18,9 @@ func definitionValues(o options) cluster.Values {
 	return cluster.Values{"crds": cluster.Values{"annotations": cluster.Values{"helm.sh/resource-policy": "keep"}}}
 }
 
-// values are the values of the chart kube-prometheus-stack.
-// https://github.com/prometheus-community/helm-charts/blob/kube-prometheus-stack-88.5.3/charts/kube-prometheus-stack/values.yaml
+// values returns the values of the chart kube-prometheus-stack; its defaults are in
+// charts/kube-prometheus-stack/values.yaml of
+// https://github.com/prometheus-community/helm-charts/tree/kube-prometheus-stack-88.5.3
 func values(c *cluster.Cluster, o options, credentials pulumi.StringOutput) cluster.Values {
 	off := cluster.Values{"enabled": false}
 	values := cluster.Values{
@@ -78,7 +80,7 @@ func prometheus(c *cluster.Cluster, o options) cluster.Values {
 			"retentionSize": o.retentionSize,
 			"storageSpec":   claim(c, o),
 			"resources":     cluster.Values{"requests": requests},
-			// Take every monitor and rule in every namespace, not only those
+			// Take every monitor and rule in every namespace, not only the ones
 			// that carry this release's label.
 			"serviceMonitorSelectorNilUsesHelmValues": false,
 			"podMonitorSelectorNilUsesHelmValues":     false,
@@ -122,7 +124,8 @@ func podMonitors() []cluster.Values {
 		podMonitor("ingress-controller", projects.IngressController().Namespace, "nginx-ingress", "prometheus", "/metrics"),
 		podMonitor("cert-manager", projects.CertManager().Namespace, "cert-manager", "http-metrics", "/metrics"),
 		podMonitor("log-agent", projects.LogAgent().Namespace, "fluent-bit", "http", "/api/v1/metrics/prometheus"),
-		podMonitor("opentelemetry-collector", projects.Observability().Namespace, "opentelemetry-collector", "metrics", "/metrics"),
+		podMonitor("opentelemetry-collector", projects.Observability().Namespace,
+			"opentelemetry-collector", "metrics", "/metrics"),
 	}
 }
 

@@ -66,7 +66,7 @@ func collect(s *settings.Settings, without []string) ([]bundle, error) {
 }
 
 // consumers lists the projects of the provider's plan that need a Secret, without
-// those that are left out.
+// the omitted ones.
 func consumers(infraType string, without []string) []projects.Project {
 	var found []projects.Project
 	for _, project := range projects.All() {

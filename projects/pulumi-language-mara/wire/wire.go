@@ -36,14 +36,14 @@ type Ran struct {
 	Took    time.Duration `json:"took"`
 }
 
-// Question is what there is to know about a cloud. Credentials are found in the
+// Question asks about a cloud. Credentials are found in the
 // environment, where the cloud's own tools find them.
 type Question struct {
 	Provider string         `json:"provider"`
 	Region   string         `json:"region,omitempty"`
 	Profile  string         `json:"profile,omitempty"`
 	List     providers.List `json:"list,omitempty"` // "" asks whose credentials they are
-	// Remains is the stack of an environment; it asks what there is of it instead.
+	// Remains is a stack; if set, the question asks for its remaining resources instead.
 	Remains string    `json:"remains,omitempty"`
 	Locate  string    `json:"locate,omitempty"` // the same, as resources of Pulumi
 	Until   time.Time `json:"until,omitzero"`   // when the runner loses patience

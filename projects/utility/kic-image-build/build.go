@@ -101,7 +101,7 @@ func folder(cfg *settings.Settings, path string) source {
 	return source{context: path, dockerfile: recipe, tag: localTag, fingerprint: sum}
 }
 
-// buildOS is the value of the Dockerfile's BUILD_OS for the Makefile's target.
+// buildOS returns the value of the Dockerfile's BUILD_OS for the Makefile's target.
 func buildOS(cfg *settings.Settings) string {
 	plus := cfg.Bool("kic:nginx_plus")
 	target := cfg.String("kic:source_target")

@@ -12,7 +12,7 @@ import (
 )
 
 // fingerprint sums up a folder: names, permissions and contents of everything
-// inside, in order. The history in .git is left out, for it changes without
+// inside, in order. The history in .git is skipped, because it changes without
 // the source.
 func fingerprint(root string) (string, error) {
 	sum := sha256.New()

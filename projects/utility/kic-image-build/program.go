@@ -79,8 +79,8 @@ func login(ctx *pulumi.Context, at *registered) ([]pulumi.ResourceOption, error)
 	return []pulumi.ResourceOption{pulumi.Provider(provider)}, nil
 }
 
-// platform is the platform of the image: as configured, or that of the cluster's
-// nodes. On kind they are those of this machine, which is Docker's own default.
+// platform returns the platform of the image: as configured, or that of the cluster's nodes.
+// On kind they share the platform of this machine, which is Docker's default.
 func platform(cfg *settings.Settings) pulumi.StringPtrInput {
 	if configured := cfg.String("kic:platform"); configured != "" {
 		return pulumi.String(configured)

@@ -39,7 +39,7 @@ func pull(cfg *settings.Settings) wanted {
 	}
 }
 
-// imageName is the configured image, or the release that fits the edition.
+// imageName returns the configured image, or the release that fits the edition.
 func imageName(cfg *settings.Settings) string {
 	if configured := cfg.String("kic:image_name"); configured != "" {
 		return configured
@@ -50,7 +50,7 @@ func imageName(cfg *settings.Settings) string {
 	return projects.KICImage
 }
 
-// plusLogin is the login for F5's registry, when the image comes from there.
+// plusLogin returns the login for F5's registry, if the image comes from there.
 func plusLogin(cfg *settings.Settings, source image.Reference) *registered {
 	if source.Registry != plusRegistry {
 		return nil

@@ -37,12 +37,12 @@ func target(ctx *pulumi.Context, registry projects.Registry, folder string) (des
 		return to, nil
 	}
 	// Docker's provider wants a login for every registry: any will do.
-	nobody := pulumi.String("anonymous").ToStringOutput()
-	to.address, to.user, to.password = pulumi.Sprintf("http://%s", host), nobody, nobody
+	anonymous := pulumi.String("anonymous").ToStringOutput()
+	to.address, to.user, to.password = pulumi.Sprintf("http://%s", host), anonymous, anonymous
 	return to, nil
 }
 
-// login is the login as Docker's provider wants it.
+// login returns the login for Docker's provider.
 func (d destination) login() docker.RegistryImageAuthConfigPtrInput {
 	return docker.RegistryImageAuthConfigArgs{
 		Address:  d.address,
@@ -51,7 +51,7 @@ func (d destination) login() docker.RegistryImageAuthConfigPtrInput {
 	}
 }
 
-// registryURL is the URL of the registry that a repository belongs to.
+// registryURL returns the URL of the registry that a repository belongs to.
 func registryURL(repository string) string {
 	host, _, _ := strings.Cut(repository, "/")
 	return "https://" + host

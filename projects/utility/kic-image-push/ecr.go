@@ -10,9 +10,9 @@ import (
 	"mara/projects/internal/stackref"
 )
 
-// ecrTarget is the repository at AWS. Its password lasts twelve hours, so each
-// run asks for a new one: outside a simulation an `up` that pushes nothing
-// still shows one updated resource.
+// ecrTarget returns the repository at AWS. Its password lasts twelve hours, so each run
+// requests a new one: outside a simulation an `up` that pushes nothing still shows one updated
+// resource.
 func ecrTarget(ctx *pulumi.Context, outputs *stackref.Reference) (destination, error) {
 	repository := outputs.String("repository_url")
 	token := ecr.GetAuthorizationTokenOutput(ctx, ecr.GetAuthorizationTokenOutputArgs{

@@ -12,5 +12,6 @@ import (
 
 // ecrTarget needs AWS' SDK.
 func ecrTarget(*pulumi.Context, *stackref.Reference) (destination, error) {
-	return destination{}, errors.New("this pulumi-language-mara cannot log in to ECR, since `make demo` has built it for kind alone: `make build` builds all")
+	return destination{}, errors.New("this pulumi-language-mara cannot log in to ECR, " +
+		"since `make demo` has built it for kind alone: `make build` builds all")
 }

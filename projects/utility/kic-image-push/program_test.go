@@ -20,7 +20,7 @@ const (
 	digest        = "sha256:abcd"
 )
 
-// stacks is what the projects have exported that the program reads.
+// stacks returns the outputs of other projects that the program reads.
 func stacks() map[string]resource.PropertyMap {
 	outputs := func(values map[string]any) resource.PropertyMap { return resource.NewPropertyMapFromMap(values) }
 	harbor := outputs(map[string]any{"harbor_hostname": "192-0-2-1.ip.linodeusercontent.com", "harbor_user": "admin"})

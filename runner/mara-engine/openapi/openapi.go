@@ -1,7 +1,7 @@
 // Package libopenapi takes the place of github.com/pb33f/libopenapi in
 // mara-engine. Pulumi's commands link that for one of them, `pulumi cloud api`,
 // which the engine does not have: a tenth of the processor time of a first build,
-// for code that nobody can reach. Here are the types that the command mentions,
+// for unreachable code. Here are the types that the command mentions,
 // and no way to fill them.
 package libopenapi
 

@@ -2,7 +2,7 @@
 // mara-engine, and its folder esc that of the copy which Pulumi ESC links. Each
 // reads lists of names, words and passwords at the start of the process: 40 ms
 // of its 130, in every worker, for one question that only `pulumi config set`
-// asks when it is told neither --plaintext nor --secret: does this look like a
+// asks when it is given neither --plaintext nor --secret: does this look like a
 // secret?
 //
 // This package answers from the characters alone. As it knows no words it never
@@ -21,9 +21,9 @@ type Strength struct {
 	Entropy float64 // in bits
 }
 
-// PasswordStrength is the entropy of trying all passwords of that length and
-// those kinds of characters, which is where the original begins. The original
-// takes words, too, which nobody passes.
+// PasswordStrength returns the entropy of trying all passwords of that length and those kinds
+// of characters, which is where the original begins. The original also takes words, which no
+// caller passes.
 func PasswordStrength(password string, _ []string) Strength {
 	lower, upper, digits, others := 0, 0, 0, 0
 	for _, char := range password {

@@ -15,8 +15,8 @@ import (
 
 const containerd = "unix:///run/containerd/containerd.sock"
 
-// crictl is the part of the program of that name that kind and our tests use:
-// what has to do with images.
+// crictl implements the commands about images that kind and our tests use of the program
+// crictl.
 func crictl(ctx context.Context, args []string) error {
 	images, err := cri.NewRemoteImageService(ctx, containerd, 5*time.Minute, nil, false)
 	if err != nil {
@@ -52,6 +52,8 @@ func inspect(ctx context.Context, images criapi.ImageManagerService, name string
 	if answer.Image == nil {
 		return fmt.Errorf("no such image %q present", name)
 	}
-	status := map[string]any{"id": answer.Image.Id, "repoTags": answer.Image.RepoTags, "repoDigests": answer.Image.RepoDigests}
+	status := map[string]any{
+		"id": answer.Image.Id, "repoTags": answer.Image.RepoTags, "repoDigests": answer.Image.RepoDigests,
+	}
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{"status": status})
 }

@@ -51,14 +51,16 @@ func repositoryArgs(ctx *pulumi.Context, cfg *settings.Settings) *ecr.Repository
 		Name:        pulumi.String(name),
 		ForceDelete: pulumi.Bool(true),
 		// A rebuilt image is pushed under the tag that it had.
-		ImageTagMutability:         pulumi.String("MUTABLE"),
-		ImageScanningConfiguration: ecr.RepositoryImageScanningConfigurationArgs{ScanOnPush: pulumi.Bool(cfg.Bool("ecr:scan_on_push"))},
-		EncryptionConfigurations:   ecr.RepositoryEncryptionConfigurationArray{encryption(cfg.String("ecr:kms_key_arn"))},
-		Tags:                       environment.Tags(ctx, name),
+		ImageTagMutability: pulumi.String("MUTABLE"),
+		ImageScanningConfiguration: ecr.RepositoryImageScanningConfigurationArgs{
+			ScanOnPush: pulumi.Bool(cfg.Bool("ecr:scan_on_push")),
+		},
+		EncryptionConfigurations: ecr.RepositoryEncryptionConfigurationArray{encryption(cfg.String("ecr:kms_key_arn"))},
+		Tags:                     environment.Tags(ctx, name),
 	}
 }
 
-// encryption is by the given KMS key, or by a key of Amazon's.
+// encryption returns encryption by the given KMS key, or by a key of Amazon's.
 func encryption(key string) ecr.RepositoryEncryptionConfigurationArgs {
 	if key == "" {
 		return ecr.RepositoryEncryptionConfigurationArgs{EncryptionType: pulumi.String("AES256")}
@@ -89,15 +91,17 @@ type (
 	}
 )
 
-// lifecycle is the policy that removes images which have lost their tag, after
-// some days, and all but the newest.
+// lifecycle returns the policy that deletes untagged images after some days, and all but the
+// newest images.
 func lifecycle(keep, untaggedDays int) (string, error) {
 	policy, err := json.Marshal(lifecyclePolicy{Rules: []rule{
 		{
 			RulePriority: 1,
 			Description:  "remove images that have lost their tag",
-			Selection:    selection{TagStatus: "untagged", CountType: "sinceImagePushed", CountUnit: "days", CountNumber: untaggedDays},
-			Action:       action{Type: "expire"},
+			Selection: selection{
+				TagStatus: "untagged", CountType: "sinceImagePushed", CountUnit: "days", CountNumber: untaggedDays,
+			},
+			Action: action{Type: "expire"},
 		},
 		{
 			RulePriority: 2,

@@ -23,18 +23,18 @@ type addon struct {
 	role           role
 }
 
-// basicAddons are the ones that nodes need in order to be ready, and the agent
-// that later add-ons get their permissions from.
+// basicAddons returns the add-ons that nodes need in order to become ready, and the agent
+// through which later add-ons get their permissions.
 func basicAddons() []addon {
 	return []addon{{name: "vpc-cni"}, {name: "kube-proxy"}, {name: "eks-pod-identity-agent"}}
 }
 
-// addonNames are all add-ons, in their order.
+// addonNames returns all add-ons, in order.
 func addonNames() []string {
 	return []string{"vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns", "aws-ebs-csi-driver"}
 }
 
-// storageAddon is the EBS driver with its role.
+// storageAddon returns the EBS driver with its role.
 func (b *builder) storageAddon() (addon, error) {
 	granted, err := b.makeRole("eks-storage", trust{service: "pods.eks.amazonaws.com", tagSessions: true}, storagePolicy)
 	return addon{
@@ -45,7 +45,9 @@ func (b *builder) storageAddon() (addon, error) {
 
 // makeAddons declares add-ons, each after its role's permissions and the other
 // things that it needs.
-func (b *builder) makeAddons(cluster *eks.Cluster, addons []addon, needs ...pulumi.Resource) ([]pulumi.Resource, error) {
+func (b *builder) makeAddons(
+	cluster *eks.Cluster, addons []addon, needs ...pulumi.Resource,
+) ([]pulumi.Resource, error) {
 	var made []pulumi.Resource
 	for _, wanted := range addons {
 		needs := append(append([]pulumi.Resource{}, needs...), wanted.role.permissions...)

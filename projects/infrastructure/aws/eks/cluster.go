@@ -56,7 +56,7 @@ func (b *builder) clusterArgs(role role, subnets pulumi.StringArrayInput) *eks.C
 	}
 }
 
-// publicRanges is who may reach the public endpoint, if there is one.
+// publicRanges returns the addresses that may reach the public endpoint, if there is one.
 func (b *builder) publicRanges() pulumi.StringArrayInput {
 	switch {
 	case !b.endpoint.public:

@@ -120,7 +120,8 @@ func readLogs(cfg *settings.Settings) logs {
 	if !slices.Contains([]int{
 		0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 	}, kept.days) {
-		cfg.Reject("eks:log_retention_days", "is %d, which CloudWatch does not take; 30, 60, 90 and 365 are some that it does", kept.days)
+		cfg.Reject("eks:log_retention_days",
+			"is %d, which CloudWatch does not take; 30, 60, 90 and 365 are some that it does", kept.days)
 	}
 	return kept
 }

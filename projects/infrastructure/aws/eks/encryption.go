@@ -40,7 +40,7 @@ func (b *builder) makeEncryption(cluster role) (eks.ClusterEncryptionConfigPtrIn
 	}, []pulumi.Resource{permission}, nil
 }
 
-// encryptionKey is the configured key, or one made for the cluster.
+// encryptionKey returns the configured key, or creates one for the cluster.
 func (b *builder) encryptionKey() (pulumi.StringOutput, error) {
 	if b.encryption.keyARN != "" {
 		return pulumi.String(b.encryption.keyARN).ToStringOutput(), nil

@@ -16,7 +16,7 @@ type access struct {
 	region, profile              string
 }
 
-// kubeconfig is the cluster's kubeconfig.
+// kubeconfig builds the cluster's kubeconfig.
 func kubeconfig(cluster *eks.Cluster, region, profile string) pulumi.StringOutput {
 	authority := cluster.CertificateAuthority.Data().Elem()
 	text := pulumi.All(cluster.Name, cluster.Endpoint, authority).ApplyT(contain.Try(func(parts []any) (string, error) {

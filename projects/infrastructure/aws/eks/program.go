@@ -35,7 +35,9 @@ func Program(ctx *pulumi.Context) error {
 	network := stackref.New(ctx, projects.AWSVPC().Name)
 	subnets := network.StringList("private_subnet_ids").ApplyT(contain.Try(enoughZones)).(pulumi.StringArrayOutput)
 
-	b := &builder{Context: ctx, configuration: wanted, partition: where.partition, name: environment.ClusterName(ctx.Stack())}
+	b := &builder{
+		Context: ctx, configuration: wanted, partition: where.partition, name: environment.ClusterName(ctx.Stack()),
+	}
 	cluster, err := b.makeCluster(subnets)
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ type builder struct {
 	name      string // of the cluster
 }
 
-// makeWorkers declares the nodes, between the add-ons that they need and those
+// makeWorkers declares the nodes, between the add-ons that they need and the add-ons
 // that need them.
 func (b *builder) makeWorkers(cluster *eks.Cluster, subnets pulumi.StringArrayInput) error {
 	basis, err := b.makeAddons(cluster, basicAddons())

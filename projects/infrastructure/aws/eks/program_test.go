@@ -42,7 +42,7 @@ func account(partition, region string) func(pulumi.MockCallArgs) (resource.Prope
 	}
 }
 
-// outputs is what AWS adds to the inputs.
+// outputs returns the outputs that AWS adds to the inputs.
 func outputs() map[string]resource.PropertyMap {
 	return map[string]resource.PropertyMap{
 		clusterType: resource.NewPropertyMapFromMap(map[string]any{

@@ -32,7 +32,7 @@ type trust struct {
 	tagSessions bool // Pod Identity tags the sessions that it opens
 }
 
-// document is the role's trust policy.
+// document returns the role's trust policy.
 func (t trust) document() (string, error) {
 	actions := []string{"sts:AssumeRole"}
 	if t.tagSessions {
@@ -83,7 +83,7 @@ func (b *builder) makeRole(name string, trusted trust, policies ...string) (role
 	return granted, nil
 }
 
-// policyPath is where AWS keeps one of its policies.
+// policyPath returns the path of one of AWS's policies.
 func policyPath(policy string) string {
 	if policy == storagePolicy {
 		return "service-role/" + policy

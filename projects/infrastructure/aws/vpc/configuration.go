@@ -96,7 +96,7 @@ func readZones(cfg *settings.Settings) []string {
 }
 
 // regionZones asks AWS for the region's first zones, without local zones and
-// without those that EKS puts no control plane into:
+// without zones into which EKS puts no control plane:
 // docs.aws.amazon.com/eks/latest/userguide/network-reqs.html.
 func regionZones(ctx *pulumi.Context) ([]string, error) {
 	available := "available"

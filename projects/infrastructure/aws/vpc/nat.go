@@ -19,7 +19,7 @@ func (n *network) makeNATGateways() error {
 	return nil
 }
 
-// gateways is how many NAT gateways there are.
+// gateways returns the number of NAT gateways.
 func (n *network) gateways() int {
 	switch n.natMode {
 	case natNone:

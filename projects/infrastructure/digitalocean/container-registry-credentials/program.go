@@ -20,9 +20,10 @@ func Program(ctx *pulumi.Context) error {
 		return err
 	}
 	registry := stackref.New(ctx, projects.DigitalOceanRegistry().Name)
-	login, err := digitalocean.NewContainerRegistryDockerCredentials(ctx, "pull", &digitalocean.ContainerRegistryDockerCredentialsArgs{
+	pull := &digitalocean.ContainerRegistryDockerCredentialsArgs{
 		RegistryName: registry.String("registry_name"), Write: pulumi.Bool(false),
-	})
+	}
+	login, err := digitalocean.NewContainerRegistryDockerCredentials(ctx, "pull", pull)
 	if err != nil {
 		return err
 	}

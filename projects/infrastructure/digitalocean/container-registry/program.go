@@ -39,9 +39,10 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	login, err := digitalocean.NewContainerRegistryDockerCredentials(ctx, "push", &digitalocean.ContainerRegistryDockerCredentialsArgs{
+	push := &digitalocean.ContainerRegistryDockerCredentialsArgs{
 		RegistryName: at.name, Write: pulumi.Bool(true),
-	})
+	}
+	login, err := digitalocean.NewContainerRegistryDockerCredentials(ctx, "push", push)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,10 @@ func find(ctx *pulumi.Context, name string) (place, error) {
 	if err != nil {
 		return place{}, fmt.Errorf("docr:registry: looking for the registry %q: %w", name, err)
 	}
-	return place{name: pulumi.String(found.Name).ToStringOutput(), endpoint: pulumi.String(found.Endpoint).ToStringOutput()}, nil
+	return place{
+		name:     pulumi.String(found.Name).ToStringOutput(),
+		endpoint: pulumi.String(found.Endpoint).ToStringOutput(),
+	}, nil
 }
 
 // create makes a registry. Its name has to be unique beyond the account, so Pulumi
@@ -75,9 +79,10 @@ func create(ctx *pulumi.Context, tier, region string) (place, error) {
 	return place{name: made.Name, endpoint: made.Endpoint}, nil
 }
 
-// part is a part of the login, which DigitalOcean gives out as Docker's
-// configuration.
-func part(login *digitalocean.ContainerRegistryDockerCredentials, choose func(user, password string) string) pulumi.Output {
+// part returns a part of the login, which DigitalOcean provides as Docker's configuration.
+func part(
+	login *digitalocean.ContainerRegistryDockerCredentials, choose func(user, password string) string,
+) pulumi.Output {
 	return pulumi.ToSecret(login.DockerCredentials.ApplyT(contain.Try(func(text string) (string, error) {
 		user, password, err := parse(text)
 		return choose(user, password), err

@@ -52,7 +52,7 @@ func Program(ctx *pulumi.Context) error {
 	return nil
 }
 
-// nameIn is the name of a host's record in a domain: "@" for the domain itself.
+// nameIn returns the name of a host's record in a domain: "@" for the domain itself.
 func nameIn(domain, host string) (name string, fits bool) {
 	if host == domain {
 		return "@", true
@@ -60,10 +60,11 @@ func nameIn(domain, host string) (name string, fits bool) {
 	return strings.CutSuffix(host, "."+domain)
 }
 
-// address is that of the load balancer.
+// address returns the address of the load balancer, or an error while it has none.
 func address(ip string) (string, error) {
 	if ip == "" {
-		return "", errors.New("the ingress controller's load balancer has no address yet: run the same command again in a minute")
+		return "", errors.New(
+			"the ingress controller's load balancer has no address yet: run the same command again in a minute")
 	}
 	return ip, nil
 }

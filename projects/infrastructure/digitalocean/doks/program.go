@@ -74,8 +74,8 @@ func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *digitalocean.Kube
 	}
 }
 
-// exact is the version as DigitalOcean names it: of a minor version, the newest
-// patch.
+// exact returns the full name of a version at DigitalOcean: for a minor version, that of its
+// newest patch.
 func exact(ctx *pulumi.Context, version string) (string, error) {
 	if whole.MatchString(version) {
 		return version, nil
@@ -92,8 +92,8 @@ func exact(ctx *pulumi.Context, version string) (string, error) {
 	return found.LatestVersion, nil
 }
 
-// pool is the nodes. Under autoscaling their number is DigitalOcean's affair: one
-// given here would undo its work with every `up`.
+// pool declares the nodes. With autoscaling, DigitalOcean sets their number: a number given
+// here would undo its work with every `up`.
 func pool(ctx *pulumi.Context, cfg *settings.Settings) digitalocean.KubernetesClusterNodePoolArgs {
 	nodes := digitalocean.KubernetesClusterNodePoolArgs{
 		Name: pulumi.String(environment.Name(ctx.Stack(), "nodes")), Size: pulumi.String(cfg.String("doks:node_size")),
@@ -113,7 +113,7 @@ func pool(ctx *pulumi.Context, cfg *settings.Settings) digitalocean.KubernetesCl
 	return nodes
 }
 
-// firewall is who may reach the API server; nil lets everyone.
+// firewall returns the addresses that may reach the API server; nil allows all.
 func firewall(cfg *settings.Settings) digitalocean.KubernetesClusterControlPlaneFirewallPtrInput {
 	var allowed pulumi.StringArray
 	for _, text := range cfg.List("doks:api_allowed_cidrs") {

@@ -52,7 +52,9 @@ func mounts(cfg *settings.Settings) pulumi.MapArray {
 			cfg.Reject("kind:mounts", "has %q, which is not two absolute paths with a colon between, with or without :ro", text)
 			continue
 		}
-		all = append(all, pulumi.Map{"hostPath": pulumi.String(host), "containerPath": pulumi.String(node), "readOnly": pulumi.Bool(readOnly)})
+		all = append(all, pulumi.Map{
+			"hostPath": pulumi.String(host), "containerPath": pulumi.String(node), "readOnly": pulumi.Bool(readOnly),
+		})
 	}
 	return all
 }

@@ -65,7 +65,7 @@ func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.ClusterAr
 	}
 }
 
-// optional is the input of a text that need not be given.
+// optional returns the input for an optional string.
 func optional(text string) pulumi.StringPtrInput {
 	if text == "" {
 		return nil
@@ -73,7 +73,7 @@ func optional(text string) pulumi.StringPtrInput {
 	return pulumi.String(text)
 }
 
-// optionalPort is the input of a port that may be left to chance.
+// optionalPort returns the input for a port; 0 lets the system choose.
 func optionalPort(port int) pulumi.IntPtrInput {
 	if port == 0 {
 		return nil
@@ -81,7 +81,7 @@ func optionalPort(port int) pulumi.IntPtrInput {
 	return pulumi.Int(port)
 }
 
-// images is the input of a list that may be empty.
+// images returns the input for a list that may be empty.
 func images(names []string) pulumi.StringArrayInput {
 	if len(names) == 0 {
 		return nil

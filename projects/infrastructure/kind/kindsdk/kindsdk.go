@@ -1,7 +1,7 @@
 // Package kindsdk is the Go SDK of the resource provider "kind": clusters in
 // containers on this machine (kind.sigs.k8s.io) and a registry beside them. The
 // provider says what each input and output means; a test holds the inputs here
-// equal to its own. Of the outputs there are those that programs read.
+// equal to its own. It has only the outputs that programs read.
 package kindsdk
 
 import (
@@ -83,9 +83,13 @@ type RegistryArgs struct {
 }
 
 // NewRegistry registers a registry.
-func NewRegistry(ctx *pulumi.Context, name string, args *RegistryArgs, opts ...pulumi.ResourceOption) (*Registry, error) {
-	if args.Name == nil || args.Image == nil || args.HostPort == nil || args.Network == nil || args.ClusterName == nil || args.ClusterUID == nil {
-		return nil, errors.New("a kind registry needs the arguments Name, Image, HostPort, Network, ClusterName and ClusterUID")
+func NewRegistry(
+	ctx *pulumi.Context, name string, args *RegistryArgs, opts ...pulumi.ResourceOption,
+) (*Registry, error) {
+	if args.Name == nil || args.Image == nil || args.HostPort == nil ||
+		args.Network == nil || args.ClusterName == nil || args.ClusterUID == nil {
+		return nil, errors.New(
+			"a kind registry needs the arguments Name, Image, HostPort, Network, ClusterName and ClusterUID")
 	}
 	registry := &Registry{}
 	return registry, ctx.RegisterResource(RegistryToken, name, inputs.Of(*args), registry, opts...)

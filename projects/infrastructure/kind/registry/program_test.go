@@ -24,7 +24,7 @@ func run(t *testing.T, test programtest.Case) programtest.Result {
 	return programtest.Run(t, test)
 }
 
-// clusterOutputs is what the kind-cluster project has exported.
+// clusterOutputs returns the outputs of the kind-cluster project.
 func clusterOutputs() map[string]resource.PropertyMap {
 	return map[string]resource.PropertyMap{
 		"kind-cluster": resource.NewPropertyMapFromMap(map[string]any{
@@ -91,7 +91,7 @@ func TestPreviewBeforeTheCluster(t *testing.T) {
 	if result.Err != nil {
 		t.Fatal(result.Err)
 	}
-	// The mocks leave out inputs that are not known yet.
+	// The mocks omit unknown inputs.
 	if name := result.One(t, kindsdk.RegistryToken, "registry").Value("clusterName"); name != nil {
 		t.Errorf("the name of a cluster that does not exist yet is %v, want unknown", name)
 	}

@@ -30,8 +30,8 @@ func Program(ctx *pulumi.Context) error {
 	return kubernetes.PullSecret(ctx, login)
 }
 
-// dockerConfig is a login for a registry as Docker, and with it Kubernetes,
-// keeps it: kubernetes.io/docs/tasks/configure-pod-container/pull-image-private-registry.
+// dockerConfig returns a login for a registry in the format of Docker, which Kubernetes
+// shares: kubernetes.io/docs/tasks/configure-pod-container/pull-image-private-registry.
 func dockerConfig(host, user, password string) (string, error) {
 	login := map[string]string{
 		"username": user,

@@ -39,7 +39,7 @@ func newHarbor(t *testing.T, illFor int, public map[string]bool) *harbor {
 	return h
 }
 
-// client is the client that trusts the stand-in's certificate.
+// client makes a client that trusts the stand-in's certificate.
 func (h *harbor) client(password string) *client {
 	return &client{base: h.URL, user: user, password: password, http: h.Client()}
 }

@@ -33,12 +33,13 @@ func run(ctx *pulumi.Context, dial func(host, user, password string) *client) er
 	}
 	harbor := stackref.New(ctx, projects.LinodeHarbor().Name)
 	login := pulumi.All(harbor.String("harbor_hostname"), harbor.String("harbor_user"), harbor.String("harbor_password"))
-	private := login.ApplyTWithContext(ctx.Context(), contain.TryContext(func(c context.Context, parts []any) (bool, error) {
+	calls := ctx.Context()
+	private := login.ApplyTWithContext(calls, contain.TryContext(func(c context.Context, parts []any) (bool, error) {
 		registry := dial(parts[0].(string), parts[1].(string), parts[2].(string))
 		return true, wanted.apply(c, ctx, registry)
 	})).(pulumi.BoolOutput)
 	ctx.Export("harbor_project", pulumi.String(wanted.project))
-	// Only that it is so leaves the login, not the login.
+	// The output depends on the secret login, but does not reveal it.
 	ctx.Export("harbor_project_private", pulumi.Unsecret(private))
 	return nil
 }
@@ -71,7 +72,8 @@ func (w configuration) apply(ctx context.Context, program *pulumi.Context, regis
 	case program.DryRun():
 		return nil
 	case w.simulated:
-		return program.Log.Info("SIMULATED: nothing is asked of Harbor; it is taken to be healthy and its project private", nil)
+		return program.Log.Info(
+			"SIMULATED: no request is sent to Harbor; it counts as healthy and its project as private", nil)
 	}
 	say := func(message string) {
 		// A message that is lost is no reason to stop.

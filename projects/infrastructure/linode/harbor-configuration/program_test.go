@@ -12,7 +12,7 @@ import (
 	"mara/projects/internal/programtest"
 )
 
-// harborOutputs is what the linode-harbor project has exported.
+// harborOutputs returns the outputs of the linode-harbor project.
 func harborOutputs(registry *harbor) map[string]resource.PropertyMap {
 	outputs := resource.NewPropertyMapFromMap(map[string]any{
 		"harbor_hostname": strings.TrimPrefix(registry.URL, "https://"), "harbor_user": user,

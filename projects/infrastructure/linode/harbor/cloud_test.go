@@ -71,7 +71,7 @@ func (c *cloud) Call(pulumi.MockCallArgs) (resource.PropertyMap, error) {
 	return resource.PropertyMap{}, nil
 }
 
-// numbers are the ids of the resources by their type.
+// numbers returns the IDs of the resources by their type.
 func numbers() map[string]string {
 	return map[string]string{
 		scriptType: "11", firewallType: "22", instanceType: "33",

@@ -67,7 +67,7 @@ func makeFirewall(ctx *pulumi.Context, ssh bool) (*linode.Firewall, error) {
 	})
 }
 
-// allow is a rule that lets everyone reach some TCP ports.
+// allow returns a rule that lets everyone reach some TCP ports.
 func allow(label, ports string) linode.FirewallInboundArgs {
 	return linode.FirewallInboundArgs{
 		Label:    pulumi.String(label),
@@ -79,7 +79,7 @@ func allow(label, ports string) linode.FirewallInboundArgs {
 	}
 }
 
-// authorizedKeys is the input of a list that may be empty.
+// authorizedKeys returns the input for a list that may be empty.
 func authorizedKeys(keys []string) pulumi.StringArrayInput {
 	if len(keys) == 0 {
 		return nil
@@ -87,7 +87,7 @@ func authorizedKeys(keys []string) pulumi.StringArrayInput {
 	return pulumi.ToStringArray(keys)
 }
 
-// hostname is the name that Linode's DNS has for the machine's public address.
+// hostname returns the name of the machine's public address in Linode's DNS.
 func hostname(addresses []string) (string, error) {
 	for _, text := range addresses {
 		if address, err := netip.ParseAddr(text); err == nil && address.Is4() && !address.IsPrivate() {

@@ -75,7 +75,9 @@ func adminPassword(ctx *pulumi.Context, kubernetes *cluster.Cluster) (pulumi.Str
 		// as unknown as the name.
 		return pulumi.ToSecret(name).(pulumi.StringOutput), nil
 	}
-	id := name.ApplyT(contain.Value(func(name string) pulumi.ID { return pulumi.ID(project.Namespace + "/" + name) })).(pulumi.IDOutput)
+	id := name.ApplyT(contain.Value(func(name string) pulumi.ID {
+		return pulumi.ID(project.Namespace + "/" + name)
+	})).(pulumi.IDOutput)
 	secret, err := corev1.GetSecret(ctx, "credentials", id, nil,
 		kubernetes.Provider(), pulumi.AdditionalSecretOutputs([]string{"data", "stringData"}))
 	if err != nil {

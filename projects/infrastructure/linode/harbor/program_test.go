@@ -25,7 +25,7 @@ const (
 	password     = "harbor-password"
 )
 
-// base is a case in which all is well.
+// base returns a case in which everything succeeds.
 func base() programtest.Case {
 	data := resource.PropertyMap{
 		"HARBOR_ADMIN_PASSWORD": resource.NewProperty(base64.StdEncoding.EncodeToString([]byte(password))),

@@ -57,8 +57,8 @@ func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *linode.LkeCluster
 	}
 }
 
-// pool is the nodes. Under autoscaling their number is Linode's affair: one
-// given here would undo its work with every `up`.
+// pool declares the nodes. With autoscaling, Linode sets their number: a number given here
+// would undo its work with every `up`.
 func pool(cfg *settings.Settings) linode.LkeClusterPoolArgs {
 	nodes := linode.LkeClusterPoolArgs{Type: pulumi.String(cfg.String("lke:node_type"))}
 	smallest, largest := cfg.Int("lke:min_nodes"), cfg.Int("lke:max_nodes")
@@ -75,7 +75,7 @@ func pool(cfg *settings.Settings) linode.LkeClusterPoolArgs {
 	return nodes
 }
 
-// accessList is who may reach the API server; nil lets everyone.
+// accessList returns the addresses that may reach the API server; nil allows all.
 func accessList(cfg *settings.Settings) linode.LkeClusterControlPlaneAclPtrInput {
 	var ipv4, ipv6 pulumi.StringArray
 	for _, text := range cfg.List("lke:api_allowed_cidrs") {
@@ -98,7 +98,7 @@ func accessList(cfg *settings.Settings) linode.LkeClusterControlPlaneAclPtrInput
 	}
 }
 
-// aclAddresses leaves out the kind of address that is not used.
+// aclAddresses omits an unused kind of address.
 func aclAddresses(ipv4, ipv6 pulumi.StringArray) linode.LkeClusterControlPlaneAclAddressArgs {
 	var addresses linode.LkeClusterControlPlaneAclAddressArgs
 	if ipv4 != nil {

@@ -62,7 +62,8 @@ func (a *application) components() []component {
 // password is for the reader of Bank of Anthos' documentation to type.
 func (a *application) frontend(replicas int) component {
 	env := python(map[string]string{
-		"SCHEME": "http", "BANK_NAME": a.bankName, "ENV_PLATFORM": cmp.Or(a.Infrastructure.BankPlatform, "local"), "CYMBAL_LOGO": "false",
+		"SCHEME": "http", "BANK_NAME": a.bankName,
+		"ENV_PLATFORM": cmp.Or(a.Infrastructure.BankPlatform, "local"), "CYMBAL_LOGO": "false",
 	})
 	if a.demoData {
 		env["DEFAULT_USERNAME"] = demoUser
@@ -74,15 +75,15 @@ func (a *application) frontend(replicas int) component {
 	}
 }
 
-// python is the environment of the Python services. Traces would go to Google
-// Cloud only, so they are off.
+// python returns the environment of the Python services. Traces would go to Google Cloud only,
+// so they are off.
 func python(own map[string]string) map[string]string {
 	env := map[string]string{"VERSION": version, "PORT": "8080", "ENABLE_TRACING": "false", "LOG_LEVEL": "info"}
 	maps.Copy(env, own)
 	return env
 }
 
-// java is one of the three services on the ledger.
+// java returns one of the three services on the ledger.
 func java(name string, own map[string]string, startup, live string, config ...string) component {
 	env := python(own)
 	env["ENABLE_METRICS"] = "false" // to Google Cloud, like the traces
@@ -101,7 +102,7 @@ func java(name string, own map[string]string, startup, live string, config ...st
 	}
 }
 
-// accountsDB is how the services on the accounts database log in.
+// accountsDB returns the login of the services on the accounts database.
 func accountsDB() map[string]string {
 	return map[string]string{"ACCOUNTS_DB_URI": "accounts-db-uri"}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
@@ -42,7 +41,7 @@ func (a *application) configuration(ctx *pulumi.Context) error {
 	return nil
 }
 
-// environment is what every component needs to know.
+// environment returns the variables of every component.
 func environment() map[string]string {
 	return map[string]string{
 		"LOCAL_ROUTING_NUM": "883745000",
@@ -50,7 +49,7 @@ func environment() map[string]string {
 	}
 }
 
-// serviceAddresses is where the components find one another.
+// serviceAddresses returns the addresses at which the components find one another.
 func serviceAddresses() map[string]string {
 	return map[string]string{
 		"TRANSACTIONS_API_ADDR": "ledgerwriter:8080",
@@ -63,27 +62,33 @@ func serviceAddresses() map[string]string {
 
 // variables turns plain values into environment variables, in a stable order.
 func variables(values map[string]string) corev1.EnvVarArray {
-	return slice.Map(slices.Sorted(maps.Keys(values)), func(name string) corev1.EnvVarInput {
-		return corev1.EnvVarArgs{Name: pulumi.String(name), Value: pulumi.String(values[name])}
-	})
+	var all corev1.EnvVarArray
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		all = append(all, corev1.EnvVarArgs{Name: pulumi.String(name), Value: pulumi.String(values[name])})
+	}
+	return all
 }
 
-// secretVariables are environment variables with values of the credentials: the
-// name of each variable and the key of its value.
+// secretVariables returns environment variables with values of the credentials, by the name of
+// each variable and the key of its value.
 func (a *application) secretVariables(keys map[string]string) corev1.EnvVarArray {
-	return slice.Map(slices.Sorted(maps.Keys(keys)), func(name string) corev1.EnvVarInput {
-		return corev1.EnvVarArgs{
+	var all corev1.EnvVarArray
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		all = append(all, corev1.EnvVarArgs{
 			Name: pulumi.String(name),
 			ValueFrom: corev1.EnvVarSourceArgs{SecretKeyRef: corev1.SecretKeySelectorArgs{
 				Name: a.credentials, Key: pulumi.String(keys[name]),
 			}},
-		}
-	})
+		})
+	}
+	return all
 }
 
 // fromConfigMaps takes every entry of the ConfigMaps as a variable.
 func fromConfigMaps(names ...string) corev1.EnvFromSourceArray {
-	return slice.Map(names, func(name string) corev1.EnvFromSourceInput {
-		return corev1.EnvFromSourceArgs{ConfigMapRef: corev1.ConfigMapEnvSourceArgs{Name: pulumi.String(name)}}
-	})
+	var all corev1.EnvFromSourceArray
+	for _, name := range names {
+		all = append(all, corev1.EnvFromSourceArgs{ConfigMapRef: corev1.ConfigMapEnvSourceArgs{Name: pulumi.String(name)}})
+	}
+	return all
 }

@@ -19,7 +19,7 @@ type database struct {
 	memory, memoryLimit  string
 }
 
-// descriptions of the databases.
+// databases describes the databases.
 func databases() []database {
 	return []database{
 		{
@@ -80,7 +80,7 @@ func (a *application) database(ctx *pulumi.Context, db database) (*appsv1.Statef
 	}, a.Provider())
 }
 
-// postgres is the database's own container.
+// postgres returns the database's own container.
 func (a *application) postgres(db database) corev1.ContainerArgs {
 	demoData := "" // the scripts look for an empty text, not for "False"
 	if a.demoData {
@@ -111,7 +111,7 @@ func (a *application) postgres(db database) corev1.ContainerArgs {
 	}
 }
 
-// exporter is the container beside it that serves its metrics.
+// exporter returns the container next to the database that serves its metrics.
 func (a *application) exporter(db database) corev1.ContainerArgs {
 	env := variables(map[string]string{
 		"DATA_SOURCE_URI":  "127.0.0.1:5432/" + db.database + "?sslmode=disable",

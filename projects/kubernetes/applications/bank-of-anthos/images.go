@@ -9,7 +9,7 @@ const registry = "us-central1-docker.pkg.dev/bank-of-anthos-ci/bank-of-anthos/"
 // exporterImage turns a database's statistics into Prometheus metrics.
 const exporterImage = "quay.io/prometheuscommunity/postgres-exporter:v0.20.1"
 
-// imageOf is the image of a component, by tag and digest.
+// imageOf returns the image of a component, by tag and digest.
 // https://github.com/GoogleCloudPlatform/bank-of-anthos/tree/v0.6.10/kubernetes-manifests
 func imageOf(component string) string {
 	digests := map[string]string{

@@ -62,9 +62,9 @@ func (a *application) annotations() pulumi.StringMap {
 	return annotations
 }
 
-// hostOf is the host name of the application. The controller serves hosts with
-// a name only, so a load balancer that has just an address gets one by sslip.io,
-// which resolves any name that contains an address to that address.
+// hostOf returns the host name of the application. The controller serves only named hosts, so
+// a load balancer that has just an address gets a name of sslip.io, which resolves any name
+// that contains an address to that address.
 func (a *application) hostOf(controller *stackref.Reference) pulumi.StringOutput {
 	switch {
 	case a.host != "":
@@ -72,7 +72,8 @@ func (a *application) hostOf(controller *stackref.Reference) pulumi.StringOutput
 	case a.Local():
 		return pulumi.String("localhost").ToStringOutput()
 	}
-	return pulumi.All(controller.String("hostname"), controller.String("ip")).ApplyT(contain.Try(func(found []any) (string, error) {
+	addresses := pulumi.All(controller.String("hostname"), controller.String("ip"))
+	return addresses.ApplyT(contain.Try(func(found []any) (string, error) {
 		return balancerHost(found[0].(string), found[1].(string))
 	})).(pulumi.StringOutput)
 }
@@ -89,8 +90,8 @@ func balancerHost(hostname, ip string) (string, error) {
 		"run the same command again in a minute, or set bank-of-anthos:host")
 }
 
-// url is the application's address as a browser takes it. On kind the port may
-// be another one of this machine.
+// url returns the application's address for a browser. On kind the port may be another one of
+// this machine.
 func (a *application) url(host string) string {
 	if a.Local() && a.httpsPort != 443 {
 		return fmt.Sprintf("https://%s:%d", host, a.httpsPort)

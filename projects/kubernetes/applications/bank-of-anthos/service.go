@@ -62,7 +62,9 @@ func (a *application) deployment(
 
 // pod runs as an ordinary user on a file system that it cannot write to.
 func (a *application) pod(part component) *corev1.PodSpecArgs {
-	volumes := corev1.VolumeArray{corev1.VolumeArgs{Name: pulumi.String("tmp"), EmptyDir: corev1.EmptyDirVolumeSourceArgs{}}}
+	volumes := corev1.VolumeArray{
+		corev1.VolumeArgs{Name: pulumi.String("tmp"), EmptyDir: corev1.EmptyDirVolumeSourceArgs{}},
+	}
 	mounts := corev1.VolumeMountArray{corev1.VolumeMountArgs{Name: pulumi.String("tmp"), MountPath: pulumi.String("/tmp")}}
 	if part.keys {
 		volumes = append(volumes, a.keys(part.signs))
@@ -88,7 +90,8 @@ func (a *application) pod(part component) *corev1.PodSpecArgs {
 		AutomountServiceAccountToken:  pulumi.Bool(false),
 		TerminationGracePeriodSeconds: pulumi.Int(5),
 		SecurityContext: &corev1.PodSecurityContextArgs{
-			RunAsNonRoot: pulumi.Bool(true), RunAsUser: pulumi.Int(1000), RunAsGroup: pulumi.Int(1000), FsGroup: pulumi.Int(1000),
+			RunAsNonRoot: pulumi.Bool(true), RunAsUser: pulumi.Int(1000),
+			RunAsGroup: pulumi.Int(1000), FsGroup: pulumi.Int(1000),
 			SeccompProfile: seccompProfile(),
 		},
 		Containers: corev1.ContainerArray{container},
@@ -96,8 +99,8 @@ func (a *application) pod(part component) *corev1.PodSpecArgs {
 	}
 }
 
-// keys is the volume with the public key and, for the service that signs
-// tokens, the private one.
+// keys returns the volume with the public key and, for the service that signs tokens, the
+// private one.
 func (a *application) keys(private bool) corev1.VolumeArgs {
 	items := corev1.KeyToPathArray{
 		corev1.KeyToPathArgs{Key: pulumi.String("jwtRS256.key.pub"), Path: pulumi.String("publickey")},
@@ -159,7 +162,7 @@ func (a *application) budget(ctx *pulumi.Context, name string) error {
 	return err
 }
 
-// labels is what tells a component's pods apart, as key, value.
+// labels returns the labels that select a component's pods, as key, value.
 func labels(name string) []string {
 	return []string{"app.kubernetes.io/name", name, partOf, applicationName}
 }
@@ -172,8 +175,8 @@ func port(name string, number int) corev1.ContainerPortArgs {
 	return corev1.ContainerPortArgs{Name: pulumi.String(name), ContainerPort: pulumi.Int(number)}
 }
 
-// cpu is how much processor time a container asks for. On the user's own
-// machine the scheduler would run out of it long before the processors do.
+// cpu returns the processor time that a container requests. On the user's own machine the
+// scheduler would run out of it long before the processors do.
 func (a *application) cpu(cloud string) string {
 	if a.Local() {
 		return "20m"
@@ -194,7 +197,7 @@ func seccompProfile() *corev1.SeccompProfileArgs {
 	return &corev1.SeccompProfileArgs{Type: pulumi.String("RuntimeDefault")}
 }
 
-// restricted is the security context of everything that needs no rights.
+// restricted returns the security context of everything that needs no rights.
 func restricted() *corev1.SecurityContextArgs {
 	return &corev1.SecurityContextArgs{
 		AllowPrivilegeEscalation: pulumi.Bool(false),

@@ -56,7 +56,7 @@ func TestProgram(t *testing.T) {
 	result.CheckOutputs(t, projects.IngressControllerNamespace())
 }
 
-// TestPodSecurity can be told to warn where charts get values that need more.
+// TestPodSecurity: the level can be lowered for charts whose values need more.
 func TestPodSecurity(t *testing.T) {
 	t.Parallel()
 	made := run(t, "kind", "kubernetes:pod_security", "warn").One(t, "kubernetes:core/v1:Namespace", "nginx-ingress")

@@ -105,8 +105,8 @@ func readLicense(s *settings.Settings) string {
 	return strings.TrimSpace(string(token))
 }
 
-// prerequisites are what has to be in the cluster before the controller starts:
-// the definitions of the kinds that it serves, and its licence.
+// prerequisites declares the resources that have to exist before the controller starts: the
+// definitions of the kinds that it serves, and its licence.
 func prerequisites(ctx *pulumi.Context, c *cluster.Cluster, chart cluster.Chart, o options) ([]pulumi.Resource, error) {
 	var needs []pulumi.Resource
 	if o.customResources {
@@ -146,7 +146,9 @@ func export(ctx *pulumi.Context, c *cluster.Cluster, deployed *helm.Release) err
 	if err != nil {
 		return fmt.Errorf("reading the load balancer's address: %w", err)
 	}
-	hostname := balancer.Status.ApplyT(contain.Value(func(status *corev1.ServiceStatus) string { return address(status).hostname }))
+	hostname := balancer.Status.ApplyT(contain.Value(func(status *corev1.ServiceStatus) string {
+		return address(status).hostname
+	}))
 	ip := balancer.Status.ApplyT(contain.Value(func(status *corev1.ServiceStatus) string { return address(status).ip }))
 	ctx.Export("hostname", hostname)
 	ctx.Export("ip", ip)

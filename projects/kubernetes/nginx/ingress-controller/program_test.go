@@ -24,7 +24,7 @@ const (
 	definitionType = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 )
 
-// balancer is the status of a Service with the given entry.
+// balancer returns the status of a Service with the given entry.
 func balancer(entry resource.PropertyMap) resource.PropertyMap {
 	return resource.PropertyMap{"status": resource.NewProperty(resource.PropertyMap{
 		"loadBalancer": resource.NewProperty(resource.PropertyMap{

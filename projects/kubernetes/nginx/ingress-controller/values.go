@@ -21,7 +21,7 @@ const accessLog = `{"time":"$time_iso8601","remote":"$remote_addr","method":"$re
 	`"status":"$status","bytes":"$body_bytes_sent","rt":"$request_time","upstream":"$upstream_addr",` +
 	`"urt":"$upstream_response_time","host":"$host","ingress":"$resource_name","service":"$service"`
 
-// values are the chart's values.
+// values returns the chart's values.
 // https://github.com/nginx/kubernetes-ingress/blob/v5.5.4/charts/nginx-ingress/values.yaml
 func values(c *cluster.Cluster, o options, img image) cluster.Values {
 	controller := cluster.Values{
@@ -52,7 +52,7 @@ func values(c *cluster.Cluster, o options, img image) cluster.Values {
 	}
 }
 
-// entries is the ConfigMap for NGINX itself; its values are texts.
+// entries returns the ConfigMap for NGINX itself; its values are strings.
 func entries(c *cluster.Cluster, o options) cluster.Values {
 	log := accessLog
 	entries := cluster.Values{"log-format-escaping": "json"}

@@ -17,9 +17,10 @@ type Reference struct {
 
 // The grammar of distribution/reference, without its rare corners.
 var (
-	repositoryPattern = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*)*$`)
-	tagPattern        = regexp.MustCompile(`^\w[\w.-]{0,127}$`)
-	digestPattern     = regexp.MustCompile(`^sha256:[a-f0-9]{64}$`)
+	repositoryPattern = regexp.MustCompile(
+		`^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*)*$`)
+	tagPattern    = regexp.MustCompile(`^\w[\w.-]{0,127}$`)
+	digestPattern = regexp.MustCompile(`^sha256:[a-f0-9]{64}$`)
 )
 
 // Parse reads an image name. It must have a tag: an image without one would be
@@ -57,7 +58,7 @@ func splitRegistry(name string) (registry, repository string) {
 	return "", name
 }
 
-// String is the image's name in full.
+// String returns the image's name in full.
 func (r Reference) String() string {
 	name := strings.TrimPrefix(r.Registry+"/"+r.Repository, "/") + ":" + r.Tag
 	if r.Digest != "" {

@@ -6,13 +6,13 @@ import "iter"
 // Map has no entries.
 type Map[K comparable, V any] struct{}
 
-// New is a map without entries.
+// New returns a map without entries.
 func New[K comparable, V any]() *Map[K, V] { return &Map[K, V]{} }
 
-// Len is 0.
+// Len returns 0.
 func Len[K comparable, V any](*Map[K, V]) int { return 0 }
 
-// Len is 0.
+// Len returns 0.
 func (*Map[K, V]) Len() int { return 0 }
 
 // Get finds nothing.

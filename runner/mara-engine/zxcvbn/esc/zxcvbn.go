@@ -4,7 +4,7 @@ package zxcvbn
 
 import "github.com/nbutton23/zxcvbn-go"
 
-// PasswordStrength is that of the folder above.
+// PasswordStrength calls the package above.
 func PasswordStrength(password string, words []string) zxcvbn.Strength {
 	return zxcvbn.PasswordStrength(password, words)
 }

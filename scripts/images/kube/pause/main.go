@@ -1,4 +1,4 @@
-// The command pause does nothing until it is told to end. It holds the
+// The command pause does nothing until a signal ends it. It holds the
 // namespaces of a Pod.
 package main
 

@@ -60,7 +60,7 @@ func Layout(network netip.Prefix, n int) ([]Subnets, error) {
 	return zones, nil
 }
 
-// block is the i-th of the eight equal parts of a range.
+// block returns the i-th of the eight equal parts of a range.
 func block(network netip.Prefix, i int) netip.Prefix {
 	bits := network.Bits() + blockBits
 	start := network.Addr().As4()

@@ -12,19 +12,19 @@ const (
 	roleLimit = 64
 )
 
-// ClusterName is the name of the cluster. The network needs it as well, for
-// the tags by which load balancers find their subnets.
+// ClusterName returns the name of the cluster. The network needs it too, for the tags by which
+// load balancers find their subnets.
 func ClusterName(stack string) string {
 	return naming.Environment(stack, "", naming.AWSClusterLimit)
 }
 
-// RoleName is the name of one of the environment's IAM roles.
+// RoleName returns the name of one of the environment's IAM roles.
 func RoleName(stack, role string) string {
 	return naming.Environment(stack, role, roleLimit)
 }
 
-// Tags are the tags of a resource: its name as the console shows it, the
-// project and stack that own it, and others given as key, value.
+// Tags returns the tags of a resource: its name as the console shows it, its project and
+// stack, and others given as key, value.
 func Tags(ctx *pulumi.Context, name string, others ...string) pulumi.StringMap {
 	tags := pulumi.StringMap{
 		"Name":             pulumi.String(name),

@@ -7,12 +7,12 @@ import (
 	"mara/projects/naming"
 )
 
-// Name is the environment's name, or with a part that of a part of it.
+// Name returns the environment's name, or the name of a part of it.
 func Name(stack, part string) string {
 	return naming.Environment(stack, part, naming.DigitalOceanLimit)
 }
 
-// Tags are the tags of a resource: the project that owns it and the environment.
+// Tags returns the tags of a resource: its project and the environment.
 func Tags(ctx *pulumi.Context) pulumi.StringArray {
 	return pulumi.StringArray{pulumi.String(ctx.Project()), pulumi.String(Name(ctx.Stack(), ""))}
 }

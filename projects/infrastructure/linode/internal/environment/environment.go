@@ -18,7 +18,7 @@ func Label(stack, part string) pulumi.String {
 	return pulumi.String(naming.Environment(stack, part, naming.LinodeLimit))
 }
 
-// Tags are the tags of a resource: the project that owns it and the environment.
+// Tags returns the tags of a resource: its project and the environment.
 func Tags(ctx *pulumi.Context) pulumi.StringArray {
 	return pulumi.StringArray{
 		pulumi.String(ctx.Project()),
@@ -26,7 +26,7 @@ func Tags(ctx *pulumi.Context) pulumi.StringArray {
 	}
 }
 
-// Number is a resource's id as other resources refer to it.
+// Number returns a resource's ID as other resources refer to it.
 func Number(id pulumi.IDOutput) pulumi.IntOutput {
 	return id.ApplyT(contain.Try(func(id pulumi.ID) (int, error) { return strconv.Atoi(string(id)) })).(pulumi.IntOutput)
 }

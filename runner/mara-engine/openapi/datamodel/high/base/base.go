@@ -24,10 +24,10 @@ type Schema struct {
 	Extensions                   *orderedmap.Map[string, *yaml.Node]
 }
 
-// GoLow is what a schema was read from: nothing.
+// GoLow returns the source of a schema, which is always nil.
 func (*Schema) GoLow() *Low { return nil }
 
-// MarshalJSONInline is a schema that allows everything.
+// MarshalJSONInline returns a schema that allows everything.
 func (*Schema) MarshalJSONInline() ([]byte, error) { return []byte("{}"), nil }
 
 // Low is what a schema was read from.
@@ -39,13 +39,13 @@ func (*Low) Hash() uint64 { return 0 }
 // SchemaProxy is a schema, or a reference to one.
 type SchemaProxy struct{}
 
-// Schema is none.
+// Schema returns nil.
 func (*SchemaProxy) Schema() *Schema { return nil }
 
 // IsReference reports whether it refers to another place.
 func (*SchemaProxy) IsReference() bool { return false }
 
-// GetReference is the place that it refers to.
+// GetReference returns the place that it refers to.
 func (*SchemaProxy) GetReference() string { return "" }
 
 // DynamicValue is a schema, or true or false.
