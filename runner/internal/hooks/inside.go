@@ -83,7 +83,8 @@ func tell(namespace, release string, found []helmdrift.Difference, emit func(eve
 	if changes.Any() {
 		say(emit, event.Info,
 			"to repair release %[2]s: "+
-				"helm get manifest %[2]s -n %[1]s | kubectl apply -n %[1]s --server-side --force-conflicts -f -", namespace, release)
+				"helm get manifest %[2]s -n %[1]s | kubectl apply -n %[1]s --server-side --force-conflicts -f -",
+			namespace, release)
 	}
 	return changes
 }

@@ -44,7 +44,8 @@ func (c *Config) Check(ctx context.Context, req infer.CheckRequest) (infer.Check
 	if config != nil && config.Runtime != nil && !slices.Contains(containers.Names(), *config.Runtime) {
 		failures = append(failures, p.CheckFailure{
 			Property: "runtime",
-			Reason:   fmt.Sprintf("%q is no container runtime that kind works with: choose docker, podman or nerdctl", *config.Runtime),
+			Reason: fmt.Sprintf("%q is no container runtime that kind works with: choose docker, podman or nerdctl",
+				*config.Runtime),
 		})
 	}
 	return infer.CheckResponse[*Config]{Inputs: config, Failures: failures}, err

@@ -130,8 +130,10 @@ func eksCluster(o simulate.Object) map[string]any {
 		"certificateAuthority": map[string]any{"data": certificate},
 		"endpoint":             apiServer(eksHost(o)),
 		"identities":           []any{map[string]any{"oidcs": []any{map[string]any{"issuer": oidcIssuer(o)}}}},
-		"accessConfig":         map[string]any{"authenticationMode": o.TextOr("accessConfig.authenticationMode", "CONFIG_MAP")},
-		"upgradePolicy":        map[string]any{"supportType": o.TextOr("upgradePolicy.supportType", "EXTENDED")},
+		"accessConfig": map[string]any{
+			"authenticationMode": o.TextOr("accessConfig.authenticationMode", "CONFIG_MAP"),
+		},
+		"upgradePolicy": map[string]any{"supportType": o.TextOr("upgradePolicy.supportType", "EXTENDED")},
 		"kubernetesNetworkConfig": map[string]any{
 			"ipFamily":        o.TextOr("kubernetesNetworkConfig.ipFamily", "ipv4"),
 			"serviceIpv4Cidr": o.TextOr("kubernetesNetworkConfig.serviceIpv4Cidr", "172.20.0.0/16"),

@@ -41,7 +41,8 @@ func (f Finder) Complete(
 		isKnown := slices.ContainsFunc(builtIn, func(p simulate.Package) bool { return p.Name == name })
 		if asked.schema == nil && !isKnown {
 			warnings = append(warnings, fmt.Sprintf(
-				"not checked: the resources of the package %s: %s; --simulate-schema FILE takes its rules from a schema", name, asked.why))
+				"not checked: the resources of the package %s: %s; --simulate-schema FILE takes its rules from a schema",
+				name, asked.why))
 		}
 		all = with(all, name, asked.schema)
 	}
@@ -74,7 +75,8 @@ func (f Finder) read() (map[string][]byte, error) {
 		err = json.Unmarshal(text, &head)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%s is not the schema of a Pulumi package: %w; `pulumi package get-schema NAME` prints one", path, err)
+			return nil, fmt.Errorf(
+				"%s is not the schema of a Pulumi package: %w; `pulumi package get-schema NAME` prints one", path, err)
 		case head.Name == "":
 			return nil, fmt.Errorf(
 				"%s is not the schema of a Pulumi package: it has no name; `pulumi package get-schema NAME` prints one", path)
