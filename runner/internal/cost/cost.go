@@ -81,7 +81,8 @@ func Load(root string) (Sheet, error) {
 		return sheet, err
 	}
 	if own.Currency != "" && own.Currency != sheet.Currency {
-		return sheet, fmt.Errorf("%s: the prices are in %s, and those of the runner in %s; one sum cannot hold both", path, own.Currency, sheet.Currency)
+		return sheet, fmt.Errorf("%s: the prices are in %s, and those of the runner in %s; one sum cannot hold both", path,
+			own.Currency, sheet.Currency)
 	}
 	sheet.add(own)
 	sheet.file, sheet.lines = path, own.lines

@@ -159,7 +159,8 @@ var (
 
 // Links are the targets of the links and pictures in a line of text.
 func (l Line) Links() []string {
-	return slice.Map(link.FindAllStringSubmatch(span.ReplaceAllString(l.Text, ""), -1), func(found []string) string { return found[1] })
+	return slice.Map(link.FindAllStringSubmatch(span.ReplaceAllString(l.Text, ""), -1),
+		func(found []string) string { return found[1] })
 }
 
 // Anchors are the names that links can give to the headings of a page, as GitHub

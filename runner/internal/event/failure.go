@@ -35,5 +35,7 @@ func (s *Summary) Failures() []Failure {
 
 // Title names the projects that have failed.
 func (f Failure) Title() string {
-	return strings.Join(slice.Map(f.Steps, func(step Step) string { return fmt.Sprintf("%s (%s)", step.Title, step.Name) }), ", ")
+	return strings.Join(slice.Map(f.Steps, func(step Step) string {
+		return fmt.Sprintf("%s (%s)", step.Title, step.Name)
+	}), ", ")
 }

@@ -68,7 +68,8 @@ func decode(line []byte, last bool) (Event, error) {
 		return e, errors.New(`not an event: no "type"`)
 	}
 	if e.Format > Format {
-		return e, fmt.Errorf("event format %d is newer than %d, which this runner reads; use a newer runner", e.Format, Format)
+		return e, fmt.Errorf("event format %d is newer than %d, which this runner reads; use a newer runner", e.Format,
+			Format)
 	}
 	return e, nil
 }

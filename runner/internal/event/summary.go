@@ -159,7 +159,9 @@ func (s *Summary) Step(project string) (step *Step, position int) {
 // Running returns the names of the projects that have started and not
 // finished, in plan order.
 func (s *Summary) Running() []string {
-	running := slices.DeleteFunc(slices.Clone(s.Steps), func(step Step) bool { return step.Started.IsZero() || step.Result != "" })
+	running := slices.DeleteFunc(slices.Clone(s.Steps), func(step Step) bool {
+		return step.Started.IsZero() || step.Result != ""
+	})
 	return slice.Map(running, func(step Step) string { return step.Name })
 }
 

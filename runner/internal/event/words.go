@@ -40,7 +40,8 @@ func counted(separator, none string, counts ...count) string {
 // String renders what differs with one sign each: +created ~updated ±replaced
 // -deleted. Changed outputs follow after a comma.
 func (c Changes) String() string {
-	resources := counted(" ", "", count{"+%d", c.Create}, count{"~%d", c.Update}, count{"±%d", c.Replace}, count{"-%d", c.Delete})
+	resources := counted(" ", "", count{"+%d", c.Create}, count{"~%d", c.Update}, count{"±%d", c.Replace},
+		count{"-%d", c.Delete})
 	return joinCounts(resources, c.outputWords(""))
 }
 
@@ -71,12 +72,14 @@ func (c Changes) Words(op operation.Operation) string {
 	case operation.Drift:
 		words = [4]string{"%d new", "%d changed", "%d replaced", "%d gone"}
 	}
-	resources := counted(", ", "", count{words[0], c.Create}, count{words[1], c.Update}, count{words[2], c.Replace}, count{words[3], c.Delete})
+	resources := counted(", ", "", count{words[0], c.Create}, count{words[1], c.Update}, count{words[2], c.Replace},
+		count{words[3], c.Delete})
 	return joinCounts(resources, c.outputWords(outputs))
 }
 
 // String renders how many projects ended how.
 func (r Results) String() string {
 	return counted(", ", "no projects",
-		count{"%d succeeded", r.Succeeded}, count{"%d unchanged", r.Unchanged}, count{"%d failed", r.Failed}, count{"%d skipped", r.Skipped - r.Unchanged}, count{"%d cancelled", r.Cancelled})
+		count{"%d succeeded", r.Succeeded}, count{"%d unchanged", r.Unchanged}, count{"%d failed",
+			r.Failed}, count{"%d skipped", r.Skipped - r.Unchanged}, count{"%d cancelled", r.Cancelled})
 }

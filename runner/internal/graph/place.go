@@ -96,7 +96,8 @@ func (b block) position() float64 { return b.sum / b.weight }
 
 // join appends a block whose first point comes shift below this one's.
 func (b block) join(c block, shift float64) block {
-	return block{first: b.first, last: c.last, sum: b.sum + c.sum - c.weight*shift, weight: b.weight + c.weight, offset: shift + c.offset}
+	return block{first: b.first, last: c.last, sum: b.sum + c.sum - c.weight*shift, weight: b.weight + c.weight,
+		offset: shift + c.offset}
 }
 
 // wish is the height that a point wants, and how much: bends more than boxes,

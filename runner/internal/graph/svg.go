@@ -43,7 +43,8 @@ func (g Graph) SVG() string {
 
 // File draws the graph as a file of its own.
 func (g Graph) File() string {
-	return g.layout().draw(` xmlns="http://www.w3.org/2000/svg"`, "<style>"+Style+"svg { background: var(--back); }\n</style>\n")
+	return g.layout().draw(` xmlns="http://www.w3.org/2000/svg"`,
+		"<style>"+Style+"svg { background: var(--back); }\n</style>\n")
 }
 
 // picture is a graph whose nodes have found their places.
@@ -145,7 +146,8 @@ func (p *picture) edge(k link, route []int) {
 		}
 	}
 	fmt.Fprintf(&p.b, `<path class="edge%s" d="%s"/>`+"\n", class, d.String())
-	fmt.Fprintf(&p.b, `<path class="head%s" d="M%.1f %.1fl-7 -3.5v7z"/>`+"\n", strings.ReplaceAll(class, " dashed", ""), x+edgeEnd, y)
+	fmt.Fprintf(&p.b, `<path class="head%s" d="M%.1f %.1fl-7 -3.5v7z"/>`+"\n", strings.ReplaceAll(class, " dashed", ""),
+		x+edgeEnd, y)
 }
 
 // node draws a box.
@@ -159,11 +161,13 @@ func (p *picture) node(i int) {
 	}
 	label := cmp.Or(n.Label, strings.TrimSpace(n.Title+" "+n.Text))
 	if n.Link != "" {
-		fmt.Fprintf(&p.b, `<a href="%s" class="%s" aria-label="%s">`, html.EscapeString(n.Link), class, html.EscapeString(label))
+		fmt.Fprintf(&p.b, `<a href="%s" class="%s" aria-label="%s">`, html.EscapeString(n.Link), class,
+			html.EscapeString(label))
 	} else {
 		fmt.Fprintf(&p.b, `<g class="%s" role="img" aria-label="%s">`, class, html.EscapeString(label))
 	}
-	fmt.Fprintf(&p.b, `<title>%s</title><rect class="box" x="%.1f" y="%.1f" width="%.1f" height="%.0f" rx="7"/>`, html.EscapeString(label), x, y, w, boxHeight)
+	fmt.Fprintf(&p.b, `<title>%s</title><rect class="box" x="%.1f" y="%.1f" width="%.1f" height="%.0f" rx="7"/>`,
+		html.EscapeString(label), x, y, w, boxHeight)
 	if n.State != "" {
 		fmt.Fprintf(&p.b, `<rect class="side" x="%.1f" y="%.1f" width="4" height="%.0f" rx="2"/>`, x+6, y+8, boxHeight-16)
 	}

@@ -29,7 +29,8 @@ var hostOnly = regexp.MustCompile(`^[\w.:-]*`)
 // CheckAddress refuses what cannot be the address of a mirror.
 func CheckAddress(address string) error {
 	if i := strings.LastIndex(address, "@"); i >= 0 && strings.Contains(address[:i], ":") { // it is not shown
-		return fmt.Errorf("a login does not belong in the address of a registry: use `docker login %s`, and leave it out", hostOnly.FindString(address[i+1:]))
+		return fmt.Errorf("a login does not belong in the address of a registry: use `docker login %s`, and leave it out",
+			hostOnly.FindString(address[i+1:]))
 	}
 	if !addresses.MatchString(address) {
 		return fmt.Errorf("%q is not a registry host with an optional path, such as registry.example.com/mirror", address)
@@ -83,7 +84,9 @@ func (c Copier) Chart(ctx context.Context, chart Chart) (Copied, error) {
 	if err != nil {
 		return Copied{}, err
 	}
-	there, err := c.put(ctx, target, digest, func(options []remote.Option) error { return remote.Write(target, made, options...) })
+	there, err := c.put(ctx, target, digest, func(options []remote.Option) error {
+		return remote.Write(target, made, options...)
+	})
 	return Copied{There: there, Digest: digest.String(), Local: changed}, err
 }
 
@@ -146,7 +149,8 @@ func transfer(target name.Reference, found *remote.Descriptor, options []remote.
 
 // put writes what is not there yet. Its manifest comes last, so that nothing
 // half-done can be pulled; layers that are there are not sent again.
-func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash, write func([]remote.Option) error) (there bool, err error) {
+func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash,
+	write func([]remote.Option) error) (there bool, err error) {
 	options := c.To.Network.options(ctx)
 	found, err := remote.Head(target, options...)
 	var answer *transport.Error

@@ -74,7 +74,9 @@ func newList(charts map[chartID]projectSet, images map[string]projectSet) (List,
 		chart.Target = strings.TrimPrefix(naming.ChartsInMirror("")+"/"+id.name+":"+chart.tag(), "/")
 		list.Charts = append(list.Charts, chart)
 	}
-	slices.SortFunc(list.Charts, func(a, b Chart) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version)) })
+	slices.SortFunc(list.Charts, func(a, b Chart) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
+	})
 	byTarget := map[string]Image{}
 	for _, image := range slices.Sorted(maps.Keys(images)) {
 		target := targetOf(image)

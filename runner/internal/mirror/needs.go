@@ -87,7 +87,8 @@ func ReleaseOf(project string, inputs map[string]any) Release {
 	skip, _ := inputs["skipCrds"].(bool)
 	return Release{
 		Project: project, Name: text(inputs, "name"), Namespace: text(inputs, "namespace"),
-		Chart: text(inputs, "chart"), Version: text(inputs, "version"), Repository: text(options, "repo"), Values: values, SkipCRDs: skip,
+		Chart: text(inputs, "chart"), Version: text(inputs, "version"), Repository: text(options, "repo"), Values: values,
+		SkipCRDs: skip,
 	}
 }
 

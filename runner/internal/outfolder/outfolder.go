@@ -55,7 +55,8 @@ func problem(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &failure.Environment{Text: fmt.Sprintf("the files cannot be written: %v", err), Next: failure.WriteRemedy(err, "the folder")}
+	return &failure.Environment{Text: fmt.Sprintf("the files cannot be written: %v", err),
+		Next: failure.WriteRemedy(err, "the folder")}
 }
 
 // swap puts the folder made in the place of the other one.
@@ -157,7 +158,8 @@ func readMarker(folder, command string) (map[string]string, error) {
 	if !bytes.HasPrefix(content, []byte("# Written by `"+command+"`")) {
 		first, _, _ := strings.Cut(string(content), ",")
 		return nil, &failure.Environment{
-			Text: fmt.Sprintf("%s is not a folder of `%s`; its %s says: %s", folder, command, Marker, strings.TrimPrefix(first, "# ")),
+			Text: fmt.Sprintf("%s is not a folder of `%s`; its %s says: %s", folder, command, Marker,
+				strings.TrimPrefix(first, "# ")),
 			Next: "choose another folder with --out; nothing was written",
 		}
 	}

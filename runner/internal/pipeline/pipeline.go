@@ -77,7 +77,9 @@ func (o Options) UpWaves() []Wave {
 func Write(s System, o Options) ([]byte, error) {
 	functions := template.FuncMap{
 		"list": list, "quote": quote, "inside": path.Join,
-		"one": func(text string) []string { return []string{text} }, "join": func(texts []string) string { return strings.Join(texts, " ") },
+		"one": func(text string) []string { return []string{text} }, "join": func(texts []string) string {
+			return strings.Join(texts, " ")
+		},
 	}
 	// Both systems have braces of their own.
 	t, err := template.New("").Delims("[[", "]]").Funcs(functions).ParseFS(templates, string(s)+".yml")

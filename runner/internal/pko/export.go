@@ -133,7 +133,8 @@ func Export(e Environment, o Options) (Exported, error) {
 	}
 	x.Notes = append(x.Notes, notesOnHooks("whole runs", e.RunHooks)...)
 	if path := e.Plan.CriticalPath(e.Plan.Declared()); o.Within <= path.Total {
-		problems = append(problems, fmt.Errorf("--within %s is not longer than the %s that the chain of projects takes: Stacks would wait for one another without end", o.Within, path.Total))
+		problems = append(problems, fmt.Errorf("--within %s is not longer than the %s that the chain of projects takes: "+
+			"Stacks would wait for one another without end", o.Within, path.Total))
 	}
 	return x, errors.Join(problems...)
 }
@@ -142,11 +143,13 @@ func Export(e Environment, o Options) (Exported, error) {
 func (e Environment) stack(step plan.Step, o Options) Stack {
 	p := step.Project
 	spec := StackSpec{
-		Stack: e.Organization + "/" + p.Name + "/" + e.StackNames.Of(p.Name, e.Name), Backend: o.Backend, ServiceAccountName: e.Account(), SecretsProvider: e.SecretsProvider,
+		Stack: e.Organization + "/" + p.Name + "/" + e.StackNames.Of(p.Name, e.Name), Backend: o.Backend,
+		ServiceAccountName: e.Account(), SecretsProvider: e.SecretsProvider,
 		Config: e.Config[p.Name], EnvRefs: map[string]Ref{}, Refresh: o.Refresh, DestroyOnFinalize: o.Destroy,
 		RetryOnUpdateConflict: o.RetryOnUpdateConflict, WorkspaceReclaimPolicy: "Delete",
 		// A new stack of the passphrase would get a salt of its own with every pod.
-		WorkspaceTemplate: &Template{Spec: map[string]any{"image": o.Image, "resources": map[string]any{"requests": map[string]any{"cpu": "250m", "memory": "512Mi"}}}},
+		WorkspaceTemplate: &Template{Spec: map[string]any{"image": o.Image,
+			"resources": map[string]any{"requests": map[string]any{"cpu": "250m", "memory": "512Mi"}}}},
 	}
 	if o.Retain {
 		spec.WorkspaceReclaimPolicy = "Retain"
@@ -179,7 +182,8 @@ func (e Environment) stack(step plan.Step, o Options) Stack {
 	if o.Claim != "" {
 		spec.WorkspaceTemplate.Spec["podTemplate"] = volume(o)
 	}
-	return Stack{APIVersion: "pulumi.com/v1", Kind: "Stack", Metadata: Metadata{Name: e.objectName(p.Name), Namespace: o.Namespace, Labels: e.labels(p.Name)}, Spec: spec}
+	return Stack{APIVersion: "pulumi.com/v1", Kind: "Stack",
+		Metadata: Metadata{Name: e.objectName(p.Name), Namespace: o.Namespace, Labels: e.labels(p.Name)}, Spec: spec}
 }
 
 // volume mounts the claim where the backend is.
@@ -188,8 +192,9 @@ func volume(o Options) map[string]any {
 	return map[string]any{"spec": map[string]any{
 		// The operator writes the container back with resources. Where they are there already
 		// that is no change: of one it would take no notice.
-		"containers": []any{map[string]any{"name": "pulumi", "resources": map[string]any{}, "volumeMounts": []any{map[string]any{"name": name, "mountPath": strings.TrimPrefix(o.Backend, "file://")}}}},
-		"volumes":    []any{map[string]any{"name": name, "persistentVolumeClaim": map[string]any{"claimName": o.Claim}}},
+		"containers": []any{map[string]any{"name": "pulumi", "resources": map[string]any{},
+			"volumeMounts": []any{map[string]any{"name": name, "mountPath": strings.TrimPrefix(o.Backend, "file://")}}}},
+		"volumes": []any{map[string]any{"name": name, "persistentVolumeClaim": map[string]any{"claimName": o.Claim}}},
 	}}
 }
 
@@ -217,13 +222,15 @@ func (e Environment) source(s *Stack, x *Exported, p projects.Project, o Options
 		s.Spec.FluxSource = &FluxSource{SourceRef: o.Flux, Dir: path.Join(o.RepoDir, p.Path)}
 		s.Spec.RunProgram = installs(own.Runtime)
 	case own.StackFiles != "":
-		return fmt.Errorf("%s has stack files of its own beside its program: say with --repo or --flux where they are", p.Name)
+		return fmt.Errorf("%s has stack files of its own beside its program: say with --repo or --flux where they are",
+			p.Name)
 	case e.Programs[p.Name] != nil:
 		s.Spec.ProgramRef = &Name{p.Name}
 		x.Programs = append(x.Programs, Program{
 			APIVersion: "pulumi.com/v1", Kind: "Program", Program: e.Programs[p.Name],
 			// The operator names the project after the object.
-			Metadata: Metadata{Name: p.Name, Namespace: o.Namespace, Labels: map[string]string{ManagedLabel: manager, ProjectLabel: p.Name}},
+			Metadata: Metadata{Name: p.Name, Namespace: o.Namespace,
+				Labels: map[string]string{ManagedLabel: manager, ProjectLabel: p.Name}},
 		})
 	default:
 		return fmt.Errorf("%s has the runtime %s: say with --repo or --flux where its program is", p.Name, own.Runtime)
@@ -281,7 +288,8 @@ func notesOn(step plan.Step) []Note {
 	p := step.Project
 	notes := notesOnHooks(p.Name, p.Hooks)
 	if p.LeavesCloudResources {
-		notes = append(notes, Note{p.Name, "nothing waits for the load balancers and volumes of the cluster before it is destroyed"})
+		notes = append(notes, Note{p.Name, "nothing waits for the load balancers and volumes of the cluster before it is " +
+			"destroyed"})
 	}
 	if p.Own != nil && p.Own.Timeout > 0 {
 		notes = append(notes, Note{p.Name, "the timeout does not count"})

@@ -29,7 +29,8 @@ func (x Exported) Files(e Environment, o Options) (map[string][]byte, error) {
 		objects["programs/"+program.Metadata.Name+".yaml"] = program
 	}
 	names := slices.Sorted(maps.Keys(objects))
-	objects["kustomization.yaml"] = object{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": names}
+	objects["kustomization.yaml"] = object{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
+		"resources": names}
 	files := map[string][]byte{"README.md": x.readme(e, o)}
 	for name, value := range objects {
 		content, err := yaml.Marshal(value)
@@ -64,7 +65,8 @@ func (x Exported) readme(e Environment, o Options) []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# %s on the Pulumi Kubernetes Operator\n", e.Name)
-	line("A Stack for each of %s, in the namespace %s. `runner export operator` has written these files, and replaces them.\n", typeset.Counted(len(x.Stacks), "project"), o.Namespace)
+	line("A Stack for each of %s, in the namespace %s. `runner export operator` has written these files, and replaces "+
+		"them.\n", typeset.Counted(len(x.Stacks), "project"), o.Namespace)
 	line("## Before\n")
 	line("- The operator, 2.9: `helm install --create-namespace -n pulumi-kubernetes-operator pulumi-kubernetes-operator " +
 		"oci://ghcr.io/pulumi/helm-charts/pulumi-kubernetes-operator --version 2.9.0`")
@@ -76,7 +78,8 @@ func (x Exported) readme(e Environment, o Options) []byte {
 		for i, key := range keys {
 			keys[i] = SecretName(key) + " (" + key + ")"
 		}
-		line("- The Secret %s with secret values of the configuration: %s. `runner secrets export -s %s --to-file FILE` writes down those that the runner keeps.",
+		line("- The Secret %s with secret values of the configuration: %s. `runner secrets export -s %s --to-file FILE` "+
+			"writes down those that the runner keeps.",
 			e.ConfigSecret(), strings.Join(keys, ", "), e.Name)
 	}
 	if o.RepoSecret != "" {
@@ -87,29 +90,38 @@ func (x Exported) readme(e Environment, o Options) []byte {
 			}
 		}
 		slices.Sort(keys)
-		line("- The Secret %s, which logs in to the repositories, with %s.", o.RepoSecret, strings.Join(slices.Compact(keys), " and "))
+		line("- The Secret %s, which logs in to the repositories, with %s.", o.RepoSecret,
+			strings.Join(slices.Compact(keys), " and "))
 	}
 	if o.Claim != "" {
-		line("- The volume claim %s. Every Stack mounts it, so that it has to be one that several pods can write to.", o.Claim)
+		line("- The volume claim %s. Every Stack mounts it, so that it has to be one that several pods can write to.",
+			o.Claim)
 	}
 	line("\n## Apply, watch, force\n")
-	line("    kubectl apply --server-side -k .\n    runner operator status -s %s -n %s\n    runner operator wait -s %s -n %s", e.Name, o.Namespace, e.Name, o.Namespace)
-	line("    kubectl -n %s annotate stack NAME pulumi.com/reconciliation-request=$(date +%%s) --overwrite    # run it once more\n", o.Namespace)
-	line("Stacks wait for those before them when they are created. After that, a new commit starts all of them at once, unless the last success of\n"+
-		"what they wait for is older than %s; then that runs first. A change of one Stack's values does not run those that read its outputs.", o.Within)
+	line("    kubectl apply --server-side -k .\n    runner operator status -s %s -n %s\n    runner operator wait -s %s -n "+
+		"%s", e.Name, o.Namespace, e.Name, o.Namespace)
+	line("    kubectl -n %s annotate stack NAME pulumi.com/reconciliation-request=$(date +%%s) --overwrite    # run it "+
+		"once more\n", o.Namespace)
+	line("Stacks wait for those before them when they are created. After that, a new commit starts all of them at once, "+
+		"unless the last success of\n"+
+		"what they wait for is older than %s; then that runs first. A change of one Stack's values does not run those that "+
+		"read its outputs.", o.Within)
 	line("After three failures a Stack is Stalled until its source or its values change.")
 	if o.RetryOnUpdateConflict {
-		line("`retryOnUpdateConflict` is set, but this version of the operator reads it nowhere: every failure is retried in the same way.")
+		line("`retryOnUpdateConflict` is set, but this version of the operator reads it nowhere: every failure is retried in " +
+			"the same way.")
 	}
 	if o.Preview {
 		line("\n## Take over\n")
-		line("The Stacks only preview, and one that finds something to change fails.\n\n    runner operator adopt -s %s -n %s\n\nwaits until all of them have found nothing, "+
+		line("The Stacks only preview, and one that finds something to change fails.\n\n    runner operator adopt -s %s -n "+
+			"%s\n\nwaits until all of them have found nothing, "+
 			"and then has them work. `runner operator adopt --back` gives the environment back.", e.Name, o.Namespace)
 	}
 	line("\n## Delete\n")
 	if o.Destroy {
 		line("    runner operator delete -s %s -n %s\n", e.Name, o.Namespace)
-		line("destroys the projects and removes their Stacks, those that nothing else needs first. `kubectl delete` of all of them has no order: a cluster\n" +
+		line("destroys the projects and removes their Stacks, those that nothing else needs first. `kubectl delete` of all of " +
+			"them has no order: a cluster\n" +
 			"may go before what is in it. Never delete the namespace first; nothing can be destroyed then.")
 	} else {
 		line("Deleting a Stack leaves everything that it has made. `--destroy` exports Stacks that destroy it.")
@@ -121,7 +133,8 @@ func (x Exported) readme(e Environment, o Options) []byte {
 // lists tells what is left out, and what is different.
 func (x Exported) lists(b *strings.Builder, e Environment) {
 	if len(x.LeftOut) > 0 {
-		fmt.Fprintf(b, "\n## Left out\n\nThese projects stay with `runner up -s %s --only PROJECT`, on the same backend; bring them up before.\n\n", e.Name)
+		fmt.Fprintf(b, "\n## Left out\n\nThese projects stay with `runner up -s %s --only PROJECT`, on the same backend; "+
+			"bring them up before.\n\n", e.Name)
 		for _, left := range x.LeftOut {
 			fmt.Fprintf(b, "- %s: %s\n", left.Project, left.Why)
 		}

@@ -60,7 +60,8 @@ func take(program map[string]any, key string, value any) error {
 // fewer types.
 func configurationOf(value any) (map[string]any, error) {
 	declared, _ := value.(map[string]any)
-	types := map[string]string{"": "String", "string": "String", "integer": "Number", "number": "Number", "String": "String", "Number": "Number"}
+	types := map[string]string{"": "String", "string": "String", "integer": "Number", "number": "Number",
+		"String": "String", "Number": "Number"}
 	configuration := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		one, _ := declared[name].(map[string]any)

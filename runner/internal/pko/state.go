@@ -71,7 +71,8 @@ func Connect(content []byte, env map[string]string, namespace, environment strin
 
 // List reads the Stacks, those that others need first.
 func (c Cluster) List(ctx context.Context) ([]State, error) {
-	list, err := c.Stacks.List(ctx, metav1.ListOptions{LabelSelector: ManagedLabel + "=" + manager + "," + StackLabel + "=" + c.Environment})
+	list, err := c.Stacks.List(ctx, metav1.ListOptions{LabelSelector: ManagedLabel + "=" + manager + "," + StackLabel +
+		"=" + c.Environment})
 	if err != nil {
 		return nil, fmt.Errorf("listing the Stacks: %w", err)
 	}
@@ -148,7 +149,8 @@ func stateOf(stack unstructured.Unstructured) State {
 	}
 	s.Needs = slice.Map(read.Spec.Prerequisites, func(need Name) string { return need.Name })
 	s.Phase, s.Cause = phaseOf(read.Status.Conditions)
-	observed := read.Status.ObservedGeneration == stack.GetGeneration() && read.Status.ObservedReconcileRequest == stack.GetAnnotations()[requestAnnotation]
+	observed := read.Status.ObservedGeneration == stack.GetGeneration() &&
+		read.Status.ObservedReconcileRequest == stack.GetAnnotations()[requestAnnotation]
 	if read.Status.ObservedGeneration == 0 && stack.GetGeneration() == 1 {
 		// When the operator adds its finalizer it loses what it has noted until it looks again,
 		// which it does not where the Stack is stalled. Its conditions count.

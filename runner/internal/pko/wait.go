@@ -19,7 +19,9 @@ type StalledError struct{ Stacks []State }
 
 // Error names them, with their causes.
 func (e *StalledError) Error() string {
-	return strings.Join(slice.Map(e.Stacks, func(s State) string { return fmt.Sprintf("%s is stalled: %s", s.Name, s.Cause) }), "\n")
+	return strings.Join(slice.Map(e.Stacks, func(s State) string {
+		return fmt.Sprintf("%s is stalled: %s", s.Name, s.Cause)
+	}), "\n")
 }
 
 // ErrNoStacks says that an environment has no Stacks.
@@ -91,7 +93,8 @@ func (w Watcher) Adopt(ctx context.Context) error {
 	}
 	for _, s := range states {
 		if !s.Previews {
-			return fmt.Errorf("%s does not only preview: what would change cannot be known before it does; apply an export with --preview", s.Name)
+			return fmt.Errorf("%s does not only preview: what would change cannot be known before it does; apply an export with "+
+				"--preview", s.Name)
 		}
 	}
 	if err := w.Wait(ctx); err != nil {
@@ -208,7 +211,8 @@ func (w Watcher) look(ctx context.Context, seen map[string]State) ([]State, erro
 // isDone reports whether a Stack waits for nothing but a change of it, or a new commit.
 // Of one whose programs cannot be had, it is not known for which commit.
 func (s State) isDone() bool {
-	return s.Phase == Ready || s.Phase == Stalled && strings.HasPrefix(s.Cause, "UpdateFailed") || strings.HasPrefix(s.Cause, "PreviewFailed")
+	return s.Phase == Ready || s.Phase == Stalled && strings.HasPrefix(s.Cause, "UpdateFailed") ||
+		strings.HasPrefix(s.Cause, "PreviewFailed")
 }
 
 // isCommit reports whether a revision is a commit: of git the commit itself, of Flux

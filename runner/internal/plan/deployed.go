@@ -27,7 +27,9 @@ func (e *ExcludedError) Error() string {
 	if e.Destroy {
 		head, word = "still deployed, but left out: ", "needs"
 	}
-	return head + strings.Join(slice.Map(e.Projects, func(b Blocking) string { return b.Project + " (" + word + " " + strings.Join(b.For, ", ") + ")" }), ", ")
+	return head + strings.Join(slice.Map(e.Projects, func(b Blocking) string {
+		return b.Project + " (" + word + " " + strings.Join(b.For, ", ") + ")"
+	}), ", ")
 }
 
 // NextStep says how to select what is missing.

@@ -38,7 +38,8 @@ func eachPhase(p Plan, visit func(phase Phase, steps []Step)) {
 // renderDOT draws the plan for Graphviz.
 func renderDOT(p Plan) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "digraph %q {\n  label=%q;\n  labelloc=t;\n  node [shape=box, style=rounded];\n", p.Provider, treeTitle(p))
+	fmt.Fprintf(&b, "digraph %q {\n  label=%q;\n  labelloc=t;\n  node [shape=box, style=rounded];\n", p.Provider,
+		treeTitle(p))
 	eachPhase(p, func(phase Phase, steps []Step) {
 		if phase != "" {
 			fmt.Fprintf(&b, "  subgraph %q {\n    label=%q;\n", "cluster_"+string(phase), phase)

@@ -20,7 +20,8 @@ func renderOutline(p Plan, width int) string {
 		b.WriteString(typeset.Wrap(fmt.Sprintf("  %d  %s", i+1, strings.Join(names, ", ")), width, 5) + "\n")
 	}
 	path := p.CriticalPath(p.Estimates)
-	fmt.Fprintf(&b, "\nCritical path, about %s:\n%s\n", about(path.Total), typeset.Wrap("  "+strings.Join(path.Projects, " > "), width, 4))
+	fmt.Fprintf(&b, "\nCritical path, about %s:\n%s\n", about(path.Total),
+		typeset.Wrap("  "+strings.Join(path.Projects, " > "), width, 4))
 	if len(p.Excluded) > 0 {
 		b.WriteString("\nLeft out:\n")
 	}

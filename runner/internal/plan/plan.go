@@ -61,7 +61,8 @@ func New(p providers.Provider) (Plan, error) {
 	plan := Plan{Provider: p.Name, Title: p.Title}
 	phases := phasesOf(p.Steps)
 	for i, step := range p.Steps {
-		plan.Steps = append(plan.Steps, Step{Project: step.Project, Phase: phases[i], Index: i, Needs: step.Needs, Hooks: plan.hooksOf(step.Project)})
+		plan.Steps = append(plan.Steps, Step{Project: step.Project, Phase: phases[i], Index: i, Needs: step.Needs,
+			Hooks: plan.hooksOf(step.Project)})
 	}
 	if _, _, err := plan.Edges(); err != nil {
 		return Plan{}, err

@@ -64,14 +64,17 @@ func (p Plan) operation() operation.Operation {
 
 func renderTable(p Plan, width int) string {
 	table := typeset.Table{Columns: []typeset.Column{
-		{Title: "#"}, {Title: "PROJECT", Min: 12, Middle: true}, {Title: "TITLE", Optional: true}, {Title: "PHASE", Optional: true},
-		{Title: "LEVEL"}, {Title: "ABOUT"}, {Title: "READS", Min: 12}, {Title: "AFTER", Min: 12, Optional: true}, {Title: "HOOKS", Optional: true},
+		{Title: "#"}, {Title: "PROJECT", Min: 12, Middle: true}, {Title: "TITLE", Optional: true},
+		{Title: "PHASE", Optional: true},
+		{Title: "LEVEL"}, {Title: "ABOUT"}, {Title: "READS", Min: 12}, {Title: "AFTER", Min: 12, Optional: true},
+		{Title: "HOOKS", Optional: true},
 	}}
 	level := levelOf(p)
 	for _, s := range p.Steps {
 		name := s.Project.Name
 		table.Rows = append(table.Rows, []string{
-			strconv.Itoa(s.Index + 1), name, s.Project.Title, string(s.Phase), strconv.Itoa(level[name]), about(p.Estimates.Of(name)),
+			strconv.Itoa(s.Index + 1), name, s.Project.Title, string(s.Phase), strconv.Itoa(level[name]),
+			about(p.Estimates.Of(name)),
 			list(s.Reads), list(s.After), list(s.hooks()),
 		})
 	}
@@ -138,7 +141,9 @@ func renderJSON(p Plan) (string, error) {
 	document := Document{
 		Version: documentVersion, Provider: p.Provider, Title: p.Title, Operation: p.operation(), Steps: []DocumentStep{},
 		CriticalPath: DocumentPath{Projects: append([]string{}, path.Projects...), EstimateMS: path.Total.Milliseconds()},
-		Excluded:     slice.Map(p.Excluded, func(e Excluded) DocumentExcluded { return DocumentExcluded{e.Step.Project.Name, e.Reason} }),
+		Excluded: slice.Map(p.Excluded, func(e Excluded) DocumentExcluded {
+			return DocumentExcluded{e.Step.Project.Name, e.Reason}
+		}),
 	}
 	level := levelOf(p)
 	for _, s := range p.Steps {

@@ -54,7 +54,8 @@ func renderTree(p Plan, width int) string {
 }
 
 func treeTitle(p Plan) string {
-	return fmt.Sprintf("%s (%s): %s, in the order of %s", p.Provider, p.Title, typeset.Counted(len(p.Steps), "project"), p.operation())
+	return fmt.Sprintf("%s (%s): %s, in the order of %s", p.Provider, p.Title, typeset.Counted(len(p.Steps), "project"),
+		p.operation())
 }
 
 // phaseRemark marks the first group of a phase.

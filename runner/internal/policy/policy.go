@@ -128,7 +128,8 @@ func load(root string) (Set, error) {
 			errs = append(errs, file.Err)
 			continue
 		}
-		set.Rules = append(set.Rules, Rule{Name: file.Name, Summary: summary(file.Source), File: file.Path, On: file.Path != "", source: file.Source})
+		set.Rules = append(set.Rules, Rule{Name: file.Name, Summary: summary(file.Source), File: file.Path,
+			On: file.Path != "", source: file.Source})
 	}
 	set.settings, err = readSettings(root, set.names())
 	errs = append(errs, err)
@@ -171,7 +172,8 @@ func (r *Rule) compile() error {
 		}
 	}
 	if len(r.functions) == 0 {
-		return fmt.Errorf("%s: a rule defines deny or warn: `def deny: steps | select(.op == \"delete\") | finding(\"is deleted\");`", r.File)
+		return fmt.Errorf("%s: a rule defines deny or warn: `def deny: steps | select(.op == \"delete\") | finding(\"is "+
+			"deleted\");`", r.File)
 	}
 	return nil
 }
@@ -212,7 +214,8 @@ func newFinding(rule string, level Level, result any) (Finding, error) {
 		finding.Message = result
 	case map[string]any:
 		for field, target := range map[string]*string{
-			"message": &finding.Message, "project": &finding.Project, "type": &finding.Type, "name": &finding.Name, "urn": &finding.URN,
+			"message": &finding.Message, "project": &finding.Project, "type": &finding.Type, "name": &finding.Name,
+			"urn": &finding.URN,
 		} {
 			*target, _ = result[field].(string)
 		}

@@ -201,7 +201,8 @@ func (s settings) apply(findings []Finding, target Target, now time.Time) []Find
 			continue
 		}
 		for _, e := range s.Exceptions {
-			if e.Rule != f.Rule || e.Stack != "" && !matches(e.Stack, stack) || !matches(e.Resource, f.Project+" "+f.Type+" "+f.Name) {
+			if e.Rule != f.Rule || e.Stack != "" && !matches(e.Stack, stack) ||
+				!matches(e.Resource, f.Project+" "+f.Type+" "+f.Name) {
 				continue
 			}
 			if now.Before(e.end) {

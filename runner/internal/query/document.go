@@ -85,7 +85,8 @@ func stateItem(e Environment, project, token string, r map[string]any) map[strin
 		}
 		item[field] = withoutSecrets(value)
 	}
-	if outputs, ok := item["outputs"].(map[string]any); ok && strings.HasPrefix(token, "kubernetes:") && outputs["kind"] != nil {
+	if outputs, ok := item["outputs"].(map[string]any); ok && strings.HasPrefix(token, "kubernetes:") &&
+		outputs["kind"] != nil {
 		item["object"] = outputs
 		setNames(item, outputs)
 	}
@@ -198,7 +199,8 @@ func (d *Document) Plan(environment string) any {
 			continue
 		}
 		project, _ := item["project"].(string)
-		step := map[string]any{"op": "same", "type": item["type"], "name": item["name"], "urn": item["urn"], "inputs": item["inputs"]}
+		step := map[string]any{"op": "same", "type": item["type"], "name": item["name"], "urn": item["urn"],
+			"inputs": item["inputs"]}
 		if item["source"] == "live" {
 			step["inputs"], step["urn"] = item["object"], fmt.Sprintf("%s/%v/%v", item["type"], item["namespace"], item["name"])
 		}

@@ -44,7 +44,9 @@ func CompileFunction(source, function, library string) (*Query, error) {
 	if err != nil {
 		return nil, syntaxError(source, err)
 	}
-	if !slices.ContainsFunc(parsed.FuncDefs, func(f *gojq.FuncDef) bool { return f.Name == function && len(f.Args) == 0 }) {
+	if !slices.ContainsFunc(parsed.FuncDefs, func(f *gojq.FuncDef) bool {
+		return f.Name == function && len(f.Args) == 0
+	}) {
 		return nil, nil
 	}
 	parsed.Term = &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: function}}

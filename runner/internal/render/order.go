@@ -28,13 +28,14 @@ const (
 
 func ranks() map[string]int {
 	return map[string]int{
-		"CustomResourceDefinition": 0, "Namespace": 1,
-		"PriorityClass": 10, "NetworkPolicy": 10, "ResourceQuota": 10, "LimitRange": 10, "PodDisruptionBudget": 10, "RuntimeClass": 10,
-		"ServiceAccount": 15, "ConfigMap": 16, "ExternalSecret": 16, "SealedSecret": 16, "StorageClass": 20, "PersistentVolume": 21, "PersistentVolumeClaim": 22,
-		"ClusterRole": 25, "ClusterRoleBinding": 26, "Role": 27, "RoleBinding": 28, "Service": 30,
-		"DaemonSet": 40, "Pod": 40, "ReplicationController": 40, "ReplicaSet": 40, "Deployment": 40, "StatefulSet": 40, "HorizontalPodAutoscaler": 41,
-		"Job": 42, "CronJob": 42, "IngressClass": 50, "Ingress": 51, "APIService": 52,
-		"MutatingWebhookConfiguration": 55, "ValidatingWebhookConfiguration": 55, "ValidatingAdmissionPolicy": 55, "ValidatingAdmissionPolicyBinding": 56,
+		"CustomResourceDefinition": 0, "Namespace": 1, "PriorityClass": 10, "NetworkPolicy": 10, "ResourceQuota": 10,
+		"LimitRange": 10, "PodDisruptionBudget": 10, "RuntimeClass": 10, "ServiceAccount": 15, "ConfigMap": 16,
+		"ExternalSecret": 16, "SealedSecret": 16, "StorageClass": 20, "PersistentVolume": 21, "PersistentVolumeClaim": 22,
+		"ClusterRole": 25, "ClusterRoleBinding": 26, "Role": 27, "RoleBinding": 28, "Service": 30, "DaemonSet": 40,
+		"Pod": 40, "ReplicationController": 40, "ReplicaSet": 40, "Deployment": 40, "StatefulSet": 40,
+		"HorizontalPodAutoscaler": 41, "Job": 42, "CronJob": 42, "IngressClass": 50, "Ingress": 51, "APIService": 52,
+		"MutatingWebhookConfiguration": 55, "ValidatingWebhookConfiguration": 55, "ValidatingAdmissionPolicy": 55,
+		"ValidatingAdmissionPolicyBinding": 56,
 	}
 }
 
@@ -49,9 +50,12 @@ func rank(object manifest.Object) string {
 	if hook == "" {
 		return fmt.Sprintf("%02d", number)
 	}
-	weight, _ := strconv.Atoi(object.Text("metadata", "annotations", "helm.sh/hook-weight")) // Helm takes what is no number for 0, too
+	// Helm takes what is no number for 0, too
+	weight, _ := strconv.Atoi(object.Text("metadata", "annotations", "helm.sh/hook-weight"))
 	time := rankHookAfter
-	if slices.ContainsFunc(strings.Split(hook, ","), func(h string) bool { return strings.TrimSpace(h) != "post-install" && installs(h) }) {
+	if slices.ContainsFunc(strings.Split(hook, ","), func(h string) bool {
+		return strings.TrimSpace(h) != "post-install" && installs(h)
+	}) {
 		time = rankHookBefore
 	}
 	const middle = 500 // weights may be negative

@@ -152,10 +152,12 @@ func (b *builder) add(ctx context.Context, r Resource) error {
 		return b.addRelease(ctx, r)
 	case strings.HasSuffix(kind, "Patch"):
 		b.leave(r.Token+" "+r.Name, "changes an object that something else makes")
-	case strings.HasPrefix(r.Token, "kubernetes:helm.sh/"), strings.HasPrefix(r.Token, "kubernetes:yaml"), strings.HasPrefix(r.Token, "kubernetes:kustomize"):
+	case strings.HasPrefix(r.Token, "kubernetes:helm.sh/"), strings.HasPrefix(r.Token, "kubernetes:yaml"),
+		strings.HasPrefix(r.Token, "kubernetes:kustomize"):
 		b.leave(r.Token+" "+r.Name, "is not an object, but makes some; they are not seen here")
 	case b.sealer != nil && r.Values != nil:
-		b.found = append(b.found, found{object: manifest.Of(r.Token, r.Values), namespace: cmp.Or(r.Namespace, "default"), readable: true})
+		b.found = append(b.found, found{object: manifest.Of(r.Token, r.Values), namespace: cmp.Or(r.Namespace, "default"),
+			readable: true})
 	default:
 		for _, object := range manifest.Of(r.Token, r.Inputs).Parts() {
 			b.found = append(b.found, found{object: object, namespace: cmp.Or(r.Namespace, "default")})
@@ -169,7 +171,8 @@ func (b *builder) addRelease(ctx context.Context, r Resource) error {
 	release := mirror.ReleaseOf(r.Project, r.Inputs)
 	release.Namespace = cmp.Or(release.Namespace, r.Namespace, "default")
 	what := "Helm release " + cmp.Or(release.Name, r.Name)
-	if source := release.Chart + release.Version + release.Repository + release.Name + release.Namespace; strings.Contains(source, Unknown) {
+	if source := release.Chart + release.Version + release.Repository + release.Name +
+		release.Namespace; strings.Contains(source, Unknown) {
 		b.leave(what, "has a chart that is not known yet")
 		return nil
 	}
@@ -190,7 +193,8 @@ func (b *builder) addRelease(ctx context.Context, r Resource) error {
 		return err
 	}
 	if r.Inputs["createNamespace"] == true {
-		b.found = append(b.found, found{object: manifest.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": release.Namespace}}})
+		b.found = append(b.found, found{object: manifest.Object{"apiVersion": "v1", "kind": "Namespace",
+			"metadata": map[string]any{"name": release.Namespace}}})
 	}
 	for i, object := range objects {
 		if i < len(again) && !reflect.DeepEqual(object, again[i]) && !isSecret(object) {
@@ -212,7 +216,8 @@ func (b *builder) project(name, folder string, scopes scopes) Project {
 		if b.sealer != nil && isSecret(object) {
 			sealed, why := b.seal(f, object)
 			if why != "" {
-				p.LeftOut = append(p.LeftOut, LeftOut{What: object.String(), Why: "is a Secret, and " + why, Keys: secretKeys(object)})
+				p.LeftOut = append(p.LeftOut, LeftOut{What: object.String(), Why: "is a Secret, and " + why,
+					Keys: secretKeys(object)})
 				continue
 			}
 			object = sealed
@@ -222,7 +227,8 @@ func (b *builder) project(name, folder string, scopes scopes) Project {
 			continue
 		}
 		p.Objects = append(p.Objects, Object{
-			Kind: object.Text("kind"), Namespace: object.Text("metadata", "namespace"), Name: object.Text("metadata", "name"), Content: object,
+			Kind: object.Text("kind"), Namespace: object.Text("metadata", "namespace"), Name: object.Text("metadata", "name"),
+			Content: object,
 		})
 	}
 	nameFiles(p.Objects)
@@ -257,7 +263,8 @@ func unfit(object manifest.Object, ofRelease bool) (LeftOut, bool) {
 	case ofRelease && hook != "" && !slices.ContainsFunc(strings.Split(hook, ","), installs):
 		return LeftOut{What: what, Why: "is a hook of Helm for " + hook + ", which nothing but Helm runs"}, true
 	}
-	for _, value := range []struct{ text, why string }{{Secret, "has a secret value"}, {Unknown, "has a value that is not known yet"}} {
+	for _, value := range []struct{ text, why string }{{Secret, "has a secret value"},
+		{Unknown, "has a value that is not known yet"}} {
 		if path := pathOf(object, value.text); path != "" {
 			return LeftOut{What: what, Why: value.why + " in " + path}, true
 		}

@@ -43,7 +43,8 @@ func NewSealer(certificate []byte, now time.Time) (*Sealer, error) {
 		return nil, errors.New("has a certificate without an RSA key")
 	}
 	if now.After(parsed.NotAfter) {
-		return nil, fmt.Errorf("has a certificate that has expired on %s; `kubeseal --fetch-cert` prints the present one", parsed.NotAfter.UTC().Format(time.DateOnly))
+		return nil, fmt.Errorf("has a certificate that has expired on %s; `kubeseal --fetch-cert` prints the present one",
+			parsed.NotAfter.UTC().Format(time.DateOnly))
 	}
 	return &Sealer{key}, nil
 }
@@ -69,8 +70,9 @@ func (s *Sealer) sealed(secret manifest.Object) (manifest.Object, error) {
 		template["immutable"] = immutable
 	}
 	return manifest.Object{
-		"apiVersion": "bitnami.com/v1alpha1", "kind": "SealedSecret", "metadata": map[string]any{"name": name, "namespace": namespace},
-		"spec": map[string]any{"encryptedData": encrypted, "template": template},
+		"apiVersion": "bitnami.com/v1alpha1", "kind": "SealedSecret",
+		"metadata": map[string]any{"name": name, "namespace": namespace},
+		"spec":     map[string]any{"encryptedData": encrypted, "template": template},
 	}, nil
 }
 

@@ -51,8 +51,10 @@ func (m Manifests) Files(about About) (map[string][]byte, error) {
 func (m Manifests) readme(about About) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Manifests of %s (%s)\n\n", about.Stack, about.Provider)
-	b.WriteString("What the projects would create in the cluster, a folder for each. Folders and files are numbered: in this order they\n" +
-		"can be applied, for instance with `kubectl apply --server-side -R -f .`, again where a definition was not ready in time.\n" +
+	b.WriteString("What the projects would create in the cluster, a folder for each. Folders and files are numbered: in " +
+		"this order they\n" +
+		"can be applied, for instance with `kubectl apply --server-side -R -f .`, again where a definition was not ready in " +
+		"time.\n" +
 		"`runner render` has written them, and replaces them.\n\n| folder | objects |\n|---|---|\n")
 	for _, p := range m.Projects {
 		fmt.Fprintf(&b, "| %s | %d |\n", p.Folder, len(p.Objects))
@@ -62,7 +64,8 @@ func (m Manifests) readme(about About) []byte {
 	}
 	m.list(&b, "Left out", "Make these yourself, or see to it that nothing needs them.", Project.leftOut)
 	if about.Simulated {
-		m.list(&b, "Made up", "A simulated cloud has made up these values. Put the real ones in their place, or render a plan of the\n"+
+		m.list(&b, "Made up", "A simulated cloud has made up these values. Put the real ones in their place, or render a plan "+
+			"of the\n"+
 			"deployed environment: `runner preview --save-plan FILE`, `runner render --plan FILE`.", Project.madeUp)
 	}
 	m.list(&b, "Different each time", "The chart makes up something whenever it is rendered.", Project.unsteady)

@@ -13,7 +13,8 @@ import (
 // writeCSV writes one line for every project of the run, for spreadsheets and
 // databases.
 func writeCSV(w io.Writer, s *event.Summary) error {
-	rows := [][]string{{"run", "operation", "provider", "stack", "simulated", "project", "title", "result", "reason", "causes",
+	rows := [][]string{{"run", "operation", "provider", "stack", "simulated", "project", "title", "result", "reason",
+		"causes",
 		"create", "update", "replace", "delete", "same", "started", "finished", "duration_ms", "error", "outputs"}}
 	for _, step := range s.Steps {
 		c := step.Changes

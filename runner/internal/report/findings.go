@@ -43,7 +43,8 @@ func writeSARIF(w io.Writer, s *event.Summary) error {
 func (j *junitSuite) addFindings(s *event.Summary) {
 	for _, f := range s.Findings() {
 		c := junitCase{
-			Name: strings.TrimSpace(f.Rule + " " + f.Subject()), Class: j.class(s) + ".guards", Time: seconds(0), File: f.File, Line: f.Line,
+			Name: strings.TrimSpace(f.Rule + " " + f.Subject()), Class: j.class(s) + ".guards", Time: seconds(0), File: f.File,
+			Line: f.Line,
 		}
 		switch {
 		case f.Exception != "":
@@ -63,7 +64,8 @@ func (j *junitSuite) addFindings(s *event.Summary) {
 func findingText(f event.Finding) string {
 	var lines []string
 	for _, line := range [][2]string{
-		{"rule", f.Rule}, {"level", f.Level}, {"project", f.Project}, {"resource", f.Resource.String()}, {"urn", f.URN}, {"file", f.Place()},
+		{"rule", f.Rule}, {"level", f.Level}, {"project", f.Project}, {"resource", f.Resource.String()}, {"urn", f.URN},
+		{"file", f.Place()},
 		{"finding", f.Message}, {"allowed", f.Exception},
 	} {
 		if line[1] != "" {
@@ -81,7 +83,8 @@ func (j *junitSuite) addOutcome(s *event.Summary) {
 	}
 	j.Errors++
 	text := fmt.Sprintf("the run ended as %s, and no project of it did; its screen or log says why", s.Outcome())
-	j.Cases = append(j.Cases, junitCase{Name: "run " + s.Run, Class: j.class(s), Time: seconds(s.DurationMS), Error: &junitProblem{Message: text}})
+	j.Cases = append(j.Cases, junitCase{Name: "run " + s.Run, Class: j.class(s), Time: seconds(s.DurationMS),
+		Error: &junitProblem{Message: text}})
 }
 
 // markdownFindings writes a table of what the guards have found.
@@ -94,7 +97,8 @@ func markdownFindings(b *strings.Builder, s *event.Summary) {
 	if n := denying(s); n > 0 {
 		heading = fmt.Sprintf("Findings, %d of which forbid it", n)
 	}
-	fmt.Fprintf(b, "\n### %s\n\n| Level | Rule | Project | Resource | File | Finding |\n|---|---|---|---|---|---|\n", heading)
+	fmt.Fprintf(b, "\n### %s\n\n| Level | Rule | Project | Resource | File | Finding |\n|---|---|---|---|---|---|\n",
+		heading)
 	for _, f := range findings {
 		text := f.Message
 		if f.Exception != "" {

@@ -198,6 +198,7 @@ func shares(s *event.Summary) []share {
 
 // sign is what Pulumi writes before a resource for an action.
 func sign(a event.Action) string {
-	signs := map[event.Action]string{event.Create: "+", event.Import: "+", event.Update: "~", event.Replace: "±", event.Delete: "-"}
+	signs := map[event.Action]string{event.Create: "+", event.Import: "+", event.Update: "~", event.Replace: "±",
+		event.Delete: "-"}
 	return cmp.Or(signs[a], " ")
 }

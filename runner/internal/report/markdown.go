@@ -24,8 +24,12 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 		markdownFailure(&b, f)
 	}
 	markdownFindings(&b, s)
-	markdownList(&b, "Warnings", s.OtherWarnings(), func(a event.Alert) string { return inline(strings.TrimPrefix(a.Project+": "+a.Message, ": ")) })
-	markdownList(&b, "Left out of the plan", s.Excluded, func(x event.Exclusion) string { return inline(x.Name) + ": " + inline(x.Reason) })
+	markdownList(&b, "Warnings", s.OtherWarnings(), func(a event.Alert) string {
+		return inline(strings.TrimPrefix(a.Project+": "+a.Message, ": "))
+	})
+	markdownList(&b, "Left out of the plan", s.Excluded, func(x event.Exclusion) string {
+		return inline(x.Name) + ": " + inline(x.Reason)
+	})
 	if plan := s.SavedPlan; plan != nil {
 		fmt.Fprintf(&b, "\nSaved plan: %s, digest %s\n", inline(plan.File), inline(plan.Digest))
 	}

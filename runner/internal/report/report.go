@@ -40,11 +40,13 @@ var ErrFormat = errors.New("unknown report format")
 
 // FormatOf returns the form that the name of a file asks for.
 func FormatOf(path string) (Format, error) {
-	forms := map[string]Format{".html": HTML, ".htm": HTML, ".md": Markdown, ".json": JSON, ".xml": JUnit, ".sarif": SARIF, ".csv": CSV}
+	forms := map[string]Format{".html": HTML, ".htm": HTML, ".md": Markdown, ".json": JSON, ".xml": JUnit, ".sarif": SARIF,
+		".csv": CSV}
 	if form, ok := forms[filepath.Ext(path)]; ok {
 		return form, nil
 	}
-	return "", fmt.Errorf("%w for %s: its name must end in .html, .md, .json, .xml (for JUnit), .sarif or .csv", ErrFormat, path)
+	return "", fmt.Errorf("%w for %s: its name must end in .html, .md, .json, .xml (for JUnit), .sarif or .csv", ErrFormat,
+		path)
 }
 
 // Write writes the summary in a form, with details where the form has a

@@ -108,7 +108,8 @@ const fallback = "mara.yaml"
 // New makes a log of the results.
 func New(o Options, results []Result) Log {
 	made := run{
-		Tool: tool{driver{"mara", o.Version, []rule{}}}, Details: details{o.ID + "/"}, Ends: []ending{{!o.Failed}}, Results: []result{},
+		Tool: tool{driver{"mara", o.Version, []rule{}}}, Details: details{o.ID + "/"}, Ends: []ending{{!o.Failed}},
+		Results: []result{},
 	}
 	index := map[string]int{}
 	for _, name := range ruleNames(o, results) {

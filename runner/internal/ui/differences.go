@@ -17,7 +17,9 @@ func (e ending) differences() string {
 	for _, s := range e.summary.Steps {
 		var lines []string
 		if e.summary.Operation != operation.Preview || e.diff {
-			lines = slice.Map(s.Differences, func(d event.Difference) string { return "  " + difference(e.summary.Operation, d) })
+			lines = slice.Map(s.Differences, func(d event.Difference) string {
+				return "  " + difference(e.summary.Operation, d)
+			})
 		}
 		lines = append(lines, e.outputLines(s)...)
 		if len(lines) == 0 {
@@ -47,7 +49,8 @@ func (e ending) outputLines(s event.Step) []string {
 
 // difference says what has become of a resource, or would become of it.
 func difference(op operation.Operation, d event.Difference) string {
-	what := map[event.Action]string{event.Create: "new", event.Update: "changed", event.Replace: "replaced", event.Delete: "gone"}[d.Action]
+	what := map[event.Action]string{event.Create: "new", event.Update: "changed", event.Replace: "replaced",
+		event.Delete: "gone"}[d.Action]
 	if op == operation.Preview {
 		what = "to " + string(d.Action)
 	}

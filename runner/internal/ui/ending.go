@@ -132,7 +132,8 @@ func firstCause(s event.Step) string {
 // totals renders the last words about the run.
 func (e ending) totals() string {
 	s := e.summary
-	verb := map[event.Result]string{event.Succeeded: "succeeded in", event.Failed: "FAILED after", event.Interrupted: "INTERRUPTED after"}
+	verb := map[event.Result]string{event.Succeeded: "succeeded in", event.Failed: "FAILED after",
+		event.Interrupted: "INTERRUPTED after"}
 	text := fmt.Sprintf("%s %s %s: %s; %s", s.Operation, verb[s.Outcome()], event.FormatDuration(s.Duration()),
 		s.Results, s.Changes.Words(s.Operation))
 	if n := len(s.LeftOut()); n > 0 {

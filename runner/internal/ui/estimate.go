@@ -32,7 +32,8 @@ func newForecast(s *event.Summary, durations map[string]time.Duration, now time.
 // remainders is how long each step will still take, in plan order, nothing for
 // those that are done or will not start any more. over says that one which runs
 // should have been done.
-func remainders(s *event.Summary, durations map[string]time.Duration, now time.Time) (all []time.Duration, over, ok bool) {
+func remainders(s *event.Summary, durations map[string]time.Duration, now time.Time) (all []time.Duration, over,
+	ok bool) {
 	all = make([]time.Duration, len(s.Steps))
 	for i, step := range s.Steps {
 		running := !step.Started.IsZero()

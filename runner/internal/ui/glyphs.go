@@ -22,8 +22,9 @@ func newGlyphs(ascii bool) glyphs {
 		}
 	}
 	return glyphs{
-		spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}, succeeded: "✓", failed: "✗", skipped: "-", waiting: "·",
-		full: "━", rest: "─", more: "…",
+		spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}, succeeded: "✓", failed: "✗", skipped: "-",
+		waiting: "·",
+		full:    "━", rest: "─", more: "…",
 	}
 }
 

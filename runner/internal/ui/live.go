@@ -37,7 +37,8 @@ type Live struct {
 
 // NewLive starts a live view on the terminal w. The caller must Close it.
 func NewLive(w io.Writer, o Options) *Live {
-	l := &Live{o: o, screen: screen{out: printer{w: w}}, digits: digits(o.Resources), stop: make(chan struct{}), ended: make(chan struct{}), pause: make(chan func()), doing: activities{}}
+	l := &Live{o: o, screen: screen{out: printer{w: w}}, digits: digits(o.Resources), stop: make(chan struct{}),
+		ended: make(chan struct{}), pause: make(chan func()), doing: activities{}}
 	width, _ := l.size()
 	l.text = NewPlain(&l.above, Options{Width: width, Colour: o.Colour, Diff: o.Diff, Next: o.Next})
 	go l.paintUntilStopped()

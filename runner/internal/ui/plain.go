@@ -175,7 +175,8 @@ func (p *Plain) header() {
 		s.Operation, s.Provider, s.Stack, typeset.Counted(len(s.Steps), "project"), s.Parallel)
 	if s.Fleet {
 		_, environments := s.Progress()
-		text = fmt.Sprintf("%s of a fleet: %s, %d at a time", s.Operation, typeset.Counted(environments, "environment"), s.Parallel)
+		text = fmt.Sprintf("%s of a fleet: %s, %d at a time", s.Operation, typeset.Counted(environments, "environment"),
+			s.Parallel)
 	}
 	p.line(text, 2, p.paint.bold)
 	if s.Simulated {

@@ -18,7 +18,8 @@ func (e ending) previewTable() string {
 	if e.width > 0 && e.width < narrow {
 		return e.narrowPreview() + e.previewNotes()
 	}
-	columns := []typeset.Column{{Title: "", Optional: true}, {Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}}
+	columns := []typeset.Column{{Title: "", Optional: true},
+		{Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}}
 	rows := make([][]string, len(e.summary.Steps))
 	for i, s := range e.summary.Steps {
 		rows[i] = []string{"", s.Name}
@@ -39,7 +40,8 @@ func (e ending) previewTable() string {
 	for i, s := range e.summary.Steps {
 		rows[i] = append(rows[i], completeness(s))
 	}
-	return e.heading() + typeset.Table{Columns: columns, Rows: rows, Paint: e.paintPreview(len(columns) - 1)}.Text(e.width) + e.previewNotes()
+	return e.heading() + typeset.Table{Columns: columns, Rows: rows,
+		Paint: e.paintPreview(len(columns) - 1)}.Text(e.width) + e.previewNotes()
 }
 
 // kind is a kind of changes: a column, if there are any.
@@ -82,7 +84,8 @@ func (e ending) previewNotes() string {
 		text += e.paint.red(typeset.Wrap(destructive+" resources would be replaced or deleted", e.width, 2)) + "\n"
 	}
 	if slices.ContainsFunc(e.summary.Steps, isPartial) {
-		text += e.paint.yellow(typeset.Wrap("partial: more may change once the outputs of the named projects are known", e.width, 2)) + "\n"
+		text += e.paint.yellow(typeset.Wrap("partial: more may change once the outputs of the named projects are known",
+			e.width, 2)) + "\n"
 	}
 	if text == "" {
 		return ""
@@ -94,8 +97,9 @@ func (e ending) narrowPreview() string {
 	steps := e.summary.Steps
 	rows := slice.Map(steps, func(s event.Step) []string { return []string{s.Name, s.Changes.String(), completeness(s)} })
 	table := typeset.Table{
-		Columns: []typeset.Column{{Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}, {Title: "CHANGES"}, {Title: "PREVIEW", Min: 7, Optional: true}},
-		Rows:    rows,
+		Columns: []typeset.Column{{Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}, {Title: "CHANGES"},
+			{Title: "PREVIEW", Min: 7, Optional: true}},
+		Rows: rows,
 		Paint: func(row, _ int, text string) string {
 			if isDestructive(steps[row].Changes) {
 				return e.paint.red(text)

@@ -126,7 +126,8 @@ func mapDifferences(path string, planned, now map[string]any) []Difference {
 	var differences []Difference
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if names[name] {
-			differences = append(differences, valueDifferences(strings.TrimPrefix(path+"."+name, "."), planned[name], now[name])...)
+			differences = append(differences, valueDifferences(strings.TrimPrefix(path+"."+name, "."), planned[name],
+				now[name])...)
 		}
 	}
 	return differences

@@ -14,7 +14,8 @@ import (
 // engine reports them, and returns those that differ, by name. The engine hides what
 // is secret, so hidden reports whether the secret output of a name differs; nil stands
 // for "no". mask hides secrets in strings.
-func OutputChanges(before, after map[string]any, hidden func(name string) bool, mask func(string) string) []event.OutputChange {
+func OutputChanges(before, after map[string]any, hidden func(name string) bool,
+	mask func(string) string) []event.OutputChange {
 	r := reader{mask: mask}
 	var changes []event.OutputChange
 	for _, name := range namesOf(before, after) {

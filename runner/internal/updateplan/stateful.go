@@ -8,17 +8,19 @@ import (
 // stateful are types of resources, or their beginnings, that hold data which is
 // lost with them.
 var stateful = []string{
-	"aws:backup/vault:", "aws:docdb/", "aws:dynamodb/table:", "aws:ebs/snapshot:", "aws:ebs/volume:", "aws:ec2/volume:", "aws:ecr/repository:", "aws:efs/fileSystem:",
-	"aws:eks/cluster:", "aws:elasticache/", "aws:elasticsearch/domain:", "aws:fsx/", "aws:kinesis/stream:", "aws:kms/key:", "aws:msk/cluster:",
-	"aws:neptune/", "aws:opensearch/domain:", "aws:rds/cluster:", "aws:rds/clusterInstance:", "aws:rds/globalCluster:", "aws:rds/instance:", "aws:redshift/cluster:",
-	"aws:route53/zone:", "aws:s3/bucket:", "aws:s3/bucketV2:", "aws:s3/bucketObject", "aws:secretsmanager/secret:", "aws:sqs/queue:",
-	"azure-native:sql:", "azure-native:storage:StorageAccount", "digitalocean:index/databaseCluster:", "digitalocean:index/kubernetesCluster:",
+	"aws:backup/vault:", "aws:docdb/", "aws:dynamodb/table:", "aws:ebs/snapshot:", "aws:ebs/volume:", "aws:ec2/volume:",
+	"aws:ecr/repository:", "aws:efs/fileSystem:", "aws:eks/cluster:", "aws:elasticache/", "aws:elasticsearch/domain:",
+	"aws:fsx/", "aws:kinesis/stream:", "aws:kms/key:", "aws:msk/cluster:", "aws:neptune/", "aws:opensearch/domain:",
+	"aws:rds/cluster:", "aws:rds/clusterInstance:", "aws:rds/globalCluster:", "aws:rds/instance:",
+	"aws:redshift/cluster:", "aws:route53/zone:", "aws:s3/bucket:", "aws:s3/bucketV2:", "aws:s3/bucketObject",
+	"aws:secretsmanager/secret:", "aws:sqs/queue:", "azure-native:sql:", "azure-native:storage:StorageAccount",
+	"digitalocean:index/databaseCluster:", "digitalocean:index/kubernetesCluster:",
 	"digitalocean:index/containerRegistry:", "digitalocean:index/spacesBucket:", "digitalocean:index/volume:",
-	"gcp:bigquery/", "gcp:container/cluster:", "gcp:sql/databaseInstance:", "gcp:storage/bucket:",
-	"kind:index:Cluster", "kind:index:Registry",
-	"kubernetes:core/v1:Namespace", "kubernetes:core/v1:PersistentVolume", "kubernetes:apps/v1:StatefulSet",
-	"kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition",
-	"linode:index/database", "linode:index/instance:", "linode:index/lkeCluster:", "linode:index/objectStorageBucket:", "linode:index/volume:",
+	"gcp:bigquery/", "gcp:container/cluster:", "gcp:sql/databaseInstance:", "gcp:storage/bucket:", "kind:index:Cluster",
+	"kind:index:Registry", "kubernetes:core/v1:Namespace", "kubernetes:core/v1:PersistentVolume",
+	"kubernetes:apps/v1:StatefulSet", "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition",
+	"linode:index/database", "linode:index/instance:", "linode:index/lkeCluster:", "linode:index/objectStorageBucket:",
+	"linode:index/volume:",
 }
 
 // IsStateful reports whether data is known to be lost with a resource of a type.
@@ -27,12 +29,13 @@ func IsStateful(token string) bool { return hasPrefix(token, stateful) }
 // harmless are types of resources, or their beginnings up to a ":" or "/", with which nothing is lost: what
 // their program says is all that they hold, and nothing else depends on their identity.
 var harmless = []string{
-	"aws:cloudwatch/metricAlarm:", "aws:ec2/route:", "aws:ec2/routeTableAssociation:", "aws:ec2/securityGroupRule:", "aws:ecs/taskDefinition:",
-	"aws:iam/policyAttachment:", "aws:iam/rolePolicy:", "aws:iam/rolePolicyAttachment:", "aws:iam/userPolicyAttachment:", "aws:lambda/permission:",
-	"aws:s3/bucketPolicy:", "aws:vpc/securityGroupEgressRule:", "aws:vpc/securityGroupIngressRule:",
-	"docker-build:index:Image", "docker:index/image:", "gcp:projects/iAMMember:",
-	"kubernetes:apps/v1:DaemonSet", "kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:ReplicaSet", "kubernetes:autoscaling/",
-	"kubernetes:batch/v1:CronJob", "kubernetes:batch/v1:Job", "kubernetes:core/v1:ConfigMap", "kubernetes:core/v1:Pod",
+	"aws:cloudwatch/metricAlarm:", "aws:ec2/route:", "aws:ec2/routeTableAssociation:", "aws:ec2/securityGroupRule:",
+	"aws:ecs/taskDefinition:", "aws:iam/policyAttachment:", "aws:iam/rolePolicy:", "aws:iam/rolePolicyAttachment:",
+	"aws:iam/userPolicyAttachment:", "aws:lambda/permission:", "aws:s3/bucketPolicy:",
+	"aws:vpc/securityGroupEgressRule:", "aws:vpc/securityGroupIngressRule:", "docker-build:index:Image",
+	"docker:index/image:", "gcp:projects/iAMMember:", "kubernetes:apps/v1:DaemonSet", "kubernetes:apps/v1:Deployment",
+	"kubernetes:apps/v1:ReplicaSet", "kubernetes:autoscaling/", "kubernetes:batch/v1:CronJob",
+	"kubernetes:batch/v1:Job", "kubernetes:core/v1:ConfigMap", "kubernetes:core/v1:Pod",
 	"kubernetes:core/v1:ServiceAccount", "kubernetes:networking.k8s.io/v1:NetworkPolicy", "kubernetes:policy/",
 	"kubernetes:rbac.authorization.k8s.io/",
 }

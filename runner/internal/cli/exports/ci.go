@@ -29,25 +29,33 @@ func ciCommand(d cmd.Deps) *cli.Command {
 		Name:      "ci",
 		Usage:     "write a pipeline for GitHub Actions or GitLab CI",
 		ArgsUsage: "github|gitlab",
-		Description: "The pipeline previews every environment on a pull request and tells about all of them in one comment, which it\n" +
-			"replaces; it brings them up on a merge, wave by wave; and it looks for drift at night: on GitHub it then opens an\n" +
-			"issue, which it closes when the drift is gone, and on both the job fails. An environment is worked on by one job\n" +
+		Description: "The pipeline previews every environment on a pull request and tells about all of them in one comment, " +
+			"which it\n" +
+			"replaces; it brings them up on a merge, wave by wave; and it looks for drift at night: on GitHub it then opens " +
+			"an\n" +
+			"issue, which it closes when the drift is gone, and on both the job fails. An environment is worked on by one " +
+			"job\n" +
 			"at a time. On AWS jobs log in by OIDC, as the role of --aws-role; no key is kept.\n\n" +
-			"The runner comes from an image, such as `make image` makes. On GitHub it is only unpacked; on GitLab jobs run in\n" +
+			"The runner comes from an image, such as `make image` makes. On GitHub it is only unpacked; on GitLab jobs run " +
+			"in\n" +
 			"it. What else the CI system has to be given is printed.\n\n" +
 			"A file that this command has not written, or that was changed since, is not replaced.\n\n" +
-			"Examples:\n  runner export ci github -s dev --image registry.example.com/runner:1 --aws-role arn:aws:iam::123456789012:role/ci\n" +
+			"Examples:\n  runner export ci github -s dev --image registry.example.com/runner:1 --aws-role " +
+			"arn:aws:iam::123456789012:role/ci\n" +
 			"  runner export ci gitlab --wave dev --wave prod-eu,prod-us --image registry.example.com/runner:1\n" +
-			"  runner export ci github --all --image registry.example.com/runner:1      # in the waves of config/rollout.yaml\n\n" +
+			"  runner export ci github --all --image registry.example.com/runner:1      # in the waves of " +
+			"config/rollout.yaml\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
-				&cli.StringSliceFlag{Name: "wave", Usage: "bring these `ENVIRONMENTS` up after those of the wave before; may be repeated (default: the stack alone)"},
+				&cli.StringSliceFlag{Name: "wave", Usage: "bring these `ENVIRONMENTS` up after those of the wave before; may be " +
+					"repeated (default: the stack alone)"},
 				&cli.StringFlag{Name: "image", Usage: "take the runner from this `IMAGE`"},
 				&cli.StringFlag{Name: "aws-role", Usage: "log in on AWS as the role `ARN`"},
 				&cli.StringFlag{Name: "branch", Value: "main", Usage: "bring environments up when `BRANCH` changes"},
 				&cli.StringFlag{Name: "nightly", Value: "17 3 * * *", Usage: "look for drift at `TIME`, as cron has it"},
-				&cli.StringFlag{Name: "out", Usage: "write to `FILE` (default: where the CI system looks, at the top of the repository)"},
+				&cli.StringFlag{Name: "out", Usage: "write to `FILE` (default: where the CI system looks, at the top of the " +
+					"repository)"},
 			},
 			cmd.FleetFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags(),
 		),
@@ -98,7 +106,8 @@ func parseCI(c *cli.Context, d cmd.Deps, common cmd.Common) (ciOptions, error) {
 	case !o.Fleet.IsEmpty() && (len(o.Waves) > 0 || o.Stack.IsSet()):
 		return o, failure.Usagef(cmd.Path(c), "--all and --selector choose among the fleet; leave out -s and --wave")
 	case o.Image == "":
-		return o, failure.Usagef(cmd.Path(c), "--image is missing: the image that the pipeline takes the runner from; `make image` makes one")
+		return o, failure.Usagef(cmd.Path(c), "--image is missing: the image that the pipeline takes the runner from; `make "+
+			"image` makes one")
 	case !cron.MatchString(o.Nightly):
 		return o, failure.Usagef(cmd.Path(c), "--nightly: %q is not a time as cron has it, such as 17 3 * * *", o.Nightly)
 	}
@@ -134,7 +143,8 @@ func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
 		return err
 	}
 	if held {
-		notes = append(notes, "mind that the pipeline has neither the soaks nor the gates of "+fleet.RolloutFile+"; `runner fleet up` has")
+		notes = append(notes, "mind that the pipeline has neither the soaks nor the gates of "+fleet.RolloutFile+"; `runner "+
+			"fleet up` has")
 	}
 	content, err := pipeline.Write(o.System, p)
 	if err != nil {
@@ -147,7 +157,8 @@ func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
 		return err
 	}
 	document := pipelineDocument{ciVersion, o.Out, p.Waves, append([]string{}, p.Secrets...), notes}
-	return o.Show(d, document, fmt.Sprintf("wrote %s\n\nWhat is left to do there:\n- %s\n", o.Out, strings.Join(notes, "\n- ")))
+	return o.Show(d, document, fmt.Sprintf("wrote %s\n\nWhat is left to do there:\n- %s\n", o.Out,
+		strings.Join(notes, "\n- ")))
 }
 
 // describePipeline finds out what the pipeline of environments has to have. The
@@ -169,7 +180,8 @@ func describePipeline(o ciOptions, all []environment) (pipeline.Options, []strin
 // addTo adds what an environment needs to the options of a pipeline.
 func (e environment) addTo(p *pipeline.Options) error {
 	if e.Provider.InfraType() == "kind" {
-		return &failure.Environment{Text: e.name() + " is on kind: its cluster would end with the job that made it", Next: "leave it out"}
+		return &failure.Environment{Text: e.name() + " is on kind: its cluster would end with the job that made it",
+			Next: "leave it out"}
 	}
 	passphrase, err := e.needsPassphrase()
 	if err != nil {
@@ -189,7 +201,8 @@ func (e environment) addTo(p *pipeline.Options) error {
 		return nil
 	}
 	if p.AWSRole == "" {
-		return &failure.Usage{Text: e.name() + " needs AWS, and --aws-role does not say as whom", Next: "name a role that trusts the CI system's OIDC provider"}
+		return &failure.Usage{Text: e.name() + " needs AWS, and --aws-role does not say as whom",
+			Next: "name a role that trusts the CI system's OIDC provider"}
 	}
 	p.AWSRegion = cmp.Or(p.AWSRegion, e.Settings.Config.Text("aws:region").Text, "us-east-1") // any will do for logging in
 	return nil
@@ -203,9 +216,11 @@ func notesOf(o ciOptions, p pipeline.Options) []string {
 		notes = append(notes, "let "+p.AWSRole+" trust the OIDC provider of the CI system, for this repository alone")
 	}
 	if o.System == pipeline.GitLab {
-		return append(notes, "make the secret COMMENT_TOKEN, a project access token with the scope api", "make a pipeline schedule for "+p.Nightly)
+		return append(notes, "make the secret COMMENT_TOKEN, a project access token with the scope api",
+			"make a pipeline schedule for "+p.Nightly)
 	}
-	return append(notes, "make the environments "+strings.Join(p.Environments(), ", ")+", with reviewers where somebody has to agree to an up")
+	return append(notes, "make the environments "+strings.Join(p.Environments(),
+		", ")+", with reviewers where somebody has to agree to an up")
 }
 
 // topOf is the top of the repository that a folder is in, or the folder itself.

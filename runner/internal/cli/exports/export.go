@@ -23,7 +23,8 @@ func Export(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Usage: "have other machines run an environment",
-		Description: "Writes files that other machines run environments by. They need a backend that they can reach: state in a\n" +
+		Description: "Writes files that other machines run environments by. They need a backend that they can reach: state in " +
+			"a\n" +
 			"folder of this machine is refused. Values of secrets are never written.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Subcommands: []*cli.Command{ciCommand(d), operatorCommand(d)},
@@ -81,7 +82,8 @@ func (e environment) needsPassphrase() (bool, error) {
 // usesAWS reports whether the provider, the backend or the key is on AWS.
 func (e environment) usesAWS() bool {
 	header, _ := e.Settings.Config.Header() // needsPassphrase tells an error
-	return e.Provider.InfraType() == "aws" || strings.HasPrefix(e.Settings.Backend.Text, "s3://") || strings.HasPrefix(header.SecretsProvider, "awskms:")
+	return e.Provider.InfraType() == "aws" || strings.HasPrefix(e.Settings.Backend.Text, "s3://") ||
+		strings.HasPrefix(header.SecretsProvider, "awskms:")
 }
 
 // tokens are the variables with credentials; AWS trusts roles instead.

@@ -34,40 +34,54 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 		Name:      "operator",
 		Usage:     "write Stacks for the Pulumi Kubernetes Operator",
 		ArgsUsage: cmd.FleetArguments,
-		Description: "Writes a Stack for each project, which waits for those before it, a service account, and a README that says how\n" +
+		Description: "Writes a Stack for each project, which waits for those before it, a service account, and a README that " +
+			"says how\n" +
 			"to apply, watch and delete them. Secret values are named as keys of Secrets, which you make. Built-in projects\n" +
-			"come from the image; own projects in Pulumi YAML become Programs, and others, or all with --repo or --flux, come\n" +
-			"from there. What the operator cannot run is left out, and listed with the reason, as is what is different there:\n" +
+			"come from the image; own projects in Pulumi YAML become Programs, and others, or all with --repo or --flux, " +
+			"come\n" +
+			"from there. What the operator cannot run is left out, and listed with the reason, as is what is different " +
+			"there:\n" +
 			"hooks do not run.\n\n" +
 			"--within is how fresh what a project waits for has to be. After a new commit the operator orders only what is\n" +
 			"older than that, so it should be short, but it has to be longer than the whole chain takes, or the Stacks would\n" +
 			"wait for one another without end.\n\n" +
 			"Named or chosen by labels, several environments of a fleet get a folder each, and a README with their waves.\n\n" +
 			"Examples:\n  runner export operator -s dev --image registry.example.com/workspace:1 --out operator/dev\n" +
-			"  runner export operator -s dev --image registry.example.com/workspace:1 --repo https://github.com/acme/infra --branch main --destroy\n" +
+			"  runner export operator -s dev --image registry.example.com/workspace:1 --repo https://github.com/acme/infra " +
+			"--branch main --destroy\n" +
 			"  runner export operator -l stage=prod --image registry.example.com/workspace:1\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
 				&cli.StringFlag{Name: "image", Usage: "run the programs in this `IMAGE`"},
-				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` (default: operator/STACK below the root, or operator for several)"},
-				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi", Usage: "put everything into the namespace `NAME`; {stack} in it is the environment"},
-				&cli.StringFlag{Name: "backend", Usage: "keep the state at `URL`, as the cluster reaches it", DefaultText: "the configured one"},
+				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` (default: operator/STACK below the root, or operator for " +
+					"several)"},
+				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi",
+					Usage: "put everything into the namespace `NAME`; {stack} in it is the environment"},
+				&cli.StringFlag{Name: "backend", Usage: "keep the state at `URL`, as the cluster reaches it",
+					DefaultText: "the configured one"},
 				&cli.StringFlag{Name: "claim", Usage: "mount the volume claim `NAME` where --backend file://... is"},
 				&cli.StringFlag{Name: "repo", Usage: "take own projects from the git repository at `URL`"},
 				&cli.StringFlag{Name: "branch", Usage: "follow `BRANCH` of the repository (default: main)"},
 				&cli.StringFlag{Name: "commit", Usage: "use this `COMMIT` of the repository"},
-				&cli.StringFlag{Name: "repo-secret", Usage: "log in to repositories with the Secret `NAME`, whose key is accessToken, or sshPrivateKey for ssh"},
-				&cli.StringFlag{Name: "flux", Usage: "take own projects from Flux's source `KIND/NAME`, such as GitRepository/infra"},
-				&cli.DurationFlag{Name: "within", Usage: "run what a project waits for once more if its last success is older than `DURATION`", DefaultText: "twice what the chain of projects takes"},
-				&cli.DurationFlag{Name: "resync", Usage: "run every project each `DURATION`, also without a new commit", DefaultText: "never"},
+				&cli.StringFlag{Name: "repo-secret", Usage: "log in to repositories with the Secret `NAME`, whose key is " +
+					"accessToken, or sshPrivateKey for ssh"},
+				&cli.StringFlag{Name: "flux", Usage: "take own projects from Flux's source `KIND/NAME`, such as " +
+					"GitRepository/infra"},
+				&cli.DurationFlag{Name: "within", Usage: "run what a project waits for once more if its last success is older than " +
+					"`DURATION`", DefaultText: "twice what the chain of projects takes"},
+				&cli.DurationFlag{Name: "resync", Usage: "run every project each `DURATION`, also without a new commit",
+					DefaultText: "never"},
 				&cli.BoolFlag{Name: "refresh", Usage: "refresh before each update"},
 				&cli.BoolFlag{Name: "destroy", Usage: "destroy what a Stack has made when the Stack is deleted"},
-				&cli.BoolFlag{Name: "preview", Usage: "only preview, and fail where something would change; `runner operator adopt` goes on from there"},
+				&cli.BoolFlag{Name: "preview", Usage: "only preview, and fail where something would change; `runner operator adopt` " +
+					"goes on from there"},
 				&cli.BoolFlag{Name: "retain", Usage: "keep a pod for each Stack"},
 				&cli.BoolFlag{Name: "retry-on-conflict", Usage: "set retryOnUpdateConflict, which the operator 2.9 does not read"},
-				&cli.StringSliceFlag{Name: "variable", Usage: "set the environment variable `NAME`, from the Secret; may be repeated"},
-				&cli.StringSliceFlag{Name: "account-annotation", Usage: "annotate the service account, `KEY=VALUE`; may be repeated"},
+				&cli.StringSliceFlag{Name: "variable", Usage: "set the environment variable `NAME`, from the Secret; may be " +
+					"repeated"},
+				&cli.StringSliceFlag{Name: "account-annotation", Usage: "annotate the service account, `KEY=VALUE`; may be " +
+					"repeated"},
 			},
 			cmd.FleetFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags(),
 		),
@@ -88,12 +102,14 @@ const apiOf = "source.toolkit.fluxcd.io/v1"
 var namespaces = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 func parseOperator(c *cli.Context, d cmd.Deps, common cmd.Common) (o operatorOptions, err error) {
-	o = operatorOptions{Common: common, Variables: c.StringSlice("variable"), Out: d.Absolute(c.String("out")), Options: pko.Options{
-		Namespace: c.String("namespace"), Image: c.String("image"), Backend: c.String("backend"), Claim: c.String("claim"),
-		Repo: c.String("repo"), Branch: c.String("branch"), Commit: c.String("commit"), RepoSecret: c.String("repo-secret"),
-		Within: c.Duration("within"), Resync: c.Duration("resync"), Refresh: c.Bool("refresh"), Destroy: c.Bool("destroy"), Retain: c.Bool("retain"),
-		Preview: c.Bool("preview"), RetryOnUpdateConflict: c.Bool("retry-on-conflict"),
-	}}
+	o = operatorOptions{Common: common, Variables: c.StringSlice("variable"), Out: d.Absolute(c.String("out")),
+		Options: pko.Options{
+			Namespace: c.String("namespace"), Image: c.String("image"), Backend: c.String("backend"), Claim: c.String("claim"),
+			Repo: c.String("repo"), Branch: c.String("branch"), Commit: c.String("commit"), RepoSecret: c.String("repo-secret"),
+			Within: c.Duration("within"), Resync: c.Duration("resync"), Refresh: c.Bool("refresh"), Destroy: c.Bool("destroy"),
+			Retain:  c.Bool("retain"),
+			Preview: c.Bool("preview"), RetryOnUpdateConflict: c.Bool("retry-on-conflict"),
+		}}
 	o.Operation = operation.Up
 	if o.Fleet, err = cmd.ParseFleet(c, c.Args().Slice()); err != nil {
 		return o, err
@@ -227,7 +243,8 @@ func exportOne(e environment, o *operatorOptions) (operatorDocument, map[string]
 // fleetReadme says in which order several environments are applied.
 func fleetReadme(waves [][]string, namespace string) []byte {
 	var b strings.Builder
-	b.WriteString("# Environments on the Pulumi Kubernetes Operator\n\nA folder for each, with a README of its own. In waves:\n\n")
+	b.WriteString("# Environments on the Pulumi Kubernetes Operator\n\nA folder for each, with a README of its own. In " +
+		"waves:\n\n")
 	for _, wave := range waves {
 		for _, name := range wave {
 			fmt.Fprintf(&b, "    kubectl apply --server-side -k %s\n", name)
@@ -243,11 +260,13 @@ func fleetReadme(waves [][]string, namespace string) []byte {
 func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 	var problems []error
 	described := pko.Environment{
-		Name: e.name(), Organization: "organization", Plan: e.Plan, Config: map[string]map[string]any{}, Secrets: map[string][]string{}, Programs: map[string]map[string]any{},
+		Name: e.name(), Organization: "organization", Plan: e.Plan, Config: map[string]map[string]any{},
+		Secrets: map[string][]string{}, Programs: map[string]map[string]any{},
 		RunHooks: e.Provider.Hooks, StackNames: o.Known().StackNames(), Repositories: map[string]pko.Repository{},
 	}
 	if e.Settings.Managed() {
-		problems = append(problems, errors.New("the backend is Pulumi Cloud, which the export does not know the organization of; use a backend of your own"))
+		problems = append(problems, errors.New("the backend is Pulumi Cloud, which the export does not know the organization "+
+			"of; use a backend of your own"))
 	}
 	passphrase, err := e.needsPassphrase()
 	problems = append(problems, err)
@@ -271,7 +290,8 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 			continue
 		}
 		if described.Programs[p.Name], err = pko.ReadProgram(p.Own.Dir); err != nil {
-			problems = append(problems, fmt.Errorf("%s cannot be a Program: %w; say with --repo or --flux where it is", p.Name, err))
+			problems = append(problems, fmt.Errorf("%s cannot be a Program: %w; say with --repo or --flux where it is", p.Name,
+				err))
 			described.Programs[p.Name] = map[string]any{} // one problem is enough
 		}
 	}
@@ -284,10 +304,12 @@ func repositoryOf(root string, p projects.Project) (pko.Repository, error) {
 	source := gitsource.Source{URL: p.Own.Git, Ref: p.Own.Ref}
 	commit, ok := source.Commit(root)
 	if !ok || strings.HasPrefix(source.URL, ".") || strings.HasPrefix(source.URL, "/") {
-		return pko.Repository{}, fmt.Errorf("%s is in %s, which the cluster does not reach", p.Name, event.MaskURLs(source.String()))
+		return pko.Repository{}, fmt.Errorf("%s is in %s, which the cluster does not reach", p.Name,
+			event.MaskURLs(source.String()))
 	}
 	if event.MaskURLs(source.URL) != source.URL {
-		return pko.Repository{}, fmt.Errorf("%s is in %s, whose address has a password in it", p.Name, event.MaskURLs(source.String()))
+		return pko.Repository{}, fmt.Errorf("%s is in %s, whose address has a password in it", p.Name,
+			event.MaskURLs(source.String()))
 	}
 	return pko.Repository{URL: source.URL, Commit: commit, Folder: p.Own.Path}, nil
 }
@@ -301,7 +323,8 @@ func (e environment) variables(o operatorOptions, passphrase bool) []string {
 	}
 	for _, variable := range o.Sources.File.Variables() {
 		switch {
-		case variable.Name == config.StackVariable, variable.Name == config.BackendVariable, strings.HasPrefix(variable.Name, "RUNNER_"),
+		case variable.Name == config.StackVariable, variable.Name == config.BackendVariable,
+			strings.HasPrefix(variable.Name, "RUNNER_"),
 			variable.Name == encryption.PassphraseFileVariable:
 		default:
 			names = append(names, variable.Name)
@@ -320,7 +343,9 @@ func (e environment) valuesOf(p projects.Project, declared map[string]bool) (val
 		}
 		switch value := entry.Value.(type) {
 		case config.Ciphertext:
-			isOther := slices.ContainsFunc(e.Options.Known().Secrets(), func(s projects.Secret) bool { return s.Key == entry.Key })
+			isOther := slices.ContainsFunc(e.Options.Known().Secrets(), func(s projects.Secret) bool {
+				return s.Key == entry.Key
+			})
 			if !isOther || slices.ContainsFunc(p.Secrets, func(s projects.Secret) bool { return s.Key == entry.Key }) {
 				secrets = append(secrets, entry.Key)
 			}
@@ -377,7 +402,8 @@ type operatorDocument struct {
 func documentOf(o operatorOptions, e pko.Environment, x pko.Exported) operatorDocument {
 	document := operatorDocument{
 		Version: operatorVersion, Stack: e.Name, Namespace: o.Namespace, Within: o.Within.String(),
-		Stacks: map[string]string{}, LeftOut: map[string]string{}, Variables: append([]string{}, e.Variables...), Secrets: append([]string{}, e.SecretKeys()...),
+		Stacks: map[string]string{}, LeftOut: map[string]string{}, Variables: append([]string{}, e.Variables...),
+		Secrets: append([]string{}, e.SecretKeys()...),
 	}
 	for _, stack := range x.Stacks {
 		document.Stacks[stack.Metadata.Labels[pko.ProjectLabel]] = stack.Metadata.Name
@@ -400,13 +426,15 @@ func writeOperator(d cmd.Deps, o operatorOptions, several bool, done []operatorD
 		if several {
 			e.Folder = filepath.Join(o.Out, e.Stack)
 		}
-		text += fmt.Sprintf("%s of %s in %s; README.md there says how to go on.\n", typeset.Counted(len(e.Stacks), "Stack"), e.Stack, e.Folder)
+		text += fmt.Sprintf("%s of %s in %s; README.md there says how to go on.\n", typeset.Counted(len(e.Stacks), "Stack"),
+			e.Stack, e.Folder)
 		for _, project := range slices.Sorted(maps.Keys(e.LeftOut)) {
 			text += fmt.Sprintf("left out: %s %s\n", project, e.LeftOut[project])
 		}
 	}
 	if !several && len(done[0].programs) > 0 {
-		text += fmt.Sprintf("No other environment may be in the namespace %s: it would share the Programs.\n", done[0].Namespace)
+		text += fmt.Sprintf("No other environment may be in the namespace %s: it would share the Programs.\n",
+			done[0].Namespace)
 	}
 	if several {
 		return o.Show(d, done, text)

@@ -36,16 +36,19 @@ func Render(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "render",
 		Usage: "write what the projects would create in the cluster as plain manifests",
-		Description: "For Argo CD, Flux, kubectl, or tools that check manifests. Prints them, or writes them to a folder with a folder\n" +
+		Description: "For Argo CD, Flux, kubectl, or tools that check manifests. Prints them, or writes them to a folder with " +
+			"a folder\n" +
 			"for each project, numbered so that definitions and namespaces come first. Charts are rendered with Helm's own\n" +
 			"library. The same programs and configuration give the same files, so that the difference of two renders can be\n" +
 			"reviewed; objects of charts that make something up each time are named.\n\n" +
 			"Secrets, and objects with a secret value, are left out and listed; with --secret-store there are objects that\n" +
-			"have Secrets made from a store, whose entry STACK/NAMESPACE/NAME has a property for each key; with --sealed-cert\n" +
+			"have Secrets made from a store, whose entry STACK/NAMESPACE/NAME has a property for each key; with " +
+			"--sealed-cert\n" +
 			"there are SealedSecrets, encrypted for the controller in the cluster, of those whose values come from the\n" +
 			"configuration alone. Sealing takes the passphrase, and gives another text each time.\n\n" +
 			"The programs run on simulated clouds, in a folder that is thrown away; values that a real cloud would give,\n" +
-			"such as the address of a registry, are made up, and listed. With --plan they are those of a plan, which `runner preview --save-plan` has made of the real\n" +
+			"such as the address of a registry, are made up, and listed. With --plan they are those of a plan, which `runner " +
+			"preview --save-plan` has made of the real\n" +
 			"environment: there is nothing made up, and what is not known yet is left out.\n\n" +
 			"The folder is replaced in one step. One with files that this command has not written is refused.\n\n" +
 			"Examples:\n  runner render -s dev --out manifests/dev\n  runner render -s dev --only certmgr | kubeconform -\n" +
@@ -54,8 +57,10 @@ func Render(d cmd.Deps) *cli.Command {
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
 				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` instead of stdout"},
-				&cli.StringFlag{Name: "secret-store", Usage: "have the External Secrets Operator make Secrets from its store `KIND/NAME`, such as ClusterSecretStore/vault"},
-				&cli.StringFlag{Name: "sealed-cert", Usage: "seal Secrets with the certificate in `FILE`, which kubeseal --fetch-cert prints"},
+				&cli.StringFlag{Name: "secret-store", Usage: "have the External Secrets Operator make Secrets from its store " +
+					"`KIND/NAME`, such as ClusterSecretStore/vault"},
+				&cli.StringFlag{Name: "sealed-cert", Usage: "seal Secrets with the certificate in `FILE`, which kubeseal " +
+					"--fetch-cert prints"},
 				&cli.StringFlag{Name: "plan", Usage: "render what the plan in `FILE` would create"},
 			},
 			cmd.OutputFlag("text", "json"), cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
@@ -102,7 +107,8 @@ func parseRender(c *cli.Context, d cmd.Deps, common cmd.Common) (o renderOptions
 	}
 	for _, flag := range []string{"stack", "provider", "only", "skip", "from", "until"} {
 		if cmd.HasFlag(c.Command, flag) && c.IsSet(flag) {
-			return o, failure.Usagef(cmd.Path(c), "--plan: the plan says which environment and projects are meant; leave out %s", cmd.Dashed(flag))
+			return o, failure.Usagef(cmd.Path(c), "--plan: the plan says which environment and projects are meant; leave out %s",
+				cmd.Dashed(flag))
 		}
 	}
 	o.Plan = &document
@@ -112,7 +118,8 @@ func parseRender(c *cli.Context, d cmd.Deps, common cmd.Common) (o renderOptions
 func readSealer(d cmd.Deps, file string) (*render.Sealer, error) {
 	content, err := os.ReadFile(d.Absolute(file))
 	if err != nil {
-		return nil, &failure.Environment{Text: "--sealed-cert: " + err.Error(), Next: "`kubeseal --fetch-cert` prints the certificate"}
+		return nil, &failure.Environment{Text: "--sealed-cert: " + err.Error(),
+			Next: "`kubeseal --fetch-cert` prints the certificate"}
 	}
 	sealer, err := render.NewSealer(content, d.Now())
 	if err != nil {
@@ -151,33 +158,39 @@ func runRender(ctx context.Context, d cmd.Deps, o renderOptions) (err error) {
 }
 
 // renderPrograms runs the programs on simulated clouds and renders what they declare.
-func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mirror.Fetcher) (about render.About, m render.Manifests, err error) {
+func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mirror.Fetcher) (about render.About,
+	m render.Manifests, err error) {
 	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds, to see what they declare.")
 	var mu sync.Mutex // protects declared
 	var declared []render.Resource
 	values := map[string]map[string]any{} // of Secrets, by URN
-	s, selected, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{Parallel: cmd.DefaultParallel, Selection: o.Selection, Opened: o.refuseMadeUp, Saw: func(object simulate.Object) {
-		r := render.Resource{
-			Project: object.URN.Project().String(), Token: object.Token, Name: object.Name(),
-			Namespace: object.Config("namespace", ""), Inputs: object.Masked(render.Secret), URN: string(object.URN),
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if o.Sealer != nil && r.IsSecret() {
-			values[r.URN] = object.Inputs()
-		}
-		declared = append(declared, r)
-	}})
+	s, selected, err := rehearsal.Run(ctx, d.Deps, o.Options,
+		rehearsal.Options{Parallel: cmd.DefaultParallel, Selection: o.Selection, Opened: o.refuseMadeUp,
+			Saw: func(object simulate.Object) {
+				r := render.Resource{
+					Project: object.URN.Project().String(), Token: object.Token, Name: object.Name(),
+					Namespace: object.Config("namespace", ""), Inputs: object.Masked(render.Secret), URN: string(object.URN),
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if o.Sealer != nil && r.IsSecret() {
+					values[r.URN] = object.Inputs()
+				}
+				declared = append(declared, r)
+			}})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err != nil {
 		return about, m, err
 	}
-	ours := slices.DeleteFunc(slices.Clone(declared), func(r render.Resource) bool { return !slices.Contains(selected, r.Project) })
+	ours := slices.DeleteFunc(slices.Clone(declared), func(r render.Resource) bool {
+		return !slices.Contains(selected, r.Project)
+	})
 	if err := readSecrets(ctx, s, ours, values); err != nil {
 		return about, m, err
 	}
 	about = render.About{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Simulated: true}
-	m, err = render.Build(ctx, render.Options{Charts: charts, Order: s.Plan.Names(), Store: o.storeOf(about.Stack), Sealer: o.Sealer}, ours)
+	m, err = render.Build(ctx, render.Options{Charts: charts, Order: s.Plan.Names(), Store: o.storeOf(about.Stack),
+		Sealer: o.Sealer}, ours)
 	m.TraceMadeUp(declared, func(project string) map[string]any {
 		outputs, _ := s.Stacks.Told(project) // a project without outputs has none that were made up
 		return outputs
@@ -191,19 +204,22 @@ func (o renderOptions) refuseMadeUp(s *session.Session, copies encryption.Copies
 		return nil
 	}
 	if copies.Unread() {
-		return &failure.Environment{Text: "the secrets cannot be sealed without their passphrase", Next: "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE; what a key service encrypts cannot be sealed"}
+		return &failure.Environment{Text: "the secrets cannot be sealed without their passphrase",
+			Next: "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE; what a key service encrypts cannot be sealed"}
 	}
 	missing := slice.Map(s.Vault.Secrets, func(secret projects.Secret) string { return secret.Key })
 	missing = slices.DeleteFunc(missing, func(key string) bool { return !slices.Contains(copies.MadeUp, key) })
 	if len(missing) == 0 {
 		return nil
 	}
-	return &failure.Environment{Text: "these secrets are not set, and cannot be sealed: " + strings.Join(missing, ", "), Next: "`runner secrets generate` or `runner secrets set` keeps them"}
+	return &failure.Environment{Text: "these secrets are not set, and cannot be sealed: " + strings.Join(missing, ", "),
+		Next: "`runner secrets generate` or `runner secrets set` keeps them"}
 }
 
 // readSecrets gives Secrets their values, where nothing but the configuration is in
 // them: what other resources give is made up.
-func readSecrets(ctx context.Context, s *session.Session, resources []render.Resource, values map[string]map[string]any) error {
+func readSecrets(ctx context.Context, s *session.Session, resources []render.Resource,
+	values map[string]map[string]any) error {
 	made := map[string]map[string]map[string][]string{} // of projects
 	for i := range resources {
 		r := &resources[i]
@@ -244,7 +260,8 @@ func renderPlan(ctx context.Context, o renderOptions, charts mirror.Fetcher) (re
 		order = append(order, project.Name)
 		for _, step := range project.Steps {
 			if step.Op != "delete" && step.Op != "read" {
-				declared = append(declared, render.Resource{Project: project.Name, Token: step.Type, Name: step.Name, Inputs: step.Inputs})
+				declared = append(declared, render.Resource{Project: project.Name, Token: step.Type, Name: step.Name,
+					Inputs: step.Inputs})
 			}
 		}
 	}
@@ -268,11 +285,13 @@ func writeRender(d cmd.Deps, o renderOptions, about render.About, m render.Manif
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, rendered{renderVersion, about.Provider, about.Stack, about.Simulated, o.Out, m})
 	}
-	table := typeset.Table{Columns: []typeset.Column{{Title: "FOLDER"}, {Title: "OBJECTS"}, {Title: "LEFT OUT"}, {Title: "MADE UP"}}}
+	table := typeset.Table{Columns: []typeset.Column{{Title: "FOLDER"}, {Title: "OBJECTS"}, {Title: "LEFT OUT"},
+		{Title: "MADE UP"}}}
 	objects, left := 0, 0
 	for _, p := range m.Projects {
 		objects, left = objects+len(p.Objects), left+len(p.LeftOut)
-		table.Rows = append(table.Rows, []string{p.Folder, fmt.Sprint(len(p.Objects)), typeset.Dash(len(p.LeftOut)), typeset.Dash(len(p.MadeUp))})
+		table.Rows = append(table.Rows, []string{p.Folder, fmt.Sprint(len(p.Objects)), typeset.Dash(len(p.LeftOut)),
+			typeset.Dash(len(p.MadeUp))})
 	}
 	if o.Out == "" {
 		stream, err := m.Stream()
@@ -280,7 +299,8 @@ func writeRender(d cmd.Deps, o renderOptions, about render.About, m render.Manif
 			return err
 		}
 		if _, err = d.Stdout.Write(stream); err == nil {
-			fmt.Fprintf(d.Stderr, "%s, %d left out; with --out or -o json they are listed.\n", typeset.Counted(objects, "object"), left)
+			fmt.Fprintf(d.Stderr, "%s, %d left out; with --out or -o json they are listed.\n",
+				typeset.Counted(objects, "object"), left)
 		}
 		return err
 	}

@@ -12,7 +12,8 @@ const stackPlaceholder = "{stack}"
 
 // namespaceOf returns the namespace of an environment.
 func namespaceOf(pattern, stack string) string {
-	return strings.ReplaceAll(pattern, stackPlaceholder, strings.ToLower(strings.NewReplacer("_", "-", ".", "-").Replace(stack)))
+	return strings.ReplaceAll(pattern, stackPlaceholder, strings.ToLower(strings.NewReplacer("_", "-", ".",
+		"-").Replace(stack)))
 }
 
 // checkShared refuses environments that would share objects: the operator names a project after its Program, so that
@@ -32,7 +33,8 @@ func checkShared(all []operatorDocument) error {
 			if other, taken := owner[key]; taken {
 				return &failure.Environment{
 					Text: fmt.Sprintf("%s and %s would share the %s in the namespace %s", other, e.Stack, object, e.Namespace),
-					Next: "give each environment a namespace of its own with -n 'pulumi-" + stackPlaceholder + "', or take the programs from --repo or --flux",
+					Next: "give each environment a namespace of its own with -n 'pulumi-" + stackPlaceholder +
+						"', or take the programs from --repo or --flux",
 				}
 			}
 			owner[key] = e.Stack

@@ -18,12 +18,14 @@ import (
 func checkCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "check that an environment finds everything in a mirror", ArgsUsage: "[REGISTRY]",
-		Description: "Runs the programs on simulated clouds with the mirror as kubernetes:mirror, renders the charts that the mirror\n" +
+		Description: "Runs the programs on simulated clouds with the mirror as kubernetes:mirror, renders the charts that the " +
+			"mirror\n" +
 			"has, and looks there for every image that they name. It needs the mirror and no internet. What an environment\n" +
 			"takes from elsewhere, because its configuration says so, is told.\n\n" +
 			"Examples:\n  runner mirror check registry.example.com/mirror -p kind\n  runner mirror check -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
-		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
+		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(),
+			cmd.BaseFlags()),
 		Action: cmd.Action(d, parse, runCheck),
 	}
 }
@@ -48,16 +50,19 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) (err error) {
 	}
 	for _, chart := range found.Charts {
 		if chart.Repository != "oci://"+naming.ChartsInMirror(address) {
-			problems = append(problems, fmt.Sprintf("chart %s comes from elsewhere, for %s", chart.Source(), strings.Join(chart.Projects, ", ")))
+			problems = append(problems, fmt.Sprintf("chart %s comes from elsewhere, for %s", chart.Source(),
+				strings.Join(chart.Projects, ", ")))
 		}
 	}
 	problems = slices.DeleteFunc(problems, func(problem string) bool { return problem == "" })
-	v := verdict{Version: checkVersion, Mirror: address, Charts: len(found.Charts), Images: len(found.Images), Problems: append([]string{}, problems...)}
+	v := verdict{Version: checkVersion, Mirror: address, Charts: len(found.Charts), Images: len(found.Images),
+		Problems: append([]string{}, problems...)}
 	if err := o.Show(d, v, v.text()); err != nil {
 		return err
 	}
 	if all := len(found.Charts) + len(found.Images); len(problems) > 0 {
-		return fmt.Errorf("%d of %d charts and images %s not in the mirror; `runner mirror sync %s` copies them", len(problems), all, typeset.Are(len(problems)), address)
+		return fmt.Errorf("%d of %d charts and images %s not in the mirror; `runner mirror sync %s` copies them",
+			len(problems), all, typeset.Are(len(problems)), address)
 	}
 	return nil
 }
@@ -76,7 +81,8 @@ type verdict struct {
 
 func (v verdict) text() string {
 	if len(v.Problems) == 0 {
-		return fmt.Sprintf("%s and %s come from %s.\n", typeset.Counted(v.Charts, "chart"), typeset.Counted(v.Images, "image"), v.Mirror)
+		return fmt.Sprintf("%s and %s come from %s.\n", typeset.Counted(v.Charts, "chart"),
+			typeset.Counted(v.Images, "image"), v.Mirror)
 	}
 	return strings.Join(v.Problems, "\n") + "\n"
 }

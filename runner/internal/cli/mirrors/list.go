@@ -19,10 +19,12 @@ import (
 func listCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list the charts and images of an environment, with their place in a mirror",
-		Description: "Without -s it is about the defaults of the provider that -p names. Charts come from their repositories; digests\n" +
+		Description: "Without -s it is about the defaults of the provider that -p names. Charts come from their repositories; " +
+			"digests\n" +
 			"are those that pin an image, and with --resolve those that the registries tell. What is built from source, as\n" +
 			"kic:image_origin can ask for, is not on the list: that needs the internet.\n\n" +
-			"Examples:\n  runner mirror list -p kind\n  runner mirror list -s dev -o json\n  runner mirror list -p aws --only prometheus --resolve\n\n" +
+			"Examples:\n  runner mirror list -p kind\n  runner mirror list -s dev -o json\n  runner mirror list -p aws --only " +
+			"prometheus --resolve\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"),
@@ -84,16 +86,21 @@ func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) er
 }
 
 func writeList(w io.Writer, found environment, width int) error {
-	charts := typeset.Table{Columns: []typeset.Column{{Title: "CHART", Min: 24, Middle: true}, {Title: "PROJECTS", Min: 12, Optional: true}}}
-	charts.Rows = slice.Map(found.Charts, func(chart mirror.Chart) []string { return []string{chart.Source(), strings.Join(chart.Projects, ", ")} })
+	charts := typeset.Table{Columns: []typeset.Column{{Title: "CHART", Min: 24, Middle: true},
+		{Title: "PROJECTS", Min: 12, Optional: true}}}
+	charts.Rows = slice.Map(found.Charts, func(chart mirror.Chart) []string {
+		return []string{chart.Source(), strings.Join(chart.Projects, ", ")}
+	})
 	images := typeset.Table{Columns: []typeset.Column{
-		{Title: "IMAGE", Min: 24, Middle: true}, {Title: "DIGEST", Min: 16, Optional: true}, {Title: "PROJECTS", Min: 12, Optional: true},
+		{Title: "IMAGE", Min: 24, Middle: true}, {Title: "DIGEST", Min: 16, Optional: true},
+		{Title: "PROJECTS", Min: 12, Optional: true},
 	}}
 	for _, image := range found.Images {
 		name, _, _ := strings.Cut(image.Name, "@")
 		images.Rows = append(images.Rows, []string{name, image.Digest, strings.Join(image.Projects, ", ")})
 	}
 	_, err := fmt.Fprintf(w, "%s\n%s\n%s and %s. `runner mirror sync REGISTRY` copies them.\n",
-		charts.Text(width), images.Text(width), typeset.Counted(len(found.Charts), "chart"), typeset.Counted(len(found.Images), "image"))
+		charts.Text(width), images.Text(width), typeset.Counted(len(found.Charts),
+			"chart"), typeset.Counted(len(found.Images), "image"))
 	return err
 }

@@ -27,7 +27,8 @@ func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "mirror",
 		Usage: "list or copy all charts and images of an environment, for clusters without internet",
-		Description: "What an environment needs is found out by running its programs on simulated clouds, in a folder that is\n" +
+		Description: "What an environment needs is found out by running its programs on simulated clouds, in a folder that " +
+			"is\n" +
 			"thrown away, and by rendering their charts with their values. So it is right for every version and value that\n" +
 			"is configured. Charts are fetched for it, and kept in .runner/charts.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
@@ -56,7 +57,8 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 }
 
 // needed finds out which charts and images are asked for, of a mirror or, for "", at origins.
-func needed(ctx context.Context, d cmd.Deps, o options, from string, network mirror.Network) (found environment, err error) {
+func needed(ctx context.Context, d cmd.Deps, o options, from string, network mirror.Network) (found environment,
+	err error) {
 	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds, to see what they need.")
 	var needs mirror.Needs
 	s, selected, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{

@@ -21,10 +21,12 @@ import (
 func syncCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "sync", Usage: "copy the charts and images of an environment to a registry", ArgsUsage: "[REGISTRY]",
-		Description: "REGISTRY is a host and an optional path, as kubernetes:mirror has it, which counts without REGISTRY. What is there\n" +
+		Description: "REGISTRY is a host and an optional path, as kubernetes:mirror has it, which counts without REGISTRY. " +
+			"What is there\n" +
 			"already is not copied, and an image can be pulled only when all of it is there: after an interruption, the same\n" +
 			"command carries on. Images are copied for all their platforms, with their digests. From charts whose schema\n" +
-			"leads to the internet, the references are taken out. Logins are those of `docker login`. With -o json there is one\n" +
+			"leads to the internet, the references are taken out. Logins are those of `docker login`. With -o json there is " +
+			"one\n" +
 			"line for each chart and image.\n\n" +
 			"Examples:\n  runner mirror sync registry.example.com/mirror -p kind\n  runner mirror sync -s dev --dry-run\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
@@ -54,10 +56,15 @@ func runSync(ctx context.Context, d cmd.Deps, o options) (err error) {
 		all: len(found.Charts) + len(found.Images),
 	}
 	for _, chart := range found.Charts {
-		c.one(entry{Kind: "chart", Name: chart.Source(), Target: chart.Target}, func(to mirror.Copier) (mirror.Copied, error) { return to.Chart(ctx, chart) })
+		c.one(entry{Kind: "chart", Name: chart.Source(), Target: chart.Target},
+			func(to mirror.Copier) (mirror.Copied, error) {
+				return to.Chart(ctx, chart)
+			})
 	}
 	for _, image := range found.Images {
-		c.one(entry{Kind: "image", Name: image.Name, Target: image.Target}, func(to mirror.Copier) (mirror.Copied, error) { return to.Image(ctx, image) })
+		c.one(entry{Kind: "image", Name: image.Name, Target: image.Target}, func(to mirror.Copier) (mirror.Copied, error) {
+			return to.Image(ctx, image)
+		})
 	}
 	return c.end()
 }
@@ -165,7 +172,8 @@ func (c *copying) tell(line string, what entry) {
 		_ = json.NewEncoder(c.w).Encode(what) // nobody may read any more
 		return
 	}
-	text := map[string]string{"failed": what.Error, "there": "there already", "missing": "to be copied", "copied": "copied"}[what.Result]
+	text := map[string]string{"failed": what.Error, "there": "there already", "missing": "to be copied",
+		"copied": "copied"}[what.Result]
 	if what.Local {
 		text += ", without the references of its schema to the internet"
 	}
@@ -199,7 +207,8 @@ func (c *copying) end() error {
 		fmt.Fprintf(c.w, "\n%d %s, %d there already%s.\n", c.copied, verb, c.done-c.copied-c.failed, failed)
 	}
 	if c.failed > 0 {
-		return fmt.Errorf("%d of %d %s not in the mirror; the same command carries on", c.failed, c.all, typeset.Are(c.failed))
+		return fmt.Errorf("%d of %d %s not in the mirror; the same command carries on", c.failed, c.all,
+			typeset.Are(c.failed))
 	}
 	return nil
 }

@@ -11,8 +11,10 @@ import (
 func adoptCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "adopt", Usage: "hand a deployed environment over to the operator, or take it back",
-		Description: "Goes on from Stacks that were exported with --preview, on the backend that the environment is deployed on: they\n" +
-			"only preview, and fail where something would change. When all of them have found nothing, they are made to work,\n" +
+		Description: "Goes on from Stacks that were exported with --preview, on the backend that the environment is deployed " +
+			"on: they\n" +
+			"only preview, and fail where something would change. When all of them have found nothing, they are made to " +
+			"work,\n" +
 			"and nothing has been changed. With --back the Stacks go and leave everything that is there: from then on the\n" +
 			"runner works on it again.\n\n" +
 			"Examples:\n  runner operator adopt -s dev\n  runner operator adopt -s dev --back --yes\n\n" +
@@ -25,7 +27,8 @@ func adoptCommand(d cmd.Deps) *cli.Command {
 
 func (w work) adopt(ctx context.Context) error {
 	if w.o.Back {
-		if err := cmd.Confirm(ctx, w.d, w.o.Common, "taking an environment back", "Delete the Stacks of "+w.stack+", and destroy nothing?"); err != nil {
+		if err := cmd.Confirm(ctx, w.d, w.o.Common, "taking an environment back",
+			"Delete the Stacks of "+w.stack+", and destroy nothing?"); err != nil {
 			return err
 		}
 		if err := w.Release(ctx); err != nil {

@@ -12,8 +12,10 @@ import (
 func deleteCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "delete", Usage: "delete the Stacks of an environment, in order",
-		Description: "Deletes the Stacks that nothing else needs first, waits until they are gone, and goes on with those that they\n" +
-			"needed: the operator itself has no order for that. A Stack that was exported with --destroy destroys what it has\n" +
+		Description: "Deletes the Stacks that nothing else needs first, waits until they are gone, and goes on with those " +
+			"that they\n" +
+			"needed: the operator itself has no order for that. A Stack that was exported with --destroy destroys what it " +
+			"has\n" +
 			"made. One that stalls ends it, so that what it needs stays; the same command carries on. Take the Stacks out of\n" +
 			"Flux or Argo CD before, or those make them again.\n\n" +
 			"Examples:\n  runner operator delete -s dev --timeout 2h\n  runner operator delete -s dev --yes\n\n" +
@@ -34,7 +36,8 @@ func (w work) remove(ctx context.Context) error {
 			destroying++
 		}
 	}
-	question := "Delete " + typeset.Counted(len(states), "Stack") + " of " + w.stack + "? " + typeset.Counted(destroying, "project") + " will be destroyed, everything else stays."
+	question := "Delete " + typeset.Counted(len(states), "Stack") + " of " + w.stack + "? " +
+		typeset.Counted(destroying, "project") + " will be destroyed, everything else stays."
 	if err := cmd.Confirm(ctx, w.d, w.o.Common, "deleting Stacks", question); err != nil {
 		return err
 	}

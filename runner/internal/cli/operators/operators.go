@@ -25,7 +25,8 @@ func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "operator",
 		Usage: "watch, hand over and delete what the Pulumi Kubernetes Operator runs",
-		Description: "The Stacks of an environment, which `runner export operator` has written, are found by their labels, in the\n" +
+		Description: "The Stacks of an environment, which `runner export operator` has written, are found by their labels, in " +
+			"the\n" +
 			"cluster of --kubeconfig and in the namespace of --namespace. Their programs are run by the operator there.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Subcommands: []*cli.Command{statusCommand(d), waitCommand(d), deleteCommand(d), adoptCommand(d)},
@@ -46,7 +47,8 @@ func flags(own ...cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(own, []cli.Flag{
 		&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi", Usage: "look into the namespace `NAME`"},
 		&cli.StringFlag{Name: "kubeconfig", Usage: "use the cluster of this `FILE` (default: kubectl's)"},
-		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory, Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
+		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory,
+			Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
 	}, cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.BaseFlags())
 }
 
@@ -89,7 +91,8 @@ func action(d cmd.Deps, run func(work, context.Context) error) cli.ActionFunc {
 		}
 		cancel := func() {}
 		if o.Timeout > 0 {
-			ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("not done after %s; the same command goes on waiting", o.Timeout))
+			ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("not done after %s; the same command goes on "+
+				"waiting", o.Timeout))
 		}
 		defer cancel()
 		err = run(w, ctx)
@@ -112,7 +115,8 @@ func newWork(d cmd.Deps, o options) (work, error) {
 	}
 	cluster, err := pko.Connect(content, env, o.Namespace, stack.Text)
 	const every = 500 * time.Millisecond
-	watcher := pko.Watcher{Cluster: cluster, Commit: o.Commit, Every: every, Sleep: interrupt.Sleep, Tell: func(s pko.State) { tell(d, s) }}
+	watcher := pko.Watcher{Cluster: cluster, Commit: o.Commit, Every: every, Sleep: interrupt.Sleep,
+		Tell: func(s pko.State) { tell(d, s) }}
 	return work{watcher, d, o, stack.Text}, err
 }
 
@@ -129,7 +133,8 @@ func readKubeconfig(d cmd.Deps, o options, env map[string]string) ([]byte, error
 		}
 		errs = append(errs, err)
 	}
-	return nil, &failure.Environment{Text: "there is no kubeconfig: " + errors.Join(errs...).Error(), Next: "name one with --kubeconfig"}
+	return nil, &failure.Environment{Text: "there is no kubeconfig: " + errors.Join(errs...).Error(),
+		Next: "name one with --kubeconfig"}
 }
 
 // tell prints what has become of a Stack: to stderr, for results are on stdout.
@@ -160,11 +165,13 @@ func (w work) explain(err error) error {
 	switch {
 	case errors.Is(err, pko.ErrNoStacks):
 		return &failure.Environment{
-			Text: fmt.Sprintf("%s has no Stacks in the namespace %s", w.stack, w.o.Namespace), Next: "`runner export operator` writes them; -n names another namespace",
+			Text: fmt.Sprintf("%s has no Stacks in the namespace %s", w.stack, w.o.Namespace),
+			Next: "`runner export operator` writes them; -n names another namespace",
 		}
 	case errors.As(err, &stalled):
 		return failure.Advise(stalled, fmt.Sprintf(
-			"`kubectl -n %s describe stack %s` tells more; once the cause is mended, annotate it with pulumi.com/reconciliation-request=$(date +%%s)", w.o.Namespace, stalled.Stacks[0].Name))
+			"`kubectl -n %s describe stack %s` tells more; once the cause is mended, annotate it with "+
+				"pulumi.com/reconciliation-request=$(date +%%s)", w.o.Namespace, stalled.Stacks[0].Name))
 	}
 	return err
 }

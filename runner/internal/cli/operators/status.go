@@ -12,7 +12,8 @@ import (
 func statusCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "status", Usage: "show how the Stacks of an environment are",
-		Description: "Shows each Stack, those that others need first: ready, reconciling, waiting for another one, stalled with the\n" +
+		Description: "Shows each Stack, those that others need first: ready, reconciling, waiting for another one, stalled " +
+			"with the\n" +
 			"cause, deleting, or unseen while the operator has not looked at it.\n\n" +
 			"Examples:\n  runner operator status -s dev\n  runner operator status -s dev -n envs -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
@@ -26,7 +27,8 @@ func (w work) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	table := typeset.Table{Columns: []typeset.Column{{Title: "STACK"}, {Title: "STATE"}, {Title: "LAST"}, {Title: "COMMIT", Optional: true}, {Title: "CAUSE", Min: 20, Wrap: true}}}
+	table := typeset.Table{Columns: []typeset.Column{{Title: "STACK"}, {Title: "STATE"}, {Title: "LAST"},
+		{Title: "COMMIT", Optional: true}, {Title: "CAUSE", Min: 20, Wrap: true}}}
 	for _, s := range states {
 		last, commit := cmd.OrDash(s.Last), s.Commit
 		if s.LastAt != nil {

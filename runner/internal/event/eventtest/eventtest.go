@@ -73,7 +73,8 @@ func successful(h event.Event) []event.Event {
 	r.start("kubeconfig")
 	r.wait(400*time.Millisecond).finish("kubeconfig", 400, event.Changes{Create: 1})
 	r.start("secrets")
-	r.log("kind-registry", event.Warning, "registry:2 is not pinned to a digest", event.Resource{Type: "kind:index:Registry", Name: "dev"})
+	r.log("kind-registry", event.Warning, "registry:2 is not pinned to a digest",
+		event.Resource{Type: "kind:index:Registry", Name: "dev"})
 	r.wait(time.Second).finish("kind-registry", 1400, event.Changes{Create: 2})
 	r.wait(172*time.Second).finish("kic-image-build", 185_900, event.Changes{Create: 1, Replace: 1})
 	r.finish("secrets", 172_900, event.Changes{Create: 4, Update: 1})
@@ -122,7 +123,8 @@ func Outputs(op operation.Operation) []event.Event {
 		case 1:
 			changes.Outputs = 2
 			r.outputs(p.Name, event.OutputChange{Name: "address", Action: event.Delete, Before: "localhost:5000"},
-				event.OutputChange{Name: "addresses", Action: event.Create, After: []any{"localhost:5000", map[string]any{"port": 5001.0}}})
+				event.OutputChange{Name: "addresses", Action: event.Create,
+					After: []any{"localhost:5000", map[string]any{"port": 5001.0}}})
 		case 2:
 			changes = event.Changes{Create: 2, Outputs: 2}
 			r.outputs(p.Name, event.OutputChange{Name: "context", Action: event.Create, After: "kind-dev"},
@@ -144,8 +146,10 @@ func Failure() []event.Event {
 	resource := event.Resource{Type: "kubernetes:core/v1:ConfigMap", Name: "context"}
 	r.log("kubeconfig", event.Info, "reading the cluster", event.Resource{})
 	r.progressFailed("kubeconfig", event.Create, resource, "the server is <down> & out")
-	r.log("kubeconfig", event.Error, "the server is <down> & out:\n    dial tcp 127.0.0.1:6443: connect: connection refused", resource)
-	r.log("kubeconfig", event.Error, "the server is <down> & out:\n    dial tcp 127.0.0.1:6443: connect: connection refused", resource)
+	r.log("kubeconfig", event.Error, "the server is <down> & out:\n    dial tcp 127.0.0.1:6443: connect: connection "+
+		"refused", resource)
+	r.log("kubeconfig", event.Error, "the server is <down> & out:\n    dial tcp 127.0.0.1:6443: connect: connection "+
+		"refused", resource)
 	r.log("kubeconfig", event.Warning, "trying once more", event.Resource{})
 	r.wait(2 * time.Second)
 	r.add(event.Event{Type: event.StepFinished, Project: "kubeconfig", Title: "Kubeconfig", Result: event.Failed,
@@ -163,9 +167,11 @@ func Failure() []event.Event {
 func HookFailure() []event.Event {
 	r := begin(header(operation.Up, false))
 	r.start("kind-cluster")
-	r.wait(time.Second).hook("kind-cluster", "kubeconfig", 10*time.Millisecond, "writing ~/.kube/config: permission denied")
+	r.wait(time.Second).hook("kind-cluster", "kubeconfig", 10*time.Millisecond,
+		"writing ~/.kube/config: permission denied")
 	r.add(event.Event{Type: event.StepFinished, Project: "kind-cluster", Title: "Kind Cluster", Result: event.Failed,
-		Changes: &event.Changes{Same: 3}, DurationMS: 1010, Error: "hook kubeconfig: writing ~/.kube/config: permission denied"})
+		Changes: &event.Changes{Same: 3}, DurationMS: 1010, Error: "hook kubeconfig: writing ~/.kube/config: permission " +
+			"denied"})
 	for _, p := range kind()[1:] {
 		if p.Name == "kic-image-build" {
 			r.skip(p.Name, "stopped after kind-cluster failed")
@@ -185,7 +191,8 @@ func Unreachable() []event.Event {
 		r.wait(time.Second).finish(name, 1000, event.Changes{Same: 3})
 	}
 	const reason = `the Kubernetes cluster is unreachable: dial tcp 127.0.0.1:6443: connect: connection refused`
-	for _, failed := range [][2]string{{"secrets", reason}, {"kic-image-build", "docker build: exit status 1"}, {"kic-image-push", reason}} {
+	for _, failed := range [][2]string{{"secrets", reason}, {"kic-image-build", "docker build: exit status 1"},
+		{"kic-image-push", reason}} {
 		r.start(failed[0])
 		e := event.Event{Type: event.StepFinished, Project: failed[0], Title: title(failed[0]), Result: event.Failed,
 			Changes: &event.Changes{}, DurationMS: 2000, Error: failed[1]}
@@ -209,7 +216,8 @@ func Interrupted() []event.Event {
 	r.wait(time.Second).finish("kubeconfig", 2000, event.Changes{Create: 1})
 	r.add(event.Event{Type: event.RunStopping, Reason: event.ReasonCancelled, Waiting: waiting[:1]})
 	r.log("kind-registry", event.Error, "update cancelled", event.Resource{})
-	r.wait(time.Second).add(event.Event{Type: event.StepFinished, Project: "kind-registry", Title: "Local Registry", Result: event.Cancelled,
+	r.wait(time.Second).add(event.Event{Type: event.StepFinished, Project: "kind-registry", Title: "Local Registry",
+		Result: event.Cancelled,
 		Reason: event.ReasonInterrupted, Changes: &event.Changes{Create: 1}, DurationMS: 3000, Error: "exit status 1"})
 	for _, name := range []string{"secrets", "kic-image-build", "kic-image-push"} {
 		r.add(event.Event{Type: event.StepFinished, Project: name, Title: title(name), Result: event.Cancelled,
@@ -245,10 +253,13 @@ func Denied() []event.Event {
 	}
 	registry := event.Resource{Type: "kind:index:Registry", Name: "registry"}
 	for _, f := range []event.Finding{
-		{Rule: "open-ranges", Level: event.LevelDeny, Message: "it is open to <the world> | all", Project: "kind-registry", Resource: registry,
-			URN: "urn:pulumi:dev::kind-registry::kind:index:Registry::registry", File: "infra/registry/Main.yaml", Line: 12},
-		{Rule: "labels", Level: event.LevelWarn, Message: "it has no owner", Project: "kind-cluster", File: "config/pulumi/Pulumi.dev.yaml", Line: 1},
-		{Rule: "limits", Level: event.LevelDeny, Message: "it has no limit", Project: "kind-cluster", Exception: "known until 2026-12-01"},
+		{Rule: "open-ranges", Level: event.LevelDeny, Message: "it is open to <the world> | all", Project: "kind-registry",
+			Resource: registry,
+			URN:      "urn:pulumi:dev::kind-registry::kind:index:Registry::registry", File: "infra/registry/Main.yaml", Line: 12},
+		{Rule: "labels", Level: event.LevelWarn, Message: "it has no owner", Project: "kind-cluster",
+			File: "config/pulumi/Pulumi.dev.yaml", Line: 1},
+		{Rule: "limits", Level: event.LevelDeny, Message: "it has no limit", Project: "kind-cluster",
+			Exception: "known until 2026-12-01"},
 		{Rule: event.RuleMaxMonthly, Level: event.LevelDeny, Message: "--max-monthly 10: it costs at least 12 USD a month"},
 	} {
 		r.add(event.NewFinding(f, "policy "+f.Rule+": "+f.Message))
@@ -280,7 +291,8 @@ func kind() []event.Project {
 		{Name: "kubeconfig", Title: "Kubeconfig", Needs: needs.Needs{Reads: []string{"kind-cluster"}}},
 		{Name: "secrets", Title: "Secrets", Needs: needs.Needs{Reads: []string{"kubeconfig"}}},
 		{Name: "kic-image-build", Title: "KIC Image Build"},
-		{Name: "kic-image-push", Title: "KIC Image Push", Needs: needs.Needs{Reads: []string{"kic-image-build", "kind-registry"}, After: []string{"secrets"}}},
+		{Name: "kic-image-push", Title: "KIC Image Push", Needs: needs.Needs{Reads: []string{"kic-image-build",
+			"kind-registry"}, After: []string{"secrets"}}},
 	}
 }
 
@@ -332,7 +344,8 @@ func (r *recorder) start(project string) {
 }
 
 func (r *recorder) finish(project string, ms int64, c event.Changes) {
-	r.add(event.Event{Type: event.StepFinished, Project: project, Title: title(project), Result: event.Succeeded, DurationMS: ms, Changes: &c})
+	r.add(event.Event{Type: event.StepFinished, Project: project, Title: title(project), Result: event.Succeeded,
+		DurationMS: ms, Changes: &c})
 }
 
 func (r *recorder) skip(project, reason string, causes ...string) {
@@ -341,11 +354,13 @@ func (r *recorder) skip(project, reason string, causes ...string) {
 }
 
 func (r *recorder) log(project string, s event.Severity, message string, resource event.Resource) {
-	r.add(event.Event{Type: event.StepLog, Project: project, Title: title(project), Severity: s, Message: message, Resource: resource})
+	r.add(event.Event{Type: event.StepLog, Project: project, Title: title(project), Severity: s, Message: message,
+		Resource: resource})
 }
 
 func (r *recorder) progress(project string, a event.Action, typ, name string, counts event.Changes) {
-	r.add(event.Event{Type: event.StepProgress, Project: project, Title: title(project), Action: a, Status: event.ActionDone,
+	r.add(event.Event{Type: event.StepProgress, Project: project, Title: title(project), Action: a,
+		Status:   event.ActionDone,
 		Resource: event.Resource{Type: typ, Name: name}, Counts: &counts})
 }
 
@@ -354,13 +369,15 @@ func (r *recorder) outputs(project string, changes ...event.OutputChange) {
 }
 
 func (r *recorder) progressFailed(project string, a event.Action, resource event.Resource, message string) {
-	r.add(event.Event{Type: event.StepProgress, Project: project, Title: title(project), Action: a, Status: event.ActionFailed,
+	r.add(event.Event{Type: event.StepProgress, Project: project, Title: title(project), Action: a,
+		Status:   event.ActionFailed,
 		Resource: resource, Counts: &event.Changes{}, Message: message})
 }
 
 func (r *recorder) hook(project, hook string, d time.Duration, failure string) {
 	r.add(event.Event{Type: event.HookStarted, Project: project, Title: title(project), Hook: hook})
-	e := event.Event{Type: event.HookFinished, Project: project, Title: title(project), Hook: hook, Result: event.Succeeded,
+	e := event.Event{Type: event.HookFinished, Project: project, Title: title(project), Hook: hook,
+		Result:     event.Succeeded,
 		DurationMS: d.Milliseconds(), Error: failure}
 	if failure != "" {
 		e.Result = event.Failed

@@ -60,7 +60,8 @@ type update struct {
 // New is an operator without Stacks whose updates take a while.
 func New(took time.Duration) *Operator {
 	return &Operator{
-		now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), took: took, commit: "one", stacks: map[string]*stack{}, fail: map[string]int{}, refuse: map[string]bool{},
+		now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), took: took, commit: "one", stacks: map[string]*stack{},
+		fail: map[string]int{}, refuse: map[string]bool{},
 	}
 }
 
@@ -246,7 +247,8 @@ func (s *stack) markResult() bool {
 	case last.succeeded:
 		return s.mark("Ready", "ProcessingCompleted", "")
 	case last.failures >= maxFailures:
-		return s.mark("Stalled", "UpdateFailed", fmt.Sprintf("%s failed %d times; not retrying until the spec or source changes", last.kind, last.failures))
+		return s.mark("Stalled", "UpdateFailed", fmt.Sprintf("%s failed %d times; not retrying until the spec or source "+
+			"changes", last.kind, last.failures))
 	case last.kind == "preview":
 		return s.mark("Reconciling", "PreviewFailed", fmt.Sprintf("preview failed (%d attempt(s))", last.failures))
 	}
@@ -290,7 +292,8 @@ func (o *Operator) start(s *stack, spec pko.StackSpec, commit string) {
 		kind = "destroy"
 	}
 	o.made++
-	s.current = &update{name: fmt.Sprintf("%s-%d", s.name, o.made), kind: kind, generation: s.generation, request: s.request, commit: commit, at: o.now.Add(o.took)}
+	s.current = &update{name: fmt.Sprintf("%s-%d", s.name, o.made), kind: kind, generation: s.generation,
+		request: s.request, commit: commit, at: o.now.Add(o.took)}
 	s.mark("Reconciling", "StackProcessing", "update in progress")
 	o.tell(s, kind+" starts")
 }

@@ -52,7 +52,8 @@ func (o *Operator) answer(r *http.Request, path, name string, body []byte) (any,
 	case !strings.HasPrefix(r.URL.Path, path+"/"):
 		return nil, 0
 	case !there:
-		return map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}, http.StatusNotFound
+		return map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404},
+			http.StatusNotFound
 	case r.Method == http.MethodDelete:
 		s.deleted, s.generation = true, s.generation+1
 		return o.object(s), http.StatusOK
@@ -119,14 +120,18 @@ func (o *Operator) object(s *stack) any {
 			state = "succeeded"
 		}
 		status["lastUpdate"] = map[string]any{
-			"generation": s.last.generation, "name": s.last.name, "type": s.last.kind, "state": state, "failures": s.last.failures,
-			"lastAttemptedCommit": s.last.commit, "lastSuccessfulCommit": s.last.lastSuccess, "lastResyncTime": s.last.at.Format(time.RFC3339),
+			"generation": s.last.generation, "name": s.last.name, "type": s.last.kind, "state": state,
+			"failures":            s.last.failures,
+			"lastAttemptedCommit": s.last.commit, "lastSuccessfulCommit": s.last.lastSuccess,
+			"lastResyncTime": s.last.at.Format(time.RFC3339),
 		}
 	}
 	if s.condition[0] != "" {
 		status["conditions"] = []any{map[string]any{
-			"type": s.condition[0], "status": "True", "reason": s.condition[1], "message": s.condition[2], "lastTransitionTime": o.now.Format(time.RFC3339),
+			"type": s.condition[0], "status": "True", "reason": s.condition[1], "message": s.condition[2],
+			"lastTransitionTime": o.now.Format(time.RFC3339),
 		}}
 	}
-	return map[string]any{"apiVersion": "pulumi.com/v1", "kind": "Stack", "metadata": metadata, "spec": s.spec, "status": status}
+	return map[string]any{"apiVersion": "pulumi.com/v1", "kind": "Stack", "metadata": metadata, "spec": s.spec,
+		"status": status}
 }

@@ -142,28 +142,33 @@ func (p *player) run(project Project, at time.Duration) ending {
 	}
 	emit(event.Event{Type: event.StepStarted})
 	for i, r := range project.Resources {
-		emit(event.Event{Type: event.StepProgress, Resource: r.Resource, Action: event.Create, Status: event.ActionStarted, Counts: &event.Changes{Create: counts.Create}})
+		emit(event.Event{Type: event.StepProgress, Resource: r.Resource, Action: event.Create, Status: event.ActionStarted,
+			Counts: &event.Changes{Create: counts.Create}})
 		at += r.Takes
 		if i == len(project.Resources)/2 && project.Warns != "" {
 			emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: project.Warns, Resource: r.Resource})
 		}
 		if i == len(project.Resources)-1 && project.Fails != "" {
-			emit(event.Event{Type: event.StepProgress, Resource: r.Resource, Action: event.Create, Status: event.ActionFailed, Counts: &event.Changes{Create: counts.Create}, Message: project.Fails})
+			emit(event.Event{Type: event.StepProgress, Resource: r.Resource, Action: event.Create, Status: event.ActionFailed,
+				Counts: &event.Changes{Create: counts.Create}, Message: project.Fails})
 			emit(event.Event{Type: event.StepLog, Severity: event.Error, Message: project.Fails, Resource: r.Resource})
-			emit(event.Event{Type: event.StepFinished, Result: event.Failed, Changes: &counts, DurationMS: (at - began).Milliseconds(), Error: "1 resource failed"})
+			emit(event.Event{Type: event.StepFinished, Result: event.Failed, Changes: &counts,
+				DurationMS: (at - began).Milliseconds(), Error: "1 resource failed"})
 			p.stopped, p.reason = at, project.Name+" failed"
 			emit(event.Event{Type: event.RunStopping, Reason: p.reason})
 			return ending{at: at, result: event.Failed, causes: []string{project.Name}}
 		}
 		counts.Create++
-		emit(event.Event{Type: event.StepProgress, Resource: r.Resource, Action: event.Create, Status: event.ActionDone, Counts: &event.Changes{Create: counts.Create}})
+		emit(event.Event{Type: event.StepProgress, Resource: r.Resource, Action: event.Create, Status: event.ActionDone,
+			Counts: &event.Changes{Create: counts.Create}})
 	}
 	if project.Hook != "" {
 		emit(event.Event{Type: event.HookStarted, Hook: project.Hook})
 		at += 200 * time.Millisecond
 		emit(event.Event{Type: event.HookFinished, Hook: project.Hook, Result: event.Succeeded, DurationMS: 200})
 	}
-	emit(event.Event{Type: event.StepFinished, Result: event.Succeeded, Changes: &counts, DurationMS: (at - began).Milliseconds()})
+	emit(event.Event{Type: event.StepFinished, Result: event.Succeeded, Changes: &counts,
+		DurationMS: (at - began).Milliseconds()})
 	return ending{at: at, result: event.Succeeded}
 }
 
@@ -174,8 +179,9 @@ func (p *player) add(at time.Duration, e event.Event) {
 
 // finish adds the events of the run, and what is known only then.
 func (p *player) finish() []event.Event {
-	header := event.Event{Time: Began, Type: event.RunStarted, Format: event.Format, Operation: p.script.Operation, Provider: p.script.Provider,
-		Stack: "dev", Simulated: p.script.Simulated, Parallel: p.script.Parallel}
+	header := event.Event{Time: Began, Type: event.RunStarted, Format: event.Format, Operation: p.script.Operation,
+		Provider: p.script.Provider,
+		Stack:    "dev", Simulated: p.script.Simulated, Parallel: p.script.Parallel}
 	header.Projects = slice.Map(p.script.Projects, func(p Project) event.Project { return p.Project })
 	all := append([]event.Event{header}, p.events...)
 	if p.script.Interrupt > 0 {
@@ -207,7 +213,8 @@ func Wide(projects, resources int) []event.Event {
 			}
 		}
 		for r := range resources / projects {
-			p.Resources = append(p.Resources, resource("kubernetes:core/v1:ConfigMap", fmt.Sprintf("item-%d", r), 400*time.Millisecond))
+			p.Resources = append(p.Resources, resource("kubernetes:core/v1:ConfigMap", fmt.Sprintf("item-%d", r),
+				400*time.Millisecond))
 		}
 		s.Projects = append(s.Projects, p)
 	}
