@@ -183,7 +183,7 @@ func TestNamesAreRight(t *testing.T) {
 	for _, found := range target.FindAllStringSubmatch(string(makefile), -1) {
 		targets = append(targets, found[1])
 	}
-	tests, named := testsThereAre(t), 0
+	tests, named := testNames(t), 0
 	for _, p := range pages(t) {
 		check := func(line int, text string) {
 			for _, found := range made.FindAllStringSubmatch(text, -1) {
@@ -228,8 +228,8 @@ func ofUsers(path string) bool {
 	})
 }
 
-// testsThereAre are the names of all tests.
-func testsThereAre(t *testing.T) []string {
+// testNames lists the names of all tests.
+func testNames(t *testing.T) []string {
 	t.Helper()
 	var names []string
 	err := filepath.WalkDir(repository, func(path string, entry fs.DirEntry, err error) error {

@@ -119,9 +119,9 @@ func (m *privateMirror) interruptedCopy() {
 func (m *privateMirror) life(logIn func()) {
 	m.t.Helper()
 	processes := watchProcesses(m.t, "mirror")
-	m.refused(m.host + " asks for a login: use `docker login " + m.host + "`")
+	m.refused(m.host + " requires a login: use `docker login " + m.host + "`")
 	m.writeLogin("Guess3d-wrongly!")
-	m.refused(m.host + " refuses the login that is kept for it: use `docker login " + m.host + "` again")
+	m.refused(m.host + " refuses the stored login: use `docker login " + m.host + "` again")
 	logIn()
 	m.interruptedCopy()
 	m.tell(m.run(m.sync()...), 0, "tools/registry:3: copied", "1 copied, 1 there already.")

@@ -70,7 +70,7 @@ func TestRender(t *testing.T) {
 		t.Errorf("kinds: %v", kinds)
 	}
 	for _, want := range []string{
-		"Nothing in the cluster: linode-lke", "Secret bank-of-anthos/bank-of-anthos-credentials is a Secret, with ", "## Made up", "spec.rules[0].host: from a simulated cloud",
+		"Nothing in the cluster: linode-lke", "Secret bank-of-anthos/bank-of-anthos-credentials is a Secret, with ", "## Placeholders", "spec.rules[0].host: from a simulated cloud",
 	} {
 		if !strings.Contains(first["README.md"], want) {
 			t.Errorf("README.md does not say %q:\n%s", want, first["README.md"])
@@ -92,7 +92,7 @@ func TestRender(t *testing.T) {
 	}
 	sealed(t, e)
 	e.write("manifests/dev/mine.yaml", "kind: ConfigMap\n")
-	if r := e.run("render", "-s", "dev", "--out", "manifests/dev"); r.code != 3 || !strings.Contains(r.stderr, "has files that `runner render` has not written: mine.yaml") {
+	if r := e.run("render", "-s", "dev", "--out", "manifests/dev"); r.code != 3 || !strings.Contains(r.stderr, "has files that `runner render` did not write: mine.yaml") {
 		t.Errorf("a file of somebody else: exit code %d, %s", r.code, r.stderr)
 	}
 	for _, left := range []string{".runner/simulated", ".runner/state"} {

@@ -10,7 +10,7 @@ import (
 	"mara/runner/internal/gitsource"
 )
 
-// repository is a repository with two versions of a file.
+// repository makes a repository with two versions of a file.
 func repository(t *testing.T, git, dir string) (first string) {
 	t.Helper()
 	run := func(args ...string) string {

@@ -1,5 +1,5 @@
-// Package manifest reads Kubernetes objects: from YAML, as Helm renders it and
-// keeps it with its releases, and from the inputs of Pulumi's resources.
+// Package manifest reads Kubernetes objects: from YAML, as Helm renders it and stores it
+// with its releases, and from the inputs of Pulumi's resources.
 package manifest
 
 import (
@@ -17,8 +17,8 @@ import (
 // Object is an object with its fields by name, as the API has them in JSON.
 type Object map[string]any
 
-// Of is the object that a resource of Pulumi's Kubernetes provider stands for: its
-// type names the kind. It shares the inputs.
+// Of returns the object of a resource of Pulumi's Kubernetes provider, whose type names
+// the kind. The object shares the inputs.
 func Of(token string, inputs map[string]any) Object {
 	object := Object(maps.Clone(inputs))
 	if object == nil {
@@ -29,8 +29,8 @@ func Of(token string, inputs map[string]any) Object {
 	return object
 }
 
-// Objects reads all objects of a text with documents. Lists are taken apart,
-// and keys that are there twice count the last time, as for kubectl and Helm.
+// Objects reads all objects of a YAML stream. It splits lists; of duplicate keys the last
+// one wins, as in kubectl and Helm.
 func Objects(text string) ([]Object, error) {
 	var objects []Object
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
@@ -50,7 +50,7 @@ func Objects(text string) ([]Object, error) {
 	}
 }
 
-// Parts are the items of a list, the object itself, or nothing if it is empty.
+// Parts returns the items of a list, the object itself, or nothing if it is empty.
 func (o Object) Parts() []Object {
 	if len(o) == 0 {
 		return nil
@@ -68,7 +68,7 @@ func (o Object) Parts() []Object {
 	return parts
 }
 
-// Text is the text at a path of keys; "" where there is none.
+// Text returns the string at a path of keys, or "".
 func (o Object) Text(path ...string) string {
 	var at any = map[string]any(o)
 	for _, key := range path {
@@ -79,7 +79,7 @@ func (o Object) Text(path ...string) string {
 	return found
 }
 
-// String names the object: Deployment shop/frontend.
+// String returns the kind and name of the object: Deployment shop/frontend.
 func (o Object) String() string {
 	name := o.Text("metadata", "name")
 	if namespace := o.Text("metadata", "namespace"); namespace != "" {

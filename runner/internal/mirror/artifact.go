@@ -12,8 +12,8 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 )
 
-// artifact is a chart as Helm pushes it to a registry. It follows from the
-// archive alone: the same chart has the same digest each time.
+// artifact is a chart as Helm pushes it to a registry. The same archive always has the
+// same digest.
 type artifact struct {
 	config  []byte
 	archive v1.Layer
@@ -32,13 +32,13 @@ func newArtifact(archive []byte) (v1.Image, error) {
 	return partial.CompressedToImage(artifact{config: config, archive: static.NewLayer(archive, chartContent)})
 }
 
-// MediaType is that of the manifest.
+// MediaType returns the type of the manifest.
 func (a artifact) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
 
-// RawConfigFile is the chart's metadata.
+// RawConfigFile returns the chart's metadata.
 func (a artifact) RawConfigFile() ([]byte, error) { return a.config, nil }
 
-// RawManifest is the manifest, with the one layer that a chart has.
+// RawManifest returns the manifest, with the single layer of a chart.
 func (a artifact) RawManifest() ([]byte, error) {
 	config, size, err := v1.SHA256(bytes.NewReader(a.config))
 	if err != nil {
@@ -55,7 +55,7 @@ func (a artifact) RawManifest() ([]byte, error) {
 	})
 }
 
-// LayerByDigest finds the layer.
+// LayerByDigest returns the layer.
 func (a artifact) LayerByDigest(digest v1.Hash) (partial.CompressedLayer, error) {
 	own, err := a.archive.Digest()
 	if err == nil && own == digest {

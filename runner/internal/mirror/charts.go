@@ -18,7 +18,6 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/types"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"sigs.k8s.io/yaml"
 
 	"mara/runner/internal/atomicfile"
@@ -32,34 +31,34 @@ const (
 	chartContent types.MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// Sizes that no chart and no index of a repository has.
+// The largest chart and repository index that are read.
 const (
 	chartLimit = 64 << 20
 	indexLimit = 128 << 20
 )
 
-// Network is the way to registries and repositories of charts. Logins are those
-// of `docker login`.
+// Network reads and writes registries, and reads repositories of charts. It uses the
+// logins of `docker login`.
 type Network struct {
 	transport *http.Transport
 	cache     string
 }
 
-// NewNetwork is the way through a proxy. cache is a folder that keeps charts; ""
-// keeps none. Close it after use.
+// NewNetwork returns a Network that uses a proxy and caches charts in a folder, unless
+// cache is "". Close it after use.
 func NewNetwork(proxy func(*http.Request) (*url.URL, error), cache string) Network {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = proxy
 	return Network{transport: transport, cache: cache}
 }
 
-// Close ends connections that are kept for more requests.
+// Close closes idle connections.
 func (n Network) Close() error {
 	n.transport.CloseIdleConnections()
 	return nil
 }
 
-// options are how registries are asked.
+// options returns the options of requests to registries.
 func (n Network) options(ctx context.Context) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx), remote.WithTransport(n.transport),
@@ -67,29 +66,29 @@ func (n Network) options(ctx context.Context) []remote.Option {
 	}
 }
 
-// Fetch gets the archive of a chart. A version of a chart never changes, so one
-// that was fetched before is taken from the cache; a range of versions is asked for each time.
+// Fetch downloads the archive of a chart, or reads it from the cache. A version of a chart
+// never changes; a range of versions is resolved each time.
 func (n Network) Fetch(ctx context.Context, chart Chart) ([]byte, error) {
-	kept := n.kept(chart)
-	if kept != "" {
-		if archive, err := os.ReadFile(kept); err == nil {
+	cached := n.cacheFile(chart)
+	if cached != "" {
+		if archive, err := os.ReadFile(cached); err == nil {
 			return archive, nil
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("reading a chart that was kept: %w", err)
+			return nil, fmt.Errorf("reading a cached chart: %w", err)
 		}
 	}
 	archive, err := n.download(ctx, chart)
 	if err != nil {
 		return nil, fmt.Errorf("fetching chart %s: %w", chart.Source(), err)
 	}
-	if kept != "" {
-		err = errors.Join(os.MkdirAll(filepath.Dir(kept), 0o700), atomicfile.Write(kept, archive, 0o600))
+	if cached != "" {
+		err = errors.Join(os.MkdirAll(filepath.Dir(cached), 0o700), atomicfile.Write(cached, archive, 0o600))
 	}
 	return archive, err
 }
 
-// kept is the file in the cache for a chart; "" without a cache.
-func (n Network) kept(chart Chart) string {
+// cacheFile returns the path of a chart in the cache, or "" if it is not cached.
+func (n Network) cacheFile(chart Chart) string {
 	if n.cache == "" || !isExact(chart.Version) {
 		return ""
 	}
@@ -104,7 +103,7 @@ func (n Network) download(ctx context.Context, chart Chart) ([]byte, error) {
 	return n.fromRepository(ctx, chart)
 }
 
-// fromRegistry gets a chart that is kept as an OCI artifact.
+// fromRegistry downloads a chart that is an OCI artifact.
 func (n Network) fromRegistry(ctx context.Context, at string, chart Chart) ([]byte, error) {
 	if !isExact(chart.Version) {
 		var err error
@@ -124,7 +123,7 @@ func (n Network) fromRegistry(ctx context.Context, at string, chart Chart) ([]by
 	return content, plain(ctx, ref, err)
 }
 
-// contentOf is the archive in an OCI artifact.
+// contentOf returns the chart's archive in an OCI artifact.
 func contentOf(artifact v1.Image) ([]byte, error) {
 	layers, err := artifact.Layers()
 	if err != nil {
@@ -141,7 +140,7 @@ func contentOf(artifact v1.Image) ([]byte, error) {
 		defer content.Close()
 		return readAll(content, chartLimit)
 	}
-	return nil, errors.New("that is no Helm chart")
+	return nil, errors.New("the artifact is not a Helm chart")
 }
 
 // entry is a chart in the index of a repository.
@@ -151,8 +150,9 @@ type entry struct {
 	Digest  string   `json:"digest"`
 }
 
-// fromRepository gets a chart from a classic repository: a web server with a
-// file index.yaml.
+// fromRepository downloads a chart from a classic repository: a web server with an
+// index.yaml. Helm's pkg/repo does the same, but links kubectl, ORAS and containerd,
+// 165 packages, and reads registries with Helm's logins instead of Docker's.
 func (n Network) fromRepository(ctx context.Context, chart Chart) ([]byte, error) {
 	content, err := n.get(ctx, chart.Repository+"/index.yaml", indexLimit)
 	if err != nil {
@@ -162,18 +162,22 @@ func (n Network) fromRepository(ctx context.Context, chart Chart) ([]byte, error
 		Entries map[string][]entry `json:"entries"`
 	}
 	if err := yaml.Unmarshal(content, &index); err != nil {
-		return nil, errors.New("index.yaml is not that of a repository of charts")
+		return nil, errors.New("index.yaml is not the index of a chart repository")
 	}
-	version := choose(chart.Version, slice.Map(index.Entries[chart.Name], func(e entry) string { return e.Version }))
+	var versions []string
+	for _, e := range index.Entries[chart.Name] {
+		versions = append(versions, e.Version)
+	}
+	version := choose(chart.Version, versions)
 	for _, e := range index.Entries[chart.Name] {
 		if e.Version == version && len(e.URLs) > 0 {
 			return n.archive(ctx, chart.Repository, e)
 		}
 	}
-	return nil, errors.New("the repository has no such chart or version")
+	return nil, errors.New("the repository does not have this chart or version")
 }
 
-// archive gets the archive that an index names, whose address may be relative.
+// archive downloads the archive of an index entry, whose URL may be relative.
 func (n Network) archive(ctx context.Context, repository string, e entry) ([]byte, error) {
 	base, err := url.Parse(repository + "/")
 	if err != nil {
@@ -189,12 +193,12 @@ func (n Network) archive(ctx context.Context, repository string, e entry) ([]byt
 	}
 	digest := sha256.Sum256(archive)
 	if got := hex.EncodeToString(digest[:]); e.Digest != "" && got != strings.TrimPrefix(e.Digest, "sha256:") {
-		return nil, fmt.Errorf("the archive is not the one that index.yaml tells of: its digest is %s", got)
+		return nil, fmt.Errorf("the digest of the archive is %s, not the one in index.yaml", got)
 	}
 	return archive, nil
 }
 
-// get reads what is at an address.
+// get downloads a URL.
 func (n Network) get(ctx context.Context, address string, limit int64) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -211,11 +215,11 @@ func (n Network) get(ctx context.Context, address string, limit int64) ([]byte, 
 	return readAll(response.Body, limit)
 }
 
-// readAll reads everything. More bytes than the limit are an error, so that nothing is cut off unnoticed.
+// readAll reads everything. More bytes than the limit are an error.
 func readAll(from io.Reader, limit int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(from, limit+1))
 	if err == nil && int64(len(content)) > limit {
-		return nil, fmt.Errorf("it is larger than %d bytes, the most that the runner reads", limit)
+		return nil, fmt.Errorf("larger than the limit of %d bytes", limit)
 	}
 	return content, err
 }

@@ -22,7 +22,7 @@ import (
 	"mara/runner/internal/mirror/mirrortest"
 )
 
-// shop is a chart with what charts have: values, a chart inside that can be
+// shop packs a chart with everything that charts have: values, a chart inside that can be
 // switched off, hooks, a test, notes and definitions.
 func shop(t *testing.T) []byte {
 	return mirrortest.Pack(t, map[string]string{
@@ -81,7 +81,7 @@ func TestRenderNamesTheChart(t *testing.T) {
 	}
 }
 
-// serve is a web server and a registry in memory.
+// serve starts a web server and a registry in memory.
 func serve(t *testing.T, files map[string][]byte) (host string) {
 	t.Helper()
 	oci := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
@@ -127,10 +127,10 @@ func TestFetch(t *testing.T) {
 	for _, test := range []struct{ name, repository, version, fails string }{
 		{"a repository", "http://" + host + "/stable", "1.2.0+build", ""},
 		{"a registry", "oci://" + host + "/charts", "1.2.0+build", ""},
-		{"no such version", "http://" + host + "/stable", "9", "has no such chart or version"},
-		{"another digest", "http://" + host + "/stable", "1.1.0", "not the one that index.yaml tells of"},
+		{"no such version", "http://" + host + "/stable", "9", "does not have this chart or version"},
+		{"another digest", "http://" + host + "/stable", "1.1.0", "not the one in index.yaml"},
 		{"no archive", "http://" + host + "/stable", "1.0.0", "404 Not Found"},
-		{"no index", "http://" + host + "/odd", "1", "not that of a repository"},
+		{"no index", "http://" + host + "/odd", "1", "not the index of a chart repository"},
 		{"not in the registry", "oci://" + host + "/charts", "9", "does not have it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestFetchOnce(t *testing.T) {
 	if _, err := network(t, cache).Fetch(t.Context(), chart); err != nil {
 		t.Fatal(err)
 	}
-	chart.Repository += ":1" // nobody is there, and it is another chart
+	chart.Repository += ":1" // no server listens there, and it is another chart
 	if _, err := network(t, cache).Fetch(t.Context(), chart); err == nil {
 		t.Error("a chart of another repository was taken from the cache")
 	}

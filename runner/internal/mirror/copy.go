@@ -20,16 +20,16 @@ type Registry struct {
 	Network Network
 }
 
-// addresses are a registry's host, told from a path as Docker does it, and a path.
+// addresses matches a registry's host, which Docker's rules distinguish from a path, and a path.
 var addresses = regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)(?:/[a-z0-9][a-z0-9._-]*)*$`)
 
-// hostOnly is the first part of an address.
+// hostOnly matches the first part of an address.
 var hostOnly = regexp.MustCompile(`^[\w.:-]*`)
 
-// CheckAddress refuses what cannot be the address of a mirror.
+// CheckAddress validates the address of a mirror.
 func CheckAddress(address string) error {
-	if i := strings.LastIndex(address, "@"); i >= 0 && strings.Contains(address[:i], ":") { // it is not shown
-		return fmt.Errorf("a login does not belong in the address of a registry: use `docker login %s`, and leave it out",
+	if i := strings.LastIndex(address, "@"); i >= 0 && strings.Contains(address[:i], ":") {
+		return fmt.Errorf("the address of a registry must not contain a login: use `docker login %s`, and remove it here",
 			hostOnly.FindString(address[i+1:]))
 	}
 	if !addresses.MatchString(address) {
@@ -38,31 +38,31 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// Host is the registry's, as `docker login` takes it.
+// Host returns the registry's host, as `docker login` takes it.
 func (r Registry) Host() string {
 	host, _, _ := strings.Cut(r.Address, "/")
 	return host
 }
 
-// Copied is what became of one thing that the mirror has to hold.
+// Copied is the result of copying one chart or image.
 type Copied struct {
-	There  bool   // it was there already
+	There  bool   // the mirror had it already
 	Digest string // in the mirror
-	Local  bool   // of a chart: without its schema's references to other places
+	Local  bool   // remote references were removed from the chart's schema
 }
 
-// Progress tells how much of one thing is copied, in bytes.
+// Progress reports how many bytes of one chart or image are copied.
 type Progress func(complete, total int64)
 
-// Copier copies into a mirror. With DryRun it only looks.
+// Copier copies charts and images into a mirror. With DryRun it only checks what is missing.
 type Copier struct {
 	To       Registry
 	DryRun   bool
 	Progress Progress // may be nil
 }
 
-// Chart copies a chart. One from a registry stays as it is, with its digest,
-// unless its schema leads to the network.
+// Chart copies a chart. A chart from a registry keeps its digest, unless its schema has
+// remote references.
 func (c Copier) Chart(ctx context.Context, chart Chart) (Copied, error) {
 	archive, err := c.To.Network.Fetch(ctx, chart)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c Copier) Chart(ctx context.Context, chart Chart) (Copied, error) {
 	return Copied{There: there, Digest: digest.String(), Local: changed}, err
 }
 
-// Image copies an image, for all its platforms: its digest stays the same.
+// Image copies an image for all its platforms, so that it keeps its digest.
 func (c Copier) Image(ctx context.Context, image Image) (Copied, error) {
 	source, err := name.ParseReference(image.Name)
 	if err != nil {
@@ -114,8 +114,8 @@ func (c Copier) Image(ctx context.Context, image Image) (Copied, error) {
 	return Copied{There: there, Digest: found.Digest.String()}, err
 }
 
-// target is where an image goes. One with a tag and a digest gets its tag, too:
-// registries clear away what has none.
+// target returns the reference of an image in the mirror. An image with a tag and a digest
+// is pushed by tag, because registries delete untagged images.
 func (r Registry) target(image Image) (name.Reference, error) {
 	named := r.Address + "/" + image.Target
 	both, err := name.ParseReference(named)
@@ -147,8 +147,8 @@ func transfer(target name.Reference, found *remote.Descriptor, options []remote.
 	return remote.Write(target, image, options...)
 }
 
-// put writes what is not there yet. Its manifest comes last, so that nothing
-// half-done can be pulled; layers that are there are not sent again.
+// put writes a target that the mirror does not have yet. The manifest is written last, so
+// that a partial copy cannot be pulled; existing layers are not sent again.
 func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash,
 	write func([]remote.Option) error) (there bool, err error) {
 	options := c.To.Network.options(ctx)
@@ -158,9 +158,9 @@ func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash,
 	case err == nil && found.Digest == digest:
 		return true, nil
 	case errors.As(err, &answer) && answer.StatusCode != http.StatusNotFound:
-		return false, fmt.Errorf("looking into the mirror: %w", plain(ctx, target, err))
+		return false, fmt.Errorf("reading the mirror: %w", plain(ctx, target, err))
 	case err != nil && answer == nil:
-		return false, fmt.Errorf("looking into the mirror: %w", plain(ctx, target, err))
+		return false, fmt.Errorf("reading the mirror: %w", plain(ctx, target, err))
 	case c.DryRun:
 		return false, nil
 	}
@@ -173,8 +173,8 @@ func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash,
 	return false, nil
 }
 
-// report has the library tell of its progress. Call the returned function when
-// it has come back.
+// report has the library report its progress. Call the returned function when the
+// library's function has returned.
 func (c Copier) report(options *[]remote.Option) (wait func()) {
 	if c.Progress == nil {
 		return func() {}

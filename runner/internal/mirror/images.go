@@ -2,16 +2,12 @@ package mirror
 
 import (
 	"regexp"
-	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
-// imagesIn lists the images that an object names: in an image field, wherever
-// it is, since custom resources have theirs in places of their own; in
-// arguments, with which an operator is told what to start; and in environment
-// variables that say image in their names.
+// imagesIn lists the images that an object names: in any field named image, at any depth,
+// for custom resources have them in different places; in arguments, which configure the
+// images of operators; and in environment variables whose names contain IMAGE.
 func imagesIn(object any) []string {
 	var found []string
 	switch typed := object.(type) {
@@ -29,13 +25,15 @@ func imagesIn(object any) []string {
 			found = append(found, imagesIn(value)...)
 		}
 	case []any:
-		found = slices.Concat(slice.Map(typed, imagesIn)...)
+		for _, item := range typed {
+			found = append(found, imagesIn(item)...)
+		}
 	}
 	return found
 }
 
-// imagesInArguments lists the values of flags that are images. They are told
-// from other values by a registry's host, or by the name of the flag.
+// imagesInArguments lists the values of flags that are images. Either the value begins
+// with a registry's host, or the name of the flag contains image.
 func imagesInArguments(arguments any) []string {
 	list, _ := arguments.([]any)
 	var found []string
@@ -52,11 +50,12 @@ func imagesInArguments(arguments any) []string {
 // The grammar of image names with a tag or a digest; hosted ones begin with the
 // host of a registry.
 var (
-	tagged = regexp.MustCompile(`^[a-zA-Z0-9][\w.-]*(?::\d+)?(?:/[a-z0-9][\w.-]*)*(?::\w[\w.-]*|(?::\w[\w.-]*)?@sha256:[0-9a-f]+)$`)
+	tagged = regexp.MustCompile(`^[a-zA-Z0-9][\w.-]*(?::\d+)?(?:/[a-z0-9][\w.-]*)*` +
+		`(?::\w[\w.-]*|(?::\w[\w.-]*)?@sha256:[0-9a-f]+)$`)
 	hosted = regexp.MustCompile(`^(?:[\w-]+(?:\.[\w-]+)+(?::\d+)?|localhost(?::\d+)?|[\w-]+:\d+)/[^:]+[:@]`)
 )
 
-// pinned is an image's name, if the text is one with a tag or a digest.
+// pinned returns the text if it is an image name with a tag or a digest.
 func pinned(text string) []string {
 	if !tagged.MatchString(text) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// logins are those that `docker login` keeps, itself or in a credential helper.
+// logins is the keychain of `docker login` and its credential helpers.
 type logins struct{}
 
 // Resolve implements authn.Keychain.
@@ -20,18 +20,18 @@ func (l logins) Resolve(target authn.Resource) (authn.Authenticator, error) {
 	return l.ResolveContext(context.Background(), target)
 }
 
-// ResolveContext implements authn.ContextKeychain. What a credential helper that
-// fails has printed is not repeated: it may be half a login.
+// ResolveContext implements authn.ContextKeychain. It drops the output of a failed
+// credential helper, which may contain a part of a login.
 func (logins) ResolveContext(ctx context.Context, target authn.Resource) (authn.Authenticator, error) {
 	found, err := authn.Resolve(ctx, authn.DefaultKeychain, target)
 	if err != nil {
 		text, _, _ := strings.Cut(err.Error(), ", out:")
-		return nil, fmt.Errorf("asking for what `docker login %s` keeps: %s", hostFor(target.RegistryStr()), text)
+		return nil, fmt.Errorf("reading the login of `docker login %s`: %s", hostFor(target.RegistryStr()), text)
 	}
 	return found, nil
 }
 
-// hostFor is a registry as `docker login` takes it.
+// hostFor returns a registry's host, as `docker login` takes it.
 func hostFor(registry string) string {
 	if registry == name.DefaultRegistry {
 		return "docker.io"
@@ -39,8 +39,7 @@ func hostFor(registry string) string {
 	return registry
 }
 
-// LoginError says that a registry asks for a login, or does not take the one that
-// is kept for it.
+// LoginError says that a registry requires a login, or refuses the stored one.
 type LoginError struct {
 	Host string
 	Kept bool
@@ -48,14 +47,14 @@ type LoginError struct {
 
 func (e *LoginError) Error() string {
 	if e.Kept {
-		return fmt.Sprintf("%s refuses the login that is kept for it: use `docker login %s` again", e.Host, e.Host)
+		return fmt.Sprintf("%s refuses the stored login: use `docker login %s` again", e.Host, e.Host)
 	}
-	return fmt.Sprintf("%s asks for a login: use `docker login %s`", e.Host, e.Host)
+	return fmt.Sprintf("%s requires a login: use `docker login %s`", e.Host, e.Host)
 }
 
-// plain says in one short line what a registry has answered. The library's own
-// text repeats the address and may quote a whole page. The answer may be that of
-// another host, which gives tokens for the registry: nobody logs in there.
+// plain turns a registry's response into a one-line error. The library's own text repeats
+// the address and may quote a whole page. The response may come from the registry's token
+// server; the message names the registry, where users log in.
 func plain(ctx context.Context, at name.Reference, err error) error {
 	var answer *transport.Error
 	if !errors.As(err, &answer) {
@@ -68,7 +67,7 @@ func plain(ctx context.Context, at name.Reference, err error) error {
 		found, err := logins{}.ResolveContext(ctx, registry)
 		kept := err == nil && found != authn.Anonymous
 		if kept && answer.StatusCode == http.StatusForbidden {
-			return fmt.Errorf("%s does not allow that: use `docker login %s` as somebody who may", host, host)
+			return fmt.Errorf("%s denies access: use `docker login %s` with an account that has it", host, host)
 		}
 		return &LoginError{Host: host, Kept: kept}
 	case http.StatusNotFound:
@@ -80,8 +79,7 @@ func plain(ctx context.Context, at name.Reference, err error) error {
 	return fmt.Errorf("%s: %s", host, http.StatusText(answer.StatusCode))
 }
 
-// answeredBy reports whether an error is what the registry of a reference has
-// answered itself.
+// answeredBy reports whether an error is a response of the reference's registry itself.
 func answeredBy(at name.Reference, err error) bool {
 	var answer *transport.Error
 	return errors.As(err, &answer) && answer.Request != nil && answer.Request.URL.Host == at.Context().RegistryStr()

@@ -25,8 +25,8 @@ const (
 	password = "Op3n-sesame!"
 )
 
-// private is a registry in memory that asks for a login, itself or by a token
-// that another host gives.
+// private starts a registry in memory that requires a login, itself or by the token of
+// another host.
 func private(t *testing.T, tokens bool) (host string) {
 	t.Helper()
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
@@ -65,7 +65,7 @@ func loggedIn(t *testing.T, config string) {
 	t.Setenv("REGISTRY_AUTH_FILE", "")
 }
 
-// plainLogin is the configuration of docker with a login in it.
+// plainLogin returns Docker's configuration with a login.
 func plainLogin(host, password string) string {
 	return fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, host, base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
 }
@@ -80,12 +80,12 @@ func TestLogins(t *testing.T) {
 		config func(host string) string
 		want   string // of the error, with HOST for the registry
 	}{
-		{"nobody", func(string) string { return "{}" }, "HOST asks for a login: use `docker login HOST`"},
-		{"another registry's", func(string) string { return plainLogin("registry.invalid", password) }, "HOST asks for a login: use `docker login HOST`"},
-		{"a wrong password", func(host string) string { return plainLogin(host, "Guess3d-wrongly!") }, "HOST refuses the login that is kept for it: use `docker login HOST` again"},
+		{"anonymous", func(string) string { return "{}" }, "HOST requires a login: use `docker login HOST`"},
+		{"another registry's", func(string) string { return plainLogin("registry.invalid", password) }, "HOST requires a login: use `docker login HOST`"},
+		{"a wrong password", func(host string) string { return plainLogin(host, "Guess3d-wrongly!") }, "HOST refuses the stored login: use `docker login HOST` again"},
 		{"in a file", func(host string) string { return plainLogin(host, password) }, ""},
 		{"with a helper", func(host string) string { return fmt.Sprintf(`{"credHelpers": {%q: "marakeeps"}}`, host) }, ""},
-		{"with a helper that fails", func(host string) string { return fmt.Sprintf(`{"credHelpers": {%q: "marabreaks"}}`, host) }, "asking for what `docker login HOST` keeps: error getting credentials - err: exit status 1"},
+		{"with a helper that fails", func(host string) string { return fmt.Sprintf(`{"credHelpers": {%q: "marabreaks"}}`, host) }, "reading the login of `docker login HOST`: error getting credentials - err: exit status 1"},
 		{"with a helper that is not there", func(host string) string { return fmt.Sprintf(`{"credHelpers": {%q: "maralacks"}}`, host) }, "docker-credential-maralacks"},
 	} {
 		for _, tokens := range []bool{false, true} {
@@ -136,7 +136,7 @@ func TestSourceRefuses(t *testing.T) {
 	}
 	c, _, _ := copier(t)
 	_, err = c.Image(t.Context(), Image{Name: host + "/shop/web:v1", Target: "shop/web:v1"})
-	if want := "copying into the mirror: " + host + " asks for a login: use `docker login " + host + "`"; err == nil || err.Error() != want {
+	if want := "copying into the mirror: " + host + " requires a login: use `docker login " + host + "`"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -151,7 +151,7 @@ func TestCheckAddressShowsNoLogin(t *testing.T) {
 	}
 }
 
-// TestNotAllowed: a login that is right, of somebody who may not write there.
+// TestNotAllowed: a valid login of a user without write access.
 func TestNotAllowed(t *testing.T) {
 	server := httptest.NewServer(mirrortest.Private(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v2/" {
@@ -162,7 +162,7 @@ func TestNotAllowed(t *testing.T) {
 	host := strings.TrimPrefix(server.URL, "http://")
 	loggedIn(t, plainLogin(host, password))
 	_, err := network(t, "").Digest(t.Context(), host+"/shop/web:v1")
-	if want := host + " does not allow that: use `docker login " + host + "` as somebody who may"; err == nil || err.Error() != want {
+	if want := host + " denies access: use `docker login " + host + "` with an account that has it"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -1,11 +1,10 @@
-// Package mirror knows what a mirror for clusters without internet has to hold,
-// and fills it.
+// Package mirror lists the charts and images that a mirror for clusters without internet
+// needs, and copies them.
 //
-// What is needed follows from what the programs declare in a simulated run:
-// Needs collects their Helm releases and images. A release's chart is fetched
-// and rendered by Helm's own engine, with the program's values, and the
-// rendered objects name the rest of the images. So the list is right for any
-// version and any values, also of projects that the runner knows nothing about.
+// The list comes from a simulated run of the programs: Needs collects their Helm releases
+// and images. It fetches the chart of each release and renders it with Helm's own engine
+// and the program's values; the rendered objects name the rest of the images. So the list
+// is right for any version, any values, and any user's project.
 package mirror
 
 import (
@@ -21,7 +20,7 @@ import (
 	"mara/runner/internal/event"
 )
 
-// Chart is a Helm chart that a mirror has to hold.
+// Chart is a Helm chart in a mirror.
 type Chart struct {
 	Name       string   `json:"name"`
 	Version    string   `json:"version"`
@@ -30,17 +29,17 @@ type Chart struct {
 	Projects   []string `json:"projects"`
 }
 
-// Source is where the chart comes from, for people to read: without a login.
+// Source returns the chart's address for messages, with passwords masked.
 func (c Chart) Source() string { return event.MaskURLs(c.source()) }
 
 func (c Chart) source() string {
 	return strings.TrimSuffix(c.Repository, "/") + "/" + c.Name + ":" + c.Version
 }
 
-// tag is the version as a tag of a registry, which cannot have a plus sign.
+// tag returns the version as a tag of a registry, which cannot contain a plus sign.
 func (c Chart) tag() string { return strings.ReplaceAll(c.Version, "+", "_") }
 
-// Image is a container image that a mirror has to hold.
+// Image is a container image in a mirror.
 type Image struct {
 	Name     string   `json:"name"`
 	Target   string   `json:"target"` // in the mirror, without its address
@@ -48,25 +47,25 @@ type Image struct {
 	Projects []string `json:"projects"`
 }
 
-// digestIn is the part of an image's name that pins it; "" when nothing does.
+// digestIn returns the digest in an image's name, or "".
 func digestIn(image string) string {
 	_, digest, _ := strings.Cut(image, "@")
 	return digest
 }
 
-// targetOf is the name of an image in any mirror, without the mirror's address.
+// targetOf returns an image's name in any mirror, without the mirror's address.
 func targetOf(image string) string {
 	const anywhere = "mirror.invalid"
 	return strings.TrimPrefix(naming.InMirror(anywhere, image), anywhere+"/")
 }
 
-// List is what a mirror has to hold.
+// List has the charts and images of a mirror.
 type List struct {
 	Charts []Chart `json:"charts"`
 	Images []Image `json:"images"`
 }
 
-// newList puts together what the projects need, by name.
+// newList merges the needs of the projects, and sorts them by name.
 func newList(charts map[chartID]projectSet, images map[string]projectSet) (List, error) {
 	var list List
 	for id, users := range charts {
@@ -94,7 +93,7 @@ func newList(charts map[chartID]projectSet, images map[string]projectSet) (List,
 	return list, nil
 }
 
-// same reports whether two names mean one image: busybox:1 is
+// same reports whether two names mean the same image: busybox:1 is
 // docker.io/library/busybox:1.
 func same(a, b string) bool {
 	first, errFirst := name.ParseReference(a)

@@ -12,12 +12,11 @@ import (
 // ReleaseToken is the type of a Helm release.
 const ReleaseToken = "kubernetes:helm.sh/v3:Release"
 
-// registryImage is the type of an image that the environment pushes to its own
-// registry.
+// registryImage is the type of an image that the environment pushes to its own registry.
 const registryImage = "docker:index/registryImage:RegistryImage"
 
-// imageInputs are the inputs that name an image, by type of resource.
-// Kubernetes objects are looked through instead.
+// imageInputs are the inputs that name an image, by resource type. Kubernetes objects are
+// searched instead.
 var imageInputs = map[string]string{
 	"docker:index/remoteImage:RemoteImage": "name",
 	"docker:index/container:Container":     "image",
@@ -34,11 +33,10 @@ type Release struct {
 	Version    string
 	Repository string // of a classic chart; "" for OCI
 	Values     map[string]any
-	SkipCRDs   bool // those in the chart's folder crds
+	SkipCRDs   bool // skips the chart's folder crds
 }
 
-// Needs collects what resources are made from. It may be told of several at
-// the same time.
+// Needs collects the charts and images of resources. It is safe for concurrent use.
 type Needs struct {
 	mu       sync.Mutex // protects the rest
 	releases []Release
@@ -46,7 +44,7 @@ type Needs struct {
 	own      map[string]bool // images in the environment's own registry, without tag
 }
 
-// Saw takes note of a resource of a project.
+// Saw records a resource of a project.
 func (n *Needs) Saw(project, token string, inputs map[string]any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -58,7 +56,7 @@ func (n *Needs) Saw(project, token string, inputs map[string]any) {
 			n.own = map[string]bool{}
 		}
 		n.own[repositoryOf(text(inputs, "name"))] = true
-	case known && inputs["build"] == nil: // what is built here comes from nowhere
+	case known && inputs["build"] == nil: // an image built here is not pulled
 		n.add(project, text(inputs, input))
 	case strings.HasPrefix(token, "kubernetes:"):
 		n.add(project, imagesIn(inputs)...)
@@ -80,7 +78,7 @@ func (n *Needs) add(project string, images ...string) {
 	}
 }
 
-// ReleaseOf reads the inputs of a Helm release.
+// ReleaseOf parses the inputs of a Helm release.
 func ReleaseOf(project string, inputs map[string]any) Release {
 	values, _ := inputs["values"].(map[string]any)
 	options, _ := inputs["repositoryOpts"].(map[string]any)
@@ -97,7 +95,7 @@ func text(m map[string]any, key string) string {
 	return found
 }
 
-// id says which chart a release has.
+// id returns the identity of the release's chart.
 func (r Release) id() chartID {
 	if r.Repository == "" {
 		return chartID{path.Base(r.Chart), r.Version, strings.TrimSuffix(r.Chart, "/"+path.Base(r.Chart))}
@@ -105,21 +103,22 @@ func (r Release) id() chartID {
 	return chartID{r.Chart, r.Version, strings.TrimSuffix(r.Repository, "/")}
 }
 
-// Source says where the release's chart comes from.
+// Source returns the release's chart.
 func (r Release) Source() Chart {
 	id := r.id()
 	return Chart{Name: id.name, Version: id.version, Repository: id.repository}
 }
 
-// chartID says which chart is meant.
+// chartID identifies a chart.
 type chartID struct{ name, version, repository string }
 
-// Fetcher gets the archive of a chart.
+// Fetcher downloads the archive of a chart.
 type Fetcher interface {
 	Fetch(ctx context.Context, chart Chart) ([]byte, error)
 }
 
-// List is what a mirror has to hold for the projects that count.
+// List returns the charts and images of the projects that counts selects. It fetches and
+// renders their charts.
 func (n *Needs) List(ctx context.Context, from Fetcher, counts func(project string) bool) (List, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -156,7 +155,7 @@ func (n *Needs) List(ctx context.Context, from Fetcher, counts func(project stri
 	return newList(charts, images)
 }
 
-// repositoryOf is an image's name without tag and digest.
+// repositoryOf returns an image's name without tag and digest.
 func repositoryOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {

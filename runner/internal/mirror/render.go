@@ -15,10 +15,9 @@ import (
 	"mara/runner/internal/manifest"
 )
 
-// Render lists the objects of a release as Helm would install them, the hooks
-// among them, but not those of `helm test`. No cluster is asked. The values are
-// not held against the chart's schema, which may be on the network; that is
-// done when the release is installed.
+// Render lists the objects of a release as Helm would install them, with hooks but without
+// the objects of `helm test`. It needs no cluster. It does not validate the values against
+// the chart's schema, which may be on the network; the installation does.
 func Render(archive []byte, release Release) ([]manifest.Object, error) {
 	files, err := render(archive, release)
 	if err != nil {
@@ -38,7 +37,7 @@ func Render(archive []byte, release Release) ([]manifest.Object, error) {
 	return slices.DeleteFunc(objects, isTest), nil
 }
 
-// render renders the templates of a chart, by file.
+// render renders the templates of a chart and returns them by file.
 func render(archive []byte, release Release) (map[string]string, error) {
 	loaded, err := loader.LoadArchive(bytes.NewReader(archive))
 	if err != nil {
@@ -74,14 +73,14 @@ func renderValues(loaded *chart.Chart, release Release) (chartutil.Values, error
 	return chartutil.ToRenderValuesWithSchemaValidation(loaded, given, options, capabilities(), skipSchema)
 }
 
-// capabilities are those of the Kubernetes version that the plans have.
+// capabilities returns the capabilities of the plans' Kubernetes version.
 func capabilities() *chartutil.Capabilities {
 	known := chartutil.DefaultCapabilities.Copy()
 	known.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
 	return known
 }
 
-// isTest reports whether an object is for `helm test` alone.
+// isTest reports whether an object is only for `helm test`.
 func isTest(object manifest.Object) bool {
 	return strings.HasPrefix(object.Text("metadata", "annotations", "helm.sh/hook"), "test")
 }

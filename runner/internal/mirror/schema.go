@@ -12,14 +12,12 @@ import (
 	"strings"
 )
 
-// schemaFile is the file of a chart that its values are checked with.
+// schemaFile is the chart's JSON schema of its values.
 const schemaFile = "values.schema.json"
 
-// localise takes the references to other places out of the schemas in a chart's
-// archive, and in the charts that are in it. Helm would load them from the
-// network, whenever it checks values. Everything else stays as it is; an archive
-// without such references is returned unchanged. The result follows from the
-// archive alone, so that it is the same each time.
+// localise removes remote references from the schemas in a chart's archive and in its
+// subcharts. Helm would download them whenever it validates values. Nothing else changes:
+// an archive without such references is returned as it is. It is deterministic.
 func localise(archive []byte) (local []byte, changed bool, err error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
@@ -63,7 +61,7 @@ func localise(archive []byte) (local []byte, changed bool, err error) {
 	return out.Bytes(), true, nil
 }
 
-// localFile is a file of a chart without references to other places.
+// localFile returns a file of a chart without remote references.
 func localFile(file string, content []byte) ([]byte, bool, error) {
 	switch {
 	case path.Base(file) == schemaFile:
@@ -74,7 +72,7 @@ func localFile(file string, content []byte) ([]byte, bool, error) {
 	return content, false, nil
 }
 
-// localSchema is a JSON schema without references to other places.
+// localSchema returns a JSON schema without remote references.
 func localSchema(content []byte) ([]byte, bool, error) {
 	var schema any
 	decoder := json.NewDecoder(bytes.NewReader(content))
@@ -90,9 +88,9 @@ func localSchema(content []byte) ([]byte, bool, error) {
 	return local, true, err
 }
 
-// withoutRemote replaces each part of a schema that is defined elsewhere by one
-// that takes any value. What else stands beside such a reference says nothing in
-// the drafts before 2019, and is left out, except for what only describes.
+// withoutRemote replaces each part of a schema that is a remote reference by a schema that
+// allows any value. It keeps the descriptive keys next to the reference; the drafts before
+// 2019 ignore all other keys there.
 func withoutRemote(schema any) (any, bool) {
 	changed := false
 	switch typed := schema.(type) {
@@ -113,8 +111,8 @@ func withoutRemote(schema any) (any, bool) {
 	return schema, changed
 }
 
-// isRemote reports whether a reference leads out of the file. Helm has the
-// schemas of JSON Schema itself built in.
+// isRemote reports whether a reference leads out of the file. Helm has JSON Schema's own
+// schemas built in.
 func isRemote(reference string) bool {
 	return !strings.HasPrefix(reference, "#") && !strings.Contains(reference, "://json-schema.org/")
 }

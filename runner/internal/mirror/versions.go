@@ -9,11 +9,10 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
-// isExact reports whether a text is a version, and not a range of versions as Helm takes them; "" is the range of all
-// versions that are no pre-releases. A text that is neither, such as an odd tag, is a version.
+// isExact reports whether a string is a version and not a range of versions, as Helm defines them. "" is the range of
+// all versions except pre-releases. A string that is neither, such as an unusual tag, is a version.
 func isExact(version string) bool {
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err == nil {
 		return true
@@ -25,8 +24,8 @@ func isExact(version string) bool {
 	return err != nil
 }
 
-// choose returns the version that Helm would install: the wanted one itself if it is available, else the newest one
-// in the range that is wanted. It returns "" if there is none.
+// choose returns the version that Helm would install: the wanted version if it is available, else the newest version
+// in the wanted range, or "" if there is none.
 func choose(wanted string, available []string) string {
 	if slices.Contains(available, wanted) || isExact(wanted) {
 		return wanted
@@ -51,7 +50,7 @@ func choose(wanted string, available []string) string {
 	return newest.Original()
 }
 
-// newest asks a registry for the tags of a chart, and returns the version that Helm would install.
+// newest lists the tags of a chart in its registry, and returns the version that Helm would install.
 func (n Network) newest(ctx context.Context, at, wanted string) (string, error) {
 	repository, err := name.NewRepository(at)
 	if err != nil {
@@ -62,8 +61,10 @@ func (n Network) newest(ctx context.Context, at, wanted string) (string, error) 
 		return "", fmt.Errorf("listing the versions: %w", err)
 	}
 	// A tag cannot have the + of a version.
-	versions := slice.Map(tags, func(tag string) string { return strings.ReplaceAll(tag, "_", "+") })
-	version := choose(wanted, versions)
+	for i, tag := range tags {
+		tags[i] = strings.ReplaceAll(tag, "_", "+")
+	}
+	version := choose(wanted, tags)
 	if version == "" {
 		return "", fmt.Errorf("the registry does not have it: no version of the chart is in the range %q", wanted)
 	}

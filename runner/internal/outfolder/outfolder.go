@@ -1,6 +1,6 @@
-// Package outfolder writes generated files: a whole folder in one step, or one
-// file. It replaces what it has written itself and nothing else: a folder says in
-// a file of its own what it was made of, a file in its first line.
+// Package outfolder writes generated files: a whole folder in one step, or one file. It
+// replaces only what it wrote itself: a folder has a marker file with the digests of its
+// files, a single file has its digest in the first line.
 package outfolder
 
 import (
@@ -20,12 +20,12 @@ import (
 	"mara/runner/internal/failure"
 )
 
-// Marker is the file that lists what a folder was made of.
+// Marker is the file with the digests of a folder's files.
 const Marker = ".written-by-runner"
 
-// Write puts files, by their paths with slashes, in the place of the folder, whose
-// parents are made. command is who writes them, such as "runner render". The error
-// is a *failure.Environment where the folder has something else in it.
+// Write replaces a folder by files, whose paths have slashes, and creates its parents.
+// command is the command that writes them, such as "runner render". The error is a
+// *failure.Environment if the folder contains anything else.
 func Write(folder, command string, files map[string][]byte) error {
 	if target, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = target
@@ -59,7 +59,7 @@ func problem(err error) error {
 		Next: failure.WriteRemedy(err, "the folder")}
 }
 
-// swap puts the folder made in the place of the other one.
+// swap replaces a folder by the new one.
 func swap(folder, made string) error {
 	old := made + ".old"
 	if err := os.Rename(folder, old); err != nil {
@@ -96,7 +96,7 @@ func digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// check refuses a folder with files that command has not written, or that have been
+// check returns an error for a folder with files that command did not write, or that
 // changed since.
 func check(folder, command string) (there bool, err error) {
 	info, err := os.Stat(folder)
@@ -107,7 +107,7 @@ func check(folder, command string) (there bool, err error) {
 		return false, problem(err)
 	}
 	if !info.IsDir() {
-		return false, &failure.Environment{Text: folder + " is no folder", Next: "choose another one with --out"}
+		return false, &failure.Environment{Text: folder + " is not a folder", Next: "choose another one with --out"}
 	}
 	known, err := readMarker(folder, command)
 	if err != nil {
@@ -140,7 +140,7 @@ func check(folder, command string) (there bool, err error) {
 	return true, refuse(folder, command, foreign, changed)
 }
 
-// readMarker reads the digests of the files that command has written.
+// readMarker reads the digests of the files that command wrote.
 func readMarker(folder, command string) (map[string]string, error) {
 	content, err := os.ReadFile(filepath.Join(folder, Marker))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -169,7 +169,7 @@ func readMarker(folder, command string) (map[string]string, error) {
 func refuse(folder, command string, foreign, changed []string) error {
 	var problems []string
 	if len(foreign) > 0 {
-		problems = append(problems, fmt.Sprintf("has files that `%s` has not written: %s", command, some(foreign)))
+		problems = append(problems, fmt.Sprintf("has files that `%s` did not write: %s", command, some(foreign)))
 	}
 	if len(changed) > 0 {
 		problems = append(problems, "has files that were changed by hand: "+some(changed))
@@ -183,7 +183,7 @@ func refuse(folder, command string, foreign, changed []string) error {
 	}
 }
 
-// some lists names, if they are many only the first.
+// some joins the first few names.
 func some(names []string) string {
 	const most = 5
 	if len(names) > most {
@@ -192,8 +192,8 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// WriteFile writes one file whose lines can be comments that begin with #. Its
-// first line says who has written it, with a digest of the rest.
+// WriteFile writes one file in a format with # comments. Its first line has the command
+// that wrote it and a digest of the rest.
 func WriteFile(path, command string, content []byte) error {
 	const written = "# Written by `%s`, which replaces this file unless it was changed. sha256:%s\n"
 	there, err := os.ReadFile(path)

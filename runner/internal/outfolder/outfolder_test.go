@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/outfolder"
 )
 
-// contents are the files of a folder, without the marker.
+// contents reads the files of a folder, without the marker.
 func contents(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -73,7 +73,7 @@ func TestWriteRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name, file, content, command, want string
 	}{
-		{"a file of somebody else", "mine.txt", "mine", "runner test", "has files that `runner test` has not written: mine.txt"},
+		{"a foreign file", "mine.txt", "mine", "runner test", "has files that `runner test` did not write: mine.txt"},
 		{"a file that was changed", "x.yaml", "changed", "runner test", "has files that were changed by hand: x.yaml"},
 		{"a folder of another command", "x.yaml", "one", "runner other", "is not a folder of `runner other`"},
 	} {

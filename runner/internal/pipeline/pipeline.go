@@ -1,7 +1,6 @@
-// Package pipeline writes pipelines for CI systems: a preview on a pull request with
-// one comment about all environments, an up on a merge in waves, and a look for drift
-// at night. The pipelines are templates with as little in them as possible: what a
-// job does is the runner's.
+// Package pipeline writes pipelines for CI systems: a preview on a pull request, with one
+// comment about all environments; an up on a merge, in waves; and a nightly drift check.
+// The pipelines are templates with as little logic as possible: jobs call the runner.
 package pipeline
 
 import (
@@ -12,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 //go:embed *.yml
@@ -22,16 +19,16 @@ var templates embed.FS
 // System is a CI system.
 type System string
 
-// The systems that there are pipelines for.
+// The supported systems.
 const (
 	GitHub System = "github"
 	GitLab System = "gitlab"
 )
 
-// Systems lists them.
+// Systems lists the supported systems.
 func Systems() []System { return []System{GitHub, GitLab} }
 
-// File is where the system looks for a pipeline, from the top of the repository.
+// File returns the path of the system's pipeline in the repository.
 func (s System) File() string {
 	if s == GitLab {
 		return ".gitlab-ci.yml"
@@ -39,32 +36,32 @@ func (s System) File() string {
 	return ".github/workflows/runner.yml"
 }
 
-// Options say what a pipeline does.
+// Options configure a pipeline.
 type Options struct {
 	Waves   [][]string // environments; each wave waits for the one before
 	Image   string     // with the runner
-	Folder  string     // of the root, from the top of the repository; "." for the top
-	Branch  string     // that a merge goes to
-	Nightly string     // when to look for drift, as cron has it
-	// AWSRole is what jobs become on AWS, by OIDC; "" without AWS. AWSRegion goes with it.
+	Folder  string     // of the root in the repository; "." for the top
+	Branch  string     // whose merges trigger an up
+	Nightly string     // cron schedule of the drift check
+	// AWSRole is the role that jobs assume by OIDC in AWSRegion; "" without AWS.
 	AWSRole, AWSRegion string
-	Secrets            []string // variables that the CI system keeps secret
-	Variables          []string // others that it keeps
+	Secrets            []string // secret variables of the CI system
+	Variables          []string // its other variables
 }
 
 // Environments lists the environments of all waves.
 func (o Options) Environments() []string { return slices.Concat(o.Waves...) }
 
-// Wave is a wave of an up, as templates see it.
+// Wave is a wave of an up, for templates.
 type Wave struct {
 	Number       int
 	Environments []string
 }
 
-// Previous is the number of the wave before.
+// Previous returns the number of the previous wave.
 func (w Wave) Previous() int { return w.Number - 1 }
 
-// UpWaves are the waves with their numbers, from 1.
+// UpWaves returns the waves with their numbers, from 1.
 func (o Options) UpWaves() []Wave {
 	var waves []Wave
 	for i, environments := range o.Waves {
@@ -73,7 +70,7 @@ func (o Options) UpWaves() []Wave {
 	return waves
 }
 
-// Write writes the pipeline.
+// Write renders the pipeline.
 func Write(s System, o Options) ([]byte, error) {
 	functions := template.FuncMap{
 		"list": list, "quote": quote, "inside": path.Join,
@@ -81,7 +78,7 @@ func Write(s System, o Options) ([]byte, error) {
 			return strings.Join(texts, " ")
 		},
 	}
-	// Both systems have braces of their own.
+	// Both systems use braces themselves.
 	t, err := template.New("").Delims("[[", "]]").Funcs(functions).ParseFS(templates, string(s)+".yml")
 	if err != nil {
 		return nil, err
@@ -91,10 +88,14 @@ func Write(s System, o Options) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// list is a list in YAML, on one line.
+// list returns a YAML list on one line.
 func list(texts []string) string {
-	return "[" + strings.Join(slice.Map(texts, quote), ", ") + "]"
+	var quoted []string
+	for _, text := range texts {
+		quoted = append(quoted, quote(text))
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// quote is a text in YAML.
+// quote returns a string in YAML.
 func quote(text string) string { return fmt.Sprintf("%q", text) }

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// cases are the options that pipelines are tested with.
+// cases returns the options of the tested pipelines.
 func cases() map[string]pipeline.Options {
 	return map[string]pipeline.Options{
 		"one": {Waves: [][]string{{"dev"}}, Image: "registry.example/runner:1", Folder: ".", Branch: "main", Nightly: "17 3 * * *"},
@@ -67,7 +67,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// lint are actionlint's findings.
+// lint returns actionlint's findings.
 func lint(t *testing.T, content []byte) []*actionlint.Error {
 	t.Helper()
 	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
@@ -154,8 +154,8 @@ func gitlabPipeline(content []byte) (stages []string, jobs map[string]job, err e
 	return p.Stages, p.Jobs, err
 }
 
-// problemsOf are what GitLab would refuse: stages and jobs that there are not, jobs
-// without a script, and scripts that are no shell.
+// problemsOf lists what GitLab would refuse: unknown stages and jobs, jobs without a
+// script, and scripts that are not valid shell.
 func problemsOf(t *testing.T, content []byte) []string {
 	stages, jobs, err := gitlabPipeline(content)
 	if err != nil {
@@ -258,7 +258,7 @@ func step(t *testing.T, content []byte, jobName, stepName string) string {
 	return ""
 }
 
-// reports are the reports of previews, in a new folder.
+// reports writes the reports of previews into a new folder.
 func reports(t *testing.T, environments ...string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -294,7 +294,7 @@ func TestCommentOnGitHub(t *testing.T) {
 	t.Parallel()
 	script := step(t, write(t, pipeline.GitHub, cases()["waves"]), "comment", "Comment")
 	folder := reports(t, "dev", "prod-eu")
-	// gh keeps what it is given; it fails on calls that nobody expects.
+	// gh stores its input; it fails on unexpected calls.
 	tools := scripttest.Folder(t, map[string]string{"gh": `
 case "$*" in
 "api --paginate repos/acme/infra/issues/7/comments --jq"*) [ ! -e comments ] || echo 42;;

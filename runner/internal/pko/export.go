@@ -73,7 +73,7 @@ const ProjectsInImage = "/opt/mara/projects"
 type Exported struct {
 	Stacks   []Stack
 	Programs []Program
-	LeftOut  []LeftOut
+	Skipped  []Skipped
 	Notes    []Note
 }
 
@@ -85,8 +85,8 @@ type Program struct {
 	Program    map[string]any `json:"program"`
 }
 
-// LeftOut is a project that the operator cannot run.
-type LeftOut struct{ Project, Why string }
+// Skipped is a project that the operator cannot run.
+type Skipped struct{ Project, Why string }
 
 // Note is something about a project that is different with the operator.
 type Note struct{ Project, Text string }
@@ -110,14 +110,14 @@ func Export(e Environment, o Options) (Exported, error) {
 	for _, step := range e.Plan.Steps {
 		p := step.Project
 		for _, name := range step.All() {
-			if i := slices.IndexFunc(x.LeftOut, func(l LeftOut) bool { return l.Project == name }); i >= 0 {
+			if i := slices.IndexFunc(x.Skipped, func(l Skipped) bool { return l.Project == name }); i >= 0 {
 				needed[p.Name] = append(needed[p.Name], needed[name]...) // the order goes on through it
 				continue
 			}
 			needed[p.Name] = append(needed[p.Name], name)
 		}
 		if why := impossible(p); why != "" {
-			x.LeftOut = append(x.LeftOut, LeftOut{p.Name, why})
+			x.Skipped = append(x.Skipped, Skipped{p.Name, why})
 			continue
 		}
 		stack := e.stack(step, o)

@@ -132,10 +132,10 @@ func (x Exported) readme(e Environment, o Options) []byte {
 
 // lists tells what is left out, and what is different.
 func (x Exported) lists(b *strings.Builder, e Environment) {
-	if len(x.LeftOut) > 0 {
+	if len(x.Skipped) > 0 {
 		fmt.Fprintf(b, "\n## Left out\n\nThese projects stay with `runner up -s %s --only PROJECT`, on the same backend; "+
 			"bring them up before.\n\n", e.Name)
-		for _, left := range x.LeftOut {
+		for _, left := range x.Skipped {
 			fmt.Fprintf(b, "- %s: %s\n", left.Project, left.Why)
 		}
 	}

@@ -8,19 +8,19 @@ import (
 	"mara/runner/internal/manifest"
 )
 
-// scopes says of kinds that definitions define whether they have namespaces.
+// scopes maps custom kinds to whether they have namespaces.
 type scopes map[string]bool
 
-// learn takes note of a definition.
+// learn records the scope of a CustomResourceDefinition; it ignores other objects.
 func (s scopes) learn(object manifest.Object) {
 	if object.Text("kind") == "CustomResourceDefinition" {
 		s[object.Text("spec", "group")+"/"+object.Text("spec", "names", "kind")] = object.Text("spec", "scope") != "Cluster"
 	}
 }
 
-// hasNamespaces reports whether the kind of an object has namespaces. Of custom kinds
-// that nothing here defines it is taken for granted in a release, whose charts leave
-// namespaces to Helm; an API server overlooks one that is too much.
+// hasNamespaces reports whether the kind of an object has namespaces. An unknown custom
+// kind in a release is assumed to have them, because charts leave namespaces to Helm;
+// an API server ignores a superfluous namespace.
 func (s scopes) hasNamespaces(object manifest.Object, release bool) bool {
 	version := object.Text("apiVersion")
 	group, _, ok := strings.Cut(version, "/")
@@ -36,7 +36,7 @@ func (s scopes) hasNamespaces(object manifest.Object, release bool) bool {
 	return !slices.Contains(clusterWide(), object.Text("kind"))
 }
 
-// clusterWide are the kinds of Kubernetes itself that have no namespaces.
+// clusterWide returns the built-in kinds without namespaces.
 func clusterWide() []string {
 	return []string{
 		"APIService", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding", "ClusterTrustBundle", "CSIDriver",
@@ -48,8 +48,8 @@ func clusterWide() []string {
 	}
 }
 
-// complete is an object as it is applied: with its namespace, and without what only
-// Pulumi's provider reads.
+// complete returns an object as it is applied: with its namespace, and without the fields
+// and annotations that only Pulumi's provider reads.
 func complete(f found, scopes scopes) manifest.Object {
 	object := maps.Clone(f.object)
 	maps.DeleteFunc(object, func(name string, _ any) bool { return strings.HasPrefix(name, "__") })

@@ -4,25 +4,24 @@ import (
 	"cmp"
 	"path"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/manifest"
 )
 
-// Store is where the External Secrets Operator finds the values of Secrets.
+// Store is the store from which the External Secrets Operator reads the values of Secrets.
 type Store struct {
 	Kind, Name string // SecretStore or ClusterSecretStore
-	Prefix     string // of the names of entries
+	Prefix     string // of entry names
 }
 
-// external is the object that has the External Secrets Operator make a Secret: from an
-// entry PREFIX/NAMESPACE/NAME of the store, with a property for each key.
+// external returns the ExternalSecret for a Secret. It reads the entry PREFIX/NAMESPACE/NAME
+// of the store, which has a property for each key.
 func (s Store) external(secret manifest.Object) manifest.Object {
 	namespace, name := secret.Text("metadata", "namespace"), secret.Text("metadata", "name")
 	entry := path.Join(s.Prefix, namespace, name)
-	data := slice.Map(secretKeys(secret), func(key string) any {
-		return map[string]any{"secretKey": key, "remoteRef": map[string]any{"key": entry, "property": key}}
-	})
+	var data []any
+	for _, key := range secretKeys(secret) {
+		data = append(data, map[string]any{"secretKey": key, "remoteRef": map[string]any{"key": entry, "property": key}})
+	}
 	template := map[string]any{"type": cmp.Or(secret.Text("type"), "Opaque")}
 	metadata, _ := secret["metadata"].(map[string]any)
 	if labels, ok := metadata["labels"]; ok {

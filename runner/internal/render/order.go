@@ -9,17 +9,17 @@ import (
 	"mara/runner/internal/manifest"
 )
 
-// hookAnnotation marks objects that Helm handles at a point of its own.
+// hookAnnotation marks the hooks of a Helm release.
 const hookAnnotation = "helm.sh/hook"
 
-// installs reports whether a hook is for the installation of a release.
+// installs reports whether Helm runs a hook when it installs a release.
 func installs(hook string) bool {
 	hook = strings.TrimSpace(hook)
 	return hook == "pre-install" || hook == "post-install" || hook == "crd-install"
 }
 
-// The numbers before the kinds: what others need comes first. They follow the
-// order in which Helm installs; kinds that are not here come after the workloads.
+// The file prefixes of kinds follow Helm's install order: dependencies first. Kinds that
+// ranks does not list come after the workloads.
 const (
 	rankHookBefore = 2
 	rankOther      = 60
@@ -39,8 +39,8 @@ func ranks() map[string]int {
 	}
 }
 
-// rank is the number before an object's kind. Hooks of one time are in the order
-// of their weights, and then of their kinds.
+// rank returns the file prefix of an object. Hooks that run at the same time are ordered by
+// weight and then by kind.
 func rank(object manifest.Object) string {
 	number, known := ranks()[object.Text("kind")]
 	if !known {
@@ -50,7 +50,7 @@ func rank(object manifest.Object) string {
 	if hook == "" {
 		return fmt.Sprintf("%02d", number)
 	}
-	// Helm takes what is no number for 0, too
+	// Helm also treats a weight that is not a number as 0.
 	weight, _ := strconv.Atoi(object.Text("metadata", "annotations", "helm.sh/hook-weight"))
 	time := rankHookAfter
 	if slices.ContainsFunc(strings.Split(hook, ","), func(h string) bool {
@@ -62,8 +62,8 @@ func rank(object manifest.Object) string {
 	return fmt.Sprintf("%02d-%03d-%02d", time, max(0, min(999, middle+weight)), number)
 }
 
-// nameFiles names the files of objects. Two objects of one name in different API
-// groups are told apart by them.
+// nameFiles sets the file names of objects. The API group distinguishes objects of the same
+// kind and name.
 func nameFiles(objects []Object) {
 	seen := map[string]int{}
 	for i := range objects {
@@ -90,7 +90,7 @@ func nameFiles(objects []Object) {
 	}
 }
 
-// fileName is a text with nothing that a file system might take amiss.
+// fileName replaces the characters that file systems may reject.
 func fileName(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {

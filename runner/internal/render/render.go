@@ -1,11 +1,10 @@
-// Package render turns what programs declare in a cluster into Kubernetes
-// manifests, for whoever applies them with something else: a folder for each
-// project, whose files are numbered so that definitions and namespaces come first.
-// The same declarations give the same files.
+// Package render turns the cluster resources that programs declare into Kubernetes
+// manifests for other tools to apply: a folder per project, whose files are numbered
+// so that definitions and namespaces come first. It is deterministic.
 //
-// It works on the inputs of resources, from a simulated run or from a plan of an
-// up, in which secrets are masked. Helm releases are rendered by Helm's own
-// library. What a manifest cannot have is left out, with the reason.
+// Its input are the resource inputs of a simulated run or of a saved plan, with masked
+// secrets. Helm's own library renders Helm releases. Objects that cannot be manifests are
+// skipped, with a reason.
 package render
 
 import (
@@ -21,7 +20,7 @@ import (
 	"mara/runner/internal/mirror"
 )
 
-// The texts in the place of values: secret ones, and those that are not known yet.
+// The placeholders for secret and unknown values.
 const (
 	Secret  = "[secret]"
 	Unknown = "[unknown]"
@@ -30,40 +29,40 @@ const (
 // Resource is a resource as a program declares it.
 type Resource struct {
 	Project, Token, Name string
-	URN                  string // "" where it does not matter
-	Namespace            string // that the Kubernetes provider gives to objects without one
+	URN                  string // optional
+	Namespace            string // the provider's default for objects without a namespace
 	Inputs               map[string]any
-	// Values are the inputs with their secret values, for a Secret that is to be sealed
-	// and has nothing in it that a simulation has made up; else nil.
+	// Values are the inputs with secret values. They are set only for a Secret that is to
+	// be sealed and contains no placeholder of a simulation.
 	Values map[string]any
 }
 
 // IsSecret reports whether the resource is a Secret of Kubernetes.
 func (r Resource) IsSecret() bool { return r.Token == "kubernetes:core/v1:Secret" }
 
-// isKubernetes reports whether the resource is something in a cluster.
+// isKubernetes reports whether the resource is in a cluster.
 func (r Resource) isKubernetes() bool { return strings.HasPrefix(r.Token, "kubernetes:") }
 
 // Manifests are the objects of projects, in the order of the plan.
 type Manifests struct {
 	Projects []Project `json:"projects"`
-	// Elsewhere are projects that make nothing in a cluster.
+	// Elsewhere lists the projects without resources in the cluster.
 	Elsewhere []string `json:"elsewhere,omitempty"`
 }
 
-// Project is what one project makes in a cluster.
+// Project has the objects of one project.
 type Project struct {
 	Name    string    `json:"project"`
 	Folder  string    `json:"folder"`
 	Objects []Object  `json:"objects"`
-	LeftOut []LeftOut `json:"left_out,omitempty"`
-	// MadeUp are values that come from clouds, which a simulation has made up.
-	MadeUp []MadeUp `json:"made_up,omitempty"`
-	// Unsteady are objects of charts that are different each time they are rendered.
+	Skipped []Skipped `json:"left_out,omitempty"`
+	// Placeholders are the values that simulated clouds generated.
+	Placeholders []Placeholder `json:"made_up,omitempty"`
+	// Unsteady lists chart objects that differ each time they are rendered.
 	Unsteady []string `json:"unsteady,omitempty"`
 }
 
-// Object is one object, and the file that it goes to.
+// Object is one object, and the file it is written to.
 type Object struct {
 	File      string          `json:"file"` // in the project's folder
 	Kind      string          `json:"kind"`
@@ -72,22 +71,22 @@ type Object struct {
 	Content   manifest.Object `json:"object"`
 }
 
-// LeftOut is something that is not among the objects.
-type LeftOut struct {
+// Skipped is a resource or object without a manifest.
+type Skipped struct {
 	What string   `json:"what"`
 	Why  string   `json:"why"`
 	Keys []string `json:"keys,omitempty"` // of a Secret
 }
 
-// Options say how manifests are made.
+// Options configure Build.
 type Options struct {
 	Charts mirror.Fetcher
-	Order  []string // the projects of the whole plan, which number the folders
-	Store  *Store   // has the values of Secrets; nil leaves them out
-	Sealer *Sealer  // encrypts them; nil leaves them out
+	Order  []string // the projects of the plan, in order; it numbers the folders
+	Store  *Store   // makes ExternalSecrets of Secrets; nil skips them
+	Sealer *Sealer  // makes SealedSecrets of Secrets; nil skips them
 }
 
-// Build makes the manifests of resources.
+// Build renders the manifests of resources.
 func Build(ctx context.Context, o Options, resources []Resource) (Manifests, error) {
 	byProject := map[string][]Resource{}
 	for _, r := range resources {
@@ -112,7 +111,7 @@ func Build(ctx context.Context, o Options, resources []Resource) (Manifests, err
 		b := projects[name]
 		switch {
 		case b == nil:
-		case len(b.found)+len(b.leftOut) == 0:
+		case len(b.found)+len(b.skipped) == 0:
 			m.Elsewhere = append(m.Elsewhere, name)
 		default:
 			m.Projects = append(m.Projects, b.project(name, fmt.Sprintf("%02d-%s", i+1, name), scopes))
@@ -124,26 +123,26 @@ func Build(ctx context.Context, o Options, resources []Resource) (Manifests, err
 // found is an object of a resource or of a release.
 type found struct {
 	object    manifest.Object
-	namespace string // that it gets if it has none and its kind has namespaces
+	namespace string // default, if its kind has namespaces
 	release   bool
-	readable  bool // a Secret with its values
+	readable  bool // a Secret whose values are known
 }
 
-// builder collects what one project makes.
+// builder collects the objects of one project.
 type builder struct {
 	charts   mirror.Fetcher
 	store    *Store
 	sealer   *Sealer
 	found    []found
-	leftOut  []LeftOut
+	skipped  []Skipped
 	unsteady []string
 }
 
-func (b *builder) leave(what, why string) {
-	b.leftOut = append(b.leftOut, LeftOut{What: what, Why: why})
+func (b *builder) skip(what, why string) {
+	b.skipped = append(b.skipped, Skipped{What: what, Why: why})
 }
 
-// add takes a resource apart.
+// add collects the objects of a resource.
 func (b *builder) add(ctx context.Context, r Resource) error {
 	_, kind, _ := strings.Cut(strings.TrimPrefix(r.Token, "kubernetes:"), ":")
 	switch {
@@ -151,10 +150,10 @@ func (b *builder) add(ctx context.Context, r Resource) error {
 	case r.Token == mirror.ReleaseToken:
 		return b.addRelease(ctx, r)
 	case strings.HasSuffix(kind, "Patch"):
-		b.leave(r.Token+" "+r.Name, "changes an object that something else makes")
+		b.skip(r.Token+" "+r.Name, "patches an object that the project does not create")
 	case strings.HasPrefix(r.Token, "kubernetes:helm.sh/"), strings.HasPrefix(r.Token, "kubernetes:yaml"),
 		strings.HasPrefix(r.Token, "kubernetes:kustomize"):
-		b.leave(r.Token+" "+r.Name, "is not an object, but makes some; they are not seen here")
+		b.skip(r.Token+" "+r.Name, "creates objects that the simulation does not see")
 	case b.sealer != nil && r.Values != nil:
 		b.found = append(b.found, found{object: manifest.Of(r.Token, r.Values), namespace: cmp.Or(r.Namespace, "default"),
 			readable: true})
@@ -166,18 +165,18 @@ func (b *builder) add(ctx context.Context, r Resource) error {
 	return nil
 }
 
-// addRelease renders the chart of a release.
+// addRelease fetches and renders the chart of a release. It renders twice, to find objects that differ each time.
 func (b *builder) addRelease(ctx context.Context, r Resource) error {
 	release := mirror.ReleaseOf(r.Project, r.Inputs)
 	release.Namespace = cmp.Or(release.Namespace, r.Namespace, "default")
 	what := "Helm release " + cmp.Or(release.Name, r.Name)
 	if source := release.Chart + release.Version + release.Repository + release.Name +
 		release.Namespace; strings.Contains(source, Unknown) {
-		b.leave(what, "has a chart that is not known yet")
+		b.skip(what, "has an unknown chart")
 		return nil
 	}
 	if files, ok := r.Inputs["valueYamlFiles"].([]any); ok && len(files) > 0 {
-		b.leave(what, "has values in files that only its program can read (valueYamlFiles)")
+		b.skip(what, "has values in files that only its program can read (valueYamlFiles)")
 		return nil
 	}
 	archive, err := b.charts.Fetch(ctx, release.Source())
@@ -205,25 +204,25 @@ func (b *builder) addRelease(ctx context.Context, r Resource) error {
 	return nil
 }
 
-// project puts the objects in order.
+// project returns the project with its objects in order.
 func (b *builder) project(name, folder string, scopes scopes) Project {
-	p := Project{Name: name, Folder: folder, LeftOut: b.leftOut, Unsteady: b.unsteady, Objects: []Object{}}
+	p := Project{Name: name, Folder: folder, Skipped: b.skipped, Unsteady: b.unsteady, Objects: []Object{}}
 	for _, f := range b.found {
 		object := complete(f, scopes)
 		if b.store != nil && isSecret(object) && !f.release && len(secretKeys(object)) > 0 {
-			object = b.store.external(object) // those of charts are made by the charts
+			object = b.store.external(object) // the Secrets of charts stay as they are
 		}
 		if b.sealer != nil && isSecret(object) {
 			sealed, why := b.seal(f, object)
 			if why != "" {
-				p.LeftOut = append(p.LeftOut, LeftOut{What: object.String(), Why: "is a Secret, and " + why,
+				p.Skipped = append(p.Skipped, Skipped{What: object.String(), Why: "is a Secret, and " + why,
 					Keys: secretKeys(object)})
 				continue
 			}
 			object = sealed
 		}
 		if left, ok := unfit(object, f.release); ok {
-			p.LeftOut = append(p.LeftOut, left)
+			p.Skipped = append(p.Skipped, left)
 			continue
 		}
 		p.Objects = append(p.Objects, Object{
@@ -233,18 +232,18 @@ func (b *builder) project(name, folder string, scopes scopes) Project {
 	}
 	nameFiles(p.Objects)
 	slices.SortFunc(p.Objects, func(a, b Object) int { return cmp.Compare(a.File, b.File) })
-	slices.SortFunc(p.LeftOut, func(a, b LeftOut) int { return cmp.Compare(a.What, b.What) })
+	slices.SortFunc(p.Skipped, func(a, b Skipped) int { return cmp.Compare(a.What, b.What) })
 	slices.Sort(p.Unsteady)
 	return p
 }
 
-// seal seals a Secret, or says why it cannot.
+// seal seals a Secret, or returns the reason why it cannot.
 func (b *builder) seal(f found, secret manifest.Object) (manifest.Object, string) {
 	switch {
 	case f.release:
-		return nil, "its chart makes it"
+		return nil, "its chart creates it"
 	case !f.readable:
-		return nil, "its values come from other resources, which a simulation makes up"
+		return nil, "its values are outputs of other resources, which the simulation generates"
 	}
 	sealed, err := b.sealer.sealed(secret)
 	if err != nil {
@@ -253,23 +252,23 @@ func (b *builder) seal(f found, secret manifest.Object) (manifest.Object, string
 	return sealed, ""
 }
 
-// unfit says why an object cannot be among the manifests.
-func unfit(object manifest.Object, ofRelease bool) (LeftOut, bool) {
+// unfit returns the reason why an object cannot be a manifest, if there is one.
+func unfit(object manifest.Object, ofRelease bool) (Skipped, bool) {
 	what := object.String()
 	hook := object.Text("metadata", "annotations", hookAnnotation)
 	switch {
 	case isSecret(object):
-		return LeftOut{What: what, Why: "is a Secret", Keys: secretKeys(object)}, true
+		return Skipped{What: what, Why: "is a Secret", Keys: secretKeys(object)}, true
 	case ofRelease && hook != "" && !slices.ContainsFunc(strings.Split(hook, ","), installs):
-		return LeftOut{What: what, Why: "is a hook of Helm for " + hook + ", which nothing but Helm runs"}, true
+		return Skipped{What: what, Why: "is a Helm hook for " + hook + ", which only Helm runs"}, true
 	}
 	for _, value := range []struct{ text, why string }{{Secret, "has a secret value"},
-		{Unknown, "has a value that is not known yet"}} {
+		{Unknown, "has an unknown value"}} {
 		if path := pathOf(object, value.text); path != "" {
-			return LeftOut{What: what, Why: value.why + " in " + path}, true
+			return Skipped{What: what, Why: value.why + " in " + path}, true
 		}
 	}
-	return LeftOut{}, false
+	return Skipped{}, false
 }
 
 // isSecret reports whether an object is a Secret of Kubernetes.
@@ -277,7 +276,7 @@ func isSecret(object manifest.Object) bool {
 	return object.Text("kind") == "Secret" && object.Text("apiVersion") == "v1"
 }
 
-// secretKeys are the names of the values in a Secret.
+// secretKeys returns the sorted keys of a Secret.
 func secretKeys(object manifest.Object) []string {
 	var keys []string
 	for _, field := range []string{"data", "stringData"} {
@@ -288,7 +287,7 @@ func secretKeys(object manifest.Object) []string {
 	return slices.Compact(slices.Sorted(slices.Values(keys)))
 }
 
-// pathOf is where a text is among the fields of an object; "" where it is not.
+// pathOf returns the path of the first field that contains a string, or "".
 func pathOf(object manifest.Object, text string) string {
 	found := ""
 	eachText(map[string]any(object), "", func(path, value string) {

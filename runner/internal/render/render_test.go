@@ -97,7 +97,7 @@ func build(t *testing.T, resources []render.Resource) render.Manifests {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.TraceMadeUp(resources, func(project string) map[string]any {
+	m.TracePlaceholders(resources, func(project string) map[string]any {
 		if project != "cluster" {
 			t.Errorf("asked for the outputs of %s", project)
 		}
@@ -228,8 +228,8 @@ spec:
 	if login := found["16-externalsecret-web-login.yaml"]; !strings.Contains(login, "property: password") || !strings.Contains(login, "property: user") || strings.Contains(login, render.Secret) {
 		t.Errorf("login: %s", login)
 	}
-	if left := m.Projects[1].LeftOut; !slices.ContainsFunc(left, func(l render.LeftOut) bool { return l.What == "Secret shops/shop" }) {
-		t.Errorf("left out: %v", left)
+	if left := m.Projects[1].Skipped; !slices.ContainsFunc(left, func(l render.Skipped) bool { return l.What == "Secret shops/shop" }) {
+		t.Errorf("skipped: %v", left)
 	}
 }
 
@@ -275,7 +275,7 @@ func unseal(t *testing.T, key *rsa.PrivateKey, text, label string) string {
 	return string(value)
 }
 
-// TestSealed: Secrets whose values are known are sealed, the others are left out.
+// TestSealed: Secrets whose values are known are sealed, the others are skipped.
 func TestSealed(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -329,12 +329,12 @@ func TestSealed(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	var left []string
-	for _, l := range m.Projects[0].LeftOut {
+	for _, l := range m.Projects[0].Skipped {
 		left = append(left, l.What+" "+l.Why)
 	}
-	want := []string{"Secret web/cloud is a Secret, and the value of address is made up by a simulated cloud", "Secret web/other is a Secret, and its values come from other resources, which a simulation makes up"}
+	want := []string{"Secret web/cloud is a Secret, and the value of address is a placeholder of a simulated cloud", "Secret web/other is a Secret, and its values are outputs of other resources, which the simulation generates"}
 	if diff := cmp.Diff(want, left); diff != "" {
-		t.Errorf("left out (-want +got):\n%s", diff)
+		t.Errorf("skipped (-want +got):\n%s", diff)
 	}
 }
 
@@ -342,7 +342,7 @@ func TestNoSealer(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	_, old := controller(t, now.Add(-time.Hour))
-	for want, content := range map[string][]byte{"has expired on 2026-11-22": old, "has no certificate in it; `kubeseal": []byte("x"), "has no certificate in it: ": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})} {
+	for want, content := range map[string][]byte{"expired on 2026-11-22": old, "contains no certificate; `kubeseal": []byte("x"), "contains no certificate: ": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})} {
 		if _, err := render.NewSealer(content, now); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", want, err)
 		}

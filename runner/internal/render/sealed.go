@@ -21,35 +21,35 @@ import (
 	"mara/runner/internal/manifest"
 )
 
-// Sealer makes SealedSecrets, which only the controller that has the private key can
-// open: values are encrypted as kubeseal does, for a name in a namespace.
+// Sealer makes SealedSecrets, which only the controller with the private key can
+// decrypt. It encrypts values as kubeseal does, for a name in a namespace.
 //
-// It is a few lines of the standard library. The module of sealed-secrets itself would
-// take all of client-go to a newer version.
+// It uses the standard library alone. The module of sealed-secrets requires a newer
+// version of client-go.
 type Sealer struct{ key *rsa.PublicKey }
 
-// NewSealer reads the certificate of a controller, as `kubeseal --fetch-cert` prints it.
+// NewSealer parses the certificate of a controller, as `kubeseal --fetch-cert` prints it.
 func NewSealer(certificate []byte, now time.Time) (*Sealer, error) {
 	block, _ := pem.Decode(certificate)
 	if block == nil || block.Type != "CERTIFICATE" {
-		return nil, errors.New("has no certificate in it; `kubeseal --fetch-cert` prints one")
+		return nil, errors.New("contains no certificate; `kubeseal --fetch-cert` prints one")
 	}
 	parsed, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("has no certificate in it: %w", err)
+		return nil, fmt.Errorf("contains no certificate: %w", err)
 	}
 	key, ok := parsed.PublicKey.(*rsa.PublicKey)
 	if !ok {
-		return nil, errors.New("has a certificate without an RSA key")
+		return nil, errors.New("contains a certificate without an RSA key")
 	}
 	if now.After(parsed.NotAfter) {
-		return nil, fmt.Errorf("has a certificate that has expired on %s; `kubeseal --fetch-cert` prints the present one",
+		return nil, fmt.Errorf("contains a certificate that expired on %s; `kubeseal --fetch-cert` prints the current one",
 			parsed.NotAfter.UTC().Format(time.DateOnly))
 	}
 	return &Sealer{key}, nil
 }
 
-// sealed is the object that has the controller make a Secret.
+// sealed returns the SealedSecret for a Secret.
 func (s *Sealer) sealed(secret manifest.Object) (manifest.Object, error) {
 	namespace, name := secret.Text("metadata", "namespace"), secret.Text("metadata", "name")
 	values, err := secretValues(secret)
@@ -76,7 +76,7 @@ func (s *Sealer) sealed(secret manifest.Object) (manifest.Object, error) {
 	}, nil
 }
 
-// secretValues are the values of a Secret.
+// secretValues returns the decoded values of a Secret. A placeholder of a simulation is an error.
 func secretValues(secret manifest.Object) (map[string][]byte, error) {
 	values := map[string][]byte{}
 	data, _ := secret["data"].(map[string]any)
@@ -93,13 +93,13 @@ func secretValues(secret manifest.Object) (map[string][]byte, error) {
 	}
 	for key, value := range values {
 		if text := string(value); strings.Contains(text, "SIMULATED-") || imagined.MatchString(text) {
-			return nil, fmt.Errorf("the value of %s is made up by a simulated cloud", key)
+			return nil, fmt.Errorf("the value of %s is a placeholder of a simulated cloud", key)
 		}
 	}
 	return values, nil
 }
 
-// seal encrypts a value with a key of its own, and that key for the controller.
+// seal encrypts a value with a new session key, and the session key for the controller.
 func (s *Sealer) seal(value []byte, label string) ([]byte, error) {
 	const keySize = 32
 	session := make([]byte, keySize)

@@ -6,18 +6,16 @@ import (
 	"path"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"sigs.k8s.io/yaml"
 )
 
-// About says what the manifests are of.
+// About describes the environment of the manifests.
 type About struct {
 	Provider, Stack string
-	Simulated       bool // the values of clouds are made up
+	Simulated       bool // cloud values are placeholders
 }
 
-// Stream is all objects as one text, in the order in which they can be applied.
+// Stream returns all objects as one YAML stream, in the order in which they can be applied.
 func (m Manifests) Stream() ([]byte, error) {
 	var b bytes.Buffer
 	for _, p := range m.Projects {
@@ -32,7 +30,7 @@ func (m Manifests) Stream() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Files are the files of a folder with all objects.
+// Files returns the files of a folder with all objects, by path.
 func (m Manifests) Files(about About) (map[string][]byte, error) {
 	files := map[string][]byte{"README.md": m.readme(about)}
 	for _, p := range m.Projects {
@@ -47,28 +45,26 @@ func (m Manifests) Files(about About) (map[string][]byte, error) {
 	return files, nil
 }
 
-// readme says what is in the folder, and what is not.
+// readme describes the folder and lists what is missing in it.
 func (m Manifests) readme(about About) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Manifests of %s (%s)\n\n", about.Stack, about.Provider)
-	b.WriteString("What the projects would create in the cluster, a folder for each. Folders and files are numbered: in " +
-		"this order they\n" +
-		"can be applied, for instance with `kubectl apply --server-side -R -f .`, again where a definition was not ready in " +
-		"time.\n" +
-		"`runner render` has written them, and replaces them.\n\n| folder | objects |\n|---|---|\n")
+	b.WriteString("The objects that the projects would create in the cluster, in a folder per project. Apply them\n" +
+		"in the order of their numbers, for example with `kubectl apply --server-side -R -f .`; repeat it\n" +
+		"if a definition was not ready in time. `runner render` wrote these files and replaces them.\n\n" +
+		"| folder | objects |\n|---|---|\n")
 	for _, p := range m.Projects {
 		fmt.Fprintf(&b, "| %s | %d |\n", p.Folder, len(p.Objects))
 	}
 	if len(m.Elsewhere) > 0 {
 		fmt.Fprintf(&b, "\nNothing in the cluster: %s.\n", strings.Join(m.Elsewhere, ", "))
 	}
-	m.list(&b, "Left out", "Make these yourself, or see to it that nothing needs them.", Project.leftOut)
+	m.list(&b, "Skipped", "Create these yourself, or make sure that nothing needs them.", Project.skipped)
 	if about.Simulated {
-		m.list(&b, "Made up", "A simulated cloud has made up these values. Put the real ones in their place, or render a plan "+
-			"of the\n"+
-			"deployed environment: `runner preview --save-plan FILE`, `runner render --plan FILE`.", Project.madeUp)
+		m.list(&b, "Placeholders", "A simulated cloud generated these values. Replace them, or render a plan of the\n"+
+			"deployed environment: `runner preview --save-plan FILE`, `runner render --plan FILE`.", Project.placeholders)
 	}
-	m.list(&b, "Different each time", "The chart makes up something whenever it is rendered.", Project.unsteady)
+	m.list(&b, "Different each time", "The chart generates a value whenever it is rendered.", Project.unsteady)
 	return []byte(b.String())
 }
 
@@ -86,9 +82,9 @@ func (m Manifests) list(b *strings.Builder, title, text string, lines func(Proje
 	}
 }
 
-func (p Project) leftOut() []string {
+func (p Project) skipped() []string {
 	var lines []string
-	for _, left := range p.LeftOut {
+	for _, left := range p.Skipped {
 		line := left.What + " " + left.Why
 		if len(left.Keys) > 0 {
 			line += ", with " + strings.Join(left.Keys, ", ")
@@ -98,8 +94,12 @@ func (p Project) leftOut() []string {
 	return lines
 }
 
-func (p Project) madeUp() []string {
-	return slice.Map(p.MadeUp, func(m MadeUp) string { return fmt.Sprintf("%s, %s: from %s", m.Object, m.Path, m.From) })
+func (p Project) placeholders() []string {
+	var lines []string
+	for _, found := range p.Placeholders {
+		lines = append(lines, fmt.Sprintf("%s, %s: from %s", found.Object, found.Path, found.From))
+	}
+	return lines
 }
 
 func (p Project) unsteady() []string { return p.Unsteady }

@@ -411,7 +411,7 @@ func documentOf(o operatorOptions, e pko.Environment, x pko.Exported) operatorDo
 	for _, program := range x.Programs {
 		document.programs = append(document.programs, program.Metadata.Name)
 	}
-	for _, left := range x.LeftOut {
+	for _, left := range x.Skipped {
 		document.LeftOut[left.Project] = left.Why
 	}
 	return document

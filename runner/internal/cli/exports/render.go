@@ -191,7 +191,7 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 	about = render.About{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Simulated: true}
 	m, err = render.Build(ctx, render.Options{Charts: charts, Order: s.Plan.Names(), Store: o.storeOf(about.Stack),
 		Sealer: o.Sealer}, ours)
-	m.TraceMadeUp(declared, func(project string) map[string]any {
+	m.TracePlaceholders(declared, func(project string) map[string]any {
 		outputs, _ := s.Stacks.Told(project) // a project without outputs has none that were made up
 		return outputs
 	})
@@ -289,9 +289,9 @@ func writeRender(d cmd.Deps, o renderOptions, about render.About, m render.Manif
 		{Title: "MADE UP"}}}
 	objects, left := 0, 0
 	for _, p := range m.Projects {
-		objects, left = objects+len(p.Objects), left+len(p.LeftOut)
-		table.Rows = append(table.Rows, []string{p.Folder, fmt.Sprint(len(p.Objects)), typeset.Dash(len(p.LeftOut)),
-			typeset.Dash(len(p.MadeUp))})
+		objects, left = objects+len(p.Objects), left+len(p.Skipped)
+		table.Rows = append(table.Rows, []string{p.Folder, fmt.Sprint(len(p.Objects)), typeset.Dash(len(p.Skipped)),
+			typeset.Dash(len(p.Placeholders))})
 	}
 	if o.Out == "" {
 		stream, err := m.Stream()

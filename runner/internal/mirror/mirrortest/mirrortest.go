@@ -31,7 +31,7 @@ func Pack(t *testing.T, files map[string]string) []byte {
 	return out.Bytes()
 }
 
-// Private is a handler that asks for a login before anything else.
+// Private returns a handler that requires a login.
 func Private(inner http.Handler, user, password string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if gotUser, gotPassword, ok := r.BasicAuth(); !ok || gotUser != user || gotPassword != password {

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// MadeUp is a value that a simulated cloud has made up.
-type MadeUp struct {
+// Placeholder is a value that a simulated cloud generated.
+type Placeholder struct {
 	Object string `json:"object"`
 	Path   string `json:"path"`
-	From   string `json:"from"` // project.output, where it is known
+	From   string `json:"from"` // project.output, if known
 }
 
-// imagined are names and addresses that only simulated clouds give: nobody has them.
+// imagined matches reserved names and addresses, which only simulated clouds return.
 var imagined = regexp.MustCompile(`\.simulated\.invalid|\b(?:192\.0\.2|198\.51\.100|203\.0\.113)\.\d`)
 
-// TraceMadeUp finds values in the objects that are, or contain, an output of a
-// project that makes something in a cloud: a simulated cloud has made them up.
-// What a program gave to a cloud itself, such as a name, is not made up.
-func (m *Manifests) TraceMadeUp(resources []Resource, outputs func(project string) map[string]any) {
+// TracePlaceholders records values in the objects that are, or contain, a generated output
+// of a project with cloud resources. An output that repeats an input of the program, such
+// as a name, is not generated.
+func (m *Manifests) TracePlaceholders(resources []Resource, outputs func(project string) map[string]any) {
 	given, outside := map[string]bool{}, map[string]bool{}
 	for _, r := range resources {
 		if !r.isKubernetes() {
@@ -46,15 +46,15 @@ func (m *Manifests) TraceMadeUp(resources []Resource, outputs func(project strin
 		for _, o := range p.Objects {
 			eachText(map[string]any(o.Content), "", func(path, text string) {
 				if from := sourceOf(text, made); from != "" {
-					p.MadeUp = append(p.MadeUp, MadeUp{Object: o.Content.String(), Path: path, From: from})
+					p.Placeholders = append(p.Placeholders, Placeholder{Object: o.Content.String(), Path: path, From: from})
 				}
 			})
 		}
 	}
 }
 
-// sourceOf is the output that a text contains, the longest one; "" for a text that is
-// not made up.
+// sourceOf returns the output with the longest value that the text contains, or "" if the
+// text contains no placeholder.
 func sourceOf(text string, made map[string]string) string {
 	best := ""
 	for value := range made {
@@ -68,7 +68,7 @@ func sourceOf(text string, made map[string]string) string {
 	return made[best]
 }
 
-// eachText visits all texts among values, in the order of their names.
+// eachText visits all strings in a value, ordered by key.
 func eachText(value any, path string, visit func(path, text string)) {
 	switch value := value.(type) {
 	case string:
