@@ -62,8 +62,8 @@ func TestQuery(t *testing.T) {
 		{[]string{"databases", "-o", "json", "--exit-code"}, 0, "[]\n", ""},
 		{[]string{"charts", "--exit-code", "-o", "csv"}, cmd.ExitChanges, "chart,version,count,where\ncert-manager,1.2,2,\"dev/certmgr, prod/certmgr\"\n", ""},
 		{[]string{"names", "-o", "csv"}, cmd.ExitFailed, "", "error: csv needs objects as results; use -o ndjson for other values\n"},
-		{[]string{"1, 2, (\"no more\" | halt_error)", "-o", "ndjson"}, cmd.ExitFailed, "1\n2\n", "error: the query ends itself with an error: no more\n"},
-		{[]string{"def f: f; f", "--max-time", "20ms"}, cmd.ExitFailed, "", "error: the program was stopped: it has computed for more than 20ms; does it end?\n" +
+		{[]string{"1, 2, (\"no more\" | halt_error)", "-o", "ndjson"}, cmd.ExitFailed, "1\n2\n", "error: the query halted with an error: no more\n"},
+		{[]string{"def f: f; f", "--max-time", "20ms"}, cmd.ExitFailed, "", "error: the program was stopped: it computed for more than 20ms; does it end?\n" +
 			"hint: raise --max-time if the program terminates, or use -o ndjson, which does not limit the number of results\n"},
 		{[]string{"mysq"}, cmd.ExitUsage, "", "error: no query \"mysq\"; did you mean \"mysql\"?\nhint: `runner query --list` shows the queries\n"},
 		{[]string{".items[] | lenght"}, cmd.ExitUsage, "", "error: the query: line 1, column 12: there is no function lenght\nhint: see `runner query --help`\n"},

@@ -26,8 +26,7 @@ func accessesIn(text string) [][]string {
 	return found
 }
 
-// wholeAccess returns the property access that a string consists of, nil if it has
-// anything else.
+// wholeAccess returns the property access of a string that is nothing else, or nil.
 func wholeAccess(text string) []string {
 	if !strings.HasPrefix(text, "${") {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"mara/config"
 )
 
-// String renders a place as file:line.
+// String returns the place as file:line.
 func (p Place) String() string {
 	if p.Line == 0 {
 		return p.File
@@ -23,13 +23,13 @@ type Missing struct {
 	Exports Exports
 }
 
-// String says where the read is, what the owner exports and where.
+// String describes where the read is, what the owner exports, and where.
 func (m Missing) String() string {
 	return fmt.Sprintf("%s reads output %q of %s, which %s%s",
 		m.Place, m.Output, m.Owner, m.Exports.words(), config.DidYouMean(m.Output, m.Exports.Names))
 }
 
-// words says what is exported, and where that stands.
+// words describes what is exported, and where.
 func (e Exports) words() string {
 	text := "exports no outputs"
 	if len(e.Names) > 0 {
@@ -41,7 +41,7 @@ func (e Exports) words() string {
 	return text + " (" + e.String() + ")"
 }
 
-// Check returns the reads of the owner's outputs that are not among its exports.
+// Check returns the reads of outputs that the owner does not export.
 func Check(owner string, reads []Read, exports Exports) []Missing {
 	var missing []Missing
 	for _, read := range reads {
@@ -52,8 +52,8 @@ func Check(owner string, reads []Read, exports Exports) []Missing {
 	return missing
 }
 
-// Undeclared names the outputs that mara.yaml declares for a project and its program
-// does not export, in one sentence; "" if there are none.
+// Undeclared describes the outputs that mara.yaml lists for a project but its program does
+// not export; "" if there are none.
 func Undeclared(declared []string, at Place, exports Exports) string {
 	exported := func(name string) bool { return slices.Contains(exports.Names, name) }
 	lacking := slices.DeleteFunc(slices.Clone(declared), exported)

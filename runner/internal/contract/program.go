@@ -1,6 +1,6 @@
-// Package contract checks that the outputs that programs read are there: it finds
-// the reads in programs written in Pulumi YAML, and compares them with what their
-// owners export. What a program in another language reads is not found.
+// Package contract checks that the outputs that programs read exist: it finds the reads in
+// programs in Pulumi YAML, and compares them with the exports of their owners. It does not
+// parse programs in other languages.
 package contract
 
 import (
@@ -21,7 +21,7 @@ type Place struct {
 	Line int // 0 for the whole file
 }
 
-// Program is what a program in Pulumi YAML exports and reads.
+// Program has the exports and reads of a program in Pulumi YAML.
 type Program struct {
 	Exports Exports
 	Reads   []Read
@@ -36,7 +36,7 @@ type Exports struct {
 // Read is a place in a program that reads an output of a stack.
 type Read struct {
 	Place
-	Stack  string // the name of the stack as the program has it: may hold interpolations
+	Stack  string // the name of the stack in the program, perhaps with interpolations
 	Output string
 }
 
@@ -46,9 +46,9 @@ const (
 	referenceType = "pulumi:pulumi:StackReference"
 )
 
-// ReadProgram reads the program of the project in a directory; shown is that
-// directory in messages. ok is false if it is not in Pulumi YAML, if a compiler makes
-// it, or if it cannot be read: what is wrong with it, the language host reports.
+// ReadProgram parses the program of the project in a directory; shown is that directory in
+// messages. ok is false if it is not in Pulumi YAML, if a compiler generates it, or if it
+// cannot be read; the language host reports such errors.
 func ReadProgram(dir, shown string) (program Program, ok bool) {
 	description, err := readDocument(filepath.Join(dir, manifest))
 	if err != nil {
@@ -62,7 +62,7 @@ func ReadProgram(dir, shown string) (program Program, ok bool) {
 	if main := description["main"]; main != nil && main.Value != "" {
 		dir, shown = filepath.Join(dir, filepath.FromSlash(main.Value)), path.Join(shown, main.Value)
 	}
-	for _, name := range []string{"Main.json", "Main.yaml", manifest} { // as Pulumi looks for it
+	for _, name := range []string{"Main.json", "Main.yaml", manifest} { // Pulumi's order
 		document, err := readDocument(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -95,7 +95,7 @@ func readDocument(file string) (map[string]*yaml.Node, error) {
 	return sections, nil
 }
 
-// newProgram finds what a program exports and reads.
+// newProgram finds the exports and reads of a program.
 func newProgram(sections map[string]*yaml.Node, file string) Program {
 	p := parser{file: file, stacks: map[string]string{}, variables: map[string][]string{}}
 	program := Program{Exports: Exports{Place: Place{File: file}}}
@@ -129,12 +129,12 @@ func newProgram(sections map[string]*yaml.Node, file string) Program {
 // parser collects the reads of a program.
 type parser struct {
 	file      string
-	stacks    map[string]string   // by the name of the reference; the stack as the program has it
-	variables map[string][]string // those that are nothing but a property access
+	stacks    map[string]string   // the stack names in the program, by reference
+	variables map[string][]string // the variables that are a plain property access
 	reads     []Read
 }
 
-// walk looks at all strings of a part of the program.
+// walk collects the reads in a part of the program.
 func (p *parser) walk(node *yaml.Node) {
 	if node.Kind == yaml.ScalarNode {
 		for _, access := range accessesIn(node.Value) {
@@ -152,10 +152,10 @@ func (p *parser) walk(node *yaml.Node) {
 	}
 }
 
-// access notes an access to an output of a reference: ${reference.outputs["name"]},
-// also by way of variables.
+// access records an access to an output of a reference, ${reference.outputs["name"]},
+// directly or through variables.
 func (p *parser) access(access []string, line int) {
-	for range len(p.variables) + 1 { // variables may be made of others, but not of themselves
+	for range len(p.variables) + 1 { // variables may refer to other variables, but not in cycles
 		if behind, ok := p.variables[access[0]]; ok {
 			access = slices.Concat(behind, access[1:])
 		}
@@ -203,8 +203,8 @@ func entry(node *yaml.Node, name string) string {
 	return ""
 }
 
-// StackName fills in the interpolations of a stack's name. ok is false if it has one
-// that is not among the values.
+// StackName replaces the interpolations in a stack's name. ok is false if the value of one
+// is missing.
 func StackName(template string, values map[string]string) (name string, ok bool) {
 	var b strings.Builder
 	for len(template) > 0 {

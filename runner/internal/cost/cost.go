@@ -1,6 +1,6 @@
-// Package cost says what an environment costs at least, by a dated sheet of
-// prices. It is never more certain than the sheet: what has no price there, and
-// what cannot be known before, is named. It is pure.
+// Package cost estimates the minimal cost of an environment by a dated price sheet. The
+// estimate lists the resources without a price and the costs that cannot be known in
+// advance. It is pure.
 package cost
 
 import (
@@ -26,43 +26,42 @@ import (
 //go:embed prices
 var ours embed.FS
 
-// File is where users keep prices of their own, below the root. A type in it
-// replaces ours.
+// File is the user's price sheet below the root. Its types override the shipped ones.
 const File = "prices.yaml"
 
-// hours are those of a month, as the clouds count it.
+// hours is the number of hours in a month, as the clouds count it.
 const hours = 730
 
-// Sheet is a sheet of prices.
+// Sheet is a price sheet.
 type Sheet struct {
 	Currency string           `yaml:"currency"`
 	Types    map[string]*rate `yaml:"types"`
-	Free     []string         `yaml:"free"` // types, where * stands for anything
+	Free     []string         `yaml:"free"` // types; a final * matches anything
 
-	file  string         // of the root; "" without one
-	lines map[string]int // of the types that the root's file has
+	file  string         // the root's sheet; "" without one
+	lines map[string]int // lines of the types in the root's sheet
 }
 
-// rate is what resources of a type cost.
+// rate is the price of the resources of a type.
 type rate struct {
 	Per    string             `yaml:"per"`    // hour or month
-	Price  *float64           `yaml:"price"`  // of each, whatever its size
+	Price  *float64           `yaml:"price"`  // of each, for any size
 	Prices map[string]float64 `yaml:"prices"` // by size
-	Parts  string             `yaml:"parts"`  // jq: what of the inputs costs something; "" for all
+	Parts  string             `yaml:"parts"`  // jq over the inputs: the parts with a price; "" for one part
 	Size   string             `yaml:"size"`   // jq over a part
 	Count  string             `yaml:"count"`  // jq over a part; "" for one
-	Unit   string             `yaml:"unit"`   // what the count counts, such as GiB of disk
-	Scales string             `yaml:"scales"` // jq over the inputs: whether the count is the least of an autoscaler
-	Region string             `yaml:"region"` // "" where prices are the same everywhere
+	Unit   string             `yaml:"unit"`   // of the count, such as GiB of disk
+	Scales string             `yaml:"scales"` // jq over the inputs: whether the count is an autoscaler's minimum
+	Region string             `yaml:"region"` // "" if the price is the same everywhere
 	Except []string           `yaml:"except"` // regions with other prices
 	Day    string             `yaml:"day"`
 	Source string             `yaml:"source"`
-	Also   []*rate            `yaml:"also"` // what comes with it at a price of its own
+	Also   []*rate            `yaml:"also"` // further charges of the resource
 
 	parts, size, count, scales *query.Query
 }
 
-// Load reads our prices and those of a root.
+// Load reads the shipped prices and the prices of a root.
 func Load(root string) (Sheet, error) {
 	sheet, err := shipped()
 	if err != nil || root == "" {
@@ -81,7 +80,7 @@ func Load(root string) (Sheet, error) {
 		return sheet, err
 	}
 	if own.Currency != "" && own.Currency != sheet.Currency {
-		return sheet, fmt.Errorf("%s: the prices are in %s, and those of the runner in %s; one sum cannot hold both", path,
+		return sheet, fmt.Errorf("%s: the prices are in %s, and the runner's in %s; they cannot be added up", path,
 			own.Currency, sheet.Currency)
 	}
 	sheet.add(own)
@@ -89,8 +88,7 @@ func Load(root string) (Sheet, error) {
 	return sheet, nil
 }
 
-// shipped reads the prices that come with the runner: a file for each cloud, and
-// one for what all have.
+// shipped reads the prices in the runner: a file for each cloud, and a common one.
 func shipped() (Sheet, error) {
 	sheet := Sheet{Types: map[string]*rate{}}
 	files, err := fs.Glob(ours, "prices/*.yaml")
@@ -106,19 +104,19 @@ func shipped() (Sheet, error) {
 		if err != nil {
 			return sheet, err
 		}
-		sheet.Currency += part.Currency // one of them says it
+		sheet.Currency += part.Currency // only one file has it
 		sheet.add(part)
 	}
 	return sheet, nil
 }
 
-// add puts further prices over those that are there.
+// add merges further prices, which override existing ones.
 func (s *Sheet) add(further Sheet) {
 	maps.Copy(s.Types, further.Types)
 	s.Free = append(s.Free, further.Free...)
 }
 
-// parse reads a sheet. Its error has file and line of each problem.
+// parse parses a sheet. Its error lists each problem with file and line.
 func parse(path string, content []byte) (Sheet, error) {
 	sheet := Sheet{Types: map[string]*rate{}, lines: map[string]int{}}
 	if err := strictyaml.Decode(path, content, &sheet); err != nil {
@@ -141,7 +139,7 @@ func parse(path string, content []byte) (Sheet, error) {
 	return sheet, errors.Join(errs...)
 }
 
-// checkType refuses what is no type of Pulumi's.
+// checkType validates a Pulumi type.
 func checkType(name string) error {
 	if strings.Count(name, ":") != 2 {
 		return errors.New("it is no type of a resource, such as aws:eks/nodeGroup:NodeGroup")
@@ -149,7 +147,7 @@ func checkType(name string) error {
 	return nil
 }
 
-// check compiles the programs of a rate.
+// check validates a rate and compiles its jq programs.
 func (r *rate) check() error {
 	switch {
 	case r == nil:
@@ -202,8 +200,8 @@ func (s Sheet) isFree(token string) bool {
 	})
 }
 
-// Unmatched warns of the types in the root's own sheet that no resource has,
-// though there are resources of the same package: they may be typing errors.
+// Unmatched warns of types in the root's sheet that no resource has, although there are
+// resources of the same package: they may be typing errors.
 func (s Sheet) Unmatched(document updateplan.Document) []string {
 	var types, packages []string
 	for _, project := range document.Projects {
@@ -218,7 +216,7 @@ func (s Sheet) Unmatched(document updateplan.Document) []string {
 		if slices.Contains(types, name) || !slices.Contains(packages, of) {
 			continue
 		}
-		warnings = append(warnings, fmt.Sprintf("%s:%d: no resource has the type %s, so that its price counts for nothing%s",
+		warnings = append(warnings, fmt.Sprintf("%s:%d: no resource has the type %s, so its price is not used%s",
 			s.file, s.lines[name], name, config.DidYouMean(name, types)))
 	}
 	return warnings

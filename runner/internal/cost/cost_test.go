@@ -35,7 +35,7 @@ func TestOf(t *testing.T) {
 	pools := func(pools ...any) map[string]any { return map[string]any{"pools": pools} }
 	const group, cluster, lke, doks = "aws:eks/nodeGroup:NodeGroup", "aws:eks/cluster:Cluster", "linode:index/lkeCluster:LkeCluster",
 		"digitalocean:index/kubernetesCluster:KubernetesCluster"
-	const top = ", before traffic and what the cluster makes itself"
+	const top = ", without traffic and resources that the cluster creates"
 	for _, test := range []struct {
 		name  string
 		steps []updateplan.Step
@@ -43,46 +43,46 @@ func TestOf(t *testing.T) {
 	}{
 		{"nothing", nil, "nothing by the month" + top},
 		{"a cluster with nodes and their disks", []updateplan.Step{step("create", cluster, nil), step("create", group, nodes("t3.large", 3.0))},
-			"at least 260 USD a month (+260)" + top + "; prices of 2026-03-13 and later"},
+			"at least 260 USD a month (+260)" + top + "; prices as of 2026-03-13 or later"},
 		{"large disks", []updateplan.Step{step("same", group, map[string]any{
 			"instanceTypes": []any{"t3.large"}, "scalingConfig": map[string]any{"desiredSize": 3.0}, "diskSize": 2000.0})},
-			"at least 662 USD a month" + top + "; prices of 2026-04-17 and later"},
+			"at least 662 USD a month" + top + "; prices as of 2026-04-17 or later"},
 		{"a version in extended support", []updateplan.Step{step("create", cluster, map[string]any{"version": "1.28"})},
-			"at least 438 USD a month (+438)" + top + "; prices of 2026-03-13 and later"},
+			"at least 438 USD a month (+438)" + top + "; prices as of 2026-03-13 or later"},
 		{"an upgrade at its end, and a version that is new", []updateplan.Step{
 			step("create", cluster, map[string]any{"version": "1.28", "upgradePolicy": map[string]any{"supportType": "STANDARD"}}),
-			step("create", cluster, map[string]any{"version": "1.99"})}, "at least 146 USD a month (+146)" + top + "; prices of 2026-03-13 and later"},
+			step("create", cluster, map[string]any{"version": "1.99"})}, "at least 146 USD a month (+146)" + top + "; prices as of 2026-03-13 or later"},
 		{"a version that is not known yet", []updateplan.Step{step("create", cluster, map[string]any{"version": updateplan.Unknown})},
-			"an unknown amount a month; not known before: p n"},
+			"an unknown amount a month; unknown until deployed: p n"},
 		{"less", []updateplan.Step{step("same", cluster, nil), step("delete", group, nodes("t3.large", 1.0))},
-			"at least 73 USD a month (-62)" + top + "; prices of 2026-03-13 and later"},
+			"at least 73 USD a month (-62)" + top + "; prices as of 2026-03-13 or later"},
 		{"nodes that become eight times dearer", []updateplan.Step{changed("replace", group, nodes("t3.medium", 1.0), nodes("t3.2xlarge", 1.0))},
-			"at least 245 USD a month (+213)" + top + "; prices of 2026-04-17 and later"},
+			"at least 245 USD a month (+213)" + top + "; prices as of 2026-04-17 or later"},
 		{"fewer nodes", []updateplan.Step{changed("update", lke, pools(map[string]any{"type": "g6-standard-2", "count": 3.0}), pools(map[string]any{"type": "g6-standard-2", "count": 1.0}))},
-			"at least 24 USD a month (-48)" + top + "; prices of 2024-12-31 and later"},
+			"at least 24 USD a month (-48)" + top + "; prices as of 2024-12-31 or later"},
 		{"pools", []updateplan.Step{step("same", lke, pools(map[string]any{"type": "g6-standard-2", "count": 2.0}, map[string]any{"type": "g6-standard-4", "count": 1.0}))},
-			"at least 96 USD a month" + top + "; prices of 2024-12-31 and later"},
+			"at least 96 USD a month" + top + "; prices as of 2024-12-31 or later"},
 		{"a pool that scales", []updateplan.Step{step("same", lke, pools(map[string]any{"type": "g6-standard-4", "autoscaler": map[string]any{"min": 5.0, "max": 10.0}}))},
-			"at least 240 USD a month" + top + "; at the smallest size that it scales to: p n; prices of 2024-12-31 and later"},
+			"at least 240 USD a month" + top + "; at minimal scale: p n; prices as of 2024-12-31 or later"},
 		{"control planes with high availability", []updateplan.Step{
 			step("same", lke, map[string]any{"controlPlane": map[string]any{"highAvailability": true}, "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}}),
 			step("same", doks, map[string]any{"ha": true, "nodePool": map[string]any{"size": "s-2vcpu-4gb", "nodeCount": 1.0}}),
-		}, "at least 148 USD a month" + top + "; prices of 2024-12-31 and later"},
+		}, "at least 148 USD a month" + top + "; prices as of 2024-12-31 or later"},
 		{"not known, spot, and a type that the sheet does not have", []updateplan.Step{
 			step("create", group, nodes("t3.large", updateplan.Unknown)), step("create", group, nodes(updateplan.Unknown, 1.0)), step("create", group, nodes("x9.large", 1.0)),
 			step("create", group, map[string]any{"capacityType": "SPOT", "instanceTypes": []any{"t3.large"}}), step("create", lke, map[string]any{"pools": updateplan.Unknown}),
-		}, "an unknown amount a month; not known before: p n, p n, p n, p n, p n"},
+		}, "an unknown amount a month; unknown until deployed: p n, p n, p n, p n, p n"},
 		{"free, read, and without a price", []updateplan.Step{step("create", "aws:iam/role:Role", nil), step("read", cluster, nil), step("create", "aws:rds/instance:Instance", nil), step("same", "aws:rds/instance:Instance", nil)},
 			"an unknown amount a month; no price for aws:rds/instance:Instance"},
 		{"deleted, and without a price", []updateplan.Step{step("delete", "aws:rds/instance:Instance", nil)}, "nothing by the month" + top},
 		{"in other regions", []updateplan.Step{in("eu-central-1", step("create", cluster, nil)), in("eu-central-1", step("create", group, nodes("t3.large", 1.0))),
 			in(updateplan.Unknown, step("create", cluster, nil)), step("create", cluster, map[string]any{"region": "eu-west-1"})},
 			"an unknown amount a month; no price is known for eu-central-1: aws:eks/cluster:Cluster, aws:eks/nodeGroup:NodeGroup; " +
-				"no price is known for a region that is not known: aws:eks/cluster:Cluster; no price is known for eu-west-1: aws:eks/cluster:Cluster"},
+				"no price is known for an unknown region: aws:eks/cluster:Cluster; no price is known for eu-west-1: aws:eks/cluster:Cluster"},
 		{"in a region with other prices", []updateplan.Step{step("create", lke, map[string]any{"region": "br-gru", "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}})},
 			"an unknown amount a month; no price is known for br-gru: linode:index/lkeCluster:LkeCluster"},
 		{"in a region that may be one", []updateplan.Step{step("create", lke, map[string]any{"region": updateplan.Unknown, "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}})},
-			"an unknown amount a month; no price is known for a region that is not known: linode:index/lkeCluster:LkeCluster"},
+			"an unknown amount a month; no price is known for an unknown region: linode:index/lkeCluster:LkeCluster"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -134,7 +134,7 @@ func TestUnmatched(t *testing.T) {
 	}
 	steps := []updateplan.Step{{Type: "aws:eks/nodeGroup:NodeGroup"}, {Type: "aws:eks/cluster:Cluster"}}
 	got := sheet.Unmatched(updateplan.Document{Projects: []updateplan.Project{{Steps: steps}}})
-	want := []string{path + `:2: no resource has the type aws:eks/nodegroup:NodeGroup, so that its price counts for nothing; did you mean "aws:eks/nodeGroup:NodeGroup"?`}
+	want := []string{path + `:2: no resource has the type aws:eks/nodegroup:NodeGroup, so its price is not used; did you mean "aws:eks/nodeGroup:NodeGroup"?`}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

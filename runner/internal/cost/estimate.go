@@ -12,30 +12,30 @@ import (
 	"mara/runner/internal/updateplan"
 )
 
-// Estimate is what an environment costs at least.
+// Estimate is the minimal cost of an environment.
 type Estimate struct{ event.Costs }
 
-// Item is what one resource costs a month.
+// Item is the monthly cost of one resource.
 type Item = event.Cost
 
-// Defaults returns the region of a package of Pulumi's, such as aws, where
-// neither a resource nor its provider says it; "" if it is not known.
+// Defaults returns the region of a Pulumi package, such as aws, for resources that have no
+// region and whose provider has none; "" if it is unknown.
 type Defaults func(packageName string) string
 
-// patience is how long the programs of all prices may compute.
-const patience = query.DefaultTime
+// timeLimit is how long the jq programs of all prices may compute.
+const timeLimit = query.DefaultTime
 
-var errEndless = fmt.Errorf("its program was stopped after %s; does it end?", patience)
+var errEndless = fmt.Errorf("its program was stopped after %s; does it end?", timeLimit)
 
-// Of estimates what an environment costs after an up.
+// Of estimates the cost of an environment after an up.
 func (s Sheet) Of(ctx context.Context, document updateplan.Document, defaults Defaults) (Estimate, error) {
 	e := Estimate{event.Costs{Currency: s.Currency, Items: []Item{}}}
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errEndless)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, errEndless)
 	defer cancel()
 	for _, project := range document.Projects {
 		for _, step := range project.Steps {
 			s.addStep(ctx, &e, project.Name, step, defaults)
-			if ctx.Err() != nil { // an interrupted question looks like one without an answer
+			if ctx.Err() != nil { // an interrupted jq program looks like one without a result
 				return e, fmt.Errorf("the price of %s: %w", step.Type, context.Cause(ctx))
 			}
 		}
@@ -48,7 +48,7 @@ func (s Sheet) Of(ctx context.Context, document updateplan.Document, defaults De
 // round rounds to cents.
 func round(amount float64) float64 { return math.Round(amount*100) / 100 }
 
-// addStep adds what a step makes of the estimate.
+// addStep adds the cost of a step to the estimate.
 func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step updateplan.Step, defaults Defaults) {
 	rate := s.Types[step.Type]
 	if step.Op == "read" || rate == nil && s.isFree(step.Type) {
@@ -91,8 +91,8 @@ func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step up
 	}
 }
 
-// isFor reports whether the prices are those of a region. One that is not known
-// may be one with other prices.
+// isFor reports whether the prices are valid in a region. An unknown region may have other
+// prices.
 func (r *rate) isFor(region string) bool {
 	if region == "" && len(r.Except) > 0 {
 		return false
@@ -100,8 +100,8 @@ func (r *rate) isFor(region string) bool {
 	return (r.Region == "" || r.Region == region) && !slices.Contains(r.Except, region)
 }
 
-// regionOf returns where a resource is: what it says itself, then what its
-// provider says, then the default of its package.
+// regionOf returns the region of a resource: its own, its provider's, or its package's
+// default.
 func regionOf(step updateplan.Step, defaults Defaults) string {
 	region, _ := step.Inputs["region"].(string)
 	if region == "" {
@@ -117,7 +117,7 @@ func regionOf(step updateplan.Step, defaults Defaults) string {
 	return region
 }
 
-// addElsewhere notes a type that has a price, but not in this region.
+// addElsewhere records a type that has a price, but not in this region.
 func (e *Estimate) addElsewhere(region, token string) {
 	i := slices.IndexFunc(e.Elsewhere, func(r event.CostRegion) bool { return r.Region == region })
 	if i < 0 {
@@ -134,7 +134,7 @@ func addOnce(list []string, text string) []string {
 	return append(list, text)
 }
 
-// price adds up the parts of a resource; known is false if one cannot be told.
+// price adds up the prices of a resource's parts; known is false if one of them is unknown.
 func (r *rate) price(ctx context.Context, inputs map[string]any, item *Item) (known bool) {
 	if inputs == nil {
 		inputs = map[string]any{}
@@ -155,13 +155,13 @@ func (r *rate) price(ctx context.Context, inputs map[string]any, item *Item) (kn
 	return true
 }
 
-// addParts adds the prices of the parts that a rate is for, and returns their number.
+// addParts adds the prices of a rate's parts, and returns their number.
 func (r *rate) addParts(ctx context.Context, inputs map[string]any, item *Item) (n int, known bool) {
 	parts := []any{inputs}
 	if r.parts != nil {
 		var err error
 		if parts, err = r.parts.Run(ctx, inputs); err != nil {
-			return 0, false // what is not known yet has no parts
+			return 0, false // unknown inputs have no parts
 		}
 	}
 	for _, part := range parts {
@@ -184,7 +184,7 @@ func (r *rate) addParts(ctx context.Context, inputs map[string]any, item *Item) 
 	return len(parts), true
 }
 
-// text says what is paid for.
+// text describes what is paid for.
 func (r *rate) text(size string, count float64, token string) string {
 	text := strings.TrimSpace(size + " " + r.Unit)
 	if r.Price != nil && r.Unit != "" {
@@ -199,7 +199,7 @@ func (r *rate) text(size string, count float64, token string) string {
 	return text
 }
 
-// measure returns the size and the number of a part.
+// measure returns the size and the count of a part.
 func (r *rate) measure(ctx context.Context, part any) (size string, count float64, ok bool) {
 	if r.size != nil {
 		results, err := r.size.Run(ctx, part)
@@ -224,19 +224,18 @@ func (r *rate) measure(ctx context.Context, part any) (size string, count float6
 	return size, count, ok
 }
 
-// Uncounted says what the estimate does not have in it, and why; nothing if it
-// has everything.
+// Uncounted lists the costs that the estimate lacks, with the reasons.
 func (e Estimate) Uncounted() []string {
 	var parts []string
 	for _, r := range e.Elsewhere {
 		where := r.Region
 		if where == "" {
-			where = "a region that is not known"
+			where = "an unknown region"
 		}
 		parts = append(parts, fmt.Sprintf("no price is known for %s: %s", where, strings.Join(r.Types, ", ")))
 	}
 	if len(e.Unknown) > 0 {
-		parts = append(parts, "not known before: "+strings.Join(e.Unknown, ", "))
+		parts = append(parts, "unknown until deployed: "+strings.Join(e.Unknown, ", "))
 	}
 	if len(e.Unpriced) > 0 {
 		parts = append(parts, "no price for "+strings.Join(e.Unpriced, ", "))
@@ -247,10 +246,10 @@ func (e Estimate) Uncounted() []string {
 	return parts
 }
 
-// String says it in a sentence. It never claims that what has no price costs
-// nothing.
+// String summarises the estimate in one line. It never claims that a resource without a
+// price is free.
 func (e Estimate) String() string {
-	const before = ", before traffic and what the cluster makes itself"
+	const before = ", without traffic and resources that the cluster creates"
 	uncounted := e.Uncounted()
 	parts := []string{fmt.Sprintf("at least %.0f %s a month%s%s", e.Monthly, e.Currency, e.change(), before)}
 	switch {
@@ -266,16 +265,16 @@ func (e Estimate) String() string {
 		}
 	}
 	if len(least) > 0 {
-		parts = append(parts, "at the smallest size that it scales to: "+strings.Join(least, ", "))
+		parts = append(parts, "at minimal scale: "+strings.Join(least, ", "))
 	}
 	parts = append(parts, uncounted...)
 	if e.Oldest != "" {
-		parts = append(parts, "prices of "+e.Oldest+" and later")
+		parts = append(parts, "prices as of "+e.Oldest+" or later")
 	}
 	return strings.Join(parts, "; ")
 }
 
-// change says by how much the costs change, if they do.
+// change returns by how much the costs change, or "".
 func (e Estimate) change() string {
 	if math.Abs(e.Change) <= 0.5 {
 		return ""

@@ -1,6 +1,6 @@
-// Package docs reads the project's documentation for tests: its pages, their blocks of
-// code with the marks that say how to run them, their headings and their links.
-// It understands the Markdown that is written here, not all there is.
+// Package docs parses the project's documentation for tests: pages, code blocks with the
+// marks that say how to run them, headings and links. It parses the subset of Markdown
+// that these pages use.
 package docs
 
 import (
@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Page is a file in Markdown.
@@ -25,23 +23,23 @@ type Page struct {
 // Block is a block of code between fences.
 type Block struct {
 	Page string
-	// Line is that of the fence, from 1.
+	// Line is the line of the fence, from 1.
 	Line int
-	// Language is what the fence says.
+	// Language is the word after the fence.
 	Language string
 	// Mark is the comment right before the block, without its brackets.
 	Mark  string
 	Lines []string
 }
 
-// At names the place of a block.
+// At returns the file and line of a block.
 func (b Block) At() string { return fmt.Sprintf("%s:%d", b.Page, b.Line) }
 
-// Commands says whether a reader is meant to type what is in the block.
+// Commands reports whether the block has commands for the reader to type.
 func (b Block) Commands() bool { return b.Language == "sh" || b.Language == "console" }
 
-// Typed are the lines that a reader types: of a block that shows output as well,
-// those after the prompt.
+// Typed returns the lines that a reader types: in a block that also shows output, the lines
+// with a prompt.
 func (b Block) Typed() []string {
 	if b.Language != "console" {
 		return b.Lines
@@ -55,11 +53,11 @@ func (b Block) Typed() []string {
 	return typed
 }
 
-// Generated says that tests make a page from the program, which hold its examples
-// against the program as well.
+// Generated reports whether tests generate the page from the program. They also check its
+// examples.
 func (p Page) Generated() bool { return p.Path == "docs/commands.md" || p.Path == "docs/schemas.md" }
 
-// Pages reads all pages of the repository whose folder is named.
+// Pages reads all pages of a repository.
 func Pages(repository string) ([]Page, error) {
 	var paths []string
 	for _, pattern := range []string{"*.md", "examples/*/*.md"} {
@@ -93,14 +91,14 @@ func Pages(repository string) ([]Page, error) {
 	return pages, nil
 }
 
-// Parse makes a page of a text.
+// Parse returns the page with a text.
 func Parse(path, text string) Page {
 	return Page{Path: path, lines: strings.Split(text, "\n")}
 }
 
 var comment = regexp.MustCompile(`^<!-- (.*) -->$`)
 
-// Blocks are the blocks of code, in order.
+// Blocks returns the code blocks in order.
 func (p Page) Blocks() []Block {
 	var blocks []Block
 	mark, open := "", false
@@ -129,7 +127,7 @@ type Line struct {
 	Text   string
 }
 
-// Prose are the lines outside of blocks of code.
+// Prose returns the lines outside of code blocks.
 func (p Page) Prose() []Line {
 	var prose []Line
 	open := false
@@ -147,9 +145,13 @@ func (p Page) Prose() []Line {
 
 var span = regexp.MustCompile("`[^`]+`")
 
-// Spans are the pieces of code in a line of text.
+// Spans returns the code spans in a line of text.
 func (l Line) Spans() []string {
-	return slice.Map(span.FindAllString(l.Text, -1), func(found string) string { return strings.Trim(found, "`") })
+	spans := span.FindAllString(l.Text, -1)
+	for i, found := range spans {
+		spans[i] = strings.Trim(found, "`")
+	}
+	return spans
 }
 
 var (
@@ -157,14 +159,16 @@ var (
 	inLinks = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()]*\)`)
 )
 
-// Links are the targets of the links and pictures in a line of text.
+// Links returns the targets of the links and pictures in a line of text.
 func (l Line) Links() []string {
-	return slice.Map(link.FindAllStringSubmatch(span.ReplaceAllString(l.Text, ""), -1),
-		func(found []string) string { return found[1] })
+	var links []string
+	for _, found := range link.FindAllStringSubmatch(span.ReplaceAllString(l.Text, ""), -1) {
+		links = append(links, found[1])
+	}
+	return links
 }
 
-// Anchors are the names that links can give to the headings of a page, as GitHub
-// makes them.
+// Anchors returns the anchors of a page's headings, as GitHub makes them.
 func (p Page) Anchors() []string {
 	var anchors []string
 	for _, line := range p.Prose() {
@@ -184,7 +188,7 @@ func (p Page) Anchors() []string {
 
 var dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 
-// Anchor is the name of one heading.
+// Anchor returns the anchor of one heading.
 func Anchor(title string) string {
 	return strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(title), ""), " ", "-")
 }

@@ -1,6 +1,6 @@
-// Package gitsource keeps what mara.yaml takes from git repositories below
-// .runner. It runs the git command, so that whatever lets the user clone (an SSH
-// agent, credential helpers, proxies, another address) lets the runner, too.
+// Package gitsource fetches the git repositories that mara.yaml names, and stores them
+// below .runner. It runs the git command, so that the user's SSH agent, credential
+// helpers, proxies and URL rewrites apply.
 package gitsource
 
 import (
@@ -23,33 +23,33 @@ import (
 
 // Source is a revision of a repository.
 type Source struct {
-	URL string // as mara.yaml has it; one that begins with . is a folder below the root
+	URL string // as in mara.yaml; a URL that begins with . is a path below the root
 	Ref string // a tag, a branch or a commit
 }
 
-// String is how the source is shown: infra@v1.
+// String returns the short name of the source: infra@v1.
 func (s Source) String() string { return s.name() + "@" + s.Ref }
 
-// name is the last part of the URL.
+// name returns the last part of the URL.
 func (s Source) name() string {
 	url := strings.TrimSuffix(strings.TrimRight(s.URL, "/"), ".git")
 	return path.Base(strings.ReplaceAll(url, ":", "/"))
 }
 
-// Folder is where the revision is kept.
+// Folder returns where the revision is stored.
 func (s Source) Folder(root string) string {
 	digest := sha256.Sum256([]byte(s.URL + "\x00" + s.Ref))
 	return layout.Of(root, false).Git(s.name() + "-" + hex.EncodeToString(digest[:6]))
 }
 
-// Commit is the commit that is kept; ok is false where nothing is.
+// Commit reads the stored commit; ok is false if there is none.
 func (s Source) Commit(root string) (commit string, ok bool) {
 	content, err := os.ReadFile(filepath.Join(s.Folder(root), ".git", "HEAD")) // no branch is checked out
 	return strings.TrimSpace(string(content)), err == nil
 }
 
-// Fetch fetches the revision, and replaces what is kept of it in one step. env is
-// the environment of git; git is its program.
+// Fetch fetches the revision, and replaces the stored one in one step. env is the
+// environment of git; git is its path.
 func (s Source) Fetch(ctx context.Context, git, root string, env []string) error {
 	folder := s.Folder(root)
 	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
@@ -109,8 +109,8 @@ type command struct {
 	env      []string
 }
 
-// fetch fetches one revision alone. Servers that only give branches and tags
-// are asked for everything, if it is a commit that is wanted.
+// fetch fetches a single revision. If the revision is a commit and the server serves only
+// branches and tags, it fetches everything.
 func (c command) fetch(ctx context.Context, s Source, root string) error {
 	url := s.URL
 	if strings.HasPrefix(url, ".") {
@@ -139,7 +139,7 @@ func isCommit(ref string) bool {
 	return len(ref) >= 7 && strings.Trim(ref, "0123456789abcdef") == ""
 }
 
-// run runs git. The error is what it says, without credentials in URLs.
+// run runs git. The error has its output, with credentials in URLs masked.
 func (c command) run(ctx context.Context, args ...string) error {
 	process := exec.CommandContext(ctx, c.git, args...)
 	process.Dir, process.Env = c.dir, c.env

@@ -13,7 +13,7 @@ def resources($type): resources | select(.type | test("^(?:\($type))$"));
 def finding($message): {message: $message, project, type, name, urn};
 
 # Whether a list of ranges is open to everybody: to all addresses, or to a part of
-# them that nobody can own, such as a half.
+# them that no network can own, such as a half.
 def open:
   any(.[]?; strings | ascii_downcase
     | . == "any" or . == "0/0" or ((capture("^(?<address>[0-9a-f.:]+)/(?<bits>[0-9]+)$") // null)

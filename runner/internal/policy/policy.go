@@ -1,5 +1,5 @@
-// Package policy holds what an up would do, or what is deployed, against rules
-// that are written in jq. It is pure.
+// Package policy checks what an up would do, or what is deployed, against rules in jq.
+// It is pure.
 package policy
 
 import (
@@ -13,22 +13,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/query"
 )
 
-// Folder is where the rules of a root are, with Settings beside them.
+// Folder has the rules of a root and SettingsFile.
 const Folder = "policies"
 
-// Level is what a finding means.
+// Level is the severity of a finding.
 type Level string
 
 // The levels.
 const (
-	Deny Level = "deny" // it must not be done
+	Deny Level = "deny" // forbids the operation
 	Warn Level = "warn"
 	Off  Level = "off"
 )
@@ -39,25 +37,25 @@ var shipped embed.FS
 //go:embed library.jq
 var library string
 
-// Rule is a file with functions deny and warn, or one of them. Each returns
-// findings: texts, or objects with a field message and what finding adds.
+// Rule is a file with the functions deny and warn, or one of them. Each returns findings:
+// strings, or objects with a message and the fields that the function finding adds.
 type Rule struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
-	File    string `json:"file,omitempty"` // "" for one that ships with the runner
+	File    string `json:"file,omitempty"` // "" for a shipped rule
 	On      bool   `json:"on"`
 
 	source    string
 	functions map[Level]*query.Query
 }
 
-// Set is the rules of a root, with what is said about them.
+// Set has the rules of a root and their settings.
 type Set struct {
 	Rules    []Rule
 	settings settings
 }
 
-// Finding is what a rule has found.
+// Finding is a result of a rule.
 type Finding struct {
 	Rule    string `json:"rule"`
 	Level   Level  `json:"level"`
@@ -66,11 +64,11 @@ type Finding struct {
 	Type    string `json:"type,omitempty"`
 	Name    string `json:"name,omitempty"`
 	URN     string `json:"urn,omitempty"`
-	// Exception is the reason why the finding counts for nothing.
+	// Exception is the reason why the finding is ignored.
 	Exception string `json:"exception,omitempty"`
 }
 
-// String says what was found, and where.
+// String describes the finding and its place.
 func (f Finding) String() string {
 	text := f.Rule + ": "
 	if where := strings.TrimSpace(f.Project + " " + f.Type + " " + f.Name); where != "" {
@@ -79,7 +77,7 @@ func (f Finding) String() string {
 	return text + f.Message
 }
 
-// Event returns the finding as events and reports have it.
+// Event converts the finding for events and reports.
 func (f Finding) Event() event.Finding {
 	return event.Finding{
 		Rule: f.Rule, Level: string(f.Level), Message: f.Message, Project: f.Project,
@@ -90,7 +88,7 @@ func (f Finding) Event() event.Finding {
 // RuleError says that a rule could not be applied.
 type RuleError struct {
 	Rule string
-	File string // below the root; "" for a rule that ships with the runner
+	File string // below the root; "" for a shipped rule
 	Err  error
 }
 
@@ -100,7 +98,7 @@ func (e *RuleError) Error() string { return fmt.Sprintf("the rule %s: %v", e.Rul
 // Unwrap returns the cause.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// below returns the file of a rule below the root; "" if it ships with the runner.
+// below returns the file of a rule relative to the root, or "" for a shipped rule.
 func (r Rule) below() string {
 	if r.File == "" {
 		return ""
@@ -108,8 +106,8 @@ func (r Rule) below() string {
 	return Folder + "/" + filepath.Base(r.File)
 }
 
-// Load reads the rules of a root and those that ship with the runner. Its error, a
-// *failure.Environment, says file and line of all that is wrong.
+// Load reads the shipped rules and the rules of a root. Its error, a *failure.Environment,
+// lists all problems with file and line.
 func Load(root string) (Set, error) {
 	set, err := load(root)
 	if err != nil {
@@ -143,13 +141,17 @@ func load(root string) (Set, error) {
 }
 
 func (s Set) names() []string {
-	return slice.Map(s.Rules, func(rule Rule) string { return rule.Name })
+	var names []string
+	for _, rule := range s.Rules {
+		names = append(names, rule.Name)
+	}
+	return names
 }
 
 // Active reports whether any rule is on.
 func (s Set) Active() bool { return slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.On }) }
 
-// summary is the first comment of a rule.
+// summary returns the first comment of a rule.
 func summary(source string) string {
 	line, _, _ := strings.Cut(source, "\n")
 	text, ok := strings.CutPrefix(line, "#")
@@ -178,8 +180,7 @@ func (r *Rule) compile() error {
 	return nil
 }
 
-// Judge runs the rules that are on. A document is one of package updateplan as jq
-// sees it.
+// Judge runs the enabled rules. document is a document of package updateplan as jq input.
 func (s Set) Judge(ctx context.Context, document any, target Target, now time.Time) ([]Finding, error) {
 	var findings []Finding
 	for _, rule := range s.Rules {
@@ -226,12 +227,12 @@ func newFinding(rule string, level Level, result any) (Finding, error) {
 	return finding, nil
 }
 
-// Denied are the findings that forbid.
+// Denied returns the findings that forbid the operation.
 func Denied(findings []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Level != Deny || f.Exception != "" })
 }
 
-// matches reports whether a text fits a pattern, in which * stands for anything.
+// matches reports whether a string matches a pattern, in which * matches anything.
 func matches(pattern, text string) bool {
 	expression := "^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$"
 	return regexp.MustCompile(expression).MatchString(text)

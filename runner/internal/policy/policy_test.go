@@ -13,7 +13,7 @@ import (
 
 func today() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// root is a folder with these files in policies.
+// root makes a folder with these files in policies.
 func root(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -282,7 +282,7 @@ exceptions:
 	for stack, want := range map[string][]string{
 		"dev": {
 			"warn own: p a:b:C x: is there (but: moved soon (until 2026-11-20))",
-			"warn own: p a:b:C y: is there; the exception for it (was allowed) has ended on 2026-11-19", "warn own: in general",
+			"warn own: p a:b:C y: is there; its exception (was allowed) expired on 2026-11-19", "warn own: in general",
 		},
 		"prod-1":    {"deny own: p a:b:C x: is there (but: moved soon (until 2026-11-20))", "deny own: p a:b:C y: is there", "deny own: in general"},
 		"prod-test": nil,
@@ -316,12 +316,12 @@ func TestWrongRules(t *testing.T) {
 		"unknown field":      {"policies.yaml", "uses: []", `policies.yaml:1: unknown key "uses"; did you mean "use"?`},
 		"no YAML":            {"policies.yaml", "use: []\nlevels: {", "policies.yaml:2: did not find expected node content"},
 		"no list":            {"policies.yaml", "use: []\nexceptions: 1", `policies.yaml:2: "1" is not a list`},
-		"no selector":        {"policies.yaml", "levels:\n  open-ranges:\n    \"a=(\": deny", `policies.yaml:3: "a=(" does not select labels`},
-		"no level":           {"policies.yaml", "levels: {open-ranges: no}", `policies.yaml:1: "no" is no level; choose deny, warn or off`},
+		"no selector":        {"policies.yaml", "levels:\n  open-ranges:\n    \"a=(\": deny", `policies.yaml:3: "a=(" is not a label selector`},
+		"no level":           {"policies.yaml", "levels: {open-ranges: no}", `policies.yaml:1: "no" is not a level; choose deny, warn or off`},
 		"exception's field":  {"policies.yaml", "exceptions:\n  - {rule: x, til: 1}", `policies.yaml:2: an exception has no field "til"`},
 		"without a reason":   {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x}", "policies.yaml:2: an exception needs a reason"},
-		"without an end":     {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x, reason: y}", "policies.yaml:2: an exception needs a last day"},
-		"a day of next year": {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x, reason: y, until: soon}", `policies.yaml:2: "soon" is no day`},
+		"without an end":     {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x, reason: y}", "policies.yaml:2: an exception needs an end date"},
+		"a day of next year": {"policies.yaml", "exceptions:\n  - {rule: open-ranges, resource: x, reason: y, until: soon}", `policies.yaml:2: "soon" is not a date`},
 		"another one's rule": {"policies.yaml", "exceptions:\n  - {resource: x}\n  - {rule: y}", `policies.yaml:3: there is no rule "y"`},
 	} {
 		t.Run(name, func(t *testing.T) {

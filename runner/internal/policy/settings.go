@@ -19,49 +19,48 @@ import (
 	"mara/runner/internal/strictyaml"
 )
 
-// SettingsFile says which rules apply, and how.
+// SettingsFile configures which rules apply, and how.
 const SettingsFile = Folder + "/policies.yaml"
 
 // settings are the content of SettingsFile.
 type settings struct {
-	Use        []use             `yaml:"use"` // rules that ship with the runner
+	Use        []use             `yaml:"use"` // enabled shipped rules
 	Levels     map[string]levels `yaml:"levels"`
 	Exceptions []exception       `yaml:"exceptions"`
 }
 
-// use is the name of a rule that is on.
+// use is the name of an enabled rule.
 type use struct {
 	rule string
 	line int
 }
 
-// UnmarshalYAML keeps the line.
+// UnmarshalYAML records the line.
 func (u *use) UnmarshalYAML(node *yaml.Node) error {
 	u.line = node.Line
 	return node.Decode(&u.rule)
 }
 
-// uses reports whether a rule is switched on.
+// uses reports whether a rule is enabled.
 func (s settings) uses(rule string) bool {
 	return slices.ContainsFunc(s.Use, func(u use) bool { return u.rule == rule })
 }
 
-// levels are the levels of a rule by the stack's name, where * stands for
-// anything, or by the environment's labels, as in stage=prod; "default" is for
-// all others.
+// levels are the levels of a rule, by patterns of stack names, in which * matches anything,
+// or by label selectors, such as stage=prod; "default" is for all other environments.
 type levels struct {
 	of   map[string]Level
 	line int
 }
 
-// Target is what a document is about.
+// Target is the environment of a document.
 type Target struct {
 	Stack  string
 	Labels map[string]string // of the environment
 }
 
-// selectorOf is the selector of labels that a pattern is; nil if it is one of
-// names, which have none of these signs.
+// selectorOf parses a pattern as a label selector. It returns nil for a pattern of names,
+// which cannot contain these characters.
 func selectorOf(pattern string) (labels.Selector, error) {
 	if !strings.ContainsAny(pattern, "=!(") {
 		return nil, nil
@@ -69,7 +68,7 @@ func selectorOf(pattern string) (labels.Selector, error) {
 	return labels.Parse(pattern)
 }
 
-// UnmarshalYAML takes one level for all stacks, too.
+// UnmarshalYAML also accepts a single level for all stacks.
 func (l *levels) UnmarshalYAML(node *yaml.Node) error {
 	l.line = node.Line
 	if node.Kind == yaml.ScalarNode {
@@ -87,21 +86,21 @@ func (l *levels) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// checkLevel refuses a level, or those for whom it is, with the line of a node.
+// checkLevel validates a level and its pattern. Its error has the line of the node.
 func checkLevel(at *yaml.Node, pattern string, level Level) error {
 	if _, err := selectorOf(pattern); err != nil {
-		return fmt.Errorf("line %d: %q does not select labels: %w", at.Line, pattern, err)
+		return fmt.Errorf("line %d: %q is not a label selector: %w", at.Line, pattern, err)
 	}
 	if level != Deny && level != Warn && level != Off {
-		return fmt.Errorf("line %d: %q is no level; choose deny, warn or off", at.Line, level)
+		return fmt.Errorf("line %d: %q is not a level; choose deny, warn or off", at.Line, level)
 	}
 	return nil
 }
 
-// exception lets findings pass, until a day.
+// exception ignores findings until a date.
 type exception struct {
 	Rule     string `yaml:"rule"`
-	Resource string `yaml:"resource"` // "project type name", where * stands for anything
+	Resource string `yaml:"resource"` // "project type name", in which * matches anything
 	Stack    string `yaml:"stack"`    // "" for all
 	Reason   string `yaml:"reason"`
 	Until    string `yaml:"until"` // the last day: 2027-01-31
@@ -127,7 +126,7 @@ func (e *exception) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// check looks whether an exception says all it has to.
+// check validates an exception.
 func (e *exception) check(rules []string) error {
 	missing := func(what string) error { return fmt.Errorf("line %d: an exception needs %s", e.line, what) }
 	switch {
@@ -140,11 +139,11 @@ func (e *exception) check(rules []string) error {
 	case e.Reason == "":
 		return missing("a reason")
 	case e.Until == "":
-		return missing("a last day, such as until: 2027-01-31")
+		return missing("an end date, such as until: 2027-01-31")
 	}
 	day, err := time.Parse(time.DateOnly, e.Until)
 	if err != nil {
-		return fmt.Errorf("line %d: %q is no day; write it as 2027-01-31", e.line, e.Until)
+		return fmt.Errorf("line %d: %q is not a date; write it as 2027-01-31", e.line, e.Until)
 	}
 	e.end = day.AddDate(0, 0, 1)
 	return nil
@@ -157,7 +156,7 @@ func unknownRule(name string, line int, rules []string) error {
 	return fmt.Errorf("line %d: there is no rule %q; there are %s", line, name, strings.Join(rules, ", "))
 }
 
-// readSettings reads SettingsFile below a root, which may be missing.
+// readSettings reads SettingsFile below a root, if it exists.
 func readSettings(root string, rules []string) (settings, error) {
 	var s settings
 	path := filepath.Join(root, filepath.FromSlash(SettingsFile))
@@ -191,8 +190,8 @@ func readSettings(root string, rules []string) (settings, error) {
 	return s, nil
 }
 
-// apply gives findings the levels that are set for the stack, and lets pass what
-// has an exception. An exception that has ended is named.
+// apply sets the levels that are configured for the stack, and marks findings with an
+// exception. An expired exception is mentioned in the message.
 func (s settings) apply(findings []Finding, target Target, now time.Time) []Finding {
 	stack := target.Stack
 	var applied []Finding
@@ -209,22 +208,21 @@ func (s settings) apply(findings []Finding, target Target, now time.Time) []Find
 				f.Exception = fmt.Sprintf("%s (until %s)", e.Reason, e.Until)
 				break
 			}
-			f.Message += fmt.Sprintf("; the exception for it (%s) has ended on %s", e.Reason, e.Until)
+			f.Message += fmt.Sprintf("; its exception (%s) expired on %s", e.Reason, e.Until)
 		}
 		applied = append(applied, f)
 	}
 	return applied
 }
 
-// levelOf is the level of a finding on a stack: of the longest pattern of names
-// that fits, then of the longest selector of labels, then the default, then the
-// rule's own.
+// levelOf returns the level of a finding: of the longest matching pattern of names, else of
+// the longest matching label selector, else the default, else the rule's own.
 func (s settings) levelOf(f Finding, target Target) Level {
 	const named = 1000 // longer than any selector
 	level, longest := f.Level, -1
 	for pattern, l := range s.Levels[f.Rule].of {
 		weight := -1
-		selector, _ := selectorOf(pattern) // it has been read
+		selector, _ := selectorOf(pattern) // checkLevel has parsed it
 		switch {
 		case pattern == "default":
 			weight = 0

@@ -11,22 +11,22 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 )
 
-// Environment is what the items of one environment have in common.
+// Environment has the common fields of an environment's items.
 type Environment struct {
 	Stack    string
 	Provider string
 }
 
-// Document is what queries read: a list of items. Both sources have one shape,
+// Document is the input of queries: a list of items. Items of both sources have the fields
 //
 //	source, environment, provider, type, name, namespace, object
 //
-// where type is a Pulumi type such as kubernetes:apps/v1:Deployment, and object
-// is the Kubernetes object, as last seen or as it is. An item of a state also has
+// where type is a Pulumi type such as kubernetes:apps/v1:Deployment, and object is the
+// Kubernetes object, as recorded in the state or as live. An item of a state also has
 // project, urn, id, parent, modified, inputs and outputs. Secrets read "[secret]".
 type Document struct{ items []any }
 
-// Value is the document as jq sees it.
+// Value returns the document as jq input.
 func (d *Document) Value() any {
 	if d.items == nil {
 		return map[string]any{"items": []any{}}
@@ -37,11 +37,11 @@ func (d *Document) Value() any {
 // Add adds items.
 func (d *Document) Add(items []any) { d.items = append(d.items, items...) }
 
-// Secret stands for a secret value.
+// Secret is the placeholder for a secret value.
 const Secret = "[secret]"
 
-// FromState makes items of the resources in a project's state, as Pulumi exports
-// it without a key. An empty state has none.
+// FromState returns the items of the resources in a project's state, as Pulumi exports it
+// without a key. An empty state has no items.
 func FromState(e Environment, project string, state []byte) ([]any, error) {
 	resources, err := resourcesIn(project, state)
 	var items []any
@@ -55,7 +55,7 @@ func FromState(e Environment, project string, state []byte) ([]any, error) {
 	return items, err
 }
 
-// resourcesIn are the resources in a state. An empty one has none.
+// resourcesIn returns the resources in a state. An empty state has none.
 func resourcesIn(project string, state []byte) ([]map[string]any, error) {
 	var deployment struct {
 		Resources []map[string]any `json:"resources"`
@@ -66,7 +66,7 @@ func resourcesIn(project string, state []byte) ([]map[string]any, error) {
 	return deployment.Resources, nil
 }
 
-// stateItem is the item of one resource.
+// stateItem returns the item of one resource.
 func stateItem(e Environment, project, token string, r map[string]any) map[string]any {
 	urn, _ := r["urn"].(string)
 	item := map[string]any{
@@ -93,7 +93,7 @@ func stateItem(e Environment, project, token string, r map[string]any) map[strin
 	return item
 }
 
-// FromObject makes an item of a Kubernetes object in JSON.
+// FromObject returns the item of a Kubernetes object in JSON.
 func FromObject(e Environment, content []byte) (map[string]any, error) {
 	var object map[string]any
 	if err := decode(content, &object); err != nil {
@@ -112,7 +112,7 @@ func FromObject(e Environment, content []byte) (map[string]any, error) {
 	return item, nil
 }
 
-// setNames takes name and namespace from a Kubernetes object.
+// setNames copies name and namespace from a Kubernetes object.
 func setNames(item, object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
 	for _, field := range []string{"name", "namespace"} {
@@ -122,8 +122,8 @@ func setNames(item, object map[string]any) {
 	}
 }
 
-// withoutSecrets replaces what Pulumi has encrypted, and what Kubernetes Secrets
-// hold, whoever has made them.
+// withoutSecrets replaces, in place, values that Pulumi encrypted and the values of
+// Kubernetes Secrets.
 func withoutSecrets(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -144,7 +144,7 @@ func withoutSecrets(value any) any {
 	return value
 }
 
-// lastApplied is where kubectl keeps a copy of the whole object.
+// lastApplied is the annotation with kubectl's copy of the whole object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // hideData hides the values of a Kubernetes Secret.
@@ -152,7 +152,7 @@ func hideData(object map[string]any) {
 	for _, field := range []string{"data", "stringData"} {
 		switch values := object[field].(type) {
 		case map[string]any:
-			if values[sig.Key] == sig.Secret { // Pulumi has encrypted all of them together
+			if values[sig.Key] == sig.Secret { // Pulumi encrypted the whole map
 				object[field] = Secret
 				continue
 			}
@@ -170,15 +170,15 @@ func hideData(object map[string]any) {
 	}
 }
 
-// decode decodes JSON and keeps numbers as they are written: jq takes no integers
-// of Go.
+// decode decodes JSON and keeps numbers as they are written, because gojq does not accept
+// all of Go's integers.
 func decode(content []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.UseNumber()
 	return decoder.Decode(into)
 }
 
-// Environments are the environments of the items, in their order.
+// Environments returns the environments of the items, in their order.
 func (d *Document) Environments() []string {
 	var names []string
 	for _, item := range d.items {
@@ -189,8 +189,8 @@ func (d *Document) Environments() []string {
 	return names
 }
 
-// Plan is what is deployed in an environment in the form of the document of an up
-// that would change nothing: see package updateplan.
+// Plan returns the deployed resources of an environment as the document of an up without
+// changes: see package updateplan.
 func (d *Document) Plan(environment string) any {
 	steps := map[string][]any{}
 	for _, value := range d.items {
@@ -213,14 +213,14 @@ func (d *Document) Plan(environment string) any {
 	return map[string]any{"stack": environment, "projects": projects}
 }
 
-// Contents is what the state of a project says of itself: its outputs, without
-// secrets, and how many resources of each type there are.
+// Contents summarises the state of a project: its outputs, without secrets, and the number
+// of resources of each type.
 type Contents struct {
 	Outputs map[string]any
 	Types   map[string]int
 }
 
-// ContentsOf reads a state as Pulumi exports it without a key.
+// ContentsOf summarises a state, as Pulumi exports it without a key.
 func ContentsOf(project string, state []byte) (Contents, error) {
 	c := Contents{Outputs: map[string]any{}, Types: map[string]int{}}
 	resources, err := resourcesIn(project, state)

@@ -10,17 +10,16 @@ import (
 	"strings"
 )
 
-// File is a file with jq, in a folder of users or in the runner.
+// File is a jq file of the user or of the runner.
 type File struct {
 	Name   string // without .jq
-	Path   string // "" for one that ships with the runner
+	Path   string // "" for a shipped file
 	Source string
 	Err    error // why it cannot be read
 }
 
-// Files are those in a folder, which may be missing, and then those that ship with
-// the runner, except where a file in the folder has the same name. "" is no
-// folder.
+// Files lists the files in the user's folder, if it exists, and then the shipped files that
+// they do not override by name. The folder may be "".
 func Files(folder string, shipped embed.FS, below string) ([]File, error) {
 	var all []File
 	if folder != "" {
@@ -52,7 +51,7 @@ func filesIn(folder fs.FS, below string) ([]File, error) {
 	}
 	entries, err := fs.ReadDir(folder, ".")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err // whatever is in it must not pass for nothing
+		return nil, err // an unreadable folder is not an empty one
 	}
 	var all []File
 	for _, entry := range entries {

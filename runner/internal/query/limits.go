@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Limits are what a program may use. A zero field means the default.
+// Limits bound the resources of a program. A zero field means the default.
 type Limits struct {
-	Time   time.Duration // that it computes; what its results are used for does not count
-	Memory uint64        // bytes by which the heap grows meanwhile
+	Time   time.Duration // of computation, without the time in which results are used
+	Memory uint64        // growth of the heap in bytes
 }
 
 // The defaults of Limits, and how many results Run collects.
@@ -23,7 +23,7 @@ const (
 	mostResults   = 1_000_000
 )
 
-// LimitError says that a program has used more than it may.
+// LimitError says that a program exceeded a limit.
 type LimitError struct{ what string }
 
 // Error says which limit it was.
@@ -31,7 +31,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the program was stopped: %s; does it end?", e.what)
 }
 
-// watch cancels the computation of a program that uses more than it may.
+// watch cancels a program that exceeds its limits.
 type watch struct {
 	limits Limits
 	cancel context.CancelCauseFunc
@@ -44,11 +44,11 @@ type watch struct {
 	resumed time.Time // zero while a result is used
 }
 
-// tick is how often it is looked at what a program uses.
+// tick is how often the limits are checked.
 const tick = 50 * time.Millisecond
 
-// newWatch starts to watch a program; its context ends when the program uses too
-// much, or at release.
+// newWatch starts to watch a program. The context ends when the program exceeds a limit, or
+// at release.
 func newWatch(ctx context.Context, limits Limits) (*watch, context.Context) {
 	limits.Time = cmp.Or(limits.Time, DefaultTime)
 	limits.Memory = cmp.Or(limits.Memory, defaultMemory)
@@ -73,20 +73,20 @@ func (w *watch) run() {
 	}
 }
 
-// check cancels a program that computes and has used too much.
+// check cancels a computing program that exceeds a limit.
 func (w *watch) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.resumed.IsZero():
 	case w.used+time.Since(w.resumed) > w.limits.Time:
-		w.cancel(&LimitError{fmt.Sprintf("it has computed for more than %s", w.limits.Time)})
+		w.cancel(&LimitError{fmt.Sprintf("it computed for more than %s", w.limits.Time)})
 	case heapSize() > w.heap+w.limits.Memory:
-		w.cancel(&LimitError{fmt.Sprintf("it has used more than %d MiB of memory", w.limits.Memory>>20)})
+		w.cancel(&LimitError{fmt.Sprintf("it used more than %d MiB of memory", w.limits.Memory>>20)})
 	}
 }
 
-// use calls yield with a result. That does not count as time of the program.
+// use calls yield with a result, and does not count its time.
 func (w *watch) use(result any, yield func(any) error) error {
 	w.mu.Lock()
 	w.used, w.resumed = w.used+time.Since(w.resumed), time.Time{}

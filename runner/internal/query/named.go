@@ -14,22 +14,22 @@ import (
 //go:embed queries/*.jq
 var shipped embed.FS
 
-// Folder is where users keep queries of their own, below the root.
+// Folder has the user's queries, below the root.
 const Folder = "queries"
 
-// Named is a query that has a name: a file.
+// Named is a query in a file, which has a name.
 type Named struct {
 	Name    string   `json:"name"`
 	Summary string   `json:"summary"`
-	File    string   `json:"file,omitempty"` // "" for one that ships with the runner
+	File    string   `json:"file,omitempty"` // "" for a shipped query
 	State   bool     `json:"state"`          // it reads the states
 	Live    bool     `json:"live"`           // it reads the objects in the clusters
 	Kinds   []string `json:"kinds,omitempty"`
 	Source  string   `json:"-"`
 }
 
-// All lists the queries that ship with the runner, and those of the root, which
-// win over others of the same name.
+// All lists the shipped queries and the queries of the root, which override shipped ones of
+// the same name.
 func All(root string) ([]Named, error) {
 	folder := ""
 	if root != "" {
@@ -55,8 +55,7 @@ func All(root string) ([]Named, error) {
 	return all, nil
 }
 
-// readComment reads the comment that a query begins with: a summary, and what the
-// query reads.
+// readComment parses the first comment of a query: a summary, and what the query reads.
 func (n *Named) readComment() {
 	n.State = true
 	for line := range strings.Lines(n.Source) {

@@ -1,5 +1,4 @@
-// Package query answers questions about everything that is deployed, in jq. It
-// is pure: the document that a query reads is put together elsewhere, see
+// Package query runs jq programs on what is deployed. It is pure: callers assemble the
 // Document.
 package query
 
@@ -15,20 +14,20 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// library has the functions that every query can use.
+// library defines functions for all queries.
 //
 //go:embed library.jq
 var library string
 
 // Query is a compiled program.
 type Query struct {
-	// Columns are the fields of the results in the order in which the program
-	// writes them; none where it does not say.
+	// Columns are the fields of the results in the order of the program; none if the
+	// program does not end with an object.
 	Columns []string
 	code    *gojq.Code
 }
 
-// Compile compiles a jq program. The error is an *Error where the program is wrong.
+// Compile compiles a jq program. The error is an *Error if the program is invalid.
 func Compile(source string) (*Query, error) {
 	parsed, err := gojq.Parse(source)
 	if err != nil {
@@ -37,8 +36,8 @@ func Compile(source string) (*Query, error) {
 	return compile(source, "", parsed)
 }
 
-// CompileFunction compiles a call of a function that a source defines; nil if it
-// does not define it. The source can use what the library defines, too.
+// CompileFunction compiles a call of a function that a source defines, and returns nil if
+// it does not define it. The source can use the functions of the library.
 func CompileFunction(source, function, library string) (*Query, error) {
 	parsed, err := gojq.Parse(source)
 	if err != nil {
@@ -54,7 +53,7 @@ func CompileFunction(source, function, library string) (*Query, error) {
 	return compile(source, library, parsed)
 }
 
-// compile puts the libraries before a program.
+// compile compiles a program with the libraries.
 func compile(source, more string, parsed *gojq.Query) (*Query, error) {
 	own, err := gojq.Parse(library + more)
 	if err != nil {
@@ -92,7 +91,7 @@ func (q *Query) RunWithin(ctx context.Context, limits Limits, document any) ([]a
 }
 
 // Each runs the program on a document and calls yield with each result, until
-// yield returns an error, which Each returns. ErrStop is no error.
+// yield returns an error, which Each returns. For ErrStop it returns nil.
 func (q *Query) Each(ctx context.Context, limits Limits, document any, yield func(any) error) error {
 	w, ctx := newWatch(ctx, limits)
 	defer w.release()
@@ -118,19 +117,19 @@ func (q *Query) Each(ctx context.Context, limits Limits, document any, yield fun
 	}
 }
 
-// failureOf returns why a program has failed; nil if it has ended itself.
+// failureOf returns the error of a failed program, or nil if the program halted without one.
 func failureOf(err error) error {
 	var halt *gojq.HaltError
 	if !errors.As(err, &halt) {
-		return fmt.Errorf("the query fails on what is deployed: %s", shortened(err.Error()))
+		return fmt.Errorf("the query failed: %s", shortened(err.Error()))
 	}
 	if halt.Value() == nil && halt.ExitCode() == 0 {
 		return nil
 	}
-	return fmt.Errorf("the query ends itself with an error: %s", shortened(Cell(halt.Value())))
+	return fmt.Errorf("the query halted with an error: %s", shortened(Cell(halt.Value())))
 }
 
-// shortened cuts a text that may hold the whole document.
+// shortened truncates a text that may contain the whole document.
 func shortened(text string) string {
 	const most = 300
 	if runes := []rune(text); len(runes) > most {
@@ -139,7 +138,7 @@ func shortened(text string) string {
 	return text
 }
 
-// columns are the keys of the object that a program ends with.
+// columns returns the keys of the object with which a program ends.
 func columns(q *gojq.Query) []string {
 	for q.Right != nil && q.Op == gojq.OpPipe {
 		q = q.Right
@@ -160,13 +159,13 @@ func columns(q *gojq.Query) []string {
 	return keys
 }
 
-// Error says what is wrong in a program, and where.
+// Error is an error in a program, with its place.
 type Error struct {
-	Line, Column int // from 1; 0 where it cannot be told
+	Line, Column int // from 1; 0 if unknown
 	Text         string
 }
 
-// Error says where and what.
+// Error returns the place and the text.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return e.Text
@@ -174,14 +173,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Text)
 }
 
-// at finds a byte of a source.
+// at returns an Error at a byte offset of a source.
 func at(source string, offset int, text string) *Error {
 	before := source[:min(max(offset, 0), len(source))]
 	line := strings.LastIndexByte(before, '\n') + 1
 	return &Error{Line: strings.Count(before, "\n") + 1, Column: len([]rune(before[line:])) + 1, Text: text}
 }
 
-// syntaxError says where a program cannot be parsed.
+// syntaxError locates an error of the parser.
 func syntaxError(source string, err error) error {
 	var wrong *gojq.ParseError
 	if !errors.As(err, &wrong) {
@@ -193,10 +192,10 @@ func syntaxError(source string, err error) error {
 	return at(source, wrong.Offset-len(wrong.Token), fmt.Sprintf("unexpected %q", wrong.Token))
 }
 
-// undefined finds the name in the compiler's messages.
+// undefined matches the compiler's messages about undefined names.
 var undefined = regexp.MustCompile(`^(function|variable) not defined: (\$?[\w:]+)(?:/(\d+))?$`)
 
-// undefinedError says where a program names what does not exist.
+// undefinedError locates an undefined name in a program.
 func undefinedError(source string, err error) error {
 	match := undefined.FindStringSubmatch(err.Error())
 	if match == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// document is a document with these items, in JSON.
+// document returns a document with these items, in JSON.
 func document(t *testing.T, items string) any {
 	t.Helper()
 	var parsed []any
@@ -120,13 +120,13 @@ func TestLimits(t *testing.T) {
 		limits       Limits
 		want         string
 	}{
-		{"no results", "def f: f; f", Limits{Time: 20 * time.Millisecond}, "it has computed for more than 20ms"},
+		{"no results", "def f: f; f", Limits{Time: 20 * time.Millisecond}, "it computed for more than 20ms"},
 		{"endless results", "repeat(1)", Limits{}, "it has more than 1000000 results"},
-		{"memory", "[range(1e12)]", Limits{Memory: 50 << 20}, "it has used more than 50 MiB of memory"},
-		{"the document as an error", "halt_error", Limits{}, "the query ends itself with an error: {"},
-		{"a message of its own", `"not today" | halt_error`, Limits{}, "the query ends itself with an error: not today"},
-		{"null as an error", "null | halt_error", Limits{}, "the query ends itself with an error"},
-		{"the document in an error", "error(tojson)", Limits{}, "the query fails on what is deployed"},
+		{"memory", "[range(1e12)]", Limits{Memory: 50 << 20}, "it used more than 50 MiB of memory"},
+		{"the document as an error", "halt_error", Limits{}, "the query halted with an error: {"},
+		{"a message of its own", `"not today" | halt_error`, Limits{}, "the query halted with an error: not today"},
+		{"null as an error", "null | halt_error", Limits{}, "the query halted with an error"},
+		{"the document in an error", "error(tojson)", Limits{}, "the query failed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Rows makes rows of results that are all objects; ok is false if one is not.
-// The columns that the query names come first, then others by name.
+// Rows converts results that are objects into rows; ok is false if one is not an object.
+// The columns of the query come first, then other keys by name.
 func Rows(results []any, columns []string) (titles []string, rows [][]string, ok bool) {
 	titles = slices.Clone(columns)
 	found := map[string]bool{}
@@ -37,8 +37,8 @@ func Rows(results []any, columns []string) (titles []string, rows [][]string, ok
 	return titles, rows, true
 }
 
-// Cell is a value as text in one line: lists of texts with commas, and as JSON
-// what has no shorter form.
+// Cell formats a value on one line: lists of strings with commas, other lists and objects
+// as JSON.
 func Cell(value any) string {
 	switch value := value.(type) {
 	case nil:
@@ -64,7 +64,7 @@ func asJSON(value any) string {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		return "?" // jq makes nothing that is no JSON, but for numbers that are none
+		return "?" // NaN and infinities, which are not JSON
 	}
 	return strings.TrimSpace(text.String())
 }

@@ -1,6 +1,5 @@
-// Package sourceplace finds the place in a repository that a finding about a
-// resource belongs to: the line of the resource where a program is YAML, and a
-// file that the user has written where it is not.
+// Package sourceplace locates a resource in a repository, for findings: the line of the
+// resource if its program is YAML, else a file that the user wrote.
 package sourceplace
 
 import (

@@ -3,41 +3,39 @@ package typeset
 import (
 	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
-// Table is a table with a heading, its columns two spaces apart.
+// Table is a table with a heading. Its columns are two spaces apart.
 type Table struct {
 	Columns []Column
 	Rows    [][]string
-	// Paint may colour a cell after its width is settled; nil colours nothing.
+	// Paint colours a cell after its width is known; it may be nil.
 	Paint func(row, column int, text string) string
 }
 
 // Column is a column of a table.
 type Column struct {
 	Title string
-	// Min is the width to which the column may be cut; zero means that it is
-	// never cut.
+	// Min is the width to which the column may be cut; a column with zero is never cut.
 	Min int
-	// Middle cuts the column in the middle: the ends tell similar names apart.
+	// Middle cuts the column in the middle, because similar names differ at their ends.
 	Middle bool
-	// Wrap lets the last column go on below itself instead of cutting it; Min is
-	// then the least it gets.
+	// Wrap wraps the last column instead of cutting it; it gets at least Min.
 	Wrap bool
-	// Optional columns are the first to be cut when the table does not fit, go
-	// away where not even their minimum does, and where they would be empty.
+	// Optional columns are cut first when the table does not fit. They are dropped if their
+	// minimum does not fit, or if they are empty.
 	Optional bool
 }
 
-// Text renders the table. To fit the width it cuts or gives up optional columns
-// and then cuts the others, both from the right; with a width of zero it cuts
-// nothing.
+// Text renders the table. To fit the width it cuts or drops optional columns and then cuts
+// the other columns, both from the right. A width of zero cuts nothing.
 func (t Table) Text(width int) string {
 	keep, sizes := t.fit(width)
 	var b strings.Builder
-	titles := slice.Map(t.Columns, func(c Column) string { return c.Title })
+	var titles []string
+	for _, c := range t.Columns {
+		titles = append(titles, c.Title)
+	}
 	b.WriteString(t.line(titles, keep, sizes, func(_ int, text string) string { return text }))
 	for r, row := range t.Rows {
 		b.WriteString(t.line(row, keep, sizes, func(column int, text string) string {
@@ -50,7 +48,7 @@ func (t Table) Text(width int) string {
 	return b.String()
 }
 
-// fit decides which columns stay and how wide each is.
+// fit returns the columns to show, and the widths of all columns.
 func (t Table) fit(width int) (keep, sizes []int) {
 	keep, sizes = t.natural()
 	if width <= 0 {
@@ -76,7 +74,7 @@ func (t Table) fit(width int) (keep, sizes []int) {
 	return keep, sizes
 }
 
-// natural is how wide each column is by itself, and which have anything to show.
+// natural returns the columns that are not empty, and the widths of all columns without cuts.
 func (t Table) natural() (keep, sizes []int) {
 	sizes = make([]int, len(t.Columns))
 	for i, c := range t.Columns {
@@ -93,7 +91,7 @@ func (t Table) natural() (keep, sizes []int) {
 	return keep, sizes
 }
 
-// total is the width of the whole table.
+// total returns the width of the whole table.
 func total(keep, sizes []int) int {
 	sum := 2 * (len(keep) - 1)
 	for _, column := range keep {
@@ -102,7 +100,7 @@ func total(keep, sizes []int) int {
 	return sum
 }
 
-// line sets cells, the last one ragged.
+// line renders a row. Its last cell is not padded.
 func (t Table) line(cells []string, keep, sizes []int, paint func(column int, text string) string) string {
 	var b strings.Builder
 	used := 0
@@ -118,7 +116,7 @@ func (t Table) line(cells []string, keep, sizes []int, paint func(column int, te
 	return strings.TrimRight(b.String(), " ") + "\n"
 }
 
-// last fits the last cell of a line, which begins at a column of the screen.
+// last cuts or wraps the last cell of a line, which begins at a column of the screen.
 func (t Table) last(text string, column, begins, width int) string {
 	if !t.Columns[column].Wrap {
 		return t.cut(text, column, width)
@@ -127,7 +125,7 @@ func (t Table) last(text string, column, begins, width int) string {
 	return strings.TrimPrefix(Wrap(pad+text, begins+width, begins), pad)
 }
 
-// cut fits a cell into its column.
+// cut cuts a cell to the width of its column.
 func (t Table) cut(text string, column, width int) string {
 	const more = "…"
 	if t.Columns[column].Middle {

@@ -1,6 +1,5 @@
-// Package typeset fits text into the width of a terminal. It counts in cells,
-// the places of a line that a character takes: none for an escape sequence, two
-// for most characters of East Asia.
+// Package typeset fits text into the width of a terminal. It counts cells: an escape
+// sequence has none, most characters of East Asia have two.
 package typeset
 
 import (
@@ -11,20 +10,20 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Cells is the width of a text.
+// Cells returns the width of a text.
 func Cells(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
 			return ansi.StringWidth(text)
 		}
 	}
-	return len(text) // as most texts are, many times a second
+	return len(text) // fast path for ASCII
 }
 
-// Cut shortens a text to a width; more stands for what is cut off.
+// Cut truncates a text to a width, and ends it with more.
 func Cut(text string, width int, more string) string { return ansi.Truncate(text, width, more) }
 
-// CutMiddle shortens a text to a width and keeps both of its ends.
+// CutMiddle shortens a text to a width by removing its middle.
 func CutMiddle(text string, width int, more string) string {
 	all := Cells(text)
 	if all <= width {
@@ -44,10 +43,9 @@ func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-Cells(text)))
 }
 
-// Wrap breaks a line at spaces so that it fits into width cells, and indents
-// what follows the first line. A word longer than that stays whole, and so does
-// one with hyphens, at which the libraries at hand would break: it may be a
-// command or an address to copy. A width of zero wraps nothing.
+// Wrap breaks a line at spaces so that it fits into width cells, and indents all lines but
+// the first. It never breaks a word, which may be a command or an address to copy; the
+// common libraries break at hyphens. A width of zero disables wrapping.
 func Wrap(line string, width, indent int) string {
 	if width <= 0 || Cells(line) <= width {
 		return line
@@ -71,7 +69,7 @@ func Wrap(line string, width, indent int) string {
 	return b.String()
 }
 
-// Counted is a number of things with its word: "1 project", "2 projects".
+// Counted returns a number with its noun: "1 project", "2 projects".
 func Counted(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -79,10 +77,10 @@ func Counted(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// CountedOf is a part of a number of things with their word: "1 of 3 projects".
+// CountedOf returns a share with its noun: "1 of 3 projects".
 func CountedOf(n, all int, word string) string { return fmt.Sprintf("%d of %s", n, Counted(all, word)) }
 
-// Are is what follows a number of things: "1 of 3 projects is", "2 of 3 projects are".
+// Are returns the verb after a number: "1 of 3 projects is", "2 of 3 projects are".
 func Are(n int) string {
 	if n == 1 {
 		return "is"

@@ -10,21 +10,20 @@ import (
 	"mara/runner/internal/event"
 )
 
-// Difference is one way in which a later preview of a project does something else than
-// the planned one, or more.
+// Difference is a deviation of a later preview of a project from the planned one.
 type Difference struct {
 	Resource event.Resource // zero for an output
 	URN      string
-	Output   string // name of the output, if it is about one
-	// Property is the path of the value that differs. It is empty where what happens to
-	// the resource or to the output differs.
+	Output   string // name of the output; "" for a resource
+	// Property is the path of the value that differs. It is empty if the operation on the
+	// resource or the output differs.
 	Property string
-	// Planned and Now are the values, or what happens, as they are printed. Secret
-	// values read "[secret]". Planned is empty for what the plan does not have.
+	// Planned and Now are the printed values or operations. Secret values read "[secret]".
+	// Planned is empty for a resource or output that the plan does not have.
 	Planned, Now string
 }
 
-// String names the resource or the output, the property and both values.
+// String describes the resource or the output, the property and both values.
 func (d Difference) String() string {
 	switch what := d.subject(); {
 	case d.Property == "" && d.Output == "" && d.Planned == "":
@@ -49,9 +48,9 @@ func (d Difference) subject() string {
 	return d.Resource.String()
 }
 
-// Differences returns in what a later preview of a project does more or else than
-// this one. A value that was not known may have become anything; a resource that
-// would have been updated or replaced because of such a value may stay as it is.
+// Differences lists how a later preview of a project deviates from this one. A value that
+// was unknown may be anything now; a resource that would have been updated or replaced
+// because of such a value may stay unchanged.
 func (p Project) Differences(later Project) []Difference {
 	planned := map[string][]Step{} // a resource may have several, such as a deletion that is pending and an update
 	for _, step := range p.Steps {
@@ -81,10 +80,11 @@ func (p Project) Differences(later Project) []Difference {
 	return append(differences, p.outputDifferences(later)...)
 }
 
-// absent stands for a value that is not there. Pulumi takes null for the same.
+// absent is printed for a missing value. Pulumi treats null as missing.
 const absent = "nothing"
 
-// valueDifferences returns where a value is not the planned one, as far as that was known.
+// valueDifferences lists where a value differs from the planned one. Unknown planned values
+// match anything.
 func valueDifferences(path string, planned, now any) []Difference {
 	if planned == Unknown {
 		return nil
@@ -109,8 +109,8 @@ func valueDifferences(path string, planned, now any) []Difference {
 	return []Difference{{Property: path, Planned: valueText(planned, now), Now: valueText(now, planned)}}
 }
 
-// isEmpty reports whether a value is not there, as properties of a resource without
-// inputs are not.
+// isEmpty reports whether a value is missing, such as the properties of a resource without
+// inputs.
 func isEmpty(value any) bool {
 	properties, isMap := value.(map[string]any)
 	return value == nil || isMap && properties == nil
@@ -133,11 +133,11 @@ func mapDifferences(path string, planned, now map[string]any) []Difference {
 	return differences
 }
 
-// defaultsKey is where Pulumi notes which inputs have their default value.
+// defaultsKey is the input in which Pulumi records which inputs have default values.
 const defaultsKey = "__defaults"
 
-// valueText prints a value. Where the other one is secret, it may be the same secret,
-// which the program does not mark any more.
+// valueText prints a value. If the other value is secret, this one may be the same secret,
+// which the program no longer marks, and is not printed.
 func valueText(value, other any) string {
 	switch {
 	case value == nil:
@@ -161,8 +161,8 @@ func holdsMasked(value any) bool {
 	return false
 }
 
-// outputDifferences returns in what the changes of outputs in a later preview differ
-// from the planned ones. A plan of a runner that did not record outputs allows any.
+// outputDifferences lists how the output changes of a later preview differ from the planned
+// ones. A plan of an older runner, which did not record outputs, allows any.
 func (p Project) outputDifferences(later Project) []Difference {
 	if p.Outputs == nil {
 		return nil

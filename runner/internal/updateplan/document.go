@@ -1,6 +1,6 @@
-// Package updateplan has the document of what an up would do: every step of
-// every project, as a preview has found it. Policies judge it, a price sheet
-// adds it up, and an up can be held to it.
+// Package updateplan defines the document of what an up would do: every step of every
+// project in a preview. Policies check it, the cost estimate adds it up, and an up can be
+// limited to it.
 package updateplan
 
 import (
@@ -33,7 +33,7 @@ type Document struct {
 	// Configuration has digests of the configuration that the preview ran with.
 	Configuration map[string]string `json:"configuration,omitempty"`
 	Projects      []Project         `json:"projects"`
-	// Digest is that of the file which the document was read from.
+	// Digest is the digest of the file from which the document was read.
 	Digest string `json:"-"`
 }
 
@@ -42,8 +42,8 @@ type Project struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	Steps []Step `json:"steps"`
-	// Unknown are the projects whose outputs are not known yet. The steps are
-	// what can be told without them.
+	// Unknown are the projects whose outputs are unknown. The steps are computed without
+	// them.
 	Unknown []string `json:"unknown,omitempty"`
 	// Outputs are the outputs of its stack that would change. It is nil only in the
 	// plan of a runner that did not record them.
@@ -55,21 +55,21 @@ type Project struct {
 	State string `json:"state,omitempty"`
 }
 
-// Step is what would happen to one resource. Secret values read "[secret]", and
-// those that are not known yet "[unknown]".
+// Step is what would happen to one resource. Secret values read "[secret]", and unknown
+// values "[unknown]".
 type Step struct {
 	Op   string `json:"op"` // create, update, replace, delete, same, read or import
 	Type string `json:"type"`
 	Name string `json:"name"`
 	URN  string `json:"urn"`
 	ID   string `json:"id,omitempty"`
-	// Region is where its provider works, if the provider says so.
+	// Region is the region of its provider, if it has one.
 	Region string `json:"region,omitempty"`
-	// Inputs are what the resource would have; Old what it has.
+	// Inputs are the planned inputs of the resource; Old are the current ones.
 	Inputs map[string]any `json:"inputs,omitempty"`
 	Old    map[string]any `json:"old,omitempty"`
-	// Properties are the paths of what differs, Replaces those that make a
-	// replacement necessary, Unknown those that are not known yet.
+	// Properties are the paths of changed values, Replaces the paths that force a
+	// replacement, Unknown the paths of unknown values.
 	Properties []string `json:"properties,omitempty"`
 	Replaces   []string `json:"replaces,omitempty"`
 	Unknown    []string `json:"unknown,omitempty"`
@@ -77,19 +77,19 @@ type Step struct {
 	Stateful bool `json:"stateful"`
 	// Protected resources cannot be deleted.
 	Protected bool `json:"protected,omitempty"`
-	// IsComponent reports that the resource only groups others, which have steps of their own.
+	// IsComponent means that the resource only groups other resources, which have steps.
 	IsComponent bool `json:"-"`
 }
 
-// Unknown stands for a value that is not known yet.
+// Unknown is the placeholder for an unknown value.
 const Unknown = event.Unknown
 
-// unknownValue is what Pulumi's engine sends for it.
+// unknownValue is the placeholder of Pulumi's engine.
 const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-// NewStep makes a step of an event of Pulumi's engine; mask hides secrets in
-// texts. ok is false for the halves of a replacement, which has a step of its own,
-// and for stacks, providers and references.
+// NewStep converts an event of Pulumi's engine; mask hides secrets in strings. ok is false
+// for the halves of a replacement, which itself is a step, and for stacks, providers and
+// references.
 func NewStep(m apitype.StepEventMetadata, mask func(string) string) (step Step, ok bool) {
 	op, ok := ops[m.Op]
 	if !ok || isBookkeeping(m.Type) {
@@ -111,8 +111,8 @@ func NewStep(m apitype.StepEventMetadata, mask func(string) string) (step Step, 
 	return step, true
 }
 
-// isBookkeeping reports whether the engine keeps resources of a type for itself:
-// stacks, references and providers. A pulumi:index:Stash is the user's.
+// isBookkeeping reports whether a type is internal to the engine: stacks, references and
+// providers. A pulumi:index:Stash is the user's.
 func isBookkeeping(kind string) bool {
 	return strings.HasPrefix(kind, "pulumi:pulumi:") || strings.HasPrefix(kind, "pulumi:providers:")
 }
@@ -123,7 +123,7 @@ var ops = map[apitype.OpType]string{
 	apitype.OpSame: "same", apitype.OpRead: "read", apitype.OpImport: "import", apitype.OpImportReplacement: "import",
 }
 
-// Text returns a text of the engine's, or Unknown for one that is not known yet.
+// Text returns a string of the engine, or Unknown for an unknown one.
 func Text(text string) string {
 	if strings.Contains(text, unknownValue) {
 		return Unknown
@@ -131,11 +131,10 @@ func Text(text string) string {
 	return text
 }
 
-// reader copies properties: with secrets masked, and Unknown for what is not
-// known.
+// reader copies properties. It masks secrets and replaces unknown values by Unknown.
 type reader struct {
 	mask    func(string) string
-	unknown *[]string // paths of what is not known; nil where nobody asks
+	unknown *[]string // collects the paths of unknown values; may be nil
 }
 
 func (r reader) properties(properties map[string]any, path string) map[string]any {
@@ -175,8 +174,7 @@ func (r reader) value(value any, path string) any {
 	return value
 }
 
-// Write writes the document to a file, which only its owner can read, and returns the
-// digest of the file.
+// Write writes the document to a file with mode 0600, and returns its digest.
 func (d Document) Write(file string) (digest string, err error) {
 	content, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
@@ -186,7 +184,7 @@ func (d Document) Write(file string) (digest string, err error) {
 	return digestOf(content), atomicfile.Write(file, content, 0o600)
 }
 
-// digestOf returns the digest of a file that an approval can name.
+// digestOf returns the digest of a file, which an approval can name.
 func digestOf(content []byte) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(content))
 }
@@ -199,16 +197,16 @@ func Read(file string) (Document, error) {
 		return d, err
 	}
 	if err := json.Unmarshal(content, &d); err != nil || d.Version == 0 {
-		return d, fmt.Errorf("%s is no plan that `runner preview --save-plan` has written", file)
+		return d, fmt.Errorf("%s is not a plan of `runner preview --save-plan`", file)
 	}
 	if d.Version != Version {
-		return d, fmt.Errorf("%s has version %d of the format; this runner knows %d", file, d.Version, Version)
+		return d, fmt.Errorf("%s has version %d of the format; this runner reads version %d", file, d.Version, Version)
 	}
 	d.Digest = digestOf(content)
 	return d, nil
 }
 
-// Value is the document as jq sees it.
+// Value returns the document as jq input.
 func (d Document) Value() (any, error) {
 	content, err := json.Marshal(d)
 	if err != nil {

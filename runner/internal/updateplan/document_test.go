@@ -80,9 +80,9 @@ func TestWriteAndRead(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	for content, want := range map[string]string{
-		"{}":            "is no plan that",
-		"no JSON":       "is no plan that",
-		`{"version":2}`: "version 2 of the format; this runner knows 1",
+		"{}":            "is not a plan of",
+		"no JSON":       "is not a plan of",
+		`{"version":2}`: "version 2 of the format; this runner reads version 1",
 	} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

@@ -11,9 +11,9 @@ import (
 )
 
 // OutputChanges compares the outputs of a stack before and after a step, as Pulumi's
-// engine reports them, and returns those that differ, by name. The engine hides what
-// is secret, so hidden reports whether the secret output of a name differs; nil stands
-// for "no". mask hides secrets in strings.
+// engine reports them, and returns the changes by name. The engine hides secret outputs,
+// so hidden reports whether a secret output differs; nil means "no". mask hides secrets in
+// strings.
 func OutputChanges(before, after map[string]any, hidden func(name string) bool,
 	mask func(string) string) []event.OutputChange {
 	r := reader{mask: mask}
@@ -48,10 +48,10 @@ func namesOf(a, b map[string]any) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// isSecret reports whether a value is a secret, as the engine reports it.
+// isSecret reports whether a value is a secret of the engine.
 func isSecret(value map[string]any) bool { return value[sig.Key] == sig.Secret }
 
-// holdsSecret reports whether a value is a secret or has one inside.
+// holdsSecret reports whether a value is or contains a secret.
 func holdsSecret(value any) bool {
 	switch value := value.(type) {
 	case string:

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// stateful are types of resources, or their beginnings, that hold data which is
-// lost with them.
+// stateful are the types of resources, or their prefixes, that hold data.
 var stateful = []string{
 	"aws:backup/vault:", "aws:docdb/", "aws:dynamodb/table:", "aws:ebs/snapshot:", "aws:ebs/volume:", "aws:ec2/volume:",
 	"aws:ecr/repository:", "aws:efs/fileSystem:", "aws:eks/cluster:", "aws:elasticache/", "aws:elasticsearch/domain:",
@@ -23,11 +22,11 @@ var stateful = []string{
 	"linode:index/volume:",
 }
 
-// IsStateful reports whether data is known to be lost with a resource of a type.
+// IsStateful reports whether deleting a resource of a type is known to lose data.
 func IsStateful(token string) bool { return hasPrefix(token, stateful) }
 
-// harmless are types of resources, or their beginnings up to a ":" or "/", with which nothing is lost: what
-// their program says is all that they hold, and nothing else depends on their identity.
+// harmless are the types of resources, or their prefixes up to a ":" or "/", that can be deleted without a loss:
+// their program declares everything they hold, and nothing else depends on their identity.
 var harmless = []string{
 	"aws:cloudwatch/metricAlarm:", "aws:ec2/route:", "aws:ec2/routeTableAssociation:", "aws:ec2/securityGroupRule:",
 	"aws:ecs/taskDefinition:", "aws:iam/policyAttachment:", "aws:iam/rolePolicy:", "aws:iam/rolePolicyAttachment:",
@@ -40,8 +39,8 @@ var harmless = []string{
 	"kubernetes:rbac.authorization.k8s.io/",
 }
 
-// IsHarmless reports whether nothing is lost with a resource of a type. More are types, or
-// beginnings, that a user has declared to be harmless.
+// IsHarmless reports whether deleting a resource of a type loses nothing. more lists the
+// types, or prefixes, that the user declared harmless.
 func IsHarmless(token string, more []string) bool {
 	isOf := func(kind string) bool {
 		isBeginning := strings.HasSuffix(kind, ":") || strings.HasSuffix(kind, "/")

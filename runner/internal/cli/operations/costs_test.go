@@ -33,7 +33,7 @@ func TestCheckCosts(t *testing.T) {
 		{"above", amount(100), true, event.Costs{Monthly: 100.5, Items: []event.Cost{{}}, Currency: "USD"}, "--max-monthly 100: it costs at least 100 USD"},
 		{"nothing at all", amount(0), false, event.Costs{Monthly: 0.01, Items: []event.Cost{{}}}, "--max-monthly 0: it costs"},
 		{"no price", amount(100), false, event.Costs{Unpriced: []string{"a:b:C"}}, "not all costs are known: no price for a:b:C"},
-		{"not known before", amount(100), false, event.Costs{Unknown: []string{"p n"}}, "not all costs are known: not known before: p n"},
+		{"not known before", amount(100), false, event.Costs{Unknown: []string{"p n"}}, "not all costs are known: unknown until deployed: p n"},
 		{"elsewhere", amount(100), false, elsewhere, "not all costs are known: no price is known for eu-central-1: a:b:C"},
 		{"outside of the run", amount(100), false, event.Costs{Outside: []string{"p"}}, "deployed, but not in this run: p"},
 		{"allowed", amount(100), true, elsewhere, ""},

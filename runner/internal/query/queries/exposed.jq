@@ -2,7 +2,7 @@
 # reads: live
 # kinds: services, ingresses.networking.k8s.io, endpointslices.discovery.k8s.io
 
-# The Pods behind a Service: those that its EndpointSlices name.
+# The Pods behind a Service, as its EndpointSlices name them.
 def pods($slices):
   . as $service
   | $slices["\(.environment)/\(.namespace)/\(.name)"][]?
